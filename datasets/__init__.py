@@ -1,0 +1,4 @@
+"""Where file pairs come from: named data, users' files, schemas and masking methods.
+
+May import numpy, scipy, pandas and scikit-learn; never `solver` or `formulations`.
+"""

@@ -1,0 +1,5 @@
+"""The error that everything which reads, checks or masks data raises on bad input."""
+
+
+class DataError(ValueError):
+    """Data that cannot be used; the message says what, where and how to mend it, in one line."""

@@ -1,0 +1,5 @@
+"""The error that the formulations raise when what they are given cannot be formulated."""
+
+
+class FormulationError(ValueError):
+    """Input that has no formulation; the message says what, where and how to mend it."""
