@@ -1,0 +1,44 @@
+"""Fuzzy measures: transforms and indices, the Choquet integral, names for subsets.
+
+Imports numpy and `formulations.errors` only.
+"""
+
+from formulations.measures.integral import choquet_from_moebius, choquet_integral, subset_minima
+from formulations.measures.names import measure_from_names, measure_to_names, subset_names
+from formulations.measures.set_functions import (
+    additive_measure,
+    attribute_count,
+    cardinalities,
+    check_fuzzy_measure,
+    dual_measure,
+    interaction_indices,
+    is_monotone,
+    k_additivity,
+    moebius,
+    orness,
+    shapley_values,
+    symmetric_measure,
+    zeta,
+)
+
+__all__ = [
+    "additive_measure",
+    "attribute_count",
+    "cardinalities",
+    "check_fuzzy_measure",
+    "choquet_from_moebius",
+    "choquet_integral",
+    "dual_measure",
+    "interaction_indices",
+    "is_monotone",
+    "k_additivity",
+    "measure_from_names",
+    "measure_to_names",
+    "moebius",
+    "orness",
+    "shapley_values",
+    "subset_minima",
+    "subset_names",
+    "symmetric_measure",
+    "zeta",
+]
