@@ -59,7 +59,7 @@ class SolveOptions:
 
 @dataclass(frozen=True)
 class BackendProgress:
-    """What a running solve knows: the best objective so far (inf if none) and the dual bound (-inf if none)."""
+    """What a running solve knows: its best objective (inf if none) and its dual bound (-inf if none)."""
 
     objective: float
     bound: float

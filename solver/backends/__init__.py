@@ -1,0 +1,4 @@
+"""Optimisers behind one contract: one small file each, imported only when used.
+
+May be imported by engines, fit and cli; imports `formulations.milp`, `solver.errors` and, lazily, optimisers.
+"""

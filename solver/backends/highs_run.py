@@ -1,0 +1,138 @@
+"""Running a `highspy.Highs` object that holds a model: options, start, progress, interruption, outcome."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from formulations.milp import MilpModel
+from solver.backends.background import run_in_background
+from solver.backends.base import BackendProgress, FloatArray, SolveOptions, Watcher
+from solver.backends.template import Clock, Ending, Outcome
+
+if TYPE_CHECKING:
+    import highspy
+
+SMALLEST_COEFFICIENT = 1e-12
+"""HiGHS drops matrix entries below `small_matrix_value`, 1e-9 by default; this is the least it accepts."""
+
+ENDINGS: Mapping[str, Ending] = {
+    "kOptimal": Ending.COMPLETE,
+    "kModelEmpty": Ending.COMPLETE,
+    "kInfeasible": Ending.INFEASIBLE,
+    "kUnbounded": Ending.UNBOUNDED,
+    "kUnboundedOrInfeasible": Ending.INFEASIBLE_OR_UNBOUNDED,
+    "kTimeLimit": Ending.TIME,
+    "kMemoryLimit": Ending.MEMORY,
+    "kInterrupt": Ending.USER,
+}
+"""Names of `HighsModelStatus`; any other one is a failure."""
+
+SOLUTION_FEASIBLE = 2
+"""`kSolutionStatusFeasible` of `HighsInfo.primal_solution_status`."""
+
+
+def highs_options(options: SolveOptions) -> dict[str, Any]:
+    """Names and values of the HiGHS options for `options`, the time limit left out."""
+    return {
+        "output_flag": False,
+        "threads": options.threads,
+        "random_seed": options.seed,
+        "mip_rel_gap": 0.0,
+        "mip_abs_gap": options.absolute_gap,
+        "small_matrix_value": SMALLEST_COEFFICIENT,
+    }
+
+
+def ending_of(status: str) -> Ending:
+    """Translate the name of a `HighsModelStatus`; `RuntimeError` when it is a failure."""
+    if status not in ENDINGS:
+        raise RuntimeError(f"HiGHS failed with model status {status}")
+    return ENDINGS[status]
+
+
+def outcome_of(status: str, info: highspy.HighsInfo, columns: Any, model: MilpModel) -> Outcome:
+    """Read what HiGHS found from the name of its model status, its info and its column values."""
+    ending = ending_of(status)
+    found = ending is Ending.COMPLETE or info.primal_solution_status == SOLUTION_FEASIBLE
+    values = np.array(columns, dtype=np.float64) if found else None
+    if model.integer.any():
+        bound = float(info.mip_dual_bound)
+    else:
+        # The dual bound of the branch and bound is not set for a linear programme, which has one when solved.
+        bound = float(info.objective_function_value) if ending is Ending.COMPLETE else -math.inf
+    return Outcome(ending, values, bound)
+
+
+class HighsRun:
+    """One interruptible run of a `highspy.Highs` object.
+
+    HiGHS releases the interpreter's lock while it runs, so the run has a thread of its own and the
+    calling thread stays free to receive Ctrl-C and to call `watch`. HiGHS asks back several times a
+    second whether it shall stop.
+    """
+
+    def __init__(self, highs: highspy.Highs) -> None:
+        self._highs = highs
+        self._stop = threading.Event()
+        self._progress = BackendProgress(math.inf, -math.inf)
+
+    def run(
+        self, model: MilpModel, clock: Clock, *, start: FloatArray | None = None, watch: Watcher | None = None
+    ) -> Outcome:
+        """Solve within what is left on the clock."""
+        if start is not None:
+            self._set_start(model, start)
+        self._listen()
+        self._highs.setOptionValue("time_limit", clock.remaining())
+        run_in_background(self._run, self._stop.set, lambda: self._progress, watch)
+        highs = self._highs
+        return outcome_of(highs.getModelStatus().name, highs.getInfo(), highs.getSolution().col_value, model)
+
+    def _set_start(self, model: MilpModel, start: FloatArray) -> None:
+        import highspy
+
+        solution = highspy.HighsSolution()
+        # HiGHS tests integrality before it accepts a point; rounding noise must not cost it.
+        solution.col_value = np.where(model.integer, np.round(start), start).tolist()
+        self._highs.setSolution(solution)
+
+    def _listen(self) -> None:
+        import highspy
+
+        kinds = highspy.cb.HighsCallbackType
+        self._highs.setCallback(self._on_callback, None)
+        for kind in (
+            kinds.kCallbackMipInterrupt,
+            kinds.kCallbackMipImprovingSolution,
+            kinds.kCallbackMipLogging,
+            kinds.kCallbackSimplexInterrupt,
+            kinds.kCallbackIpmInterrupt,
+        ):
+            self._highs.startCallback(kind)
+        self._progress_kinds = {
+            kinds.kCallbackMipInterrupt,
+            kinds.kCallbackMipImprovingSolution,
+            kinds.kCallbackMipLogging,
+        }
+
+    def _on_callback(self, kind: Any, _message: str, output: Any, answer: Any, _data: Any) -> None:
+        if kind in self._progress_kinds:
+            self._progress = BackendProgress(output.mip_primal_bound, output.mip_dual_bound)
+        if self._stop.is_set():
+            answer.user_interrupt = True
+
+    def _run(self) -> None:
+        import highspy
+
+        # The scheduler keeps the number of threads of its first run; a later run with another number fails.
+        highspy.Highs.resetGlobalScheduler(True)
+        try:
+            self._highs.run()
+        finally:
+            highspy.Highs.resetGlobalScheduler(True)
+            self._highs.setCallback(None, None)

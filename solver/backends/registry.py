@@ -1,0 +1,49 @@
+"""The backends by name. A new one is one file beside this one and one line here."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+
+from solver.backends.base import Backend
+from solver.errors import UsageError
+
+BACKENDS: dict[str, str] = {
+    "highs": "solver.backends.highs:HighsBackend",
+}
+"""Name on the command line -> module and class, in the order in which they are listed."""
+
+
+def backend_names() -> list[str]:
+    """Names of all backends, installed or not."""
+    return list(BACKENDS)
+
+
+def available_backends() -> list[str]:
+    """Names of the backends whose optimiser is installed; no optimiser is imported."""
+    return [name for name in BACKENDS if _load(name).is_available()]
+
+
+def get_backend(name: str) -> Backend:
+    """Make the backend called `name`.
+
+    Raises
+    ------
+    UsageError
+        The name is unknown, or its optimiser is not installed.
+    """
+    if name not in BACKENDS:
+        close = difflib.get_close_matches(name, BACKENDS, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"choose one of {', '.join(BACKENDS)}"
+        raise UsageError(f"unknown backend {name!r}: {hint}")
+    backend = _load(name)
+    if not backend.is_available():
+        raise UsageError(f"backend {name!r} needs {backend.install}")
+    return backend()
+
+
+def _load(name: str) -> type[Backend]:
+    module, _, attribute = BACKENDS[name].partition(":")
+    loaded: type[Backend] = getattr(importlib.import_module(module), attribute)
+    return loaded
