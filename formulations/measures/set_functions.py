@@ -18,6 +18,7 @@ References
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
@@ -109,8 +110,10 @@ def is_monotone(measure: ArrayLike, tolerance: float = 1e-9) -> bool:
     return _largest_drop(measure)[0] <= tolerance
 
 
-def check_fuzzy_measure(measure: ArrayLike, tolerance: float = 1e-9) -> None:
-    """Refuse what is not a fuzzy measure.
+def check_fuzzy_measure(
+    measure: ArrayLike, attributes: Sequence[str] | None = None, tolerance: float = 1e-9
+) -> None:
+    """Refuse what is not a fuzzy measure; `attributes` serve to name subsets in the message.
 
     Raises
     ------
@@ -118,16 +121,20 @@ def check_fuzzy_measure(measure: ArrayLike, tolerance: float = 1e-9) -> None:
         When, by more than `tolerance`, the empty set is not 0, the whole set is not 1, or a subset weighs
         less than a part of it.
     """
-    attribute_count(measure)
+    n = attribute_count(measure)
     array = np.asarray(measure, dtype=np.float64)
-    for name, value, wanted in (("empty", array[0], 0.0), ("whole", array[-1], 1.0)):
+    for name, value, wanted in (("empty", array[0], 0), ("whole", array[-1], 1)):
         if abs(value - wanted) > tolerance:
-            raise FormulationError(f"a fuzzy measure is {value:g} on the {name} set: it must be {wanted:g}")
-    drop, mask, k = _largest_drop(array)
+            raise FormulationError(f"the fuzzy measure is {value:g} on the {name} set: it must be {wanted}")
+    drop, part, k = _largest_drop(array)
     if drop > tolerance:
+        names = [
+            ",".join(attributes[i] if attributes else str(i) for i in range(n) if mask >> i & 1)
+            for mask in (part | 1 << k, part)
+        ]
         raise FormulationError(
-            f"a fuzzy measure is not monotone: adding attribute {k} to subset {mask} lowers it by {drop:g}; "
-            "a subset must weigh at least as much as each part of it"
+            f"the fuzzy measure is not monotone: subset '{names[0]}' has {array[part | 1 << k]:g}, "
+            f"less than its part '{names[1]}' with {array[part]:g}"
         )
 
 
