@@ -1,0 +1,241 @@
+"""The contract of an aggregator: a feature map, a convex domain of parameters, and a decode."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from formulations.distances import Differences
+from formulations.errors import FormulationError
+from formulations.forms import DistanceForm
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Domain:
+    """A polytope of parameters: ``row_lower <= matrix @ theta <= row_upper`` within column bounds.
+
+    Attributes
+    ----------
+    matrix : scipy.sparse.csr_array, shape (rows, dimension)
+    row_lower, row_upper : ndarray of float64, shape (rows,)
+    column_lower, column_upper : ndarray of float64, shape (dimension,)
+    row_names : tuple of str
+        What each row says, for model files.
+    """
+
+    matrix: sparse.csr_array
+    row_lower: FloatArray
+    row_upper: FloatArray
+    column_lower: FloatArray
+    column_upper: FloatArray
+    row_names: tuple[str, ...]
+
+    def violation(self, theta: FloatArray) -> float:
+        """Largest violation of a row or bound at `theta` of shape (dimension,)."""
+        activity = self.matrix @ theta
+        parts = (
+            self.row_lower - activity,
+            activity - self.row_upper,
+            self.column_lower - theta,
+            theta - self.column_upper,
+        )
+        return max((float(part.max()) for part in parts if part.size), default=0.0)
+
+
+def simplex(dimension: int) -> Domain:
+    """Non-negative parameters that sum to one."""
+    return Domain(
+        matrix=sparse.csr_array(np.ones((1, dimension))),
+        row_lower=np.ones(1),
+        row_upper=np.ones(1),
+        column_lower=np.zeros(dimension),
+        column_upper=np.ones(dimension),
+        row_names=("sum_to_one",),
+    )
+
+
+class Aggregator(ABC):
+    """What turns attribute distances ``c`` into one distance ``features(c) @ theta``.
+
+    Everything about solving is left to the engines: an aggregator is its feature map, the convex domain
+    of its parameters ``theta``, and the translation of ``theta`` into what a user reads.
+
+    Parameters
+    ----------
+    attributes : tuple of str
+        Names of the attributes, in file order.
+    differences : Differences or str, optional
+        Which attribute distances to take; the first of `allowed_differences` when absent.
+
+    Attributes
+    ----------
+    name : str
+        What `--aggregator` takes.
+    monotone : bool
+        Whether a larger attribute distance never makes the aggregated distance smaller, for every
+        parameter of the domain. It lets dominated rivals be left out.
+    allowed_differences : tuple of Differences
+        The attribute distances it is defined for, the default first.
+    """
+
+    name: ClassVar[str]
+    monotone: ClassVar[bool] = True
+    allowed_differences: ClassVar[tuple[Differences, ...]] = (Differences.SQUARED, Differences.ABSOLUTE)
+
+    def __init__(self, attributes: tuple[str, ...], differences: Differences | str | None = None) -> None:
+        self.attributes = tuple(attributes)
+        self.differences = self.allowed_differences[0] if differences is None else Differences(differences)
+        if self.differences not in self.allowed_differences:
+            allowed = " or ".join(kind.value for kind in self.allowed_differences)
+            raise FormulationError(
+                f"the {self.name} aggregator takes {allowed} differences, not {self.differences.value}"
+            )
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Options beyond the attributes, as JSON."""
+        return {}
+
+    @property
+    @abstractmethod
+    def dimension(self) -> int:
+        """Length of ``theta``."""
+
+    @property
+    @abstractmethod
+    def parameter_names(self) -> tuple[str, ...]:
+        """Name of each entry of ``theta``, for model files."""
+
+    @abstractmethod
+    def features(self, c: FloatArray) -> sparse.csr_array:
+        """Feature map: attribute distances of shape (rows, attributes) to shape (rows, dimension)."""
+
+    @abstractmethod
+    def domain(self) -> Domain:
+        """The polytope that holds every parameter (a relaxation where the domain is no polytope)."""
+
+    @abstractmethod
+    def largest_excess(self, partner: FloatArray, rival: FloatArray) -> FloatArray:
+        """Largest ``(features(partner) - features(rival)) @ theta`` over the domain, row by row.
+
+        Parameters
+        ----------
+        partner, rival : ndarray of float64, shape (rows, attributes)
+            Attribute distances.
+
+        Returns
+        -------
+        ndarray of float64, shape (rows,)
+            The smallest constant C of D11.2, Eq. 5, that cuts off no parameter of the domain.
+        """
+
+    @abstractmethod
+    def form(self, theta: FloatArray) -> DistanceForm:
+        """The distance with its parameters fixed, for the evaluator."""
+
+    @abstractmethod
+    def decode(self, theta: FloatArray) -> dict[str, Any]:
+        """Parameters as the JSON result shows them."""
+
+    @abstractmethod
+    def encode(self, parameters: Mapping[str, Any]) -> FloatArray:
+        """Read what `decode` wrote; FormulationError when it is not of this aggregator and attributes."""
+
+    @abstractmethod
+    def repair(self, theta: FloatArray) -> FloatArray:
+        """The domain's point at or near `theta`: solvers return points that miss it by a rounding."""
+
+    @abstractmethod
+    def equal(self) -> FloatArray:
+        """The parameters that treat all attributes alike: the Euclidean distance."""
+
+    @abstractmethod
+    def sample(self, count: int, generator: np.random.Generator) -> FloatArray:
+        """Random points of the domain, shape (count, dimension), spread over it and its extremes."""
+
+    def comparable(self, c: FloatArray) -> FloatArray:
+        """Vectors whose attribute-wise order is the order of the distance, where `monotone`."""
+        return c
+
+    def starts(self, partner: FloatArray) -> FloatArray:
+        """Parameters worth trying first, shape (any, dimension), from the partners' attribute distances."""
+        del partner
+        return self.equal()[None, :]
+
+    def data_rows(self, partner: FloatArray) -> sparse.csr_array | None:
+        """Rows that must be non-negative on the data (D11.2, Table 1); None when the domain implies them."""
+        del partner
+        return None
+
+    def cuts(self, theta: FloatArray) -> FloatArray:
+        """Rows, shape (any, dimension), non-negative on the true domain and negative at `theta`."""
+        del theta
+        return np.empty((0, self.dimension))
+
+    def importance(self, theta: FloatArray) -> dict[str, float] | None:
+        """Share of each attribute in the distance; None where attributes have no separate shares."""
+        del theta
+        return None
+
+    def interaction(self, theta: FloatArray) -> list[list[float]] | None:
+        """Pairwise interaction of attributes; None where there is none to speak of."""
+        del theta
+        return None
+
+
+def named_values(
+    parameters: Mapping[str, Any], key: str, names: tuple[str, ...], aggregator: str
+) -> FloatArray:
+    """Read ``parameters[key]``, a mapping from each of `names` to a number, as an array.
+
+    Raises
+    ------
+    FormulationError
+        If the key or a name is missing, or a value is no finite number.
+    """
+    table = parameters.get(key)
+    if not isinstance(table, Mapping):
+        raise FormulationError(f"parameters of {aggregator} need the key '{key}' with one number per name")
+    missing = [name for name in names if name not in table]
+    unknown = [name for name in table if name not in names]
+    if missing or unknown:
+        what = f"lack '{missing[0]}'" if missing else f"have the unknown name '{unknown[0]}'"
+        raise FormulationError(
+            f"parameters of {aggregator} {what}: they were learned on other attributes ({key}: {', '.join(table)})"
+        )
+    return finite([table[name] for name in names], f"{aggregator} {key}")
+
+
+def finite(values: Any, what: str) -> FloatArray:
+    """`values` as a float array; FormulationError naming `what` unless all are finite numbers."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        array = np.array([np.nan])
+    if not np.isfinite(array).all():
+        raise FormulationError(f"{what} must be finite numbers")
+    return array
+
+
+def on_simplex(theta: FloatArray) -> FloatArray:
+    """Clip negative entries and divide by the sum."""
+    clipped = np.clip(theta, 0.0, None)
+    total = clipped.sum()
+    if total <= 0.0:
+        return np.full(theta.shape, 1.0 / theta.size)
+    return np.asarray(clipped / total)
+
+
+def sample_simplex(count: int, dimension: int, generator: np.random.Generator) -> FloatArray:
+    """Points of the simplex, from its middle to its corners: Dirichlet draws of several concentrations."""
+    concentration = generator.choice([0.2, 0.5, 1.0, 3.0], size=count)
+    draws = generator.standard_gamma(concentration[:, None], size=(count, dimension)) + 1e-300
+    return np.asarray(draws / draws.sum(axis=1, keepdims=True))

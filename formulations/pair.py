@@ -1,0 +1,189 @@
+"""Two record sets and the truth between them: the blocks, their candidates and their weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.distances import Differences, Standardisation, attribute_distances, standardise
+from formulations.errors import FormulationError
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+
+class Direction(StrEnum):
+    """Which file's records are linked (the blocks) to which file's (the candidates)."""
+
+    ORIGINAL_TO_MASKED = "original-to-masked"
+    MASKED_TO_ORIGINAL = "masked-to-original"
+
+
+class Ties(StrEnum):
+    """What a candidate that equals the partner on every attribute means."""
+
+    STRICT = "strict"  # a rival like any other: the record cannot be linked
+    SHARE = "share"  # no rival; the block counts 1 / (number of such candidates, the partner included)
+
+
+@dataclass(frozen=True)
+class LinkagePair:
+    """The linkage problem of a file pair, in standardised units.
+
+    One *block* per query record that has a partner among the candidates: the block is re-identified
+    when the partner is strictly nearer than every rival (D11.2, Eq. 4).
+
+    Attributes
+    ----------
+    queries : ndarray of float64, shape (blocks, attributes)
+        The records to be linked.
+    candidates : ndarray of float64, shape (candidates, attributes)
+        All records they may be linked to.
+    partner : ndarray of int, shape (blocks,)
+        Row of each block's partner in `candidates`.
+    weight : ndarray of float64, shape (blocks,)
+        What linking the block counts.
+    attributes : tuple of str
+        Names of the attributes.
+    ties : Ties
+        The tie rule.
+    query_rows : ndarray of int, shape (blocks,)
+        Row of each block's query record in its own file.
+    """
+
+    queries: FloatArray
+    candidates: FloatArray
+    partner: IndexArray
+    weight: FloatArray
+    attributes: tuple[str, ...]
+    ties: Ties
+    query_rows: IndexArray
+
+    @property
+    def blocks(self) -> int:
+        """Number of blocks."""
+        return len(self.queries)
+
+    @cached_property
+    def twin_group(self) -> IndexArray:
+        """Label of each candidate, shape (candidates,): equal labels mean equal on every attribute."""
+        _, labels = np.unique(self.candidates, axis=0, return_inverse=True)
+        return labels.reshape(-1).astype(np.intp)
+
+    def rivals(self, block: int) -> IndexArray:
+        """Candidates that must be farther than the partner for `block` to be linked."""
+        partner = self.partner[block]
+        if self.ties is Ties.SHARE:
+            return np.flatnonzero(self.twin_group != self.twin_group[partner])
+        everyone = np.arange(len(self.candidates))
+        return everyone[everyone != partner]
+
+    def partner_distances(self, kind: Differences) -> FloatArray:
+        """Attribute distances of each query to its own partner, shape (blocks, attributes)."""
+        return attribute_distances(self.queries, self.candidates[self.partner], kind)
+
+    def chunks(self, kind: Differences, megabytes: float = 64.0) -> Iterator[tuple[slice, FloatArray]]:
+        """Attribute distances of some blocks to all candidates at a time.
+
+        Parameters
+        ----------
+        kind : Differences
+            Squared, absolute or signed.
+        megabytes : float
+            Most memory that one chunk may take.
+
+        Yields
+        ------
+        slice
+            Which blocks.
+        ndarray of float64, shape (blocks of the chunk, candidates, attributes)
+        """
+        per_block = self.candidates.nbytes or 1
+        size = max(1, int(megabytes * 2**20 / per_block))
+        for first in range(0, self.blocks, size):
+            part = slice(first, min(first + size, self.blocks))
+            yield part, attribute_distances(self.queries[part, None, :], self.candidates[None, :, :], kind)
+
+
+def make_pair(
+    original: FloatArray,
+    masked: FloatArray,
+    partner: IndexArray | None = None,
+    *,
+    attributes: tuple[str, ...] | None = None,
+    direction: Direction = Direction.ORIGINAL_TO_MASKED,
+    standardisation: Standardisation = Standardisation.OWN,
+    ties: Ties = Ties.STRICT,
+    weight: FloatArray | None = None,
+) -> LinkagePair:
+    """Set up the linkage problem of an original file and its masked version.
+
+    Parameters
+    ----------
+    original : ndarray of float64, shape (n, attributes)
+    masked : ndarray of float64, shape (m, attributes)
+    partner : ndarray of int, optional, shape (n,)
+        Masked row of each original record, -1 where it has none; row by row when absent.
+    attributes : tuple of str, optional
+        Names of the attributes.
+    direction : Direction
+        Which file is queried.
+    standardisation : Standardisation
+        Whose mean and standard deviation scale the attributes.
+    ties : Ties
+        The tie rule.
+    weight : ndarray of float64, optional, shape (n,)
+        What linking an original record counts (sampling weights, say); 1 when absent.
+
+    Returns
+    -------
+    LinkagePair
+
+    Raises
+    ------
+    FormulationError
+        If no record has a partner or the shapes do not fit.
+    """
+    if partner is None:
+        if len(original) != len(masked):
+            raise FormulationError(
+                f"{len(original)} original and {len(masked)} masked records: without a partner for each, "
+                "the files must have the same number of rows"
+            )
+        partner = np.arange(len(original))
+    linked = np.flatnonzero(np.asarray(partner) >= 0)
+    if linked.size == 0:
+        raise FormulationError("no original record has a masked partner, so there is nothing to link")
+    standard_original, standard_masked = standardise(original, masked, standardisation)
+    own = linked.astype(np.intp)
+    other = np.asarray(partner)[linked].astype(np.intp)
+    base = np.ones(len(linked)) if weight is None else np.asarray(weight, dtype=np.float64)[linked]
+    if direction is Direction.MASKED_TO_ORIGINAL:
+        order = np.argsort(other, kind="stable")
+        own, other, base = other[order], own[order], base[order]
+        standard_original, standard_masked = standard_masked, standard_original
+    names = attributes or tuple(f"V{k + 1}" for k in range(original.shape[1]))
+    pair = LinkagePair(
+        queries=np.ascontiguousarray(standard_original[own]),
+        candidates=np.ascontiguousarray(standard_masked),
+        partner=other,
+        weight=base,
+        attributes=names,
+        ties=ties,
+        query_rows=own,
+    )
+    return _shared(pair) if ties is Ties.SHARE else pair
+
+
+def _shared(pair: LinkagePair) -> LinkagePair:
+    """Divide each block's weight by the number of candidates that equal its partner."""
+    sizes = np.bincount(pair.twin_group)
+    weight = pair.weight / sizes[pair.twin_group[pair.partner]]
+    return LinkagePair(
+        pair.queries, pair.candidates, pair.partner, weight, pair.attributes, pair.ties, pair.query_rows
+    )

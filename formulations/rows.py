@@ -1,0 +1,154 @@
+"""The rows of the blocks: which rivals can keep a record from being linked, and which need no row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from scipy import sparse
+
+from formulations.aggregators.base import Aggregator
+from formulations.distances import TIE_TOLERANCE
+from formulations.pair import LinkagePair
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class BlockRows:
+    """Rivals that matter, block by block.
+
+    Block i is linked by ``theta`` when ``(features(rival) - features(partner)) @ theta > 0`` for each of
+    its rows, unless it is `lost`.
+
+    Attributes
+    ----------
+    block, rival : ndarray of int, shape (rows,)
+        The block and the candidate of each row; blocks ascend.
+    distances : ndarray of float64, shape (rows, attributes)
+        Attribute distances from the block's query to the rival.
+    partner : ndarray of float64, shape (blocks, attributes)
+        Attribute distances from each query to its own partner.
+    lost : ndarray of bool, shape (blocks,)
+        Blocks that no parameters can link: a rival is at least as near on every attribute.
+    """
+
+    block: IndexArray
+    rival: IndexArray
+    distances: FloatArray
+    partner: FloatArray
+    lost: NDArray[np.bool_]
+
+    def features(self, aggregator: Aggregator) -> sparse.csr_array:
+        """``features(rival) - features(partner)`` for each row, shape (rows, dimension)."""
+        own = aggregator.features(self.partner)
+        return sparse.csr_array(aggregator.features(self.distances) - own[self.block])
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _sweep(vectors: FloatArray, order: IndexArray, partner: FloatArray, keep: NDArray[np.uint8]) -> bool:
+    """Mark the non-dominated rivals of one block in `keep`; True when the block is lost.
+
+    `vectors` has one row per rival; `order` sorts them by their sum, so that no vector is dominated by a
+    later one. A rival that is farther than the partner on every attribute can never be nearer.
+    """
+    attributes = vectors.shape[1]
+    front = np.empty(vectors.shape[0], dtype=np.intp)
+    size = 0
+    for at in order:
+        nearer_everywhere, farther_everywhere = True, True
+        for k in range(attributes):
+            slack = TIE_TOLERANCE * (vectors[at, k] + partner[k])
+            if vectors[at, k] - partner[k] > slack:
+                nearer_everywhere = False
+            else:
+                farther_everywhere = False
+        if nearer_everywhere:
+            return True
+        if farther_everywhere:
+            continue
+        dominated = False
+        for f in range(size):
+            other = front[f]
+            dominated = True
+            for k in range(attributes):
+                if vectors[other, k] > vectors[at, k]:
+                    dominated = False
+                    break
+            if dominated:
+                break
+        if not dominated:
+            front[size] = at
+            size += 1
+            keep[at] = 1
+    return False
+
+
+def _reduced(vectors: FloatArray, partner: FloatArray) -> tuple[IndexArray, bool]:
+    """Rivals of one block that no other rival dominates, and whether the block is lost."""
+    keep = np.zeros(len(vectors), dtype=np.uint8)
+    order = np.argsort(vectors.sum(axis=1), kind="stable")
+    lost = bool(_sweep(vectors, order, partner, keep))
+    return (np.empty(0, dtype=np.intp) if lost else np.flatnonzero(keep)), lost
+
+
+def block_rows(pair: LinkagePair, aggregator: Aggregator, *, reduce: bool = True) -> BlockRows:
+    """List the rows of every block, chunk by chunk.
+
+    For a monotone aggregator a rival that another rival dominates (at least as near on every attribute)
+    needs no row, nor does one that is farther than the partner on every attribute; a block with a rival
+    that is at least as near as the partner on every attribute is lost. For other aggregators a block is
+    lost when a rival's attribute distances equal the partner's up to sign.
+
+    Parameters
+    ----------
+    pair : LinkagePair
+    aggregator : Aggregator
+    reduce : bool
+        Leave dominated rows out (only where `aggregator.monotone`).
+
+    Returns
+    -------
+    BlockRows
+    """
+    partner = pair.partner_distances(aggregator.differences)
+    lost = np.zeros(pair.blocks, dtype=bool)
+    kept: list[IndexArray] = []
+    distances: list[FloatArray] = []
+    sizes = np.zeros(pair.blocks, dtype=np.intp)
+    ordered_partner = aggregator.comparable(partner)
+    for part, chunk in pair.chunks(aggregator.differences):
+        for block, everyone in zip(range(part.start, part.stop), chunk, strict=True):
+            rivals = pair.rivals(block)
+            vectors = everyone[rivals]
+            if aggregator.monotone and reduce:
+                chosen, lost[block] = _reduced(aggregator.comparable(vectors), ordered_partner[block])
+            else:
+                chosen, lost[block] = _all_rivals(vectors, partner[block], aggregator)
+            kept.append(rivals[chosen])
+            distances.append(vectors[chosen])
+            sizes[block] = len(chosen)
+    return BlockRows(
+        block=np.repeat(np.arange(pair.blocks), sizes),
+        rival=np.concatenate(kept),
+        distances=np.concatenate(distances),
+        partner=partner,
+        lost=lost,
+    )
+
+
+def _all_rivals(vectors: FloatArray, partner: FloatArray, aggregator: Aggregator) -> tuple[IndexArray, bool]:
+    """Every rival of one block, unless one of them makes it lost."""
+    if aggregator.monotone:
+        c, own = aggregator.comparable(vectors), aggregator.comparable(partner[None, :])
+        lost = bool((c - own <= TIE_TOLERANCE * (c + own)).all(axis=1).any())
+    else:
+        size = np.abs(vectors) + np.abs(partner)
+        same = (np.abs(vectors - partner) <= TIE_TOLERANCE * size).all(axis=1)
+        mirrored = (np.abs(vectors + partner) <= TIE_TOLERANCE * size).all(axis=1)
+        lost = bool((same | mirrored).any())
+    return (np.empty(0, dtype=np.intp) if lost else np.arange(len(vectors))), lost
+
