@@ -1,0 +1,225 @@
+"""Two files and the truth: an original table, its masked version, and which record became which."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from datasets.errors import DataError
+from datasets.files import read_table
+from datasets.identifiers import match_ids, record_ids
+from datasets.numeric import check_known, check_no_twins, constant_attributes, numeric_matrix
+
+
+@dataclass(frozen=True, eq=False)
+class FilePair:
+    """An original table, its masked version, and the truth about who is who.
+
+    Attributes
+    ----------
+    original : DataFrame
+        The original table, n rows numbered from 0, all its columns.
+    masked : DataFrame
+        The masked table, m rows numbered from 0, all its columns.
+    partner : intp array (n,)
+        The masked row of each original record, -1 for an original record that has none.
+    attributes : tuple of str
+        The numeric attributes to compare, a of them, present and not constant in both tables.
+    original_labels, masked_labels : tuple of str, lengths n and m
+        What to call the records: their ids, or their row numbers from 1.
+    name : str
+        What to call the pair.
+    """
+
+    original: pd.DataFrame
+    masked: pd.DataFrame
+    partner: npt.NDArray[np.intp]
+    attributes: tuple[str, ...]
+    original_labels: tuple[str, ...]
+    masked_labels: tuple[str, ...]
+    name: str
+
+    @cached_property
+    def original_values(self) -> npt.NDArray[np.float64]:
+        """The attributes of the original records, float64 (n, a)."""
+        return numeric_matrix(self.original, self.attributes, "original")
+
+    @cached_property
+    def masked_values(self) -> npt.NDArray[np.float64]:
+        """The attributes of the masked records, float64 (m, a)."""
+        return numeric_matrix(self.masked, self.attributes, "masked")
+
+    def __repr__(self) -> str:
+        """Say what the pair holds in one line."""
+        return (
+            f"FilePair({self.name!r}: {len(self.original)} original and {len(self.masked)} masked records, "
+            f"{int((self.partner >= 0).sum())} of them partners, attributes {', '.join(self.attributes)})"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """One of the two tables with what to call it in messages."""
+
+    frame: pd.DataFrame
+    source: str
+
+    @property
+    def columns(self) -> list[str]:
+        return list(self.frame.columns)
+
+
+def make_file_pair(
+    original: Any,
+    masked: Any,
+    *,
+    attributes: Sequence[str] | None = None,
+    id_column: str | None = None,
+    drop_constant: bool = False,
+    original_name: str = "original",
+    masked_name: str = "masked",
+) -> FilePair:
+    """Check two tables and put them together as a file pair.
+
+    Parameters
+    ----------
+    original, masked : str, Path or frame
+        CSV or Parquet files, or pandas frames, or frames of another library with a `to_pandas` method.
+    attributes : sequence of str, optional
+        The numeric attributes to compare; by default all columns but the id, which both tables must have.
+    id_column : str, optional
+        The column that says who is who; the tables may then have different records. Without it the tables
+        are aligned row by row and must be equally long.
+    drop_constant : bool
+        Leave out attributes that are constant in either table instead of raising an error.
+    original_name, masked_name : str
+        What to call the tables in messages when they are not files.
+
+    Returns
+    -------
+    FilePair
+        Checked: numbers only, finite, at least two records on either side, at least one pair of partners.
+
+    Raises
+    ------
+    DataError
+        On any input that cannot be used, with one line that says what, where and how to mend it.
+    """
+    first = _load(original, original_name, id_column)
+    second = _load(masked, masked_name, id_column)
+    for table in (first, second):
+        if len(table.frame) < 2:
+            raise DataError(f"{table.source} has fewer than two records; linkage needs at least two")
+    names = _choose_attributes(first, second, attributes, id_column)
+    values = [numeric_matrix(table.frame, names, table.source) for table in (first, second)]
+    names = _without_constants(names, values, (first.source, second.source), drop_constant)
+    original_labels, masked_labels, partner = _truth(first, second, id_column)
+    return FilePair(
+        original=first.frame,
+        masked=second.frame,
+        partner=partner,
+        attributes=names,
+        original_labels=original_labels,
+        masked_labels=masked_labels,
+        name=f"{first.source} and {second.source}",
+    )
+
+
+def _load(table: Any, name: str, id_column: str | None) -> _Table:
+    if isinstance(table, str | Path):
+        # Ids stay text, so that 007 and 7 remain two records.
+        return _Table(read_table(table, text_columns=() if id_column is None else (id_column,)), str(table))
+    if not isinstance(table, pd.DataFrame):
+        convert = getattr(table, "to_pandas", None)
+        table = convert() if callable(convert) else table
+    if not isinstance(table, pd.DataFrame):
+        raise DataError(
+            f"{name} is a {type(table).__name__}; give a file name or a table (pandas, polars, pyarrow)"
+        )
+    frame = table.reset_index(drop=True)
+    frame.columns = pd.Index([str(column) for column in frame.columns])
+    twins = frame.columns[frame.columns.duplicated()]
+    if len(twins):
+        raise DataError(f"{name} has two columns named {twins[0]!r}; rename one of them")
+    return _Table(frame, name)
+
+
+def _choose_attributes(
+    first: _Table, second: _Table, attributes: Sequence[str] | None, id_column: str | None
+) -> tuple[str, ...]:
+    if id_column is not None:
+        for table in (first, second):
+            check_known([id_column], table.columns, table.source, what="--id")
+    if attributes is None:
+        _check_same_columns(first, second)
+        chosen = [column for column in first.columns if column != id_column]
+    else:
+        chosen = list(attributes)
+        check_no_twins(chosen)
+        for table in (first, second):
+            check_known(chosen, table.columns, table.source)
+    if id_column in chosen:
+        raise DataError(f"{id_column!r} is both the id column and an attribute; take it out of --attributes")
+    if not chosen:
+        raise DataError("no attribute is left to compare; name at least one with --attributes")
+    return tuple(chosen)
+
+
+def _check_same_columns(first: _Table, second: _Table) -> None:
+    for here, there in ((first, second), (second, first)):
+        lacking = [column for column in there.columns if column not in here.columns]
+        if lacking:
+            raise DataError(
+                f"{here.source} lacks columns that {there.source} has: {', '.join(lacking)}; "
+                "choose common columns with --attributes"
+            )
+
+
+def _without_constants(
+    names: tuple[str, ...],
+    values: list[npt.NDArray[np.float64]],
+    sources: tuple[str, str],
+    drop_constant: bool,
+) -> tuple[str, ...]:
+    found = {
+        source: constant_attributes(matrix, names) for source, matrix in zip(sources, values, strict=True)
+    }
+    for source, constant in found.items():
+        if constant and not drop_constant:
+            raise DataError(
+                f"{source}: constant attributes cannot be compared: {', '.join(constant)}; "
+                "leave them out with --drop-constant or --attributes"
+            )
+    left = tuple(name for name in names if not any(name in constant for constant in found.values()))
+    if not left:
+        raise DataError("every attribute is constant in one of the files; nothing is left to compare")
+    return left
+
+
+def _truth(
+    first: _Table, second: _Table, id_column: str | None
+) -> tuple[tuple[str, ...], tuple[str, ...], npt.NDArray[np.intp]]:
+    if id_column is not None:
+        original_ids = record_ids(first.frame, id_column, first.source)
+        masked_ids = record_ids(second.frame, id_column, second.source)
+        partner = match_ids(original_ids, masked_ids)
+        if not (partner >= 0).any():
+            raise DataError(
+                f"{first.source} and {second.source} have no id in common in column {id_column!r} "
+                f"(for example {original_ids[0]!r} and {masked_ids[0]!r}); is it the same id?"
+            )
+        return original_ids, masked_ids, partner
+    if len(first.frame) != len(second.frame):
+        raise DataError(
+            f"{first.source} has {len(first.frame)} records and {second.source} has {len(second.frame)}; "
+            "name the column that says who is who with --id"
+        )
+    labels = tuple(str(row) for row in range(1, len(first.frame) + 1))
+    return labels, labels, np.arange(len(first.frame), dtype=np.intp)

@@ -1,0 +1,4 @@
+"""Masking methods: one file each, every one a frozen dataclass with `apply(frame, seed)`.
+
+May import numpy, scipy, pandas and `datasets`; never `solver` or `formulations`.
+"""

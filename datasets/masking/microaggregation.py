@@ -1,0 +1,159 @@
+"""Multivariate microaggregation (MDAV), each group of attributes by itself with a k of its own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from datasets.errors import DataError
+from datasets.masking.base import (
+    ATTRIBUTES,
+    choose_attributes,
+    option,
+    parse_names,
+    parse_whole,
+    random_generator,
+    standardised,
+    values_of,
+    with_values,
+)
+from datasets.masking.mdav import mdav_partition
+
+
+@dataclass(frozen=True)
+class AttributeGroup:
+    """Attributes that are microaggregated together.
+
+    Attributes
+    ----------
+    attributes : tuple of str
+        Their names.
+    k : int, optional
+        The least number of records in a group; None takes that of the method.
+    """
+
+    attributes: tuple[str, ...]
+    k: int | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> AttributeGroup:
+        """Read "a,b:3" (attributes a and b with k = 3) or "a,b"."""
+        names, mark, k = text.rpartition(":")
+        if mark and k.strip().isdigit():
+            return cls(parse_names(names), int(k))
+        return cls(parse_names(text))
+
+
+@dataclass(frozen=True)
+class Microaggregation:
+    """Microaggregation: similar records form groups of k to 2k-1, each value becomes its group's mean.
+
+    The groups of records are found by MDAV on standardised attributes (each with mean 0 and standard
+    deviation 1 in the table), separately for every group of attributes; the means are in original units.
+    D11.2 (Torra 2013), section 3.2, protects its files this way.
+
+    Attributes
+    ----------
+    attributes : tuple of str, optional
+        The attributes to mask, all together; by default every numeric quasi-identifier.
+    k : int
+        The least number of records in a group.
+    groups : tuple of AttributeGroup
+        Groups of attributes with a k each, instead of `attributes`.
+
+    Raises
+    ------
+    DataError
+        If k is below 2, an attribute is in two groups, or both `attributes` and `groups` are given.
+    """
+
+    name: ClassVar[str] = "microaggregation"
+
+    attributes: tuple[str, ...] | None = field(default=None, metadata=ATTRIBUTES)
+    k: int = field(default=3, metadata=option("least number of records in a group", parse_whole, metavar="K"))
+    groups: tuple[AttributeGroup, ...] = field(
+        default=(),
+        metadata=option(
+            "attributes microaggregated together, with their k; give it once for each group",
+            AttributeGroup.parse,
+            metavar="A,B:K",
+            repeated=True,
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        if self.attributes is not None and self.groups:
+            raise DataError("give either --attributes or --groups, not both")
+        for k in (self.k, *(group.k for group in self.groups if group.k is not None)):
+            check_group_size(k)
+        seen: set[str] = set()
+        for group in self.groups:
+            for attribute in group.attributes:
+                if attribute in seen:
+                    raise DataError(f"the attribute {attribute!r} is given twice in --groups; give it once")
+                seen.add(attribute)
+
+    def masked_attributes(self, frame: pd.DataFrame) -> tuple[str, ...]:
+        """Name the attributes of this table that `apply` would mask."""
+        return tuple(name for group in self._resolved(frame) for name in group.attributes)
+
+    def describe(self, frame: pd.DataFrame) -> str:
+        """Say in one line what `apply` does to this table."""
+        parts = [f"{', '.join(group.attributes)} with k = {group.k}" for group in self._resolved(frame)]
+        return "microaggregation (MDAV) of " + "; of ".join(parts)
+
+    def apply(self, frame: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
+        """Mask a table (see `MaskingMethod.apply`); nothing is left to chance."""
+        random_generator(seed)
+        masked = frame
+        for group in self._resolved(frame):
+            k = self.k if group.k is None else group.k
+            check_enough_records(len(frame), k)
+            values = values_of(frame, group.attributes)
+            means = group_means(values, mdav_partition(standardised(values), k))
+            masked = with_values(masked, group.attributes, means)
+        return masked
+
+    def _resolved(self, frame: pd.DataFrame) -> tuple[AttributeGroup, ...]:
+        groups = self.groups or (AttributeGroup(choose_attributes(frame, self.attributes)),)
+        return tuple(
+            AttributeGroup(choose_attributes(frame, group.attributes), self.k if group.k is None else group.k)
+            for group in groups
+        )
+
+
+def check_group_size(k: int) -> None:
+    """Raise a DataError when k is below 2."""
+    if k < 2:
+        raise DataError(f"k is {k}; a group needs at least 2 records")
+
+
+def check_enough_records(records: int, k: int) -> None:
+    """Raise a DataError when there are fewer than k records."""
+    if k > records:
+        raise DataError(f"k is {k} but the input has only {records} records; choose a smaller k")
+
+
+def group_means(
+    values: npt.NDArray[np.float64], groups: Sequence[npt.NDArray[np.intp]]
+) -> npt.NDArray[np.float64]:
+    """Replace every row of an array (n, a) by the mean of the rows of its group.
+
+    Parameters
+    ----------
+    values : float64 array (n, a)
+        The records.
+    groups : sequence of intp arrays
+        Row numbers, each row in exactly one group.
+    """
+    means = np.empty_like(values)
+    for rows in groups:
+        # Exactly rounded sums do not depend on the order of the records.
+        means[rows] = [math.fsum(column) / len(rows) for column in values[rows].T.tolist()]
+    return means

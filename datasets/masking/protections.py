@@ -1,0 +1,88 @@
+"""The six protections of deliverable D11.2: microaggregated Census files with a name each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import pandas as pd
+
+from datasets.errors import DataError
+from datasets.masking.base import ATTRIBUTES, choose_attributes
+from datasets.masking.microaggregation import AttributeGroup, Microaggregation
+
+
+@dataclass(frozen=True)
+class Protection:
+    """Microaggregation of the first few quasi-identifiers in consecutive groups with a k each.
+
+    D11.2 (Torra 2013), section 3.2. M5-38, for example, is five attributes: the first three with k = 3, the
+    last two with k = 8.
+
+    Attributes
+    ----------
+    name : str
+        What the protection is called.
+    sizes : tuple of (int, int)
+        For each group of attributes how many there are and their k.
+    attributes : tuple of str, optional
+        The quasi-identifiers, of which the first are masked; by default all numeric ones of the table.
+    """
+
+    name: str
+    sizes: tuple[tuple[int, int], ...]
+    attributes: tuple[str, ...] | None = field(default=None, metadata=ATTRIBUTES)
+
+    @property
+    def width(self) -> int:
+        """How many attributes it masks."""
+        return sum(count for count, _ in self.sizes)
+
+    def method(self, frame: pd.DataFrame) -> Microaggregation:
+        """Spell the protection out for a table.
+
+        Raises
+        ------
+        DataError
+            If there are fewer attributes than it masks.
+        """
+        names = choose_attributes(frame, self.attributes)
+        if len(names) < self.width:
+            raise DataError(
+                f"{self.name} masks {self.width} attributes but there are {len(names)} ({', '.join(names)}); "
+                "name more with --attributes or choose another protection"
+            )
+        groups, start = [], 0
+        for count, k in self.sizes:
+            groups.append(AttributeGroup(names[start : start + count], k))
+            start += count
+        return Microaggregation(groups=tuple(groups))
+
+    def masked_attributes(self, frame: pd.DataFrame) -> tuple[str, ...]:
+        """Name the attributes of this table that `apply` would mask."""
+        return self.method(frame).masked_attributes(frame)
+
+    def describe(self, frame: pd.DataFrame) -> str:
+        """Say in one line what `apply` does to this table."""
+        return f"{self.name}, {self.method(frame).describe(frame)}"
+
+    def apply(self, frame: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
+        """Mask a table (see `MaskingMethod.apply`); nothing is left to chance."""
+        return self.method(frame).apply(frame, seed)
+
+
+PROTECTIONS: Mapping[str, Protection] = MappingProxyType(
+    {
+        protection.name: protection
+        for protection in (
+            Protection("M4-33", ((2, 3), (2, 3))),
+            Protection("M4-28", ((2, 2), (2, 8))),
+            Protection("M4-82", ((2, 8), (2, 2))),
+            Protection("M5-38", ((3, 3), (2, 8))),
+            Protection("M6-385", ((2, 3), (2, 8), (2, 5))),
+            Protection("M6-853", ((2, 8), (2, 5), (2, 3))),
+        )
+    }
+)
+"""The protections of D11.2 by name: digits after the dash are the k of each group of attributes."""
