@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +24,10 @@ class MaskingMethod(Protocol):
     Each field is a parameter; its metadata, made by `option`, is what the command line needs to offer it.
     """
 
-    name: ClassVar[str]
+    @property
+    def name(self) -> str:
+        """What the method is called, also on the command line."""
+        ...
 
     def apply(self, frame: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
         """Mask a table.
@@ -180,3 +184,47 @@ def standardised(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     centred = values - values.mean(axis=0)
     deviation = np.sqrt((centred * centred).mean(axis=0))
     return np.asarray(centred / np.where(deviation > 0, deviation, 1.0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumericMethod(ABC):
+    """A method that turns the values of numeric attributes into others; subclasses fill in `mask_values`.
+
+    Attributes
+    ----------
+    attributes : tuple of str, optional
+        The attributes to mask; by default every numeric quasi-identifier.
+    """
+
+    attributes: tuple[str, ...] | None = field(default=None, metadata=ATTRIBUTES)
+
+    @abstractmethod
+    def mask_values(
+        self, values: npt.NDArray[np.float64], generator: np.random.Generator
+    ) -> npt.NDArray[np.float64]:
+        """Mask an array (n, a) of finite numbers, n >= 1; return a new one of the same shape.
+
+        Raises
+        ------
+        DataError
+            If a parameter does not fit the number of records.
+        """
+
+    @property
+    @abstractmethod
+    def action(self) -> str:
+        """What is done, with the parameters, as the beginning of "... of <attributes>"."""
+
+    def masked_attributes(self, frame: pd.DataFrame) -> tuple[str, ...]:
+        """Name the attributes of this table that `apply` would mask."""
+        return choose_attributes(frame, self.attributes)
+
+    def describe(self, frame: pd.DataFrame) -> str:
+        """Say in one line what `apply` does to this table."""
+        return f"{self.action} of {', '.join(self.masked_attributes(frame))}"
+
+    def apply(self, frame: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
+        """Mask a table (see `MaskingMethod.apply`)."""
+        attributes = self.masked_attributes(frame)
+        masked = self.mask_values(values_of(frame, attributes), random_generator(seed))
+        return with_values(frame, attributes, masked)

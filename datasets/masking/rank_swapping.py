@@ -1,0 +1,100 @@
+"""Rank swapping: values change places with values of nearly the same rank."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from datasets.errors import DataError
+from datasets.masking.base import NumericMethod, check_percent, option, parse_number
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankSwapping(NumericMethod):
+    """Swap each value with another whose rank differs by at most `percent` % of the records.
+
+    R. Moore, Controlled data-swapping techniques for masking public use microdata sets, US Bureau of the
+    Census, 1996. Each attribute by itself: the values are ranked (equal ones by row), and from the lowest
+    rank up every value not yet swapped changes places with one drawn at random from those above it that are
+    in the window and not yet swapped. Each value is swapped at most once; one that finds no partner stays.
+
+    Attributes
+    ----------
+    percent : float
+        The window, in percent of the records, above 0 and at most 100.
+
+    Raises
+    ------
+    DataError
+        If percent is out of range.
+    """
+
+    name: ClassVar[str] = "rank-swapping"
+
+    percent: float = field(metadata=option("window in percent of the records", parse_number, metavar="P"))
+
+    def __post_init__(self) -> None:
+        check_percent(self.percent, most=100)
+
+    @property
+    def action(self) -> str:
+        """What is done, with the parameters."""
+        return f"rank swapping within {self.percent:g} % of the records"
+
+    def mask_values(self, values: FloatArray, generator: np.random.Generator) -> FloatArray:
+        """Swap the values (see `NumericMethod.mask_values`)."""
+        n = len(values)
+        window = window_size(n, self.percent)
+        if window < 1:
+            raise DataError(
+                f"percent is {self.percent:g}, not one of {n} records; it must be at least {100 / n:.3g}"
+            )
+        masked = np.empty_like(values)
+        for position, column in enumerate(values.T):
+            order = np.argsort(column, kind="stable")
+            masked[order, position] = column[order[swap_partners(n, window, generator)]]
+        return masked
+
+
+def window_size(records: int, percent: float) -> int:
+    """Count the ranks that `percent` % of the records are, rounded down."""
+    # Allow for products such as 0.07 * 100 that fall just short of a whole number.
+    return min(math.floor(percent * records / 100 + 1e-9), records - 1)
+
+
+def swap_partners(records: int, window: int, generator: np.random.Generator) -> npt.NDArray[np.intp]:
+    """Draw for every rank the rank it changes places with.
+
+    Parameters
+    ----------
+    records : int
+        The number of ranks, n.
+    window : int
+        The greatest difference of ranks, at least 1.
+    generator : Generator
+        The source of chance.
+
+    Returns
+    -------
+    intp array (n,)
+        An involution: partner[partner[i]] = i, with abs(partner[i] - i) <= window.
+    """
+    partner = np.arange(records, dtype=np.intp)
+    free = np.ones(records, dtype=bool)
+    for rank in range(records):
+        if not free[rank]:
+            continue
+        free[rank] = False
+        candidates = np.flatnonzero(free[rank + 1 : rank + 1 + window])
+        if len(candidates) == 0:
+            continue
+        other = rank + 1 + int(candidates[generator.integers(len(candidates))])
+        free[other] = False
+        partner[rank], partner[other] = other, rank
+    return partner

@@ -1,0 +1,105 @@
+"""All masking methods by name, and how to make one from its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, dataclass, fields, replace
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+from datasets.errors import DataError
+from datasets.masking.base import MaskingMethod, Option
+from datasets.masking.microaggregation import Microaggregation
+from datasets.masking.noise import AdditiveNoise
+from datasets.masking.optimal_microaggregation import OptimalMicroaggregation
+from datasets.masking.protections import PROTECTIONS, Protection
+from datasets.masking.rank_swapping import RankSwapping
+from datasets.numeric import suggestion
+
+_METHODS = (Microaggregation, OptimalMicroaggregation, AdditiveNoise, RankSwapping)
+"""A new masking method is one file and its class here."""
+
+
+@dataclass(frozen=True)
+class MethodEntry:
+    """A masking method that can be made by name.
+
+    Attributes
+    ----------
+    name : str
+        What it is called.
+    kind : type
+        Its dataclass, whose fields with an option are the parameters.
+    make : callable
+        Makes it from parameters given by keyword.
+    """
+
+    name: str
+    kind: type[Any]
+    make: Callable[..., MaskingMethod]
+
+    @property
+    def parameters(self) -> dict[str, Field[Any]]:
+        """The fields of the method that users can set, by name."""
+        return {field.name: field for field in fields(self.kind) if "option" in field.metadata}
+
+
+METHODS: Mapping[str, MethodEntry] = MappingProxyType(
+    {kind.name: MethodEntry(kind.name, kind, kind) for kind in _METHODS}
+    | {name: MethodEntry(name, Protection, partial(replace, PROTECTIONS[name])) for name in PROTECTIONS}
+)
+"""Every masking method by name: the methods proper and the protections of D11.2."""
+
+
+def make_method(name: str, parameters: Mapping[str, Any]) -> MaskingMethod:
+    """Make a masking method.
+
+    Parameters
+    ----------
+    name : str
+        One of `METHODS`.
+    parameters : mapping
+        Its parameters by name.
+
+    Raises
+    ------
+    DataError
+        If there is no such method, it has no such parameter, one is missing, or a value is out of range.
+    """
+    if name not in METHODS:
+        raise DataError(f"there is no masking method {name!r}{suggestion(name, tuple(METHODS))}")
+    entry = METHODS[name]
+    known = entry.parameters
+    for parameter in parameters:
+        if parameter not in known:
+            raise DataError(f"{name} has no parameter --{parameter}; it takes {_listed(known)}")
+    for parameter, field in known.items():
+        required = field.default is MISSING and field.default_factory is MISSING
+        if required and parameter not in parameters:
+            raise DataError(f"{name} needs --{parameter}")
+    return entry.make(**parameters)
+
+
+def all_options() -> dict[str, Option]:
+    """Return the parameters of all methods by name; the help of a shared one says what it means to each."""
+    meanings: dict[str, dict[str, list[str]]] = {}
+    options: dict[str, Option] = {}
+    for entry in METHODS.values():
+        for parameter, field in entry.parameters.items():
+            option: Option = field.metadata["option"]
+            options.setdefault(parameter, option)
+            meanings.setdefault(parameter, {}).setdefault(option.help, []).append(entry.name)
+    return {
+        parameter: replace(option, help=_joined(meanings[parameter])) for parameter, option in options.items()
+    }
+
+
+def _joined(meanings: Mapping[str, list[str]]) -> str:
+    if all(set(methods) == set(METHODS) for methods in meanings.values()):
+        return next(iter(meanings))
+    return "; ".join(f"{', '.join(methods)}: {meaning}" for meaning, methods in meanings.items())
+
+
+def _listed(names: Mapping[str, Any]) -> str:
+    return ", ".join(f"--{name}" for name in names)

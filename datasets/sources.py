@@ -1,0 +1,208 @@
+"""Which named data there are: address, hash, layout and columns of each. Data only, no logic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+
+
+class Layout(StrEnum):
+    """How the file at the public address is written."""
+
+    COMMA = "comma-separated, no header"
+    COMMA_WITH_HEADER = "comma-separated, with a header"
+    SPACES = "separated by spaces, no header"
+    R_OBJECT = "R data frame"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A public data set that is downloaded when it is not in a local folder.
+
+    Attributes
+    ----------
+    name, title : str
+        What users call it, and what it is.
+    rows : int
+        How many records it has.
+    header : str
+        Its column names, in order, separated by spaces.
+    origin, licence : str
+        Who published it, and under which terms.
+    address, sha256 : str
+        Where the raw file is, and the hash of its bytes.
+    layout : Layout
+        How the raw file is written.
+    local_file : str
+        What the same data, as CSV with a header, is called in a local folder.
+    """
+
+    name: str
+    title: str
+    rows: int
+    header: str
+    origin: str
+    licence: str
+    address: str
+    sha256: str
+    layout: Layout
+    local_file: str
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The column names, in order."""
+        return tuple(self.header.split())
+
+
+_GITHUB = "https://raw.githubusercontent.com/"
+_SDCMICRO = _GITHUB + "sdcTools/sdcMicro/cf3251017482bb215f0a9abf4a930f502399fb72/data/"
+_UCI_COPY = _GITHUB + "jbrownlee/Datasets/d20fcb6402ae34e653d4513b00f39257bb37ed7f/"
+_DERMATOLOGY = _GITHUB + "lobiviam/methods-of-data-analysis/3935133e95e53b0000b90ae135d5e471867055cc/"
+
+_CASC = "CASC project reference microdata (Brand, Domingo-Ferrer, Mateo-Sanz 2002)"
+_CASC_TERMS = "public use file; the package that carries it is GPL-2"
+_UCI = "UCI Machine Learning Repository"
+_UCI_TERMS = "CC BY 4.0 as stated by UCI"
+
+_ALL = (
+    Source(
+        name="census",
+        title="CASC Census: US Current Population Survey 1995, income and taxes, no missing values",
+        rows=1080,
+        header=(
+            "AFNLWGT AGI EMCONTRB FEDTAX PTOTVAL STATETAX TAXINC POTHVAL INTVAL PEARNVAL FICA WSALVAL ERNVAL"
+        ),
+        origin=_CASC,
+        licence=_CASC_TERMS,
+        address=_SDCMICRO + "CASCrefmicrodata.rda",
+        sha256="147d0d7fa823a384e36c2297174560e32cdbe6e39803f22f797610fb1a2993d6",
+        layout=Layout.R_OBJECT,
+        local_file="casc_census.csv",
+    ),
+    Source(
+        name="tarragona",
+        title="CASC Tarragona: accounts of companies near Tarragona in 1995",
+        rows=834,
+        header=(
+            "FIXED.ASSETS CURRENT.ASSETS TREASURY UNCOMMITTED.FUNDS PAID.UP.CAPITAL SHORT.TERM.DEBT SALES "
+            "LABOR.COSTS DEPRECIATION OPERATING.PROFIT FINANCIAL.OUTCOME GROSS.PROFIT NET.PROFIT"
+        ),
+        origin=_CASC,
+        licence=_CASC_TERMS,
+        address=_SDCMICRO + "Tarragona.rda",
+        sha256="e83def0648be5e47eaf202b4dd60dd6981591d0858fd249817b9a2cc97cf2aef",
+        layout=Layout.R_OBJECT,
+        local_file="casc_tarragona.csv",
+    ),
+    Source(
+        name="eia",
+        title="CASC EIA: monthly revenue and sales of US electric utilities in 1996",
+        rows=4092,
+        header=(
+            "UTILITYID UTILNAME STATE YEAR MONTH RESREVENUE RESSALES COMREVENUE COMSALES INDREVENUE "
+            "INDSALES OTHREVENUE OTHRSALES TOTREVENUE TOTSALES"
+        ),
+        origin=_CASC,
+        licence=_CASC_TERMS,
+        address=_SDCMICRO + "EIA.rda",
+        sha256="8b61ceb0d1fa01d024bd62171655601abed62ff70a5e9e6fd550c43a1f76695e",
+        layout=Layout.R_OBJECT,
+        local_file="casc_eia.csv",
+    ),
+    Source(
+        name="abalone",
+        title="Abalone: sex, size, weights and rings of shellfish",
+        rows=4177,
+        header="Sex Length Diameter Height Whole_weight Shucked_weight Viscera_weight Shell_weight Rings",
+        origin=_UCI,
+        licence=_UCI_TERMS,
+        address=_UCI_COPY + "abalone.csv",
+        sha256="eb2de13be807e9bb9ec4128b9c89b98ab23d7739121cfd17b7dde69b46ba7bf6",
+        layout=Layout.COMMA,
+        local_file="uci_abalone.csv",
+    ),
+    Source(
+        name="ionosphere",
+        title="Ionosphere: radar returns; a02 is constant",
+        rows=351,
+        header=" ".join(f"a{number:02d}" for number in range(1, 35)) + " class",
+        origin=_UCI,
+        licence=_UCI_TERMS,
+        address=_UCI_COPY + "ionosphere.csv",
+        sha256="fd6dd7864b55d56dac0a1e6e24af9ccc35bf2555ac79af8ab9f3d1daa065ab83",
+        layout=Layout.COMMA,
+        local_file="uci_ionosphere.csv",
+    ),
+    Source(
+        name="boston-housing",
+        title="Boston housing 1978; the column B is derived from race and contentious",
+        rows=506,
+        header="CRIM ZN INDUS CHAS NOX RM AGE DIS RAD TAX PTRATIO B LSTAT MEDV",
+        origin="Harrison and Rubinfeld 1978, StatLib",
+        licence="none stated",
+        address=_UCI_COPY + "housing.data",
+        sha256="e3e36f7b9e5435f9eb8320e106aebad00031fefa3064527da0c71dec59e49b76",
+        layout=Layout.SPACES,
+        local_file="uci_boston_housing.csv",
+    ),
+    Source(
+        name="dermatology",
+        title="Dermatology: graded symptoms of skin diseases; 8 ages are missing",
+        rows=366,
+        header=(
+            "erythema scaling definite_borders itching koebner_phenomenon polygonal_papules "
+            "follicular_papules oral_mucosal_involvement knee_and_elbow_involvement scalp_involvement "
+            "family_history melanin_incontinence eosinophils_in_the_infiltrate pnl_infiltrate "
+            "fibrosis_of_the_papillary_dermis exocytosis acanthosis hyperkeratosis parakeratosis "
+            "clubbing_of_the_rete_ridges elongation_of_the_rete_ridges "
+            "thinning_of_the_suprapapillary_epidermis spongiform_pustule munro_microabcess "
+            "focal_hypergranulosis disappearance_of_the_granular_layer "
+            "vacuolisation_and_damage_of_basal_layer spongiosis saw_tooth_appearance_of_retes "
+            "follicular_horn_plug perifollicular_parakeratosis inflammatory_monoluclear_inflitrate "
+            "band_like_infiltrate age class"
+        ),
+        origin=_UCI,
+        licence=_UCI_TERMS,
+        address=_DERMATOLOGY + "dermatology.data",
+        sha256="e58bcea5bfaef3fd2b9f21cf6833ea1a894c7c306aa9828c1dde209504b43fc8",
+        layout=Layout.COMMA_WITH_HEADER,
+        local_file="uci_dermatology.csv",
+    ),
+    Source(
+        name="adult",
+        title="Adult: training part of the US Census income data; 30162 complete records",
+        rows=32561,
+        header=(
+            "age workclass fnlwgt education education-num marital-status occupation relationship race sex "
+            "capital-gain capital-loss hours-per-week native-country class"
+        ),
+        origin=_UCI,
+        licence=_UCI_TERMS,
+        address=_UCI_COPY + "adult-train.csv",
+        sha256="5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d",
+        layout=Layout.COMMA,
+        local_file="uci_adult_train.csv",
+    ),
+    Source(
+        name="german-credit",
+        title="Statlog German credit: codes as published; class 1 is good, 2 is bad",
+        rows=1000,
+        header=(
+            "checking_status duration_months credit_history purpose credit_amount savings employment_since "
+            "installment_rate personal_status_sex other_debtors residence_since property age "
+            "other_installment_plans housing existing_credits job num_dependents telephone foreign_worker "
+            "class"
+        ),
+        origin=_UCI,
+        licence=_UCI_TERMS,
+        address=_UCI_COPY + "german.csv",
+        sha256="ec12a88b9fc14d74ba646ea0410cf7ff4533bec2eb61652f8ad76796bbfec017",
+        layout=Layout.COMMA,
+        local_file="uci_german_credit.csv",
+    ),
+)
+
+SOURCES: Mapping[str, Source] = MappingProxyType({source.name: source for source in _ALL})
+"""Downloadable data by name."""
