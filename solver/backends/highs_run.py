@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from formulations.milp import MilpModel
-from solver.backends.background import run_in_background
+from solver.backends.background import NOTHING_KNOWN, run_in_background
 from solver.backends.base import BackendProgress, FloatArray, SolveOptions, Watcher
 from solver.backends.template import Clock, Ending, Outcome
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 SMALLEST_COEFFICIENT = 1e-12
 """HiGHS drops matrix entries below `small_matrix_value`, 1e-9 by default; this is the least it accepts."""
+
+IndexArray = NDArray[np.intp]
 
 ENDINGS: Mapping[str, Ending] = {
     "kOptimal": Ending.COMPLETE,
@@ -39,7 +42,6 @@ SOLUTION_FEASIBLE = 2
 def highs_options(options: SolveOptions) -> dict[str, Any]:
     """Names and values of the HiGHS options for `options`, the time limit left out."""
     return {
-        "output_flag": False,
         "threads": options.threads,
         "random_seed": options.seed,
         "mip_rel_gap": 0.0,
@@ -55,17 +57,16 @@ def ending_of(status: str) -> Ending:
     return ENDINGS[status]
 
 
-def outcome_of(status: str, info: highspy.HighsInfo, columns: Any, model: MilpModel) -> Outcome:
+def outcome_of(status: str, info: highspy.HighsInfo, values: FloatArray, model: MilpModel) -> Outcome:
     """Read what HiGHS found from the name of its model status, its info and its column values."""
     ending = ending_of(status)
     found = ending is Ending.COMPLETE or info.primal_solution_status == SOLUTION_FEASIBLE
-    values = np.array(columns, dtype=np.float64) if found else None
     if model.integer.any():
         bound = float(info.mip_dual_bound)
     else:
         # The dual bound of the branch and bound is not set for a linear programme, which has one when solved.
         bound = float(info.objective_function_value) if ending is Ending.COMPLETE else -math.inf
-    return Outcome(ending, values, bound)
+    return Outcome(ending, values if found else None, bound)
 
 
 class HighsRun:
@@ -79,26 +80,53 @@ class HighsRun:
     def __init__(self, highs: highspy.Highs) -> None:
         self._highs = highs
         self._stop = threading.Event()
-        self._progress = BackendProgress(math.inf, -math.inf)
+        self._progress = NOTHING_KNOWN
 
     def run(
-        self, model: MilpModel, clock: Clock, *, start: FloatArray | None = None, watch: Watcher | None = None
+        self,
+        model: MilpModel,
+        clock: Clock,
+        *,
+        start: FloatArray | None = None,
+        watch: Watcher | None = None,
+        columns: IndexArray | None = None,
     ) -> Outcome:
-        """Solve within what is left on the clock."""
+        """Solve within what is left on the clock.
+
+        Parameters
+        ----------
+        model : MilpModel
+            What the HiGHS object holds.
+        clock : Clock
+            The time limit.
+        start, watch
+            As in `Backend.solve`.
+        columns : ndarray of int, optional, shape (columns,)
+            Where the model's columns are in the HiGHS object, when in another order.
+        """
+        order = np.arange(model.shape[1]) if columns is None else columns
         if start is not None:
-            self._set_start(model, start)
+            # HiGHS tests integrality before it accepts a point; rounding noise must not cost it.
+            self._set_start(np.where(model.integer, np.round(start), start), order)
         self._listen()
         self._highs.setOptionValue("time_limit", clock.remaining())
-        run_in_background(self._run, self._stop.set, lambda: self._progress, watch)
-        highs = self._highs
-        return outcome_of(highs.getModelStatus().name, highs.getInfo(), highs.getSolution().col_value, model)
+        run_in_background(self._run, stop=self._stop.set, progress=lambda: self._progress, watch=watch)
+        return self._read(model, order)
 
-    def _set_start(self, model: MilpModel, start: FloatArray) -> None:
+    def _read(self, model: MilpModel, order: IndexArray) -> Outcome:
+        highs = self._highs
+        values = np.array(highs.getSolution().col_value)
+        return outcome_of(
+            highs.getModelStatus().name, highs.getInfo(), values[order] if values.size else values, model
+        )
+
+    def _set_start(self, start: FloatArray, order: IndexArray) -> None:
         import highspy
 
+        values = np.empty_like(start)
+        values[order] = start
         solution = highspy.HighsSolution()
-        # HiGHS tests integrality before it accepts a point; rounding noise must not cost it.
-        solution.col_value = np.where(model.integer, np.round(start), start).tolist()
+        solution.col_value = values.tolist()
         self._highs.setSolution(solution)
 
     def _listen(self) -> None:
@@ -129,10 +157,9 @@ class HighsRun:
     def _run(self) -> None:
         import highspy
 
-        # The scheduler keeps the number of threads of its first run; a later run with another number fails.
-        highspy.Highs.resetGlobalScheduler(True)
         try:
             self._highs.run()
         finally:
+            # The scheduler keeps the number of threads of its first run; a run with another number fails.
             highspy.Highs.resetGlobalScheduler(True)
             self._highs.setCallback(None, None)

@@ -11,6 +11,12 @@ from solver.errors import UsageError
 
 BACKENDS: dict[str, str] = {
     "highs": "solver.backends.highs:HighsBackend",
+    "pulp": "solver.backends.pulp:PulpBackend",
+    "pulp-cbc": "solver.backends.cbc:CbcBackend",
+    "cvxpy": "solver.backends.cvxpy:CvxpyBackend",
+    "cvxpy-scip": "solver.backends.cvxpy:CvxpyScipBackend",
+    "scipy": "solver.backends.scipy:ScipyBackend",
+    "scip": "solver.backends.scip:ScipBackend",
 }
 """Name on the command line -> module and class, in the order in which they are listed."""
 

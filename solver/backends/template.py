@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Generic, TypeVar
 
+import numpy as np
+
 from formulations.milp import MilpModel
 from solver.backends.base import Backend, BackendResult, FloatArray, Limit, SolveOptions, Status, Watcher
 
@@ -16,6 +18,9 @@ Built = TypeVar("Built")
 
 ROUNDING = 1e-9
 """Relative rounding error allowed between an objective and the bound that proves it."""
+
+FEASIBILITY = 1e-6
+"""The feasibility tolerance that all the optimisers have by default."""
 
 EXACT = 1e-9
 """A start point that misses no row by more than this refutes any bound above its own value."""
@@ -59,11 +64,23 @@ class Outcome:
 
 
 class Clock:
-    """Wall time since the solve was asked for, and what is left of the time limit."""
+    """Wall time since the solve was asked for, and what is left of the time limit.
+
+    Attributes
+    ----------
+    build_seconds : float
+        When building ended, once `built` was called.
+    """
 
     def __init__(self, time_limit: float | None) -> None:
         self._time_limit = time_limit
         self._started = time.perf_counter()
+        self.build_seconds = math.nan
+
+    def built(self) -> None:
+        """Take note of the end of building; later calls change nothing."""
+        if math.isnan(self.build_seconds):
+            self.build_seconds = self.elapsed()
 
     def elapsed(self) -> float:
         """Seconds since the start."""
@@ -114,24 +131,32 @@ class TemplateBackend(Backend, Generic[Built]):
         watch: Watcher | None = None,
     ) -> BackendResult:
         """Solve `model`; see `Backend.solve`."""
+        version = self.version()  # imports the optimiser, which shall not count as building
         clock = Clock(options.time_limit)
-        built = self.build(model, options)
-        build_seconds = clock.elapsed()
-        if clock.remaining() > 0:
-            outcome = self.run(built, model, clock, start=start, watch=watch)
-            outcome = self._decide_infeasible_or_unbounded(outcome, model, options)
-        else:
-            outcome = Outcome(Ending.TIME)
-        outcome = refute(outcome, model, start)
-        return judge(
-            outcome,
-            model,
-            options,
-            build_seconds=build_seconds,
-            solve_seconds=clock.elapsed() - build_seconds,
-            backend=self.name,
-            version=self.version(),
-        )
+        try:
+            outcome = self._build_and_run(model, options, clock, start, watch)
+        except KeyboardInterrupt:  # while building, or from an optimiser that cannot be asked to stop
+            outcome = Outcome(Ending.USER)
+        clock.built()
+        return judge(refute(outcome, model, start), model, options, clock, self.name, version)
+
+    def _build_and_run(
+        self,
+        model: MilpModel,
+        options: SolveOptions,
+        clock: Clock,
+        start: FloatArray | None,
+        watch: Watcher | None,
+    ) -> Outcome:
+        reduced = drop_idle_rows(model)
+        if reduced is None:
+            return Outcome(Ending.INFEASIBLE)
+        built = self.build(reduced, options)
+        clock.built()
+        if clock.remaining() == 0:
+            return Outcome(Ending.TIME)
+        outcome = self.run(built, reduced, clock, start=start, watch=watch)
+        return self._decide_infeasible_or_unbounded(outcome, reduced, options)
 
     def _decide_infeasible_or_unbounded(
         self, outcome: Outcome, model: MilpModel, options: SolveOptions
@@ -146,6 +171,33 @@ class TemplateBackend(Backend, Generic[Built]):
         if outcome.ending is Ending.UNBOUNDED:
             raise RuntimeError(f"{self.name}: the model is unbounded, bound every column that has a cost")
         return outcome
+
+
+def drop_idle_rows(model: MilpModel) -> MilpModel | None:
+    """Leave out the rows that hold nothing back: those without coefficients, and those without bounds.
+
+    Modelling layers disagree about them: some skip a row without coefficients although its bounds may
+    exclude 0, others cannot say that a row is free.
+
+    Returns
+    -------
+    MilpModel or None
+        None when a row without coefficients cannot hold, or a lower bound exceeds its upper bound.
+    """
+    empty = np.diff(model.matrix.indptr) == 0
+    excluded = empty & ((model.row_lower > FEASIBILITY) | (model.row_upper < -FEASIBILITY))
+    crossed = (model.row_lower > model.row_upper).any() or (model.column_lower > model.column_upper).any()
+    if crossed or excluded.any():
+        return None
+    kept = ~(empty | (np.isneginf(model.row_lower) & np.isposinf(model.row_upper)))
+    if kept.all():
+        return model
+    return replace(
+        model,
+        matrix=model.matrix[kept],
+        row_lower=model.row_lower[kept],
+        row_upper=model.row_upper[kept],
+    )
 
 
 def refute(outcome: Outcome, model: MilpModel, start: FloatArray | None) -> Outcome:
@@ -168,9 +220,7 @@ def judge(
     outcome: Outcome,
     model: MilpModel,
     options: SolveOptions,
-    *,
-    build_seconds: float,
-    solve_seconds: float,
+    clock: Clock,
     backend: str,
     version: str,
 ) -> BackendResult:
@@ -182,7 +232,9 @@ def judge(
         What the optimiser says.
     model, options
         What was solved, and how.
-    build_seconds, solve_seconds, backend, version
+    clock : Clock
+        Times of building and solving.
+    backend, version : str
         Copied into the result.
 
     Returns
@@ -208,8 +260,8 @@ def judge(
         objective=objective,
         bound=bound,
         values=values,
-        build_seconds=build_seconds,
-        solve_seconds=solve_seconds,
+        build_seconds=clock.build_seconds,
+        solve_seconds=clock.elapsed() - clock.build_seconds,
         backend=backend,
         version=version,
     )

@@ -1,0 +1,141 @@
+"""CBC through PuLP's modelling layer: a separate program that reads an MPS file and writes a log."""
+
+from __future__ import annotations
+
+import math
+import re
+import subprocess
+import tempfile
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from formulations.milp import MilpModel
+from solver.backends.base import FloatArray, SolveOptions, Watcher
+from solver.backends.pulp_model import PulpModel, make_pulp_model
+from solver.backends.template import Clock, Ending, Outcome, TemplateBackend
+
+BEST_POSSIBLE = re.compile(r"best possible ([^\s),]+)")
+"""CBC's dual bound as its log lines 5 and 10 give it, to about eight digits."""
+
+PRINTED = 1e-7
+"""Relative rounding of the numbers in CBC's log; a bound read there is lowered by this much."""
+
+
+@dataclass(frozen=True)
+class BuiltCbc:
+    """A PuLP problem and the options of the CBC program."""
+
+    model: PulpModel
+    arguments: dict[str, Any]
+
+
+class CbcBackend(TemplateBackend[BuiltCbc]):
+    """PuLP with the CBC that it carries; neither progress nor interruption, but start points."""
+
+    name: ClassVar[str] = "pulp-cbc"
+    requires: ClassVar[tuple[str, ...]] = ("pulp",)
+    install: ClassVar[str] = "PuLP 3, which carries CBC: pip install linkrisk"
+    takes_start: ClassVar[bool] = True
+
+    def version(self) -> str:
+        """Version of CBC, and of PuLP."""
+        import pulp
+
+        answer = subprocess.run(
+            [pulp.PULP_CBC_CMD.pulp_cbc_path, "-quit"], capture_output=True, text=True, check=False
+        )
+        version = re.search(r"Version: (\S+)", answer.stdout)
+        return f"{version[1] if version else 'unknown'} (PuLP {pulp.__version__})"
+
+    def build(self, model: MilpModel, options: SolveOptions) -> BuiltCbc:
+        """Make PuLP's objects; the MPS file is written when solving."""
+        seeds = [
+            f"randomSeed {options.seed + 1}",
+            f"randomCbcSeed {options.seed + 1}",
+        ]  # 0 is the time of day
+        arguments = {
+            "msg": False,
+            "gapRel": 0.0,
+            "gapAbs": options.absolute_gap,
+            "threads": options.threads if options.threads > 1 else None,
+            "options": seeds,
+        }
+        return BuiltCbc(make_pulp_model(model), arguments)
+
+    def run(
+        self,
+        built: BuiltCbc,
+        model: MilpModel,
+        clock: Clock,
+        *,
+        start: FloatArray | None,
+        watch: Watcher | None,  # noqa: ARG002
+    ) -> Outcome:
+        """Let PuLP run CBC, and read CBC's log."""
+        if start is not None:
+            rounded = np.where(model.integer, np.round(start), start)
+            for variable, value in zip(built.model.variables, rounded.tolist(), strict=True):
+                variable.varValue = value
+        with tempfile.TemporaryDirectory(prefix="linkrisk-cbc-") as folder:
+            log = Path(folder, "cbc.log")
+            self._call(built, folder, log, clock, warm=start is not None)
+            text = log.read_text(encoding="utf-8", errors="replace")
+        return read_outcome(built.model, text, model)
+
+    def _call(self, built: BuiltCbc, folder: str, log: Path, clock: Clock, *, warm: bool) -> None:
+        import pulp
+
+        remaining = clock.remaining()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # CBC leaves PuLP in version 4
+            solver = pulp.PULP_CBC_CMD(
+                **built.arguments,
+                timeLimit=None if math.isinf(remaining) else remaining,
+                warmStart=warm,
+                logPath=str(log),
+            )
+        solver.tmpDir = folder
+        try:
+            built.model.problem.solve(solver)
+        except pulp.PulpSolverError as error:
+            raise RuntimeError(f"CBC failed: {error}") from error
+
+
+def read_outcome(built: PulpModel, log: str, model: MilpModel) -> Outcome:
+    """Read what CBC found, from its log and from PuLP's `sol_status`.
+
+    PuLP's `status` is "Optimal" whenever there is a solution, and CBC itself has said "Search completed"
+    after "Exiting on maximum time": an ending counts as complete only when the log names no limit.
+    """
+    import pulp
+
+    status = built.problem.sol_status
+    if status == pulp.LpSolutionUnbounded:
+        return Outcome(Ending.UNBOUNDED)
+    if status == pulp.LpSolutionInfeasible:
+        return Outcome(Ending.INFEASIBLE_OR_UNBOUNDED if "unbounded" in log else Ending.INFEASIBLE)
+    found = status in (pulp.LpSolutionOptimal, pulp.LpSolutionIntegerFeasible)
+    values = (
+        np.array([variable.varValue for variable in built.variables], dtype=np.float64) if found else None
+    )
+    stopped = "Exiting on maximum time" in log or "Stopped on time" in log
+    ending = Ending.TIME if stopped else Ending.COMPLETE
+    if ending is Ending.COMPLETE and values is None:
+        raise RuntimeError("CBC failed: it stopped without a limit and without a solution")
+    within_gap = "within gap tolerance" in log
+    if values is not None and not stopped and not within_gap:
+        return Outcome(ending, values, model.value(values))
+    return Outcome(ending, values, last_bound(log) + model.constant)
+
+
+def last_bound(log: str) -> float:
+    """Take the last dual bound of a CBC log, lowered by the rounding of its digits; -inf without one."""
+    found = BEST_POSSIBLE.findall(log)
+    bound = float(found[-1]) if found else -math.inf
+    if abs(bound) >= 1e49:  # how CBC prints "none yet"
+        return -math.inf
+    return bound - PRINTED * max(1.0, abs(bound)) if math.isfinite(bound) else bound

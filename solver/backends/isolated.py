@@ -1,0 +1,261 @@
+"""Solving in a process of its own: memory measured, time limit enforced from outside, crashes contained."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import multiprocessing
+import os
+import pickle
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any
+
+from formulations.milp import MilpModel
+from solver.backends.background import NOTHING_KNOWN, TICK
+from solver.backends.base import (
+    BackendProgress,
+    BackendResult,
+    FloatArray,
+    Limit,
+    SolveOptions,
+    Status,
+    Watcher,
+)
+from solver.backends.registry import get_backend
+
+GRACE = 10.0
+"""Seconds beyond the time limit before the child is killed; some layers cannot stop while they build."""
+
+STOP_GRACE = 5.0
+"""Seconds that a child asked to stop may take to answer before it is killed."""
+
+
+@dataclass(frozen=True)
+class IsolatedResult:
+    """A result, and what it cost.
+
+    Attributes
+    ----------
+    result : BackendResult
+        What the backend returned in the child.
+    peak_memory_bytes : int
+        Peak resident memory of the child: the interpreter, the imported packages (about 100 MB), the
+        model's arrays, the optimiser, and the largest program that the optimiser started (CBC). 0 when
+        the child was killed or the system does not tell.
+    """
+
+    result: BackendResult
+    peak_memory_bytes: int
+
+
+def solve_isolated(
+    name: str,
+    model: MilpModel,
+    options: SolveOptions,
+    start: FloatArray | None = None,
+    watch: Watcher | None = None,
+) -> IsolatedResult:
+    """Run the backend `name` in a fresh process.
+
+    On Ctrl-C the child is asked for what it has, where the backend can be asked, else killed; Ctrl-C
+    again kills it. A child that overruns the time limit by `GRACE` seconds is killed. A killed child's
+    result has no solution, and the last bound that it told.
+
+    Parameters
+    ----------
+    name : str
+        A backend of the registry.
+    model, options, start, watch
+        As in `Backend.solve`; `watch` is called by this process, about every tenth of a second, for
+        the backends that tell progress.
+
+    Returns
+    -------
+    IsolatedResult
+        The child's result and its peak memory.
+
+    Raises
+    ------
+    UsageError
+        The backend is unknown or not installed.
+    RuntimeError
+        The optimiser failed, or the child died; with the last line it wrote.
+    """
+    backend = get_backend(name)
+    watched = watch if backend.takes_watcher else None
+    with tempfile.TemporaryDirectory(prefix="linkrisk-") as folder:
+        child = _Child(name, replace(model, name_maker=_no_names), options, start, folder)
+        try:
+            return child.wait(watched)
+        except KeyboardInterrupt:
+            return child.stop(ask=backend.takes_watcher)
+        finally:
+            child.kill()
+
+
+def _no_names(_model: MilpModel) -> tuple[list[str], list[str]]:
+    """Stand in for the name maker, which may be a closure and is of no use to a solve."""
+    return [], []
+
+
+@contextlib.contextmanager
+def _interrupt_held_back() -> Iterator[None]:
+    """Hold Ctrl-C back: a process started meanwhile never sees it, this one sees it afterwards."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+class _Child:
+    """A process that solves one model, and the pipe to it."""
+
+    def __init__(
+        self, name: str, model: MilpModel, options: SolveOptions, start: FloatArray | None, folder: str
+    ) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._name, self._options = name, options
+        self._progress = NOTHING_KNOWN
+        self._started = time.monotonic()
+        self._deadline = math.inf
+        self._errors = Path(folder, "stderr.txt")
+        self._pipe, far_end = context.Pipe()
+        self._process: BaseProcess = context.Process(
+            target=_solve_in_child, args=(far_end, folder), daemon=True
+        )
+        with _interrupt_held_back():
+            self._process.start()
+        far_end.close()
+        # Protocol 5 writes the arrays as they are; a child that died at once is found out by `wait`.
+        with contextlib.suppress(BrokenPipeError):
+            self._pipe.send_bytes(pickle.dumps((name, model, options, start), protocol=5))
+
+    def wait(self, watch: Watcher | None) -> IsolatedResult:
+        """Wait for the answer, telling `watch` the progress and keeping the time limit."""
+        while time.monotonic() < self._deadline:
+            if self._pipe.poll(TICK):
+                answer = self._receive()
+                if isinstance(answer, IsolatedResult):
+                    return answer
+                self._take_note(answer)
+            if watch is not None and watch(self._progress):
+                return self.stop(ask=True)
+        return self._unanswered(Status.NO_SOLUTION, Limit.TIME)
+
+    def stop(self, *, ask: bool) -> IsolatedResult:
+        """Return what the child has when asked to stop, or what is known without asking it."""
+        deadline = time.monotonic() + STOP_GRACE
+        with contextlib.suppress(BrokenPipeError, KeyboardInterrupt, RuntimeError):
+            if ask:
+                self._pipe.send_bytes(b"stop")
+            while ask and time.monotonic() < deadline:
+                answer = self._receive() if self._pipe.poll(TICK) else None
+                if isinstance(answer, IsolatedResult):
+                    return answer
+        return self._unanswered(Status.INTERRUPTED, Limit.USER)
+
+    def _unanswered(self, status: Status, limit: Limit) -> IsolatedResult:
+        result = BackendResult(
+            status=status,
+            limit=limit,
+            objective=None,
+            bound=self._progress.bound,
+            values=None,
+            build_seconds=0.0,
+            solve_seconds=time.monotonic() - self._started,
+            backend=self._name,
+            version="unknown",
+        )
+        return IsolatedResult(result, 0)
+
+    def kill(self) -> None:
+        """End the child and whatever it started."""
+        if self._process.is_alive() and self._process.pid is not None:
+            if hasattr(os, "killpg"):
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.kill()
+        self._process.join()
+        self._pipe.close()
+
+    def _receive(self) -> Any:
+        try:
+            answer = pickle.loads(self._pipe.recv_bytes())
+        except (EOFError, OSError):
+            self._process.join()
+            raise RuntimeError(f"backend {self._name!r} died: {self._last_words()}") from None
+        if isinstance(answer, RuntimeError):
+            raise answer
+        return answer
+
+    def _take_note(self, answer: BackendProgress | None) -> None:
+        if answer is not None:
+            self._progress = answer
+        elif self._options.time_limit is not None:  # the child has imported everything and starts
+            self._started = time.monotonic()
+            self._deadline = self._started + self._options.time_limit + GRACE
+
+    def _last_words(self) -> str:
+        lines = self._errors.read_text(errors="replace").split("\n") if self._errors.exists() else []
+        written = [line.strip() for line in lines if line.strip()]
+        return written[-1] if written else f"exit code {self._process.exitcode}"
+
+
+def _solve_in_child(pipe: Connection, folder: str) -> None:
+    """Solve what comes through the pipe; the answer, or the error, goes back the same way."""
+    if hasattr(os, "setsid"):
+        os.setsid()  # so that Ctrl-C reaches the parent only, and the parent can kill all of us
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    tempfile.tempdir = folder
+    _redirect_output(Path(folder, "stderr.txt"))
+    name, model, options, start = pickle.loads(pipe.recv_bytes())
+    backend = get_backend(name)
+
+    def tell(progress: BackendProgress) -> bool:
+        pipe.send_bytes(pickle.dumps(progress))
+        return pipe.poll()
+
+    try:
+        backend.version()  # imports the optimiser
+        pipe.send_bytes(pickle.dumps(None))
+        result = backend.solve(model, options, start=start, watch=tell if backend.takes_watcher else None)
+        answer: object = IsolatedResult(result, peak_memory())
+    except Exception as error:
+        traceback.print_exc()
+        answer = (
+            error if isinstance(error, RuntimeError) else RuntimeError(f"{type(error).__name__}: {error}")
+        )
+    pipe.send_bytes(pickle.dumps(answer, protocol=5))
+
+
+def _redirect_output(errors: Path) -> None:
+    """Send both streams, those of native code included, to a file that the parent reads after a crash."""
+    descriptor = os.open(errors, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    for stream in (1, 2):
+        os.dup2(descriptor, stream)
+    os.close(descriptor)
+
+
+def peak_memory() -> int:
+    """Peak resident memory of this process and of the largest program it started, in bytes; 0 if unknown."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0
+    unit = 1 if sys.platform == "darwin" else 1024
+    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    started = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    return int(own + started) * unit

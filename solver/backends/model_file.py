@@ -1,0 +1,100 @@
+"""Writing a model as an LP or MPS file that people can read and other optimisers can solve."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import tempfile
+from pathlib import Path
+
+from formulations.milp import MilpModel
+from solver.backends.highs import load_highs
+from solver.errors import UsageError
+
+SUFFIXES = (".lp", ".mps")
+
+ILLEGAL = re.compile(r"[^A-Za-z0-9_.()]")
+"""Characters that one of the two formats cannot have in a name."""
+
+MISREAD = re.compile(
+    r"[0-9.()]|[eE][0-9]|(?:st|bounds?|min|max|bin|binary|gen|general|semi|free|inf|infinity|end|obj)$",
+    re.IGNORECASE,
+)
+"""Names that a reader of LP files takes for a number or a keyword."""
+
+
+def write_model(model: MilpModel, path: str | os.PathLike[str]) -> None:
+    """Write `model` with its row and column names, in the format that the suffix of `path` names.
+
+    The file is written whole or not at all. HiGHS writes it, with 15 digits per number; names are made
+    legal by `readable_names`.
+
+    Parameters
+    ----------
+    model : MilpModel
+        What to write.
+    path : path-like
+        Ends in ``.lp`` or ``.mps``.
+
+    Raises
+    ------
+    UsageError
+        The suffix is another one, the folder does not exist, or writing failed.
+    """
+    target = Path(path)
+    suffix = target.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise UsageError(f"cannot write a model as {target.name!r}: end the name in {' or '.join(SUFFIXES)}")
+    if not target.parent.is_dir():
+        raise UsageError(f"no folder {str(target.parent)!r} to write {target.name!r} in: create it first")
+    try:
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".linkrisk-") as folder:
+            draft = Path(folder, f"model{suffix}")
+            _write(model, draft)
+            draft.replace(target)
+    except OSError as error:
+        raise UsageError(f"cannot write {str(target)!r}: {error.strerror}") from error
+
+
+def readable_names(names: list[str]) -> list[str]:
+    """Make names that both file formats accept, as near to the given ones as they allow.
+
+    HiGHS gives up all the names of a file when one of them is illegal or occurs twice.
+
+    Parameters
+    ----------
+    names : list of str
+        Any texts.
+
+    Returns
+    -------
+    list of str
+        Letters, digits and ``_.()`` only, not to be mistaken for a number or a keyword, each name once.
+    """
+    taken: set[str] = set()
+    result = []
+    for name in names:
+        plain = ILLEGAL.sub("_", name)
+        if not plain or MISREAD.match(plain):
+            plain = f"_{plain}"
+        unique, copy = plain, 1
+        while unique in taken:
+            copy += 1
+            unique = f"{plain}_{copy}"
+        taken.add(unique)
+        result.append(unique)
+    return result
+
+
+def _write(model: MilpModel, path: Path) -> None:
+    import highspy
+
+    highs = load_highs(model)
+    row_names, column_names = model.names()
+    for column, name in enumerate(readable_names(column_names)):
+        highs.passColName(column, name)
+    for row, name in enumerate(readable_names(row_names)):
+        highs.passRowName(row, name)
+    if highs.writeModel(str(path)) == highspy.HighsStatus.kError:
+        raise OSError(errno.EIO, "HiGHS could not write it")

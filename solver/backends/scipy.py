@@ -1,0 +1,94 @@
+"""The HiGHS that SciPy carries, through `scipy.optimize.milp`."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import warnings
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
+
+import numpy as np
+
+from formulations.milp import MilpModel
+from solver.backends.background import run_in_background
+from solver.backends.base import FloatArray, SolveOptions, Watcher
+from solver.backends.highs_run import highs_options
+from solver.backends.template import Clock, Ending, Outcome, TemplateBackend
+
+ENDINGS = {0: Ending.COMPLETE, 1: Ending.TIME, 2: Ending.INFEASIBLE, 3: Ending.UNBOUNDED}
+"""`OptimizeResult.status` of `scipy.optimize.milp`; 4 is anything else, told apart by its message."""
+
+UNDECIDED = "unbounded or infeasible"
+"""How SciPy words the one status 4 that is not a failure."""
+
+
+@dataclass(frozen=True)
+class MilpArguments:
+    """Keyword arguments of `scipy.optimize.milp`, and the options that its `options` will hold."""
+
+    arguments: dict[str, Any]
+    options: dict[str, Any]
+
+
+class ScipyBackend(TemplateBackend[MilpArguments]):
+    """SciPy: no extra package, but neither start points nor progress."""
+
+    name: ClassVar[str] = "scipy"
+    requires: ClassVar[tuple[str, ...]] = ("scipy",)
+    install: ClassVar[str] = "SciPy: pip install linkrisk"
+
+    def version(self) -> str:
+        """Version of SciPy's own HiGHS, and of SciPy."""
+        import scipy
+
+        try:
+            highs = importlib.import_module("scipy.optimize._highspy._core")._Highs().version()
+        except (ImportError, AttributeError):  # private to SciPy, and only for the record
+            return f"of scipy {scipy.__version__}"
+        return f"{highs} (scipy {scipy.__version__})"
+
+    def build(self, model: MilpModel, options: SolveOptions) -> MilpArguments:
+        """Wrap the model's arrays."""
+        from scipy.optimize import Bounds, LinearConstraint
+
+        arguments = {
+            "c": model.objective,
+            "integrality": model.integer.astype(np.uint8),
+            "bounds": Bounds(model.column_lower, model.column_upper),
+            "constraints": LinearConstraint(model.matrix.tocsc(), model.row_lower, model.row_upper),
+        }
+        return MilpArguments(arguments, {**highs_options(options), "disp": False})
+
+    def run(
+        self,
+        built: MilpArguments,
+        model: MilpModel,
+        clock: Clock,
+        *,
+        start: FloatArray | None,  # noqa: ARG002
+        watch: Watcher | None,  # noqa: ARG002
+    ) -> Outcome:
+        """Call `scipy.optimize.milp`."""
+        from scipy.optimize import OptimizeResult, milp
+
+        results: list[OptimizeResult] = []
+        options = {**built.options, "time_limit": clock.remaining()}
+
+        def call() -> None:
+            with warnings.catch_warnings():
+                # SciPy warns about every HiGHS option beyond its own five, and passes it on all the same.
+                warnings.filterwarnings("ignore", "Unrecognized options", RuntimeWarning)
+                results.append(milp(**built.arguments, options=cast("Any", options)))
+
+        # HiGHS keeps one scheduler per thread, for ever with the number of threads of its first run.
+        run_in_background(call)
+        return self._read(results[0], model)
+
+    def _read(self, result: Any, model: MilpModel) -> Outcome:
+        if result.status not in ENDINGS and UNDECIDED not in result.message:
+            raise RuntimeError(f"scipy.optimize.milp failed: {result.message}")
+        ending = ENDINGS.get(result.status, Ending.INFEASIBLE_OR_UNBOUNDED)
+        values = None if result.x is None else np.asarray(result.x, dtype=np.float64)
+        bound = result.mip_dual_bound if model.integer.any() else result.fun
+        return Outcome(ending, values, -math.inf if bound is None else float(bound) + model.constant)
