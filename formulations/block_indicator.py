@@ -8,15 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from formulations.aggregators.base import Aggregator
-from formulations.distances import TIE_TOLERANCE
+from formulations.block_system import BlockSystem
 from formulations.errors import FormulationError
 from formulations.milp import MilpModel
-from formulations.pair import LinkagePair
-from formulations.rows import BlockRows, block_rows
 
 FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 DEFAULT_MARGIN = 1e-5
 
@@ -28,166 +24,156 @@ class IndicatorOptions:
     Attributes
     ----------
     margin : float
-        The strict inequality as ``>= margin``. On scaled rows it is the sine-like distance of ``theta``
-        from the row's boundary; the bound of the model holds for parameters that keep this margin.
+        The strict inequality as ``>= margin``; the bound of the model holds for the parameters that keep
+        this margin on rows of unit length (or on the rows as they are, without `scale`).
     big_c : float or None
         The paper's constant C; None for the smallest C of each row that cuts off no parameter.
     scale : bool
-        Scale rows to unit length.
-    reduce : bool
-        Leave out rows that others imply.
+        Rows of unit length.
     """
 
     margin: float = DEFAULT_MARGIN
     big_c: float | None = None
     scale: bool = True
-    reduce: bool = True
 
     def __post_init__(self) -> None:
         if not 0.0 < self.margin < 1.0:
-            raise FormulationError(f"the margin must be between 0 and 1, not {self.margin}")
+            raise FormulationError(f"the margin must be above 0 and below 1, not {self.margin}")
         if self.big_c is not None and not 0.0 < self.big_c < np.inf:
             raise FormulationError(f"the constant C must be positive and finite, not {self.big_c}")
 
 
-PAPER = IndicatorOptions(margin=1e-4, big_c=10.0, scale=False, reduce=False)
-"""As in the authors' own script: every row, C = 10, the strict inequality as ``>= 0.0001``."""
+def paper_options(big_c: float = 10.0) -> IndicatorOptions:
+    """As in the authors' own script: one constant C, rows unscaled, the strict inequality as ``>= 1e-4``."""
+    return IndicatorOptions(margin=1e-4, big_c=big_c, scale=False)
 
 
 @dataclass(frozen=True)
 class IndicatorModel:
     """The model and how to read its solutions.
 
-    Columns are ``theta``, then one K for each of `open_blocks`: K = 1 says that the block is given up.
+    Columns are ``theta``, then one K for each open block: K = 1 says that the block is given up.
 
     Attributes
     ----------
+    system : BlockSystem
+        The inequalities it was built from.
+    options : IndicatorOptions
+        How it was built.
     milp : MilpModel
         Minimises the weight of the blocks that are not linked.
-    dimension : int
-        Length of ``theta``.
-    open_blocks : ndarray of int, shape (K columns,)
-        Blocks that some parameters may link and others may not.
-    total_weight : float
-        Weight of all blocks.
-    row_column : ndarray of int, shape (block rows,)
-        For each block row, the position of its K among `open_blocks`.
-    block_matrix : scipy.sparse.csr_array, shape (block rows, dimension)
-        The block rows without their K.
-    margin : float
-        Right-hand side of the block rows.
     """
 
+    system: BlockSystem
+    options: IndicatorOptions
     milp: MilpModel
-    dimension: int
-    open_blocks: IndexArray
-    total_weight: float
-    row_column: IndexArray
-    block_matrix: sparse.csr_array
-    margin: float
+
+    @property
+    def dimension(self) -> int:
+        """Length of ``theta``."""
+        return self.system.aggregator.dimension
 
     def linked_weight(self, objective: float) -> float:
         """Weight of linked blocks at a value of the objective (a solution's, or a dual bound)."""
-        return self.total_weight - objective
+        return self.system.total_weight - objective
+
+    @property
+    def needed_c(self) -> float:
+        """The smallest constant C that cuts off no parameter from any row."""
+        scale = 1.0 if self.options.scale else self.system.length
+        return float((self.system.excess * scale).max(initial=0.0)) + self.options.margin
+
+    @property
+    def valid(self) -> bool:
+        """Whether the model's bound holds for every parameter of the domain that keeps the margin."""
+        return self.options.big_c is None or self.options.big_c >= self.needed_c
 
     def point(self, theta: FloatArray) -> FloatArray:
         """The model's best point with the parameters `theta`: K = 1 just where a row needs it."""
-        short = (self.block_matrix @ theta) < self.margin
-        given_up = np.zeros(self.open_blocks.size)
-        given_up[self.row_column[short]] = 1.0
+        system = self.system
+        activity = system.matrix @ theta
+        if not self.options.scale:
+            activity = activity * system.length
+        given_up = np.zeros(system.open_blocks.size)
+        given_up[system.row_open[activity < self.options.margin]] = 1.0
         return np.concatenate([theta, given_up])
 
 
 def indicator_model(
-    pair: LinkagePair, aggregator: Aggregator, options: IndicatorOptions | None = None
+    system: BlockSystem, options: IndicatorOptions | None = None, cuts: FloatArray | None = None
 ) -> IndicatorModel:
     """Build the model.
 
     Parameters
     ----------
-    pair : LinkagePair
-    aggregator : Aggregator
+    system : BlockSystem
     options : IndicatorOptions, optional
+    cuts : ndarray of float64, optional, shape (any, dimension)
+        More rows that must be non-negative, as `Aggregator.cuts` gives them.
 
     Returns
     -------
     IndicatorModel
     """
     options = options or IndicatorOptions()
-    rows = block_rows(pair, aggregator, reduce=options.reduce)
-    return _assemble(pair, aggregator, rows, options)
-
-
-def _scaled_rows(
-    aggregator: Aggregator, rows: BlockRows, options: IndicatorOptions
-) -> tuple[sparse.csr_array, FloatArray, NDArray[np.bool_]]:
-    """Rows in units of the margin, the C of each, and which rows vanish (a tie for every parameter)."""
-    matrix = rows.features(aggregator)
-    length = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
-    size = np.abs(rows.distances).max(axis=1) + np.abs(rows.partner[rows.block]).max(axis=1)
-    power = 1.0 if aggregator.monotone else 2.0
-    vanishing = length <= TIE_TOLERANCE * size**power
-    scale = np.where(vanishing, 1.0, length) if options.scale else np.ones(length.size)
-    if options.big_c is None:
-        excess = aggregator.largest_excess(rows.partner[rows.block], rows.distances)
-        constant = np.maximum(excess / scale, 0.0) + options.margin
-    else:
-        constant = np.full(length.size, options.big_c)
-    matrix.data /= np.repeat(scale, np.diff(matrix.indptr))
-    return matrix, constant, vanishing
-
-
-def _assemble(
-    pair: LinkagePair, aggregator: Aggregator, rows: BlockRows, options: IndicatorOptions
-) -> IndicatorModel:
-    matrix, constant, vanishing = _scaled_rows(aggregator, rows, options)
-    lost = rows.lost.copy()
-    lost[rows.block[vanishing]] = True
-    keep = np.flatnonzero(~lost[rows.block])
-    block, rival, constant = rows.block[keep], rows.rival[keep], constant[keep]
-    matrix = sparse.csr_array(matrix[keep])
-    open_blocks, row_column = np.unique(block, return_inverse=True)
-
-    domain = aggregator.domain()
-    data = aggregator.data_rows(rows.partner[open_blocks])
-    parameter_rows = [domain.matrix] if data is None else [domain.matrix, data]
-    parameters = sparse.csr_array(sparse.vstack(parameter_rows, format="csr"))
-    nonnegative = parameters.shape[0] - domain.matrix.shape[0]
-    indicator = sparse.csr_array(
-        (constant, row_column, np.arange(keep.size + 1)), shape=(keep.size, open_blocks.size)
-    )
-    empty = sparse.csr_array((parameters.shape[0], open_blocks.size))
+    domain = system.aggregator.domain()
+    binary, dimension = system.open_blocks.size, system.aggregator.dimension
+    nonnegative = _nonnegative(system, cuts)
+    parameters = sparse.vstack([domain.matrix, nonnegative])
+    # Eq. 9: the domain of the parameters; Eq. 7: one row per block and rival, relaxed by C times its K.
     whole = sparse.vstack(
-        [sparse.hstack([parameters, empty]), sparse.hstack([matrix, indicator])], format="csr"
+        [
+            sparse.hstack([parameters, sparse.csr_array((parameters.shape[0], binary))]),
+            sparse.hstack([*_block_rows(system, options)]),
+        ],
+        format="csr",
     )
-
-    def names(_: MilpModel) -> tuple[list[str], list[str]]:
-        label = [str(row + 1) for row in pair.query_rows]
-        row_names = list(domain.row_names)
-        row_names += [f"nonnegative_{label[b]}" for b in open_blocks[:nonnegative]]
-        row_names += [f"block_{label[b]}_rival_{j + 1}" for b, j in zip(block, rival, strict=True)]
-        return row_names, [*aggregator.parameter_names, *(f"K_{label[b]}" for b in open_blocks)]
-
-    binary = open_blocks.size
+    extra = nonnegative.shape[0]
+    weight = system.open_weight
     milp = MilpModel(
-        objective=np.concatenate([np.zeros(aggregator.dimension), pair.weight[open_blocks]]),
+        objective=np.concatenate([np.zeros(dimension), weight]),
         matrix=sparse.csr_array(whole),
-        row_lower=np.concatenate(
-            [domain.row_lower, np.zeros(nonnegative), np.full(keep.size, options.margin)]
-        ),
-        row_upper=np.concatenate([domain.row_upper, np.full(nonnegative + keep.size, np.inf)]),
+        row_lower=np.concatenate([domain.row_lower, np.zeros(extra), np.full(system.rows, options.margin)]),
+        row_upper=np.concatenate([domain.row_upper, np.full(extra + system.rows, np.inf)]),
         column_lower=np.concatenate([domain.column_lower, np.zeros(binary)]),
         column_upper=np.concatenate([domain.column_upper, np.ones(binary)]),
-        integer=np.concatenate([np.zeros(aggregator.dimension, dtype=bool), np.ones(binary, dtype=bool)]),
-        constant=float(pair.weight[lost].sum()),
-        name_maker=names,
+        integer=np.concatenate([np.zeros(dimension, dtype=bool), np.ones(binary, dtype=bool)]),
+        constant=system.lost_weight,
+        name_maker=lambda _: _names(system, domain.row_names, extra),
     )
-    return IndicatorModel(
-        milp=milp,
-        dimension=aggregator.dimension,
-        open_blocks=open_blocks,
-        total_weight=float(pair.weight.sum()),
-        row_column=row_column,
-        block_matrix=matrix,
-        margin=options.margin,
+    return IndicatorModel(system, options, milp)
+
+
+def _nonnegative(system: BlockSystem, cuts: FloatArray | None) -> sparse.csr_array:
+    """Rows that must be non-negative: on the data, and those cut since."""
+    empty = sparse.csr_array((0, system.aggregator.dimension))
+    data = empty if system.data_rows is None else system.data_rows
+    more = empty if cuts is None else sparse.csr_array(cuts)
+    return sparse.csr_array(sparse.vstack([data, more], format="csr"))
+
+
+def _block_rows(system: BlockSystem, options: IndicatorOptions) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Coefficients of ``theta`` and of K in the block rows."""
+    matrix, scale = system.matrix, np.ones(system.rows)
+    if not options.scale:
+        scale = system.length
+        matrix = sparse.csr_array(
+            (matrix.data * np.repeat(scale, np.diff(matrix.indptr)), matrix.indices, matrix.indptr),
+            shape=matrix.shape,
+        )
+    if options.big_c is None:
+        constant = np.maximum(system.excess * scale, 0.0) + options.margin
+    else:
+        constant = np.full(system.rows, options.big_c)
+    indicator = sparse.csr_array(
+        (constant, system.row_open, np.arange(system.rows + 1)), shape=(system.rows, system.open_blocks.size)
     )
+    return matrix, indicator
+
+
+def _names(system: BlockSystem, domain_rows: tuple[str, ...], extra: int) -> tuple[list[str], list[str]]:
+    """Row and column names: records and rivals by their row numbers in the files, from 1."""
+    blocks = [str(row + 1) for row in system.pair.query_rows[system.open_blocks]]
+    rows = [*domain_rows, *(f"nonnegative_{at + 1}" for at in range(extra))]
+    rows += [f"block_{blocks[b]}_rival_{j + 1}" for b, j in zip(system.row_open, system.rival, strict=True)]
+    return rows, [*system.aggregator.parameter_names, *(f"K_{block}" for block in blocks)]

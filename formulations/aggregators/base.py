@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -60,6 +60,10 @@ def simplex(dimension: int) -> Domain:
         column_upper=np.ones(dimension),
         row_names=("sum_to_one",),
     )
+
+
+Lift = Callable[[FloatArray], FloatArray]
+"""Turns parameters of a simpler aggregator into those of a richer one that give the same distance."""
 
 
 class Aggregator(ABC):
@@ -169,6 +173,10 @@ class Aggregator(ABC):
         """Parameters worth trying first, shape (any, dimension), from the partners' attribute distances."""
         del partner
         return self.equal()[None, :]
+
+    def relative(self) -> tuple[Aggregator, Lift] | None:
+        """A simpler aggregator, every distance of which is one of this, and how its parameters translate."""
+        return None
 
     def data_rows(self, partner: FloatArray) -> sparse.csr_array | None:
         """Rows that must be non-negative on the data (D11.2, Table 1); None when the domain implies them."""

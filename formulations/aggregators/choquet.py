@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from formulations.aggregators.base import Aggregator, Domain, FloatArray, named_values, sample_simplex
+from formulations.aggregators.base import Aggregator, Domain, FloatArray, Lift, named_values, sample_simplex
 from formulations.aggregators.weighted_mean import WeightedMean
 from formulations.distances import Differences
 from formulations.errors import FormulationError
@@ -141,9 +141,9 @@ class Choquet(Aggregator):
             points[at] = sum(share * part for share, part in zip(shares[at], parts, strict=True))[1:]
         return points
 
-    def relative(self) -> WeightedMean:
+    def relative(self) -> tuple[WeightedMean, Lift]:
         """The weighted mean: the integrals over additive measures."""
-        return WeightedMean(self.attributes, self.differences)
+        return WeightedMean(self.attributes, self.differences), self.lift
 
     def lift(self, theta: FloatArray) -> FloatArray:
         """The additive measure of the weights."""

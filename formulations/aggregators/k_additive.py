@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from itertools import combinations
 from math import comb
@@ -14,6 +15,7 @@ from formulations.aggregators.base import (
     Aggregator,
     Domain,
     FloatArray,
+    Lift,
     named_values,
     on_simplex,
     sample_simplex,
@@ -47,12 +49,13 @@ class _KAdditive(Aggregator):
     def _subset_names(self) -> tuple[str, ...]:
         return tuple(",".join(self.attributes[k] for k in subset) for subset in self.subsets)
 
+    @abstractmethod
     def moebius(self, theta: FloatArray) -> FloatArray:
         """Moebius coefficient of each of `subsets`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _from_moebius(self, coefficients: FloatArray) -> FloatArray:
-        raise NotImplementedError
+        """``theta`` of Moebius coefficients."""
 
     def _table(self, theta: FloatArray) -> FloatArray:
         """The measure as a table of ``2**n`` values."""
@@ -97,9 +100,9 @@ class _KAdditive(Aggregator):
         """Equal weights, no interaction."""
         return self.lift(np.full(len(self.attributes), 1.0 / len(self.attributes)))
 
-    def relative(self) -> WeightedMean:
+    def relative(self) -> tuple[WeightedMean, Lift]:
         """The weighted mean: the 1-additive measures."""
-        return WeightedMean(self.attributes, self.differences)
+        return WeightedMean(self.attributes, self.differences), self.lift
 
     def lift(self, theta: FloatArray) -> FloatArray:
         """The additive measure of the weights."""

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from formulations.aggregators.base import Aggregator, Domain, FloatArray, finite, sample_simplex
+from formulations.aggregators.base import Aggregator, Domain, FloatArray, Lift, finite, sample_simplex
 from formulations.aggregators.weighted_mean import WeightedMean
 from formulations.distances import Differences
 from formulations.errors import FormulationError
@@ -166,9 +166,9 @@ class Mahalanobis(Aggregator):
         """The distance to each partner is non-negative (the distance to a rival then is, when linked)."""
         return self.features(partner)
 
-    def relative(self) -> WeightedMean:
+    def relative(self) -> tuple[WeightedMean, Lift]:
         """The weighted mean of squared differences: the forms with a diagonal matrix."""
-        return WeightedMean(self.attributes, Differences.SQUARED)
+        return WeightedMean(self.attributes, Differences.SQUARED), self.lift
 
     def lift(self, theta: FloatArray) -> FloatArray:
         """The diagonal matrix of the weights."""

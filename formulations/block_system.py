@@ -1,0 +1,124 @@
+"""The strict inequalities of all blocks in unit length: what every engine and attack works on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from formulations.aggregators.base import Aggregator
+from formulations.distances import TIE_TOLERANCE
+from formulations.pair import LinkagePair
+from formulations.rows import block_rows
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class BlockSystem:
+    """``matrix @ theta > 0`` row by row; a block is linked when all of its rows hold.
+
+    Attributes
+    ----------
+    aggregator : Aggregator
+        Whose parameters ``theta`` are.
+    pair : LinkagePair
+        The blocks and their candidates.
+    open_blocks : ndarray of int, shape (open,)
+        Blocks that some parameters may link and others may not. All others are lost or always linked.
+    lost : ndarray of bool, shape (blocks,)
+        Blocks that no parameters can link.
+    matrix : scipy.sparse.csr_array, shape (rows, dimension)
+        ``features(rival) - features(partner)``, each row divided by its length.
+    length : ndarray of float64, shape (rows,)
+        The lengths.
+    row_open : ndarray of int, shape (rows,)
+        Position in `open_blocks` of each row's block; ascending.
+    rival : ndarray of int, shape (rows,)
+        The candidate of each row.
+    excess : ndarray of float64, shape (rows,)
+        Largest ``-row @ theta`` over the domain, for rows of unit length.
+    data_rows : scipy.sparse.csr_array or None
+        Rows that must be non-negative on the data, where the aggregator has such.
+    """
+
+    aggregator: Aggregator
+    pair: LinkagePair
+    open_blocks: IndexArray
+    lost: NDArray[np.bool_]
+    matrix: sparse.csr_array
+    length: FloatArray
+    row_open: IndexArray
+    rival: IndexArray
+    excess: FloatArray
+    data_rows: sparse.csr_array | None
+
+    @property
+    def rows(self) -> int:
+        """Number of block rows."""
+        return int(self.length.size)
+
+    @property
+    def open_weight(self) -> FloatArray:
+        """What linking each open block counts, shape (open,)."""
+        return np.asarray(self.pair.weight[self.open_blocks])
+
+    @property
+    def total_weight(self) -> float:
+        """Weight of all blocks."""
+        return float(self.pair.weight.sum())
+
+    @property
+    def lost_weight(self) -> float:
+        """Weight of the lost blocks."""
+        return float(self.pair.weight[self.lost].sum())
+
+    @property
+    def sure_weight(self) -> float:
+        """Weight of the blocks that every parameter links."""
+        return self.total_weight - self.lost_weight - float(self.open_weight.sum())
+
+
+def block_system(pair: LinkagePair, aggregator: Aggregator, *, reduce: bool = True) -> BlockSystem:
+    """Build the inequalities of every open block.
+
+    Parameters
+    ----------
+    pair : LinkagePair
+    aggregator : Aggregator
+    reduce : bool
+        Leave out rows that another row of the same block implies.
+
+    Returns
+    -------
+    BlockSystem
+    """
+    rows = block_rows(pair, aggregator, reduce=reduce)
+    matrix = rows.features(aggregator)
+    length = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
+    own = rows.partner[rows.block]
+    size = np.abs(rows.distances).max(axis=1, initial=0.0) + np.abs(own).max(axis=1, initial=0.0)
+    # A row of rounding noise is a tie for every parameter; features of a form are of degree two.
+    vanishing = length <= TIE_TOLERANCE * (size if aggregator.monotone else size**2)
+    lost = rows.lost.copy()
+    lost[rows.block[vanishing]] = True
+
+    keep = np.flatnonzero(~lost[rows.block])
+    open_blocks, row_open = np.unique(rows.block[keep], return_inverse=True)
+    matrix, length = sparse.csr_array(matrix[keep]), length[keep]
+    matrix.data /= np.repeat(length, np.diff(matrix.indptr))
+    return BlockSystem(
+        aggregator=aggregator,
+        pair=pair,
+        open_blocks=open_blocks,
+        lost=lost,
+        matrix=matrix,
+        length=length,
+        row_open=row_open.astype(np.intp),
+        rival=rows.rival[keep],
+        excess=aggregator.largest_excess(own[keep], rows.distances[keep]) / length,
+        data_rows=aggregator.data_rows(rows.partner[open_blocks]),
+    )

@@ -1,0 +1,176 @@
+"""Heuristic attacks: good parameters fast, from which every engine starts.
+
+A portfolio: known starts, the best attack of the simpler aggregator inside this one, random points of the
+domain, local search along segments of the domain, hinge-loss linear programs, and linear programs that
+try to link one more block. Every candidate is scored on the rows of the blocks; the evaluator counts the
+winners.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.aggregators import Aggregator
+from formulations.block_system import BlockSystem, block_system
+from solver.engines.base import Clock, Record
+from solver.engines.repair import WidestMargin, hinge
+from solver.engines.scoring import STRICT, Scorer
+from solver.linkage.evaluator import Evaluator
+
+FloatArray = NDArray[np.float64]
+
+_RANDOM_POINTS = 400
+_RESTARTS = 8
+_MOST_SECONDS = 20.0
+_MOST_ROWS = 3_000_000
+
+
+class Attack:
+    """One run of the portfolio.
+
+    Parameters
+    ----------
+    system : BlockSystem
+        The rows of the blocks.
+    record : Record
+        Takes every improvement.
+    evaluator : Evaluator
+        Counts the winners.
+    seed : int
+        Seed of the random choices.
+    """
+
+    def __init__(self, system: BlockSystem, record: Record, evaluator: Evaluator, seed: int) -> None:
+        self.system, self.record, self.evaluator = system, record, evaluator
+        self.aggregator: Aggregator = system.aggregator
+        self.clock: Clock = record.clock
+        self.random = np.random.default_rng(seed)
+        self.scorer = Scorer(system)
+
+    def run(self, until: float) -> None:
+        """Improve the record until all parts are done or the clock shows `until` seconds."""
+        self._until = until
+        self._take(self._starts())
+        if self.system.open_blocks.size == 0:
+            return
+        points = self._random_points()
+        self._take(points)
+        best = points[np.argsort(-self.scorer.weights(points), kind="stable")]
+        for start in range(_RESTARTS):
+            before = self.record.linked
+            self._search(self.record.theta if start == 0 else best[start])
+            self._hinge()
+            self._extend()
+            if self._late() or (start >= 2 and self.record.linked <= before):
+                break
+        widen(self.system, self.scorer, self.record, self.evaluator)
+
+    def _late(self) -> bool:
+        return self.clock.expired or self.clock.seconds >= self._until
+
+    def _take(self, points: FloatArray) -> bool:
+        """Score `points`; count the best few by the evaluator and keep a better one."""
+        if len(points) == 0:
+            return False
+        scores = self.scorer.weights(points) + self.system.sure_weight
+        better = False
+        for at in np.argsort(-scores, kind="stable")[:3]:
+            if scores[at] > self.record.linked:
+                theta = self.aggregator.repair(points[at])
+                better |= self.record.improve(theta, self.evaluator.weight(self.aggregator.form(theta)))
+        return better
+
+    def _starts(self) -> FloatArray:
+        partner = self.system.pair.partner_distances(self.aggregator.differences)
+        return self.aggregator.starts(partner)
+
+    def _random_points(self) -> FloatArray:
+        return self.aggregator.sample(_RANDOM_POINTS, self.random)
+
+    def _search(self, theta: FloatArray) -> None:
+        """Move along segments towards random points of the domain, with shrinking steps."""
+        best = float(self.scorer.weights(theta[None, :])[0])
+        step, failures = 0.5, 0
+        while step > 1e-4 and not self._late():
+            targets = self.aggregator.sample(24, self.random)
+            sizes = step * self.random.uniform(0.2, 1.0, size=(24, 1))
+            # Away from the target as well as towards it; `repair` brings such points back.
+            away = self.random.uniform(size=(24, 1)) < 0.3
+            points = theta + np.where(away, -sizes, sizes) * (targets - theta)
+            points = np.stack([self.aggregator.repair(point) for point in points])
+            scores = self.scorer.weights(points)
+            at = int(np.argmax(scores))
+            failures = 0 if scores[at] > best else failures + 1
+            if scores[at] >= best:
+                best, theta = float(scores[at]), points[at]
+                self._take(theta[None, :])
+            if failures >= 8:
+                step, failures = step / 2, 0
+
+    def _hinge(self) -> None:
+        """Hinge-loss programs of several widths, from the best parameters so far."""
+        margins = self.scorer.margins(self.record.theta[None, :])[:, 0]
+        typical = float(np.median(np.abs(margins)))
+        for share in (1.0, 0.3, 0.1, 0.02):
+            if self._late():
+                return
+            width = max(share * typical, 1e-5)
+            self._take(np.array(hinge(self.system, self.scorer, self.clock, self.record.theta, width)))
+
+    def _extend(self) -> None:
+        """Try to link one more block besides those linked now, the nearest misses first."""
+        program = WidestMargin(self.system, self.scorer, self.clock)
+        improved = True
+        while improved and not self._late():
+            improved = False
+            margins = self.scorer.margins(self.record.theta[None, :])[:, 0]
+            inside = np.flatnonzero(margins > STRICT)
+            misses = np.flatnonzero(margins <= STRICT)
+            for block in misses[np.argsort(-margins[misses], kind="stable")][:40]:
+                if self._late():
+                    return
+                program.require(np.append(inside, block))
+                solution = program.solve()
+                if solution is not None and solution[1] > STRICT and self._take(solution[0][None, :]):
+                    improved = True
+                    break
+
+
+def widen(system: BlockSystem, scorer: Scorer, record: Record, evaluator: Evaluator) -> None:
+    """Replace the best parameters by those that link the same blocks with the widest margin."""
+    margins = scorer.margins(record.theta[None, :])[:, 0]
+    program = WidestMargin(system, scorer, record.clock)
+    program.require(np.flatnonzero(margins > STRICT))
+    solution = program.solve()
+    if solution is None:
+        return
+    theta = system.aggregator.repair(solution[0])
+    if evaluator.weight(system.aggregator.form(theta)) >= record.linked:
+        record.theta = theta
+
+
+def attack(system: BlockSystem, record: Record, evaluator: Evaluator, seed: int) -> None:
+    """Run the portfolio within a share of the time that remains, the simpler aggregator's first.
+
+    Parameters
+    ----------
+    system : BlockSystem
+    record : Record
+        Takes every improvement.
+    evaluator : Evaluator
+    seed : int
+    """
+    clock = record.clock
+    record.phase = "attack"
+    relative = system.aggregator.relative()
+    if relative is not None:
+        simpler, lift = relative
+        inner = block_system(system.pair, simpler)
+        start = simpler.equal()
+        inner_record = Record(clock, start, evaluator.weight(simpler.form(start)), record.bound)
+        Attack(inner, inner_record, evaluator, seed).run(clock.share(0.1, _MOST_SECONDS / 2))
+        theta = lift(inner_record.theta)
+        record.improve(theta, evaluator.weight(system.aggregator.form(theta)))
+    if system.rows <= _MOST_ROWS:
+        Attack(system, record, evaluator, seed).run(clock.share(0.2, _MOST_SECONDS))

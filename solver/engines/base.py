@@ -1,0 +1,220 @@
+"""The contract of an engine: a block system in, the best parameters and an upper bound out."""
+
+from __future__ import annotations
+
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.block_system import BlockSystem
+from solver.backends.base import Limit, Status
+from solver.linkage.evaluator import Evaluator
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class EngineProgress:
+    """What a running engine knows: seconds so far, best linked weight, upper bound, and what it is doing."""
+
+    seconds: float
+    linked: float
+    bound: float
+    phase: str
+
+
+class Clock:
+    """Seconds since the start of a run, its deadline, and whether the user asked to stop.
+
+    Parameters
+    ----------
+    time_limit : float or None
+        Seconds until `expired`; None for never.
+    """
+
+    def __init__(self, time_limit: float | None) -> None:
+        self._start = time.perf_counter()
+        self.time_limit = time_limit
+        self._stop = threading.Event()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start."""
+        return time.perf_counter() - self._start
+
+    @property
+    def remaining(self) -> float | None:
+        """Seconds until the deadline, not below zero; None without one."""
+        return None if self.time_limit is None else max(0.0, self.time_limit - self.seconds)
+
+    def stop(self) -> None:
+        """Ask the run to stop with what it has."""
+        self._stop.set()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the user asked to stop."""
+        return self._stop.is_set()
+
+    @property
+    def limit(self) -> Limit | None:
+        """The limit that ended the run, if one did."""
+        if self.stopped:
+            return Limit.USER
+        return Limit.TIME if self.expired else None
+
+    @property
+    def expired(self) -> bool:
+        """Whether the run must end now."""
+        return self.stopped or (self.time_limit is not None and self.seconds >= self.time_limit)
+
+    def share(self, part: float, at_most: float) -> float:
+        """A point in time, in `seconds`, by which a phase given this part of what remains must end."""
+        left = at_most if self.remaining is None else min(at_most, part * self.remaining)
+        return self.seconds + left
+
+
+Reporter = Callable[[EngineProgress], None]
+
+
+@dataclass
+class Record:
+    """The best parameters and bound so far, and how they came about.
+
+    Attributes
+    ----------
+    clock : Clock
+        Of the run.
+    theta : ndarray of float64, shape (dimension,)
+        Best parameters.
+    linked : float
+        Weight of the blocks that the evaluator counts for them.
+    bound : float
+        Upper bound on that weight for any parameters.
+    trace : list of (seconds, linked, bound)
+        Every improvement of either.
+    report : callable, optional
+        Told every improvement.
+    """
+
+    clock: Clock
+    theta: FloatArray
+    linked: float
+    bound: float
+    report: Reporter | None = None
+    phase: str = "attack"
+    trace: list[tuple[float, float, float]] = field(default_factory=list)
+
+    @property
+    def proven(self) -> bool:
+        """Whether attack and bound meet."""
+        return self.linked >= self.bound - 1e-9
+
+    def improve(self, theta: FloatArray, linked: float) -> bool:
+        """Take better parameters; True when they are better."""
+        if linked <= self.linked:
+            return False
+        self.theta, self.linked = theta.copy(), linked
+        self.note()
+        return True
+
+    def tighten(self, bound: float) -> None:
+        """Take a smaller upper bound."""
+        if bound < self.bound:
+            self.bound = bound
+            self.note()
+
+    def note(self) -> None:
+        """Write the trace and tell the reporter."""
+        self.trace.append((round(self.clock.seconds, 4), self.linked, self.bound))
+        self.tell()
+
+    def tell(self) -> None:
+        """Tell the reporter how things stand."""
+        if self.report is not None:
+            self.report(EngineProgress(self.clock.seconds, self.linked, self.bound, self.phase))
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """Settings of a run.
+
+    Attributes
+    ----------
+    backend : str
+        The optimiser, for engines that use one.
+    threads : int
+        Threads of the optimiser.
+    seed : int
+        Seed of every random choice.
+    margin : float
+        The strict inequality in the model, on rows of unit length.
+    big_c : float or None
+        The paper's constant C instead of the smallest valid one.
+    """
+
+    backend: str = "highs"
+    threads: int = 1
+    seed: int = 0
+    margin: float = 1e-5
+    big_c: float | None = None
+
+
+@dataclass(frozen=True)
+class EngineResult:
+    """How a run ended; the numbers are in its `Record`.
+
+    Attributes
+    ----------
+    status : Status
+        ``optimal`` when attack and bound meet, ``feasible`` with a gap, ``interrupted`` by the user.
+    limit : Limit or None
+        The limit that was hit.
+    margin : float or None
+        The bound holds for parameters that keep this margin; None when it holds for all.
+    phases : dict
+        Seconds by phase.
+    model : dict or None
+        Rows, columns and non-zeros of the model that was solved.
+    versions : dict
+        Versions of the optimisers used.
+    notes : tuple of str
+        What a user should know besides.
+    """
+
+    status: Status
+    limit: Limit | None
+    margin: float | None
+    phases: dict[str, float]
+    model: dict[str, int] | None
+    versions: dict[str, str]
+    notes: tuple[str, ...] = ()
+
+
+class Engine(ABC):
+    """A way of solving the problem."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def run(
+        self, system: BlockSystem, record: Record, evaluator: Evaluator, options: EngineOptions
+    ) -> EngineResult:
+        """Improve `record`, which holds an attack already, until it is proven or the clock has run out."""
+
+
+def whole(weight: FloatArray) -> bool:
+    """Whether all weights are one, so that linked weights are whole numbers."""
+    return bool((weight == 1.0).all())
+
+
+def rounded_bound(bound: float, weight: FloatArray) -> float:
+    """Round an upper bound down to a value that sums of the weights can take, tolerating solver noise."""
+    return float(np.floor(bound + 1e-6)) if whole(weight) else bound
+

@@ -1,0 +1,102 @@
+"""A linear program over the parameters that grows row by row and keeps its basis."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from formulations.aggregators import Aggregator
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+
+class GrowingProgram:
+    """Maximise or minimise over ``theta`` in its domain, extra columns and rows that are added as needed.
+
+    Parameters
+    ----------
+    aggregator : Aggregator
+        Whose domain ``theta``, the first columns, lies in.
+    cost, lower, upper : ndarray of float64, shape (extra,)
+        Cost (minimised) and bounds of the extra columns.
+    theta_cost : ndarray of float64, optional, shape (dimension,)
+        Cost of ``theta``; zero when absent.
+    """
+
+    def __init__(
+        self,
+        aggregator: Aggregator,
+        cost: FloatArray,
+        lower: FloatArray,
+        upper: FloatArray,
+        theta_cost: FloatArray | None = None,
+    ) -> None:
+        import highspy
+
+        domain = aggregator.domain()
+        self.dimension = aggregator.dimension
+        self.rows = domain.matrix.shape[0]
+        self._highs = highspy.Highs()
+        self._highs.setOptionValue("output_flag", False)
+        columns = self.dimension + cost.size
+        leading = np.zeros(self.dimension) if theta_cost is None else theta_cost
+        matrix = sparse.csr_array(
+            sparse.hstack([domain.matrix, sparse.csr_array((self.rows, cost.size))], format="csr")
+        )
+        self._highs.passModel(
+            columns,
+            self.rows,
+            matrix.nnz,
+            int(highspy.MatrixFormat.kRowwise),
+            int(highspy.ObjSense.kMinimize),
+            0.0,
+            np.concatenate([leading, cost]),
+            np.concatenate([domain.column_lower, lower]),
+            np.concatenate([domain.column_upper, upper]),
+            domain.row_lower,
+            domain.row_upper,
+            matrix.indptr.astype(np.int32),
+            matrix.indices.astype(np.int32),
+            matrix.data.astype(np.float64),
+            np.zeros(columns, dtype=np.int32),
+        )
+
+    def add(self, rows: sparse.csr_array, lower: FloatArray) -> IndexArray:
+        """Add ``rows @ x >= lower``; returns their positions in the program."""
+        count = rows.shape[0]
+        if count:
+            self._highs.addRows(
+                count,
+                lower,
+                np.full(count, np.inf),
+                rows.nnz,
+                rows.indptr[:-1].astype(np.int32),
+                rows.indices.astype(np.int32),
+                rows.data.astype(np.float64),
+            )
+        self.rows += count
+        return np.arange(self.rows - count, self.rows)
+
+    def relax(self, positions: IndexArray) -> None:
+        """Switch rows off."""
+        for position in positions:
+            self._highs.changeRowBounds(int(position), -np.inf, np.inf)
+
+    def price(self, cost: FloatArray) -> None:
+        """Change the cost of the extra columns."""
+        columns = np.arange(self.dimension, self.dimension + cost.size, dtype=np.int32)
+        self._highs.changeColsCost(cost.size, columns, cost)
+
+    def solve(self, seconds: float | None = None) -> FloatArray | None:
+        """Solve from the last basis; the point, or None unless it is optimal."""
+        self._highs.setOptionValue("time_limit", np.inf if seconds is None else self._spent() + seconds)
+        self._highs.run()
+        if self._highs.getModelStatus().name != "kOptimal":
+            return None
+        return np.asarray(self._highs.getSolution().col_value)
+
+    def _spent(self) -> float:
+        """HiGHS counts its time limit over all runs of an object."""
+        return float(self._highs.getRunTime())

@@ -1,0 +1,152 @@
+"""The big-C block-indicator model (D11.2, Eq. 6 to 9) on any backend."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.block_indicator import IndicatorModel, IndicatorOptions, indicator_model
+from formulations.block_system import BlockSystem
+from solver.backends.base import BackendProgress, BackendResult, SolveOptions, Status
+from solver.backends.isolated import solve_isolated
+from solver.backends.registry import get_backend
+from solver.engines.attacks import widen
+from solver.engines.base import (
+    Engine,
+    EngineOptions,
+    EngineResult,
+    Record,
+    rounded_bound,
+    whole,
+)
+from solver.engines.scoring import Scorer
+from solver.linkage.evaluator import Evaluator
+
+FloatArray = NDArray[np.float64]
+
+_MOST_CUT_ROUNDS = 50
+
+
+class MilpEngine(Engine):
+    """Build the whole model, let a backend solve it, and recount what it returns."""
+
+    name: ClassVar[str] = "milp"
+
+    def run(
+        self, system: BlockSystem, record: Record, evaluator: Evaluator, options: EngineOptions
+    ) -> EngineResult:
+        """Solve; where the domain was relaxed, cut the relaxation and solve again."""
+        run = _Run(system, record, evaluator, options)
+        if system.open_blocks.size and not record.proven:
+            run.solve()
+        status = Status.INTERRUPTED if record.clock.stopped else Status.FEASIBLE
+        return EngineResult(
+            status=Status.OPTIMAL if record.proven else status,
+            limit=None if record.proven else record.clock.limit,
+            margin=options.margin,
+            phases=run.phases,
+            model=run.size,
+            versions=run.versions,
+            notes=tuple(run.notes),
+        )
+
+
+class _Run:
+    """The state of one run."""
+
+    def __init__(
+        self, system: BlockSystem, record: Record, evaluator: Evaluator, options: EngineOptions
+    ) -> None:
+        self.system, self.record, self.evaluator, self.options = system, record, evaluator, options
+        self.phases = {"build": 0.0, "solve": 0.0}
+        self.size: dict[str, int] | None = None
+        self.versions: dict[str, str] = {}
+        self.notes: list[str] = []
+
+    def solve(self) -> None:
+        """Solve the model, cutting the relaxed domain until the answer lies inside the true one."""
+        cuts = np.empty((0, self.system.aggregator.dimension))
+        for _ in range(_MOST_CUT_ROUNDS):
+            self.record.phase = "build"
+            began = self.record.clock.seconds
+            model = self._model(cuts)
+            self.phases["build"] += self.record.clock.seconds - began
+            self.record.phase = "solve"
+            began = self.record.clock.seconds
+            result = self._backend(model)
+            self.phases["solve"] += self.record.clock.seconds - began
+            self.versions[result.backend] = result.version
+            self._take(model, result)
+            if result.values is None or self.record.proven or self.record.clock.expired:
+                break
+            fresh = self.system.aggregator.cuts(result.values[: model.dimension])
+            if len(fresh) == 0:
+                break
+            cuts = np.vstack([cuts, fresh])
+        widen(self.system, Scorer(self.system), self.record, self.evaluator)
+
+    def _model(self, cuts: FloatArray) -> IndicatorModel:
+        big_c, margin = self.options.big_c, self.options.margin
+        choices = IndicatorOptions(margin=margin, big_c=big_c, scale=big_c is None)
+        model = indicator_model(self.system, choices, cuts)
+        rows, columns = model.milp.shape
+        self.size = {"rows": rows, "columns": columns, "nonzeros": model.milp.nonzeros}
+        return model
+
+    def _backend(self, model: IndicatorModel) -> BackendResult:
+        """Run the backend, in this process when it can be watched here and in a child when it cannot."""
+        clock = self.record.clock
+        options = SolveOptions(
+            time_limit=clock.remaining,
+            threads=self.options.threads,
+            seed=self.options.seed,
+            absolute_gap=0.999 if whole(self.system.pair.weight) else 1e-6,
+        )
+        start = model.point(self.record.theta)
+        if model.milp.violation(start) > 1e-9:  # the paper's C can be too small for it
+            start = None
+
+        def watch(progress: BackendProgress) -> bool:
+            self._tighten(model, progress.bound)
+            self.record.tell()
+            return clock.stopped
+
+        backend = get_backend(self.options.backend)
+        if backend.takes_watcher:
+            return backend.solve(model.milp, options, start=start, watch=watch)
+        return solve_isolated(backend.name, model.milp, options, start=start, watch=watch).result
+
+    def _take(self, model: IndicatorModel, result: BackendResult) -> None:
+        """Recount the backend's answer and take its bound."""
+        if result.status is Status.INTERRUPTED:
+            self.record.clock.stop()
+        if result.values is not None:
+            aggregator = self.system.aggregator
+            theta = aggregator.repair(result.values[: model.dimension])
+            self.record.improve(theta, self.evaluator.weight(aggregator.form(theta)))
+        self._tighten(model, result.bound)
+
+    def _tighten(self, model: IndicatorModel, bound: float) -> None:
+        """Take a dual bound, unless the model cannot promise it or an attack in hand refutes it."""
+        if not np.isfinite(bound):
+            return
+        if not model.valid:
+            self._note(
+                f"the constant C = {self.options.big_c:g} cuts off parameters of this aggregator (C must be "
+                f"at least {model.needed_c:.4g} here), so the model's bound is no upper bound and is left out"
+            )
+            return
+        linked = rounded_bound(model.linked_weight(bound), self.system.pair.weight)
+        if linked < self.record.linked - 1e-9:
+            self._note(
+                "the attack links more than the model allows, by a margin below the model's: the bound is "
+                "left out; run again with a smaller --margin"
+            )
+            return
+        self.record.tighten(linked)
+
+    def _note(self, text: str) -> None:
+        if text not in self.notes:
+            self.notes.append(text)

@@ -1,0 +1,59 @@
+"""Score many parameter vectors at once on the rows of a block system."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.block_system import BlockSystem
+
+FloatArray = NDArray[np.float64]
+
+STRICT = 1e-9
+"""A row of unit length holds when its activity is above this: smaller ones are within rounding."""
+
+_CELLS = 4_000_000
+
+
+class Scorer:
+    """Margins and linked weights of parameter vectors, by matrix products.
+
+    Parameters
+    ----------
+    system : BlockSystem
+        The rows of all open blocks.
+    """
+
+    def __init__(self, system: BlockSystem) -> None:
+        self.system = system
+        density = system.matrix.nnz / max(1, system.rows * system.aggregator.dimension)
+        self._matrix = system.matrix.toarray() if density > 0.3 else system.matrix
+        self._first = np.searchsorted(system.row_open, np.arange(system.open_blocks.size))
+        self._weight = system.open_weight
+
+    def row_activity(self, theta: FloatArray) -> FloatArray:
+        """``row @ theta`` for every row, shape (rows,)."""
+        return np.asarray(self._matrix @ theta)
+
+    def margins(self, points: FloatArray) -> FloatArray:
+        """Smallest activity of each open block at each point: shape (open, points)."""
+        count = max(1, _CELLS // max(1, self.system.rows))
+        parts = [
+            np.minimum.reduceat(self._matrix @ points[first : first + count].T, self._first, axis=0)
+            for first in range(0, len(points), count)
+        ]
+        return np.hstack(parts)
+
+    def weights(self, points: FloatArray) -> FloatArray:
+        """Linked weight of the open blocks at each point, shape (points,)."""
+        if self._weight.size == 0 or len(points) == 0:
+            return np.zeros(len(points))
+        return np.asarray(self._weight @ (self.margins(points) > STRICT))
+
+    def tightest_rows(self, theta: FloatArray) -> tuple[NDArray[np.intp], FloatArray]:
+        """For each open block, its row of smallest activity and that activity."""
+        activity = self.row_activity(theta)
+        smallest = np.minimum.reduceat(activity, self._first)
+        hit = np.flatnonzero(activity == smallest[self.system.row_open])
+        _, first = np.unique(self.system.row_open[hit], return_index=True)
+        return hit[first], smallest

@@ -1,0 +1,148 @@
+"""The evaluator: the only place that decides whether a record is linked."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.aggregators import Aggregator
+from formulations.distances import TIE_TOLERANCE, Differences
+from formulations.forms import DistanceForm
+from formulations.pair import LinkagePair, Ties
+from solver.linkage.kernels import settle
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+_BLOCKS_PER_TASK = 512
+_DIFFERENCES = {Differences.SQUARED: 0, Differences.ABSOLUTE: 1, Differences.SIGNED: 2}
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What became of every block under fixed parameters.
+
+    Attributes
+    ----------
+    linked : ndarray of bool, shape (blocks,)
+        The partner is strictly nearer than every rival; near-ties (`TIE_TOLERANCE`) are not linked.
+    rank : ndarray of int, shape (blocks,)
+        1 + number of rivals strictly nearer than the partner.
+    ties : ndarray of int, shape (blocks,)
+        Rivals exactly as near as the partner.
+    distance : ndarray of float64, shape (blocks,)
+        Distance to the partner.
+    nearest_other : ndarray of float64, shape (blocks,)
+        Distance to the nearest rival; inf when there is none.
+    weight : ndarray of float64, shape (blocks,)
+        What linking each block counts.
+    """
+
+    linked: NDArray[np.bool_]
+    rank: IndexArray
+    ties: IndexArray
+    distance: FloatArray
+    nearest_other: FloatArray
+    weight: FloatArray
+
+    @property
+    def count(self) -> int:
+        """Number of linked blocks."""
+        return int(self.linked.sum())
+
+    @property
+    def linked_weight(self) -> float:
+        """Weight of the linked blocks: what engines maximise."""
+        return float(self.weight[self.linked].sum())
+
+    @property
+    def margin(self) -> FloatArray:
+        """Distance to the nearest rival minus distance to the partner, shape (blocks,)."""
+        return np.asarray(self.nearest_other - self.distance)
+
+
+class Evaluator:
+    """Counts links of one file pair for any parameters, by compiled code on all cores.
+
+    Parameters
+    ----------
+    pair : LinkagePair
+        The blocks and their candidates.
+    threads : int, optional
+        Threads to use; all cores when absent.
+    """
+
+    def __init__(self, pair: LinkagePair, threads: int | None = None) -> None:
+        self.pair = pair
+        self.threads = threads or os.cpu_count() or 1
+        self._sorted: dict[int, tuple[FloatArray, IndexArray, IndexArray]] = {}
+
+    def count(self, form: DistanceForm) -> NDArray[np.bool_]:
+        """Which blocks are linked, shape (blocks,): stops at each block's first nearer rival."""
+        return self._settle(form, counting=True).linked
+
+    def weight(self, form: DistanceForm) -> float:
+        """Weight of the linked blocks."""
+        return float(self.pair.weight[self.count(form)].sum())
+
+    def table(self, form: DistanceForm) -> Evaluation:
+        """Rank, ties and distances of every block."""
+        return self._settle(form, counting=False)
+
+    def _by(self, pivot: int) -> tuple[FloatArray, IndexArray, IndexArray]:
+        """Candidates sorted by an attribute, their twin groups, and the partners' places among them."""
+        if pivot not in self._sorted:
+            order = np.argsort(self.pair.candidates[:, pivot], kind="stable")
+            place = np.empty_like(order)
+            place[order] = np.arange(order.size)
+            self._sorted[pivot] = (
+                np.ascontiguousarray(self.pair.candidates[order]),
+                self.pair.twin_group[order],
+                place[self.pair.partner],
+            )
+        return self._sorted[pivot]
+
+    def _settle(self, form: DistanceForm, *, counting: bool) -> Evaluation:
+        pair = self.pair
+        power = 1 if form.differences is Differences.ABSOLUTE and form.kind != 4 else 2
+        spread = pair.candidates.std(axis=0)
+        pivot = int(np.argmax(form.floor * spread**power))
+        candidates, group, partner = self._by(pivot)
+        flat = form.parameters.ndim == 1
+        vector = form.parameters if flat else np.empty(0)
+        matrix = np.empty((0, 0)) if flat else form.parameters
+        rank = np.empty(pair.blocks, dtype=np.intp)
+        ties = np.empty(pair.blocks, dtype=np.intp)
+        distance = np.empty(pair.blocks)
+        nearest = np.empty(pair.blocks)
+
+        def task(first: int) -> None:
+            part = slice(first, first + _BLOCKS_PER_TASK)
+            settle(
+                int(form.kind), vector, matrix, _DIFFERENCES[form.differences],
+                power, float(form.floor[pivot]), pivot,
+                pair.queries[part], candidates, group, partner[part],
+                pair.ties is Ties.SHARE, counting, TIE_TOLERANCE,
+                rank[part], ties[part], distance[part], nearest[part],
+            )  # fmt: skip
+
+        firsts = range(0, pair.blocks, _BLOCKS_PER_TASK)
+        if len(firsts) == 1 or self.threads == 1:
+            for first in firsts:
+                task(first)
+        else:
+            with ThreadPoolExecutor(self.threads) as pool:
+                list(pool.map(task, firsts))
+        linked = (rank == 1) & (ties == 0)
+        return Evaluation(linked, rank, ties, distance, nearest, pair.weight)
+
+
+def evaluate_parameters(
+    pair: LinkagePair, aggregator: Aggregator, theta: FloatArray, threads: int | None = None
+) -> Evaluation:
+    """Settle every block of `pair` under the parameters `theta`."""
+    return Evaluator(pair, threads).table(aggregator.form(theta))

@@ -1,0 +1,169 @@
+"""Compiled code that settles blocks: is the partner strictly nearer than every rival?
+
+A rival can only matter when its distance in one attribute alone does not already put it beyond the
+partner. So candidates are kept sorted by one attribute, and each block looks at them outwards from its
+own value until that attribute rules out all others.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+# The numbers of `formulations.forms.FormKind`, which compiled code cannot read.
+_WEIGHTED_SUM, _ORDERED_SUM, _CHOQUET, _PAIRWISE, _QUADRATIC = 0, 1, 2, 3, 4
+
+
+@njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
+def _sort_descending(c: FloatArray, order: IndexArray) -> None:
+    """Insertion sort of `c`, carrying `order` along: the vectors are short."""
+    for k in range(c.shape[0]):
+        order[k] = k
+    for k in range(1, c.shape[0]):
+        value, label, at = c[k], order[k], k
+        while at > 0 and c[at - 1] < value:
+            c[at] = c[at - 1]
+            order[at] = order[at - 1]
+            at -= 1
+        c[at] = value
+        order[at] = label
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _aggregate(kind: int, vector: FloatArray, matrix: FloatArray, c: FloatArray, order: IndexArray) -> float:
+    """Aggregate the attribute distances `c` (overwritten) as `FormKind` says."""
+    n = c.shape[0]
+    total = 0.0
+    if kind == _WEIGHTED_SUM:
+        for k in range(n):
+            total += vector[k] * c[k]
+    elif kind == _ORDERED_SUM:
+        _sort_descending(c, order)
+        for k in range(n):
+            total += vector[k] * c[k]
+    elif kind == _CHOQUET:
+        _sort_descending(c, order)
+        subset = 0
+        for k in range(n):
+            subset |= 1 << order[k]
+            below = c[k + 1] if k + 1 < n else 0.0
+            total += (c[k] - below) * vector[subset]
+    elif kind == _PAIRWISE:
+        for k in range(n):
+            total += matrix[k, k] * c[k]
+            for other in range(k + 1, n):
+                total += matrix[k, other] * min(c[k], c[other])
+    else:
+        for k in range(n):
+            row = 0.0
+            for other in range(n):
+                row += matrix[k, other] * c[other]
+            total += row * c[k]
+    return total
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _compare(query: FloatArray, candidate: FloatArray, differences: int, c: FloatArray) -> None:
+    """Attribute distances of two records into `c`; 0 squared, 1 absolute, 2 signed."""
+    for k in range(c.shape[0]):
+        z = query[k] - candidate[k]
+        if differences == 0:
+            c[k] = z * z
+        elif differences == 1:
+            c[k] = abs(z)
+        else:
+            c[k] = z
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def settle(
+    kind: int,
+    vector: FloatArray,
+    matrix: FloatArray,
+    differences: int,
+    power: int,
+    floor: float,
+    pivot: int,
+    queries: FloatArray,
+    candidates: FloatArray,
+    group: IndexArray,
+    partner: IndexArray,
+    share: bool,
+    counting: bool,
+    tolerance: float,
+    rank: IndexArray,
+    ties: IndexArray,
+    distance: FloatArray,
+    nearest_other: FloatArray,
+) -> None:
+    """Settle every block of `queries`; results go into the last four arrays.
+
+    Parameters
+    ----------
+    kind, vector, matrix, differences
+        The distance form: `FormKind`, its parameters (one of the two is used), attribute distances.
+    power, floor, pivot
+        The distance is at least ``floor * |z_pivot| ** power``.
+    queries : shape (blocks, attributes)
+    candidates : shape (candidates, attributes)
+        Sorted by the attribute `pivot`.
+    group, partner : shape (candidates,), (blocks,)
+        Twin group of each candidate; position of each block's partner.
+    share : bool
+        Whether twins of the partner are no rivals.
+    counting : bool
+        Stop at a block's first rival that keeps it from being linked (`rank` and `ties` then say only
+        whether there is one).
+    tolerance : float
+        Relative difference up to which two distances tie.
+    rank : out, 1 + number of strictly nearer rivals
+    ties : out, number of rivals that tie with the partner
+    distance, nearest_other : out, distance to the partner and to the nearest rival
+    """
+    n = queries.shape[1]
+    many = candidates.shape[0]
+    c = np.empty(n)
+    order = np.empty(n, dtype=np.intp)
+    values = candidates[:, pivot].copy()
+    safe = floor * (1.0 - 1e-9)
+    for block in range(queries.shape[0]):
+        query = queries[block]
+        own = partner[block]
+        _compare(query, candidates[own], differences, c)
+        mine = _aggregate(kind, vector, matrix, c, order)
+        reach = mine * (1.0 + 4.0 * tolerance)
+        nearer, tied, best = 0, 0, np.inf
+        right = np.searchsorted(values, query[pivot])
+        left = right - 1
+        while left >= 0 or right < many:
+            low = query[pivot] - values[left] if left >= 0 else np.inf
+            high = values[right] - query[pivot] if right < many else np.inf
+            if low <= high:
+                gap, at = low, left
+                left -= 1
+            else:
+                gap, at = high, right
+                right += 1
+            bound = safe * (gap * gap if power == 2 else gap)
+            if bound > reach and (counting or bound > best):
+                break
+            if at == own or (share and group[at] == group[own]):
+                continue
+            _compare(query, candidates[at], differences, c)
+            other = _aggregate(kind, vector, matrix, c, order)
+            best = min(best, other)
+            slack = tolerance * (mine + other)
+            if other - mine < -slack:
+                nearer += 1
+            elif other - mine <= slack:
+                tied += 1
+            if counting and nearer + tied > 0:
+                break
+        rank[block] = 1 + nearer
+        ties[block] = tied
+        distance[block] = mine
+        nearest_other[block] = best

@@ -1,0 +1,121 @@
+"""What `fit` and `evaluate` return: frozen, readable, and the same as their JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+TABLE_COLUMNS = ("record", "linked", "rank", "distance", "nearest_other", "margin", "ties")
+
+
+@dataclass(frozen=True)
+class RecordsTable:
+    """What became of every block.
+
+    Attributes
+    ----------
+    rows : tuple of tuple
+        One per block, in the order of `TABLE_COLUMNS`: the record's label; whether it is linked; 1 + number
+        of candidates strictly nearer than its partner; distance to the partner and to the nearest other
+        candidate (None when there is none); their difference; number of candidates that tie with the partner.
+    """
+
+    rows: tuple[tuple[Any, ...], ...] = field(repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """``{"columns": [...], "rows": [[...], ...]}``."""
+        return {"columns": list(TABLE_COLUMNS), "rows": [list(row) for row in self.rows]}
+
+    def to_frame(self) -> pd.DataFrame:
+        """As a data frame, one row per block."""
+        return pd.DataFrame(list(self.rows), columns=list(TABLE_COLUMNS))
+
+
+def plain(value: Any) -> Any:
+    """Whole floats as integers and infinities as None, so that JSON reads as people count."""
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return None
+        return int(value) if value.is_integer() else value
+    return value
+
+
+@dataclass(frozen=True)
+class FitResult:
+    """The worst case that `fit` found, and the bound on how much worse any other parameters could be.
+
+    Attributes
+    ----------
+    linked : int
+        Records whose partner is strictly nearest under `parameters`, recounted by the evaluator.
+    linked_upper_bound : int
+        No parameters of this aggregator link more (that keep `margin`, where it is not None).
+    status : str
+        ``optimal`` (the two meet), ``feasible``, or ``interrupted``.
+    limit : str or None
+        ``time``, ``memory`` or ``user`` when one was hit.
+    parameters : dict
+        The worst-case parameters, as the JSON shows them.
+    records : int
+        Number of blocks.
+    table : RecordsTable
+        What became of every record.
+    details : dict
+        Everything else of the JSON.
+    """
+
+    linked: int
+    linked_upper_bound: int
+    status: str
+    limit: str | None
+    parameters: dict[str, Any]
+    records: int
+    table: RecordsTable
+    details: dict[str, Any] = field(repr=False)
+
+    @property
+    def proven(self) -> bool:
+        """Whether no other parameters can link more."""
+        return self.status == "optimal"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of `fit --json` as a dictionary."""
+        headline = {
+            "records": self.records,
+            "linked": self.linked,
+            "linked_upper_bound": self.linked_upper_bound,
+            "status": self.status,
+            "limit": self.limit,
+            "parameters": self.parameters,
+        }
+        return {**headline, **self.details, "records_table": self.table.to_dict()}
+
+    def to_json(self) -> str:
+        """The JSON of `fit --json`."""
+        return dump_json(self.to_dict())
+
+    def __repr__(self) -> str:
+        share = 100.0 * self.linked / self.records
+        state = "proven" if self.proven else f"at most {self.linked_upper_bound}, {self.status}"
+        aggregator, direction = self.details["aggregator"], self.details["direction"]
+        return f"FitResult({aggregator}, {direction}: {self.linked} of {self.records} linked ({share:.1f} %), {state})"
+
+
+def dump_json(content: Any) -> str:
+    """Strict JSON (no NaN), indented, with every list of plain values on a line of its own."""
+    return _render(content, "") + "\n"
+
+
+def _render(content: Any, indent: str) -> str:
+    deeper = indent + "  "
+    if isinstance(content, dict) and content:
+        lines = [f"{deeper}{json.dumps(str(key))}: {_render(value, deeper)}" for key, value in content.items()]
+        return "{\n" + ",\n".join(lines) + "\n" + indent + "}"
+    if isinstance(content, list | tuple) and any(isinstance(item, dict | list | tuple) for item in content):
+        lines = [deeper + _render(item, deeper) for item in content]
+        return "[\n" + ",\n".join(lines) + "\n" + indent + "]"
+    return json.dumps(content, ensure_ascii=False, allow_nan=False)
