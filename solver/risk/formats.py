@@ -1,0 +1,71 @@
+"""Numbers as a reader wants them: counts with separators, honest percentages, four significant digits."""
+
+from __future__ import annotations
+
+import math
+
+NOTHING = "\N{EN DASH}"
+NARROW_SPACE = "\N{NARROW NO-BREAK SPACE}"
+MINUS = "\N{MINUS SIGN}"
+
+
+def count(value: float | None) -> str:
+    """Write a count: ``12,345``; with one or two decimals when it is not whole, as expected links may be."""
+    if value is None:
+        return NOTHING
+    if value == int(value):
+        return _minus(f"{int(value):,}")
+    return _minus(f"{value:,.2f}".rstrip("0").rstrip("."))
+
+
+def percent(part: float | None, whole: float) -> str:
+    """Write a share of `whole`: ``93.0 %``; never 0 or 100 per cent for what is not exactly that."""
+    if part is None or whole <= 0:
+        return NOTHING
+    share = 100.0 * part / whole
+    for digits in range(1, 6):
+        text = f"{share:.{digits}f}"
+        if float(text) not in (0.0, 100.0) or share in (0.0, 100.0):
+            break
+    return f"{text}{NARROW_SPACE}%"
+
+
+def significant(value: float | None, digits: int = 4) -> str:
+    """Write a measurement with `digits` significant digits."""
+    return NOTHING if value is None else _minus(f"{value:.{digits}g}")
+
+
+def decimals(value: float | None, digits: int = 3, sign: bool = False) -> str:
+    """Write a value with a fixed number of decimals, so that a column of them lines up."""
+    if value is None:
+        return NOTHING
+    text = f"{value:{'+' if sign else ''}.{digits}f}"
+    return _minus(text if float(text) else f"{0:.{digits}f}")
+
+
+def duration(seconds: float | None) -> str:
+    """Write a time: ``0.42 s``, ``12.3 s``, ``120 s``, ``10 min 20 s``, ``2 h 05 min``."""
+    if seconds is None:
+        return NOTHING
+    if seconds < 600:
+        text = f"{seconds:.2f}" if seconds < 10 else f"{seconds:.1f}"
+        return f"{text.rstrip('0').rstrip('.')} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 120:
+        return f"{minutes} min {rest:02d} s"
+    return f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def cell(value: object) -> str:
+    """Write any JSON value in a table: yes and no, counts, measurements, texts; a dash for null."""
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return NOTHING
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return count(value)
+    return significant(value) if isinstance(value, float) else str(value)
+
+
+def _minus(text: str) -> str:
+    return text.replace("-", MINUS)

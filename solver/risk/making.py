@@ -1,0 +1,80 @@
+"""How a result was made, as names and texts: everything needed to make it again."""
+
+from __future__ import annotations
+
+from solver.risk.fields import Fields
+from solver.risk.formats import NOTHING, cell, count, duration
+
+AGGREGATORS = {
+    "weighted-mean": "weighted mean",
+    "owa": "ordered weighted average (OWA)",
+    "choquet": "Choquet integral",
+    "mahalanobis": "Mahalanobis-type distance",
+}
+_DIRECTIONS = {
+    "original-to-masked": "original to masked: each original record is linked to its nearest masked record, "
+    "as an intruder who knows the original values would",
+    "masked-to-original": "masked to original: each masked record is linked to its nearest original record",
+}
+_STANDARDISATIONS = {"own": "each file by its own mean and standard deviation"}
+_DIFFERENCES = {
+    "squared": "squared difference of standardised values, attribute by attribute",
+    "signed": "signed difference of standardised values, attribute by attribute",
+    "absolute": "absolute difference of standardised values, attribute by attribute",
+}
+_TIES = {
+    "strict": "strict: the counterpart must be nearer than every other candidate",
+    "share": "share: candidates that equal the counterpart on every attribute share the link with it",
+}
+
+
+def aggregator_title(result: Fields) -> str:
+    """Return the aggregator in words; its own name when it has no other."""
+    return _in_words(result, "aggregator", AGGREGATORS)
+
+
+def how_it_was_made(result: Fields) -> list[tuple[str, str]]:
+    """Return the pairs of a name and a text, in the order of the page."""
+    return [
+        ("Files", result.text("name")),
+        ("Attributes", ", ".join(result.texts("attributes"))),
+        ("Direction", _in_words(result, "direction", _DIRECTIONS)),
+        ("Standardisation", _in_words(result, "standardisation", _STANDARDISATIONS)),
+        ("Differences", _in_words(result, "differences", _DIFFERENCES)),
+        ("Ties", _in_words(result, "ties", _TIES)),
+        ("Distance learned", aggregator_title(result) + _options(result.nested("aggregator_options"))),
+        ("Engine", f"{result.text('engine')}, backend {cell(result.value('backend'))}"),
+        ("Model", _model(result.optional_nested("model"))),
+        ("Time limit", _limit(result.optional_number("time_limit"))),
+        ("Time taken", _time_taken(result)),
+        ("Seed", cell(result.value("seed"))),
+        ("Threads", count(result.number("threads"))),
+        ("Versions", _versions(result)),
+    ]
+
+
+def _in_words(result: Fields, key: str, words: dict[str, str]) -> str:
+    return words.get(result.text(key), result.text(key))
+
+
+def _options(options: Fields) -> str:
+    given = [f"{key} = {cell(options.value(key))}" for key in options if options.value(key) is not None]
+    return f" ({', '.join(given)})" if given else ""
+
+
+def _model(model: Fields | None) -> str:
+    return ", ".join(f"{count(model.number(key))} {key}" for key in model) if model else NOTHING
+
+
+def _limit(seconds: float | None) -> str:
+    return "none" if seconds is None else duration(seconds)
+
+
+def _time_taken(result: Fields) -> str:
+    phases = [f"{phase} {duration(seconds)}" for phase, seconds in result.numbers("phases").items()]
+    return duration(result.number("seconds")) + (f": {', '.join(phases)}" if phases else "")
+
+
+def _versions(result: Fields) -> str:
+    versions = result.nested("versions")
+    return ", ".join(f"{key} {cell(versions.value(key))}" for key in versions)

@@ -1,0 +1,137 @@
+"""The sections of the report as plain data: baselines, parameters, per-record outcomes, progress."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from solver.errors import UsageError
+from solver.risk.fields import Fields, is_number
+from solver.risk.headline import Headline
+
+BASELINES = {"euclid": "Euclidean (equal weights)", "mahalanobis": "Classical Mahalanobis"}
+COLUMNS = {
+    "record": "Record",
+    "linked": "Linked",
+    "rank": "Rank of counterpart",
+    "distance": "Distance to counterpart",
+    "nearest_other": "Distance to nearest other",
+    "margin": "Margin",
+    "ties": "Ties",
+}
+FORMS = ("weights", "measure", "matrix")
+# Upper ends of the classes in which ranks of the partner are counted; the last class is open.
+RANK_CLASSES = (1, 2, 3, 5, 10)
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One line of the comparison: a number of records, and how it differs from the worst case found."""
+
+    label: str
+    value: float
+    kind: str
+    more: float | None
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """The learned parameters as tables; what the aggregator does not have is empty."""
+
+    weight_title: str
+    weights: Mapping[str, float]
+    importance_title: str
+    importance: Mapping[str, float]
+    measure: Mapping[str, float]
+    matrix: Sequence[Sequence[float]]
+    interaction: Sequence[Sequence[float]]
+
+
+@dataclass(frozen=True)
+class RecordsTable:
+    """The per-record outcomes, which of them are linked, and how many partners stand at which rank."""
+
+    titles: Sequence[str]
+    rows: Sequence[Sequence[object]]
+    linked: Sequence[bool]
+    ranks: Sequence[tuple[str, int]]
+
+
+def baseline_bars(result: Fields, head: Headline) -> list[Bar]:
+    """Return the baselines in their order, then the worst case found."""
+    bars = [
+        Bar(BASELINES.get(key, key), value, "baseline", head.lower - value)
+        for key, value in result.numbers("baselines").items()
+    ]
+    worst = "Worst case" if head.proven else "Worst case found"
+    return [*bars, Bar(worst, head.lower, "worst", None)]
+
+
+def learned_parameters(result: Fields) -> Parameters:
+    """Read whichever form the parameters have; an aggregator is known by its form, not by its name.
+
+    Raises
+    ------
+    UsageError
+        When the parameters have none of the known forms.
+    """
+    size = len(result.texts("attributes"))
+    found = result.optional_nested("parameters")
+    if found is not None and not any(form in found for form in FORMS):
+        raise UsageError(
+            f"the result's 'parameters' has none of {', '.join(FORMS)}: give the JSON that `fit --json` wrote"
+        )
+    weights = found.numbers("weights") if found and "weights" in found else {}
+    measure = found.numbers("measure") if found and "measure" in found else {}
+    matrix = found.matrix("matrix", size) if found and "matrix" in found else []
+    importance = None if result.value("importance") is None else result.numbers("importance")
+    interaction = [] if result.value("interaction") is None else result.matrix("interaction", size)
+    return Parameters(
+        # Weights without importances are not weights of attributes, but of ranks.
+        weight_title="Attribute" if importance else "Rank of the attribute distance (1 is the largest)",
+        weights=weights,
+        importance_title="Shapley value" if measure else "Share of the diagonal",
+        # A weight is its own importance: one table says it all.
+        importance=importance if importance and not weights else {},
+        measure=measure,
+        matrix=matrix,
+        interaction=interaction,
+    )
+
+
+def records_table(table: Fields) -> RecordsTable:
+    """Return the outcomes under readable titles; every row must have a value per column."""
+    columns = table.texts("columns")
+    rows = table.rows("rows", len(columns))
+
+    def column(name: str) -> list[object]:
+        return [row[columns.index(name)] for row in rows] if name in columns else [None] * len(rows)
+
+    return RecordsTable(
+        titles=[COLUMNS.get(name, name) for name in columns],
+        rows=rows,
+        linked=[value is True for value in column("linked")],
+        ranks=_rank_classes(column("rank")),
+    )
+
+
+def _rank_classes(ranks: Sequence[object]) -> list[tuple[str, int]]:
+    """Count the ranks in classes; ranks that are not known are left out."""
+    known = [rank for rank in ranks if is_number(rank)]
+    classes = Counter(next((top for top in RANK_CLASSES if rank <= top), None) for rank in known)
+    out, above = [], 0
+    for top in RANK_CLASSES:
+        label = f"{top}" if top == above + 1 else f"{above + 1} to {top}"
+        out.append((label, classes[top]))
+        above = top
+    return [*out, (f"above {above}", classes[None])] if known else []
+
+
+def progress(result: Fields) -> list[tuple[float, float, float]]:
+    """Return `(seconds, linked, bound)` at the points where both ends were known."""
+    return [
+        (seconds, linked, bound)
+        for seconds, linked, bound in result.rows("trace", 3)
+        if is_number(seconds) and is_number(linked) and is_number(bound)
+    ]
