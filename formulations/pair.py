@@ -80,8 +80,7 @@ class LinkagePair:
         partner = self.partner[block]
         if self.ties is Ties.SHARE:
             return np.flatnonzero(self.twin_group != self.twin_group[partner])
-        everyone = np.arange(len(self.candidates))
-        return everyone[everyone != partner]
+        return np.delete(np.arange(len(self.candidates)), partner)
 
     def partner_distances(self, kind: Differences) -> FloatArray:
         """Attribute distances of each query to its own partner, shape (blocks, attributes)."""

@@ -49,36 +49,43 @@ class BlockRows:
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _farther(rival: FloatArray, partner: FloatArray) -> int:
+    """On how many attributes the rival is farther than the partner, ties aside."""
+    count = 0
+    for k in range(partner.size):
+        if rival[k] - partner[k] > TIE_TOLERANCE * (rival[k] + partner[k]):
+            count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _dominates(first: FloatArray, second: FloatArray) -> bool:
+    """Whether `first` is at least as near as `second` on every attribute."""
+    for k in range(first.size):
+        if first[k] > second[k]:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _sweep(vectors: FloatArray, order: IndexArray, partner: FloatArray, keep: NDArray[np.uint8]) -> bool:
     """Mark the non-dominated rivals of one block in `keep`; True when the block is lost.
 
     `vectors` has one row per rival; `order` sorts them by their sum, so that no vector is dominated by a
     later one. A rival that is farther than the partner on every attribute can never be nearer.
     """
-    attributes = vectors.shape[1]
     front = np.empty(vectors.shape[0], dtype=np.intp)
     size = 0
     for at in order:
-        nearer_everywhere, farther_everywhere = True, True
-        for k in range(attributes):
-            slack = TIE_TOLERANCE * (vectors[at, k] + partner[k])
-            if vectors[at, k] - partner[k] > slack:
-                nearer_everywhere = False
-            else:
-                farther_everywhere = False
-        if nearer_everywhere:
+        farther = _farther(vectors[at], partner)
+        if farther == 0:
             return True
-        if farther_everywhere:
+        if farther == partner.size:
             continue
         dominated = False
         for f in range(size):
-            other = front[f]
-            dominated = True
-            for k in range(attributes):
-                if vectors[other, k] > vectors[at, k]:
-                    dominated = False
-                    break
-            if dominated:
+            if _dominates(vectors[front[f]], vectors[at]):
+                dominated = True
                 break
         if not dominated:
             front[size] = at
@@ -151,4 +158,3 @@ def _all_rivals(vectors: FloatArray, partner: FloatArray, aggregator: Aggregator
         mirrored = (np.abs(vectors + partner) <= TIE_TOLERANCE * size).all(axis=1)
         lost = bool((same | mirrored).any())
     return (np.empty(0, dtype=np.intp) if lost else np.arange(len(vectors))), lost
-

@@ -113,9 +113,7 @@ def problem_system(problem: Problem, *, reduce: bool = True) -> BlockSystem:
     return block_system(problem.pair, problem.aggregator, reduce=reduce)
 
 
-def first_record(
-    system: BlockSystem, evaluator: Evaluator, clock: Clock, report: Reporter | None
-) -> Record:
+def first_record(system: BlockSystem, evaluator: Evaluator, clock: Clock, report: Reporter | None) -> Record:
     """Equal weights as the first attack, and all blocks that are not lost as the first bound."""
     theta = system.aggregator.equal()
     linked = evaluator.weight(system.aggregator.form(theta))

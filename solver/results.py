@@ -102,7 +102,8 @@ class FitResult:
         share = 100.0 * self.linked / self.records
         state = "proven" if self.proven else f"at most {self.linked_upper_bound}, {self.status}"
         aggregator, direction = self.details["aggregator"], self.details["direction"]
-        return f"FitResult({aggregator}, {direction}: {self.linked} of {self.records} linked ({share:.1f} %), {state})"
+        headline = f"{self.linked} of {self.records} linked ({share:.1f} %), {state}"
+        return f"FitResult({aggregator}, {direction}: {headline})"
 
 
 def dump_json(content: Any) -> str:
@@ -113,7 +114,10 @@ def dump_json(content: Any) -> str:
 def _render(content: Any, indent: str) -> str:
     deeper = indent + "  "
     if isinstance(content, dict) and content:
-        lines = [f"{deeper}{json.dumps(str(key))}: {_render(value, deeper)}" for key, value in content.items()]
+        lines = [
+            f"{deeper}{json.dumps(str(key), ensure_ascii=False)}: {_render(value, deeper)}"
+            for key, value in content.items()
+        ]
         return "{\n" + ",\n".join(lines) + "\n" + indent + "}"
     if isinstance(content, list | tuple) and any(isinstance(item, dict | list | tuple) for item in content):
         lines = [deeper + _render(item, deeper) for item in content]

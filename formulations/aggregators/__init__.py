@@ -58,7 +58,8 @@ def make_aggregator(
         raise FormulationError(f"--k-additive is an option of choquet, not of {name}: leave it out")
     if k_additive < 2:
         raise FormulationError(
-            f"--k-additive must be at least 2, not {k_additive}: a 1-additive integral is --aggregator weighted-mean"
+            f"--k-additive must be at least 2, not {k_additive}: the 1-additive integral is "
+            "--aggregator weighted-mean"
         )
     if k_additive == 2:
         return TwoAdditiveChoquet(attributes, differences)

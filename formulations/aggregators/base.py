@@ -217,7 +217,8 @@ def named_values(
     if missing or unknown:
         what = f"lack '{missing[0]}'" if missing else f"have the unknown name '{unknown[0]}'"
         raise FormulationError(
-            f"parameters of {aggregator} {what}: they were learned on other attributes ({key}: {', '.join(table)})"
+            f"parameters of {aggregator} {what}: they were learned on other attributes "
+            f"({key}: {', '.join(str(name) for name in table)})"
         )
     return finite([table[name] for name in names], f"{aggregator} {key}")
 

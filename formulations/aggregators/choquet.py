@@ -40,7 +40,8 @@ class Choquet(Aggregator):
         if n > MOST_ATTRIBUTES:
             raise FormulationError(
                 f"a fuzzy measure on {n} attributes has {2**n - 1:,} non-empty subsets; at most "
-                f"{MOST_ATTRIBUTES} attributes are possible: choose fewer with --attributes, or --k-additive 2"
+                f"{MOST_ATTRIBUTES} attributes are possible: choose fewer with --attributes, or take "
+                "--k-additive 2"
             )
 
     @property

@@ -26,7 +26,7 @@ from formulations.aggregators.weighted_mean import WeightedMean
 from formulations.distances import Differences
 from formulations.errors import FormulationError
 from formulations.forms import DistanceForm, FormKind
-from formulations.measures import zeta
+from formulations.measures import measure_to_names, zeta
 
 
 class _KAdditive(Aggregator):
@@ -78,14 +78,11 @@ class _KAdditive(Aggregator):
     def decode(self, theta: FloatArray) -> dict[str, Any]:
         """``{"moebius": {...}}``, and ``{"measure": {...}}`` while its subsets can be listed."""
         coefficients = self.moebius(theta).tolist()
-        parameters: dict[str, Any] = {
-            "moebius": dict(zip(self._subset_names(), coefficients, strict=True))
-        }
+        parameters: dict[str, Any] = {"moebius": dict(zip(self._subset_names(), coefficients, strict=True))}
         n = len(self.attributes)
         if n <= MOST_ATTRIBUTES:
             table = self._table(theta)
-            names = [",".join(self.attributes[k] for k in range(n) if mask >> k & 1) for mask in range(1, 2**n)]
-            parameters["measure"] = dict(zip(names, table[1:].tolist(), strict=True))
+            parameters["measure"] = measure_to_names(table, self.attributes)
         return parameters
 
     def encode(self, parameters: Mapping[str, Any]) -> FloatArray:
@@ -207,7 +204,8 @@ class KAdditiveChoquet(_KAdditive):
         if n > MOST_ATTRIBUTES:
             raise FormulationError(
                 f"a {k}-additive measure on {n} attributes needs {n * 2 ** (n - 1):,} monotonicity rows; at "
-                f"most {MOST_ATTRIBUTES} attributes are possible: choose fewer with --attributes, or --k-additive 2"
+                f"most {MOST_ATTRIBUTES} attributes are possible: choose fewer with --attributes, or take "
+                "--k-additive 2"
             )
 
     @property
@@ -222,12 +220,10 @@ class KAdditiveChoquet(_KAdditive):
 
     def features(self, c: FloatArray) -> sparse.csr_array:
         """``min_{k in A} c_k`` for each subset A."""
-        return sparse.csr_array(
-            np.stack([c[:, list(subset)].min(axis=1) for subset in self.subsets], axis=1)
-        )
+        return sparse.csr_array(np.stack([c[:, list(subset)].min(axis=1) for subset in self.subsets], axis=1))
 
     def domain(self) -> Domain:
-        """Monotone: ``sum of m(B) over B with i in B, B within A`` is non-negative; all of them sum to one."""
+        """Monotone: ``sum of m(B), i in B, B within A`` is non-negative for all i in A; together they are 1."""
         n, masks = len(self.attributes), np.array([sum(1 << k for k in subset) for subset in self.subsets])
         sets = np.arange(2**n)
         rows, names = [np.ones((1, masks.size))], ["sum_to_one"]

@@ -15,7 +15,7 @@ from formulations.errors import FormulationError
 from formulations.forms import DistanceForm, FormKind
 
 EIGENVALUE_TOLERANCE = 1e-9
-"""A matrix of trace one whose smallest eigenvalue is above minus this is taken as semidefinite and repaired."""
+"""A matrix of trace one with no eigenvalue below minus this is semidefinite up to rounding."""
 
 
 class Mahalanobis(Aggregator):
@@ -119,7 +119,9 @@ class Mahalanobis(Aggregator):
         n = len(self.attributes)
         matrix = finite(parameters.get("matrix", np.nan), "mahalanobis matrix")
         if matrix.shape != (n, n):
-            raise FormulationError(f"the mahalanobis matrix must have {n} rows and columns, one per attribute")
+            raise FormulationError(
+                f"the mahalanobis matrix must have {n} rows and columns, one per attribute"
+            )
         if not np.allclose(matrix, matrix.T, rtol=1e-12, atol=1e-15):
             raise FormulationError("the mahalanobis matrix must be symmetric")
         if np.linalg.eigvalsh(matrix)[0] < -EIGENVALUE_TOLERANCE * max(1.0, np.trace(matrix)):

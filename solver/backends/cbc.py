@@ -53,16 +53,13 @@ class CbcBackend(TemplateBackend[BuiltCbc]):
 
     def build(self, model: MilpModel, options: SolveOptions) -> BuiltCbc:
         """Make PuLP's objects; the MPS file is written when solving."""
-        seeds = [
-            f"randomSeed {options.seed + 1}",
-            f"randomCbcSeed {options.seed + 1}",
-        ]  # 0 is the time of day
+        seed = options.seed + 1  # 0 is the time of day
         arguments = {
             "msg": False,
             "gapRel": 0.0,
             "gapAbs": options.absolute_gap,
             "threads": options.threads if options.threads > 1 else None,
-            "options": seeds,
+            "options": [f"randomSeed {seed}", f"randomCbcSeed {seed}"],
         }
         return BuiltCbc(make_pulp_model(model), arguments)
 
@@ -80,45 +77,55 @@ class CbcBackend(TemplateBackend[BuiltCbc]):
             rounded = np.where(model.integer, np.round(start), start)
             for variable, value in zip(built.model.variables, rounded.tolist(), strict=True):
                 variable.varValue = value
-        with tempfile.TemporaryDirectory(prefix="linkrisk-cbc-") as folder:
-            log = Path(folder, "cbc.log")
-            self._call(built, folder, log, clock, warm=start is not None)
-            text = log.read_text(encoding="utf-8", errors="replace")
-        return read_outcome(built.model, text, model)
+        # The preprocessing of PuLP's CBC 2.10.3 loses optima on rows with two sides (coin-or/Cbc #293).
+        # Without it CBC crashes on some infeasible models: only that answer is believed from a second try.
+        outcome = self._call(built, model, clock, "preprocess off", warm=start is not None)
+        if outcome is None:
+            outcome = self._call(built, model, clock, "preprocess on", warm=False)
+            if outcome is None or outcome.ending is not Ending.INFEASIBLE:
+                raise RuntimeError("CBC failed: it crashed")
+        return outcome
 
-    def _call(self, built: BuiltCbc, folder: str, log: Path, clock: Clock, *, warm: bool) -> None:
+    def _call(
+        self, built: BuiltCbc, model: MilpModel, clock: Clock, option: str, *, warm: bool
+    ) -> Outcome | None:
+        """Let PuLP run CBC and read its log; None when CBC crashed."""
         import pulp
 
         remaining = clock.remaining()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # CBC leaves PuLP in version 4
-            solver = pulp.PULP_CBC_CMD(
-                **built.arguments,
-                timeLimit=None if math.isinf(remaining) else remaining,
-                warmStart=warm,
-                logPath=str(log),
-            )
-        solver.tmpDir = folder
-        try:
-            built.model.problem.solve(solver)
-        except pulp.PulpSolverError as error:
-            raise RuntimeError(f"CBC failed: {error}") from error
+        with tempfile.TemporaryDirectory(prefix="linkrisk-cbc-") as folder:
+            log = Path(folder, "cbc.log")
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)  # CBC leaves PuLP in version 4
+                solver = pulp.PULP_CBC_CMD(
+                    **{**built.arguments, "options": [*built.arguments["options"], option]},
+                    timeLimit=None if math.isinf(remaining) else remaining,
+                    warmStart=warm,
+                    logPath=str(log),
+                )
+            solver.tmpDir = folder
+            try:
+                built.model.problem.solve(solver)
+            except pulp.PulpSolverError:
+                return None
+            return read_outcome(built.model, log.read_text(encoding="utf-8", errors="replace"), model)
 
 
 def read_outcome(built: PulpModel, log: str, model: MilpModel) -> Outcome:
-    """Read what CBC found, from its log and from PuLP's `sol_status`.
+    """Read what CBC found, from its log and from PuLP's two statuses.
 
-    PuLP's `status` is "Optimal" whenever there is a solution, and CBC itself has said "Search completed"
-    after "Exiting on maximum time": an ending counts as complete only when the log names no limit.
+    PuLP's `status` is "Optimal" whenever there is a solution, so only its other answers are believed;
+    `sol_status` does not know CBC's "Integer infeasible". CBC itself has said "Search completed" after
+    "Exiting on maximum time": an ending counts as complete only when the log names no limit.
     """
     import pulp
 
-    status = built.problem.sol_status
-    if status == pulp.LpSolutionUnbounded:
+    problem = built.problem
+    if problem.status == pulp.LpStatusUnbounded:
         return Outcome(Ending.UNBOUNDED)
-    if status == pulp.LpSolutionInfeasible:
+    if problem.status == pulp.LpStatusInfeasible:
         return Outcome(Ending.INFEASIBLE_OR_UNBOUNDED if "unbounded" in log else Ending.INFEASIBLE)
-    found = status in (pulp.LpSolutionOptimal, pulp.LpSolutionIntegerFeasible)
+    found = problem.sol_status in (pulp.LpSolutionOptimal, pulp.LpSolutionIntegerFeasible)
     values = (
         np.array([variable.varValue for variable in built.variables], dtype=np.float64) if found else None
     )

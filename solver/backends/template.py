@@ -163,6 +163,8 @@ class TemplateBackend(Backend, Generic[Built]):
     ) -> Outcome:
         """Tell infeasible from unbounded by solving without an objective, where presolve left it open."""
         if outcome.ending is Ending.INFEASIBLE_OR_UNBOUNDED:
+            if not model.objective.any():  # nothing to be unbounded
+                return Outcome(Ending.INFEASIBLE)
             feasibility = replace(model, objective=0.0 * model.objective)
             found = self.solve(feasibility, options)
             if found.values is None:

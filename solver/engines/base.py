@@ -217,4 +217,3 @@ def whole(weight: FloatArray) -> bool:
 def rounded_bound(bound: float, weight: FloatArray) -> float:
     """Round an upper bound down to a value that sums of the weights can take, tolerating solver noise."""
     return float(np.floor(bound + 1e-6)) if whole(weight) else bound
-

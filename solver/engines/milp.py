@@ -104,8 +104,8 @@ class _Run:
             seed=self.options.seed,
             absolute_gap=0.999 if whole(self.system.pair.weight) else 1e-6,
         )
-        start = model.point(self.record.theta)
-        if model.milp.violation(start) > 1e-9:  # the paper's C can be too small for it
+        start: FloatArray | None = model.point(self.record.theta)
+        if start is not None and model.milp.violation(start) > 1e-9:  # the paper's C can be too small for it
             start = None
 
         def watch(progress: BackendProgress) -> bool:

@@ -11,6 +11,7 @@ from formulations.distances import Differences
 from formulations.forms import DistanceForm
 from formulations.pair import LinkagePair
 from solver.linkage.evaluator import Evaluator
+from solver.results import plain
 
 FloatArray = NDArray[np.float64]
 
@@ -24,19 +25,23 @@ def euclidean_form(pair: LinkagePair) -> DistanceForm:
 def mahalanobis_form(pair: LinkagePair) -> DistanceForm:
     """The classical Mahalanobis distance (D11.2, Eq. 2).
 
-    The covariance matrix is that of the standardised records of both files together, which an intruder
-    can compute without knowing who is who; its pseudo-inverse where attributes are collinear.
+    The covariance matrix is that of the differences between partners, ``Var(X) + Var(Y) - 2 Cov(X, Y)``
+    (Torra, Abowd and Domingo-Ferrer 2006, the source of Eq. 2), with a pseudo-inverse where attributes
+    are collinear.
     """
     aggregator = Mahalanobis(pair.attributes, Differences.SIGNED)
-    covariance = np.atleast_2d(np.cov(np.vstack([pair.queries, pair.candidates]), rowvar=False))
-    inverse = np.linalg.pinv(covariance, rcond=1e-10, hermitian=True)
+    covariance = np.atleast_2d(np.cov(pair.partner_distances(Differences.SIGNED), rowvar=False))
+    if not np.isfinite(covariance).all() or not covariance.any():
+        return aggregator.form(aggregator.equal())  # one block, or nothing was masked
+    inverse: FloatArray = np.linalg.pinv(covariance, rcond=1e-10, hermitian=True)
     theta = aggregator.repair(inverse[np.triu_indices(len(inverse))])
     return aggregator.form(theta)
 
 
-def baselines(evaluator: Evaluator) -> dict[str, int]:
-    """Linked records under the Euclidean and the classical Mahalanobis distance."""
-    return {
-        "euclid": int(evaluator.count(euclidean_form(evaluator.pair)).sum()),
-        "mahalanobis": int(evaluator.count(mahalanobis_form(evaluator.pair)).sum()),
-    }
+def baselines(evaluator: Evaluator) -> dict[str, float]:
+    """Weight of the records linked by the Euclidean and the classical Mahalanobis distance.
+
+    Under the strict tie rule that is their number.
+    """
+    forms = {"euclid": euclidean_form(evaluator.pair), "mahalanobis": mahalanobis_form(evaluator.pair)}
+    return {name: plain(evaluator.weight(form)) for name, form in forms.items()}

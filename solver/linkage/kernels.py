@@ -1,4 +1,4 @@
-"""Compiled code that settles blocks: is the partner strictly nearer than every rival?
+"""Compiled code that settles blocks: is the partner strictly nearer than every rival.
 
 A rival can only matter when its distance in one attribute alone does not already put it beyond the
 partner. So candidates are kept sorted by one attribute, and each block looks at them outwards from its
@@ -34,36 +34,55 @@ def _sort_descending(c: FloatArray, order: IndexArray) -> None:
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _dot(vector: FloatArray, c: FloatArray) -> float:
+    total = 0.0
+    for k in range(c.shape[0]):
+        total += vector[k] * c[k]
+    return total
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _choquet(vector: FloatArray, c: FloatArray, order: IndexArray) -> float:
+    total, subset = 0.0, 0
+    for k in range(c.shape[0]):
+        subset |= 1 << order[k]
+        below = c[k + 1] if k + 1 < c.shape[0] else 0.0
+        total += (c[k] - below) * vector[subset]
+    return total
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _pairwise(matrix: FloatArray, c: FloatArray) -> float:
+    total = 0.0
+    for k in range(c.shape[0]):
+        total += matrix[k, k] * c[k]
+        for other in range(k + 1, c.shape[0]):
+            total += matrix[k, other] * min(c[k], c[other])
+    return total
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _quadratic(matrix: FloatArray, c: FloatArray) -> float:
+    total = 0.0
+    for k in range(c.shape[0]):
+        total += _dot(matrix[k], c) * c[k]
+    return total
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _aggregate(kind: int, vector: FloatArray, matrix: FloatArray, c: FloatArray, order: IndexArray) -> float:
     """Aggregate the attribute distances `c` (overwritten) as `FormKind` says."""
-    n = c.shape[0]
-    total = 0.0
     if kind == _WEIGHTED_SUM:
-        for k in range(n):
-            total += vector[k] * c[k]
-    elif kind == _ORDERED_SUM:
+        return _dot(vector, c)
+    if kind == _ORDERED_SUM:
         _sort_descending(c, order)
-        for k in range(n):
-            total += vector[k] * c[k]
-    elif kind == _CHOQUET:
+        return _dot(vector, c)
+    if kind == _CHOQUET:
         _sort_descending(c, order)
-        subset = 0
-        for k in range(n):
-            subset |= 1 << order[k]
-            below = c[k + 1] if k + 1 < n else 0.0
-            total += (c[k] - below) * vector[subset]
-    elif kind == _PAIRWISE:
-        for k in range(n):
-            total += matrix[k, k] * c[k]
-            for other in range(k + 1, n):
-                total += matrix[k, other] * min(c[k], c[other])
-    else:
-        for k in range(n):
-            row = 0.0
-            for other in range(n):
-                row += matrix[k, other] * c[other]
-            total += row * c[k]
-    return total
+        return _choquet(vector, c, order)
+    if kind == _PAIRWISE:
+        return _pairwise(matrix, c)
+    return _quadratic(matrix, c)
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]

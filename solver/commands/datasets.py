@@ -1,0 +1,91 @@
+"""`python -m solver datasets`: list, show and fetch named public data."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import textwrap
+from typing import Any
+
+from datasets.files import write_table
+from datasets.registry import Description, describe, fetch, load, names
+
+
+def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
+    """Declare the three actions and their arguments."""
+    parser = subparsers.add_parser(
+        "datasets",
+        help="list, show and fetch named public data",
+        description="Named public data: carried by scikit-learn, read from the folder in LINKRISK_DATA, or "
+        "downloaded with a hash check into the cache (LINKRISK_CACHE names another folder for it).",
+    )
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+
+    listing = actions.add_parser("list", help="name all data sets and where they come from")
+    listing.add_argument("--json", action="store_true", help="print JSON")
+    listing.set_defaults(run=run, act=_list)
+
+    showing = actions.add_parser("show", help="describe one data set")
+    showing.add_argument("name", metavar="NAME")
+    showing.add_argument("--json", action="store_true", help="print JSON")
+    showing.set_defaults(run=run, act=_show)
+
+    fetching = actions.add_parser("fetch", help="bring one data set to this machine")
+    fetching.add_argument("name", metavar="NAME")
+    fetching.add_argument("--output", metavar="FILE", help="also write it as a CSV or Parquet file")
+    fetching.set_defaults(run=run, act=_fetch)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Carry out the action and print its result."""
+    print(arguments.act(arguments))
+    return 0
+
+
+def _list(arguments: argparse.Namespace) -> str:
+    descriptions = [describe(name) for name in names()]
+    if arguments.json:
+        return json.dumps([dataclasses.asdict(description) for description in descriptions], indent=2)
+    lines = [f"{'name':<15} {'records':>7} {'columns':>7}  comes from"]
+    lines += [
+        f"{data.name:<15} {data.rows:>7} {len(data.columns):>7}  {data.comes_from}" for data in descriptions
+    ]
+    return "\n".join(lines)
+
+
+def _show(arguments: argparse.Namespace) -> str:
+    data = describe(arguments.name)
+    if arguments.json:
+        return json.dumps(dataclasses.asdict(data), indent=2)
+    return _as_text(data)
+
+
+def _as_text(data: Description) -> str:
+    rows = {
+        "name": data.name,
+        "title": data.title,
+        "records": str(data.rows),
+        "columns": f"{len(data.columns)}: {', '.join(data.columns)}",
+        "origin": data.origin,
+        "licence": data.licence,
+        "address": data.address or "none: it comes with scikit-learn",
+        "comes from": data.comes_from,
+    }
+    return "\n".join(_wrapped(f"{label:<11} {text}") for label, text in rows.items())
+
+
+def _wrapped(line: str) -> str:
+    if "://" in line:
+        return line  # an address is to be copied, so it stays in one piece
+    return textwrap.fill(
+        line, width=110, subsequent_indent=" " * 12, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def _fetch(arguments: argparse.Namespace) -> str:
+    if arguments.output is None:
+        return str(fetch(arguments.name))
+    frame = load(arguments.name)
+    write_table(frame, arguments.output)
+    return f"{arguments.output}: {len(frame)} records, {len(frame.columns)} columns"

@@ -1,0 +1,134 @@
+"""`evaluate`: apply learned parameters to a file pair and count."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from solver.errors import UsageError
+from solver.fitting import library_versions, records_table
+from solver.linkage.assignment import assigned_links
+from solver.linkage.baselines import baselines
+from solver.linkage.evaluator import Evaluator
+from solver.problem import ProblemOptions, make_problem
+from solver.results import RecordsTable, dump_json
+
+_PROBLEM_KEYS = ("aggregator", "direction", "ties", "standardisation", "differences")
+
+
+@dataclass(frozen=True)
+class EvaluationResult:
+    """What given parameters re-identify in a file pair.
+
+    Attributes
+    ----------
+    linked : int
+        Records whose partner is strictly nearest.
+    records : int
+        Number of blocks.
+    one_to_one : int or None
+        Correct links when records are assigned one to one, where asked for.
+    table : RecordsTable
+        What became of every record.
+    details : dict
+        Everything else of the JSON.
+    """
+
+    linked: int
+    records: int
+    one_to_one: int | None
+    table: RecordsTable
+    details: dict[str, Any] = field(repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of `evaluate --json` as a dictionary."""
+        headline = {"records": self.records, "linked": self.linked, "one_to_one": self.one_to_one}
+        return {**headline, **self.details, "records_table": self.table.to_dict()}
+
+    def to_json(self) -> str:
+        """The JSON of `evaluate --json`."""
+        return dump_json(self.to_dict())
+
+    def __repr__(self) -> str:
+        share = 100.0 * self.linked / self.records
+        name = self.details["aggregator"]
+        return f"EvaluationResult({name}: {self.linked} of {self.records} linked ({share:.1f} %))"
+
+
+def read_parameters(path: str | Path) -> dict[str, Any]:
+    """Read the JSON that `fit --json` wrote; UsageError when it is none."""
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror or error}") from None
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise UsageError(f"{path} is no JSON ({error}): give the file that `fit --json` wrote") from None
+    if not isinstance(content, dict) or not isinstance(content.get("parameters"), dict):
+        raise UsageError(f"{path} has no parameters: give the file that `fit --json` wrote")
+    return content
+
+
+def learned_options(fitted: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of `ProblemOptions` under which parameters were learned."""
+    known = {key: fitted[key] for key in _PROBLEM_KEYS if isinstance(fitted.get(key), str)}
+    if isinstance(fitted.get("attributes"), list):
+        known["attributes"] = [str(name) for name in fitted["attributes"]]
+    options = fitted.get("aggregator_options")
+    if isinstance(options, Mapping) and isinstance(options.get("k_additive"), int):
+        known["k_additive"] = options["k_additive"]
+    return known
+
+
+def evaluate(
+    original: Any = None,
+    masked: Any = None,
+    *,
+    parameters: str | Path | Mapping[str, Any],
+    one_to_one: bool = False,
+    **problem_options: Any,
+) -> EvaluationResult:
+    """Apply parameters learned by `fit` to a file pair.
+
+    Parameters
+    ----------
+    original, masked : path, pandas.DataFrame or polars.DataFrame, optional
+        The file pair; the embedded default pair when both are absent.
+    parameters : path or mapping
+        The JSON that `fit` wrote, or its content.
+    one_to_one : bool
+        Also count the correct links of the assignment with the smallest total distance.
+    **problem_options
+        Fields of `ProblemOptions` that replace those under which the parameters were learned.
+
+    Returns
+    -------
+    EvaluationResult
+
+    Raises
+    ------
+    UsageError, DataError, FormulationError
+        If the request, the parameters or the files cannot be used.
+    """
+    fitted = parameters if isinstance(parameters, Mapping) else read_parameters(parameters)
+    problem = make_problem(original, masked, ProblemOptions(**{**learned_options(fitted), **problem_options}))
+    theta = problem.aggregator.encode(fitted["parameters"])
+    evaluator = Evaluator(problem.pair)
+    form = problem.aggregator.form(theta)
+    evaluation = evaluator.table(form)
+    details = {
+        **problem.describe(),
+        "expected_links": evaluation.linked_weight,
+        "parameters": problem.aggregator.decode(theta),
+        "baselines": baselines(evaluator),
+        "versions": library_versions(),
+    }
+    return EvaluationResult(
+        linked=evaluation.count,
+        records=problem.pair.blocks,
+        one_to_one=assigned_links(problem.pair, form) if one_to_one else None,
+        table=records_table(problem, evaluation),
+        details=details,
+    )

@@ -1,0 +1,43 @@
+"""One-to-one linkage: every record gets a candidate of its own, at the smallest total distance."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from formulations.forms import DistanceForm
+from formulations.pair import LinkagePair
+from solver.errors import UsageError
+
+LARGEST_MATRIX = 100_000_000
+"""Most cells of a distance matrix: 800 MB."""
+
+
+def distance_matrix(pair: LinkagePair, form: DistanceForm) -> NDArray[np.float64]:
+    """Distance of every block to every candidate, shape (blocks, candidates).
+
+    Raises
+    ------
+    UsageError
+        If the matrix would have more than `LARGEST_MATRIX` cells.
+    """
+    cells = pair.blocks * len(pair.candidates)
+    if cells > LARGEST_MATRIX:
+        raise UsageError(
+            f"one-to-one assignment needs a matrix of {pair.blocks:,} x {len(pair.candidates):,} distances, "
+            f"more than the {LARGEST_MATRIX:,} that are allowed: take a sample, or leave --one-to-one out"
+        )
+    matrix = np.empty((pair.blocks, len(pair.candidates)))
+    for part, distances in pair.chunks(form.differences):
+        matrix[part] = form(distances)
+    return matrix
+
+
+def assigned_links(pair: LinkagePair, form: DistanceForm) -> int:
+    """Correct links of the assignment with the smallest total distance (the Hungarian method's answer).
+
+    With fewer candidates than blocks some blocks stay without a link.
+    """
+    rows, columns = linear_sum_assignment(distance_matrix(pair, form))
+    return int((pair.partner[rows] == columns).sum())
