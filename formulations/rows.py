@@ -61,7 +61,7 @@ def _farther(rival: FloatArray, partner: FloatArray) -> int:
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _dominates(first: FloatArray, second: FloatArray) -> bool:
     """Whether `first` is at least as near as `second` on every attribute."""
-    for k in range(first.size):
+    for k in range(first.size):  # noqa: SIM110 - compiled code has no generators
         if first[k] > second[k]:
             return False
     return True

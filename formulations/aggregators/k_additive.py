@@ -223,7 +223,7 @@ class KAdditiveChoquet(_KAdditive):
         return sparse.csr_array(np.stack([c[:, list(subset)].min(axis=1) for subset in self.subsets], axis=1))
 
     def domain(self) -> Domain:
-        """Monotone: ``sum of m(B), i in B, B within A`` is non-negative for all i in A; together they are 1."""
+        """Monotone: ``sum of m(B), i in B, B within A`` is non-negative for i in A; the sum of all is 1."""
         n, masks = len(self.attributes), np.array([sum(1 << k for k in subset) for subset in self.subsets])
         sets = np.arange(2**n)
         rows, names = [np.ones((1, masks.size))], ["sum_to_one"]

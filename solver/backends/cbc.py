@@ -25,6 +25,9 @@ PRINTED = 1e-7
 """Relative rounding of the numbers in CBC's log; a bound read there is lowered by this much."""
 
 
+NO_POINT = (Ending.INFEASIBLE, Ending.INFEASIBLE_OR_UNBOUNDED)
+
+
 @dataclass(frozen=True)
 class BuiltCbc:
     """A PuLP problem and the options of the CBC program."""
@@ -77,28 +80,30 @@ class CbcBackend(TemplateBackend[BuiltCbc]):
             rounded = np.where(model.integer, np.round(start), start)
             for variable, value in zip(built.model.variables, rounded.tolist(), strict=True):
                 variable.varValue = value
-        # The preprocessing of PuLP's CBC 2.10.3 loses optima on rows with two sides (coin-or/Cbc #293).
-        # Without it CBC crashes on some infeasible models: only that answer is believed from a second try.
-        outcome = self._call(built, model, clock, "preprocess off", warm=start is not None)
+        trusted = not has_two_sided_rows(model)
+        outcome = self._call(built, model, clock, warm=start is not None, preprocess=trusted)
+        if outcome is None and not trusted:
+            # Without preprocessing CBC crashes on some infeasible models: believed is only that answer.
+            outcome = self._call(built, model, clock, warm=False, preprocess=True)
+            outcome = outcome if outcome and outcome.ending in NO_POINT else None
         if outcome is None:
-            outcome = self._call(built, model, clock, "preprocess on", warm=False)
-            if outcome is None or outcome.ending is not Ending.INFEASIBLE:
-                raise RuntimeError("CBC failed: it crashed")
+            raise RuntimeError("CBC failed: it crashed")
         return outcome
 
     def _call(
-        self, built: BuiltCbc, model: MilpModel, clock: Clock, option: str, *, warm: bool
+        self, built: BuiltCbc, model: MilpModel, clock: Clock, *, warm: bool, preprocess: bool
     ) -> Outcome | None:
         """Let PuLP run CBC and read its log; None when CBC crashed."""
         import pulp
 
         remaining = clock.remaining()
+        options = built.arguments["options"] + ([] if preprocess else ["preprocess off"])
         with tempfile.TemporaryDirectory(prefix="linkrisk-cbc-") as folder:
             log = Path(folder, "cbc.log")
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DeprecationWarning)  # CBC leaves PuLP in version 4
                 solver = pulp.PULP_CBC_CMD(
-                    **{**built.arguments, "options": [*built.arguments["options"], option]},
+                    **{**built.arguments, "options": options},
                     timeLimit=None if math.isinf(remaining) else remaining,
                     warmStart=warm,
                     logPath=str(log),
@@ -109,6 +114,16 @@ class CbcBackend(TemplateBackend[BuiltCbc]):
             except pulp.PulpSolverError:
                 return None
             return read_outcome(built.model, log.read_text(encoding="utf-8", errors="replace"), model)
+
+
+def has_two_sided_rows(model: MilpModel) -> bool:
+    """Tell whether some row has two different bounds.
+
+    On those, the preprocessing of the CBC 2.10.3 that PuLP carries loses optima and reports a worse
+    solution as optimal (coin-or/Cbc #293); with rows of one side and with equalities it does not.
+    """
+    two_sided = np.isfinite(model.row_lower) & np.isfinite(model.row_upper)
+    return bool((two_sided & (model.row_lower < model.row_upper)).any())
 
 
 def read_outcome(built: PulpModel, log: str, model: MilpModel) -> Outcome:

@@ -6,7 +6,7 @@ import importlib
 import math
 import warnings
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -70,25 +70,34 @@ class ScipyBackend(TemplateBackend[MilpArguments]):
         watch: Watcher | None,  # noqa: ARG002
     ) -> Outcome:
         """Call `scipy.optimize.milp`."""
-        from scipy.optimize import OptimizeResult, milp
-
-        results: list[OptimizeResult] = []
-        options = {**built.options, "time_limit": clock.remaining()}
-
-        def call() -> None:
-            with warnings.catch_warnings():
-                # SciPy warns about every HiGHS option beyond its own five, and passes it on all the same.
-                warnings.filterwarnings("ignore", "Unrecognized options", RuntimeWarning)
-                results.append(milp(**built.arguments, options=cast("Any", options)))
-
-        # HiGHS keeps one scheduler per thread, for ever with the number of threads of its first run.
-        run_in_background(call)
-        return self._read(results[0], model)
-
-    def _read(self, result: Any, model: MilpModel) -> Outcome:
-        if result.status not in ENDINGS and UNDECIDED not in result.message:
+        result = self._call(built, clock)
+        if failed(result):
+            # The HiGHS 1.12 that SciPy 1.17 carries breaks down in presolve on some small models.
+            result = self._call(built, clock, presolve=False)
+        if failed(result):
             raise RuntimeError(f"scipy.optimize.milp failed: {result.message}")
         ending = ENDINGS.get(result.status, Ending.INFEASIBLE_OR_UNBOUNDED)
         values = None if result.x is None else np.asarray(result.x, dtype=np.float64)
         bound = result.mip_dual_bound if model.integer.any() else result.fun
         return Outcome(ending, values, -math.inf if bound is None else float(bound) + model.constant)
+
+    def _call(self, built: MilpArguments, clock: Clock, **extra: bool) -> Any:
+        from scipy.optimize import milp
+
+        results: list[Any] = []
+        options: Any = {**built.options, **extra, "time_limit": clock.remaining()}
+
+        def call() -> None:
+            with warnings.catch_warnings():
+                # SciPy warns about every HiGHS option beyond its own five, and passes it on all the same.
+                warnings.filterwarnings("ignore", "Unrecognized options", RuntimeWarning)
+                results.append(milp(**built.arguments, options=options))
+
+        # HiGHS keeps one scheduler per thread, for ever with the number of threads of its first run.
+        run_in_background(call)
+        return results[0]
+
+
+def failed(result: Any) -> bool:
+    """Tell whether a result of `scipy.optimize.milp` says nothing about the model."""
+    return result.status not in ENDINGS and UNDECIDED not in result.message

@@ -13,14 +13,7 @@ from solver.backends.base import BackendProgress, BackendResult, SolveOptions, S
 from solver.backends.isolated import solve_isolated
 from solver.backends.registry import get_backend
 from solver.engines.attacks import widen
-from solver.engines.base import (
-    Engine,
-    EngineOptions,
-    EngineResult,
-    Record,
-    rounded_bound,
-    whole,
-)
+from solver.engines.base import Engine, EngineOptions, EngineResult, Record, rounded_bound, whole
 from solver.engines.scoring import Scorer
 from solver.linkage.evaluator import Evaluator
 

@@ -33,7 +33,7 @@ def mahalanobis_form(pair: LinkagePair) -> DistanceForm:
     covariance = np.atleast_2d(np.cov(pair.partner_distances(Differences.SIGNED), rowvar=False))
     if not np.isfinite(covariance).all() or not covariance.any():
         return aggregator.form(aggregator.equal())  # one block, or nothing was masked
-    inverse: FloatArray = np.linalg.pinv(covariance, rcond=1e-10, hermitian=True)
+    inverse = np.linalg.pinv(covariance, rcond=1e-10, hermitian=True).astype(np.float64)
     theta = aggregator.repair(inverse[np.triu_indices(len(inverse))])
     return aggregator.form(theta)
 

@@ -7,6 +7,8 @@ own value until that attribute rules out all others.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -70,19 +72,20 @@ def _quadratic(matrix: FloatArray, c: FloatArray) -> float:
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _aggregate(kind: int, vector: FloatArray, matrix: FloatArray, c: FloatArray, order: IndexArray) -> float:
+def _aggregate(kind: int, vector: FloatArray, matrix: FloatArray, c: FloatArray, order: IndexArray) -> Any:
     """Aggregate the attribute distances `c` (overwritten) as `FormKind` says."""
-    if kind == _WEIGHTED_SUM:
-        return _dot(vector, c)
-    if kind == _ORDERED_SUM:
+    if kind in (_ORDERED_SUM, _CHOQUET):
         _sort_descending(c, order)
-        return _dot(vector, c)
-    if kind == _CHOQUET:
-        _sort_descending(c, order)
-        return _choquet(vector, c, order)
-    if kind == _PAIRWISE:
-        return _pairwise(matrix, c)
-    return _quadratic(matrix, c)
+    total = 0.0
+    if kind in (_WEIGHTED_SUM, _ORDERED_SUM):
+        total = _dot(vector, c)
+    elif kind == _CHOQUET:
+        total = _choquet(vector, c, order)
+    elif kind == _PAIRWISE:
+        total = _pairwise(matrix, c)
+    else:
+        total = _quadratic(matrix, c)
+    return total
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
