@@ -48,11 +48,13 @@ def download(source: Source) -> Path:
         If there is no network, the server refuses, the transfer breaks off, the content is not the expected
         one, or the cache folder cannot be written.
     """
-    import pooch
-
     path = cached_file(source)
     if is_cached(source):
         return path
+    # Imported here because they take long and most runs download nothing.
+    import pooch
+    import requests
+
     pooch.get_logger().setLevel("ERROR")
     try:
         with _Bar(source.name) as bar:
@@ -64,7 +66,10 @@ def download(source: Source) -> Path:
                 downloader=pooch.HTTPDownloader(progressbar=bar, timeout=TIMEOUT_SECONDS),
             )
     except (ValueError, OSError) as error:
-        # requests' errors are OSErrors too; pooch reports a wrong hash as a ValueError.
+        # requests' errors are OSErrors too; pooch reports a wrong hash as a ValueError, and leaves the
+        # connection of a refused request open.
+        if isinstance(error, requests.HTTPError) and error.response is not None:
+            error.response.close()
         raise DataError(f"{source.name}: {_explain(error, source)}; {_way_out(error, source)}") from error
     return path
 
