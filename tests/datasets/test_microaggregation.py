@@ -1,0 +1,326 @@
+"""MDAV and optimal univariate microaggregation: definition, properties, brute force, bad parameters."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from datasets.errors import DataError
+from datasets.files import read_table
+from datasets.masking.mdav import mdav_partition
+from datasets.masking.microaggregation import AttributeGroup, Microaggregation, group_means
+from datasets.masking.optimal_microaggregation import OptimalMicroaggregation, optimal_partition
+from datasets.masking.protections import PROTECTIONS
+
+FOLDER = os.environ.get("LINKRISK_DATA")
+PAIRS = Path(FOLDER).parent / "bench" / "pairs" if FOLDER else Path("no folder of pairs")
+
+SMALL_GRID = st.integers(-3, 3).map(float)  # few different values, so that ties are common
+
+
+@st.composite
+def points_and_k(draw: st.DrawFn) -> tuple[np.ndarray, int]:
+    rows, columns = draw(st.integers(2, 40)), draw(st.integers(1, 4))
+    elements = draw(st.sampled_from([SMALL_GRID, st.floats(-1e6, 1e6)]))
+    points = draw(arrays(np.float64, (rows, columns), elements=elements))
+    return points, draw(st.integers(2, min(rows, 8)))
+
+
+def _literal_mdav(points: np.ndarray, k: int) -> list[list[int]]:
+    """MDAV word for word as published, in plain Python, ties to the lowest row."""
+
+    def distance(first: Any, second: Any) -> float:
+        return sum((a - b) * (a - b) for a, b in zip(first, second, strict=True))
+
+    def centroid(rows: list[int]) -> Any:
+        return np.ascontiguousarray(points[rows].T).mean(axis=1)
+
+    def farthest(rows: list[int], centre: Any) -> int:
+        return max(rows, key=lambda row: (distance(points[row], centre), -row))
+
+    def take(rows: list[int], row: int) -> list[int]:
+        group = sorted(rows, key=lambda other: (distance(points[other], points[row]), other))[:k]
+        for member in group:
+            rows.remove(member)
+        return sorted(group)
+
+    left, groups = list(range(len(points))), []
+    while len(left) >= 3 * k:
+        r = farthest(left, centroid(left))
+        s_candidates = list(left)
+        groups.append(take(left, r))
+        s_candidates = [row for row in s_candidates if row in left]
+        s = farthest(s_candidates, points[r])
+        groups.append(take(left, s))
+    if len(left) >= 2 * k:
+        groups.append(take(left, farthest(left, centroid(left))))
+    return [*groups, left]
+
+
+@given(points_and_k())
+@settings(max_examples=150, deadline=None, derandomize=True)
+def test_mdav_is_the_published_algorithm(case: tuple[np.ndarray, int]) -> None:
+    points, k = case
+    assert [group.tolist() for group in mdav_partition(points, k)] == _literal_mdav(points, k)
+
+
+@given(points_and_k())
+@settings(max_examples=150, deadline=None, derandomize=True)
+def test_mdav_partitions_into_groups_of_k_to_2k_minus_1(case: tuple[np.ndarray, int]) -> None:
+    points, k = case
+    groups = mdav_partition(points, k)
+    assert sorted(np.concatenate(groups).tolist()) == list(range(len(points)))
+    assert all(k <= len(group) <= 2 * k - 1 for group in groups)
+    assert sum(len(group) != k for group in groups) <= 1
+
+
+def test_mdav_by_hand() -> None:
+    # The centroid of 0, 1, 2, 10, 11, 12, 20 is 8; the farthest from it is 20, and from 20 it is 0.
+    points = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0], [20.0]])
+    assert [group.tolist() for group in mdav_partition(points, 2)] == [[5, 6], [0, 1], [2, 3, 4]]
+
+
+def test_mdav_settles_ties_by_row() -> None:
+    assert [group.tolist() for group in mdav_partition(np.zeros((11, 2)), 3)] == [
+        [0, 1, 2],
+        [3, 4, 5],
+        [6, 7, 8, 9, 10],
+    ]
+    corners = np.array([[1.0, 1.0], [-1.0, 1.0], [1.0, -1.0], [-1.0, -1.0]])
+    assert [group.tolist() for group in mdav_partition(corners, 2)] == [[0, 1], [2, 3]]
+
+
+def test_mdav_follows_the_records_not_their_order() -> None:
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(rng.normal(size=(101, 3)), columns=pd.Index(["a", "b", "c"]))
+    order = rng.permutation(101)
+    masked = Microaggregation(k=4).apply(frame)
+    pd.testing.assert_frame_equal(Microaggregation(k=4).apply(frame.iloc[order]), masked.iloc[order])
+
+
+def test_masking_does_not_depend_on_units() -> None:
+    rng = np.random.default_rng(6)
+    frame = pd.DataFrame(rng.normal(size=(60, 2)), columns=pd.Index(["a", "b"]))
+    masked = Microaggregation().apply(frame)
+    scaled = Microaggregation().apply(frame.assign(b=frame["b"] * 1024))
+    assert scaled["a"].to_list() == masked["a"].to_list()
+    assert (scaled["b"] / 1024).to_list() == masked["b"].to_list()
+
+
+@given(points_and_k())
+@settings(max_examples=80, deadline=None, derandomize=True)
+def test_masked_values_are_group_means_and_keep_the_mean(case: tuple[np.ndarray, int]) -> None:
+    points, k = case
+    names = [f"x{number}" for number in range(points.shape[1])]
+    frame = pd.DataFrame(points, columns=pd.Index(names))
+    masked = Microaggregation(k=k).apply(frame).to_numpy()
+    scale = max(1.0, np.abs(points).max())
+    np.testing.assert_allclose(masked.mean(axis=0), points.mean(axis=0), atol=1e-12 * scale)
+    _, sizes = np.unique(masked, axis=0, return_counts=True)
+    assert sizes.min() >= k
+    # The total variance is the variance between groups and within them.
+    within = ((points - masked) ** 2).sum()
+    between = ((masked - points.mean(axis=0)) ** 2).sum()
+    total = ((points - points.mean(axis=0)) ** 2).sum()
+    np.testing.assert_allclose(within + between, total, rtol=1e-9, atol=1e-9 * scale**2)
+
+
+def test_groups_of_attributes_are_masked_by_themselves() -> None:
+    rng = np.random.default_rng(7)
+    frame = pd.DataFrame(rng.normal(size=(50, 4)), columns=pd.Index(list("abcd")))
+    both = Microaggregation(groups=(AttributeGroup(("a", "c"), 3), AttributeGroup(("b", "d"), 5))).apply(
+        frame
+    )
+    first = Microaggregation(attributes=("a", "c"), k=3).apply(frame)
+    second = Microaggregation(attributes=("b", "d"), k=5).apply(frame)
+    pd.testing.assert_frame_equal(both[["a", "c"]], first[["a", "c"]])
+    pd.testing.assert_frame_equal(both[["b", "d"]], second[["b", "d"]])
+    pd.testing.assert_frame_equal(first[["b", "d"]], frame[["b", "d"]])
+
+
+def test_a_group_without_k_takes_that_of_the_method() -> None:
+    frame = pd.DataFrame({"a": np.arange(12.0), "b": np.arange(12.0) ** 2})
+    spelled = Microaggregation(groups=(AttributeGroup(("a",), 4), AttributeGroup(("b",), 2)))
+    short = Microaggregation(k=4, groups=(AttributeGroup(("a",)), AttributeGroup(("b",), 2)))
+    assert short.describe(frame) == "microaggregation (MDAV) of a with k = 4; of b with k = 2"
+    pd.testing.assert_frame_equal(short.apply(frame), spelled.apply(frame))
+
+
+@pytest.mark.parametrize(
+    ("text", "group"),
+    [
+        ("a,b:3", AttributeGroup(("a", "b"), 3)),
+        ("a, b", AttributeGroup(("a", "b"))),
+        ("odd:name:12", AttributeGroup(("odd:name",), 12)),
+    ],
+)
+def test_groups_as_text(text: str, group: AttributeGroup) -> None:
+    assert AttributeGroup.parse(text) == group
+
+
+@pytest.mark.skipif(not PAIRS.is_dir(), reason="LINKRISK_DATA does not lie beside the folder of bench pairs")
+@pytest.mark.parametrize("name", PROTECTIONS)
+@pytest.mark.parametrize("records", [400, 1080])
+def test_protections_reproduce_files_masked_by_other_code(name: str, records: int) -> None:
+    original = read_table(PAIRS / f"{name}_{records}_s0_original.csv")
+    masked = read_table(PAIRS / f"{name}_{records}_s0_masked.csv")
+    made = PROTECTIONS[name].apply(original)
+    # The other code sums in another order; the groups are the same.
+    np.testing.assert_allclose(made.to_numpy(), masked.to_numpy(), rtol=2e-14)
+
+
+def test_protections_are_those_of_d11_2() -> None:
+    frame = pd.DataFrame(np.arange(70.0).reshape(10, 7) % 11, columns=pd.Index(list("abcdefg")))
+    assert [protection.describe(frame) for protection in PROTECTIONS.values()] == [
+        "M4-33, microaggregation (MDAV) of a, b with k = 3; of c, d with k = 3",
+        "M4-28, microaggregation (MDAV) of a, b with k = 2; of c, d with k = 8",
+        "M4-82, microaggregation (MDAV) of a, b with k = 8; of c, d with k = 2",
+        "M5-38, microaggregation (MDAV) of a, b, c with k = 3; of d, e with k = 8",
+        "M6-385, microaggregation (MDAV) of a, b with k = 3; of c, d with k = 8; of e, f with k = 5",
+        "M6-853, microaggregation (MDAV) of a, b with k = 8; of c, d with k = 5; of e, f with k = 3",
+    ]
+    assert PROTECTIONS["M4-33"].masked_attributes(frame) == ("a", "b", "c", "d")
+
+
+def _error(values: np.ndarray, groups: list[Any]) -> float:
+    return float(sum(((values[rows] - values[rows].mean()) ** 2).sum() for rows in groups))
+
+
+def _all_partitions(rows: list[int], k: int) -> Any:
+    """Every partition of rows into sets of at least k."""
+    if not rows:
+        yield []
+        return
+    first, rest = rows[0], rows[1:]
+    for size in range(k - 1, len(rest) + 1):
+        for chosen in itertools.combinations(rest, size):
+            for others in _all_partitions([row for row in rest if row not in chosen], k):
+                yield [[first, *chosen], *others]
+
+
+@given(
+    arrays(np.float64, st.integers(2, 9), elements=st.one_of(SMALL_GRID, st.floats(-100, 100))),
+    st.integers(2, 4),
+)
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_optimal_partition_is_the_best_of_all(values: np.ndarray, k: int) -> None:
+    k = min(k, len(values))
+    groups = optimal_partition(values, k)
+    assert sorted(np.concatenate(groups).tolist()) == list(range(len(values)))
+    assert all(k <= len(group) <= 2 * k - 1 for group in groups)
+    best = min(_error(values, groups) for groups in _all_partitions(list(range(len(values))), k))
+    assert _error(values, groups) == pytest.approx(best, rel=1e-9, abs=1e-9)
+
+
+@given(points_and_k())
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_optimal_partition_is_never_worse_than_mdav(case: tuple[np.ndarray, int]) -> None:
+    points, k = case
+    values = points[:, 0]
+    optimal, mdav = optimal_partition(values, k), mdav_partition(values[:, np.newaxis], k)
+    assert _error(values, optimal) <= _error(values, mdav) * (1 + 1e-9) + 1e-9
+
+
+def test_optimal_partition_by_hand() -> None:
+    # 1 2 3 | 10 11 with k = 2: error 2 + 0.5, against 0.5 + 38 for 1 2 | 3 10 11.
+    assert [group.tolist() for group in optimal_partition(np.array([10.0, 1, 3, 2, 11]), 2)] == [
+        [1, 2, 3],
+        [0, 4],
+    ]
+    # With large offsets a difference of sums of squares would cancel to nothing.
+    shifted = optimal_partition(1e9 + np.array([10.0, 1, 3, 2, 11]), 2)
+    assert [group.tolist() for group in shifted] == [[1, 2, 3], [0, 4]]
+
+
+def test_optimal_microaggregation_masks_each_attribute_by_itself() -> None:
+    rng = np.random.default_rng(8)
+    frame = pd.DataFrame(rng.normal(size=(40, 2)), columns=pd.Index(["a", "b"]), index=pd.Index(range(5, 45)))
+    masked = OptimalMicroaggregation(k=3).apply(frame)
+    for name in ("a", "b"):
+        alone = OptimalMicroaggregation(k=3, attributes=(name,)).apply(frame)
+        assert alone[name].to_list() == masked[name].to_list()
+        assert masked[name].value_counts().between(3, 5).all()
+    assert masked.index.tolist() == frame.index.tolist()
+    assert OptimalMicroaggregation().describe(frame) == (
+        "optimal univariate microaggregation with k = 3, each attribute by itself, of a, b"
+    )
+
+
+def test_group_means_are_exactly_rounded() -> None:
+    values = np.array([[0.1], [0.2], [0.3], [1e16], [1.0], [-1e16]])
+    means = group_means(values, [np.array([0, 1, 2]), np.array([3, 4, 5])])
+    assert means.ravel().tolist() == [0.6 / 3] * 3 + [1 / 3] * 3
+
+
+FRAME = pd.DataFrame({"a": [1.0, 2, 3], "b": [1.0, 5, 3], "t": ["x", "y", "z"]})
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Microaggregation(k=1), "k is 1; a group needs at least 2 records"),
+        (lambda: OptimalMicroaggregation(k=0), "k is 0; a group needs at least 2 records"),
+        (
+            lambda: Microaggregation(groups=(AttributeGroup(("a",), 1),)),
+            "k is 1; a group needs at least 2 records",
+        ),
+        (
+            lambda: Microaggregation(groups=(AttributeGroup(("a", "b")), AttributeGroup(("b",)))),
+            "the attribute 'b' is given twice in --groups; give it once",
+        ),
+        (
+            lambda: Microaggregation(attributes=("a",), groups=(AttributeGroup(("b",)),)),
+            "give either --attributes or --groups, not both",
+        ),
+        (
+            lambda: AttributeGroup.parse("a,,b:3"),
+            "'a,,b' has an empty attribute name; write names separated by single commas",
+        ),
+        (
+            lambda: Microaggregation(k=4).apply(FRAME),
+            "k is 4 but the input has only 3 records; choose a smaller k",
+        ),
+        (
+            lambda: OptimalMicroaggregation(k=4).apply(FRAME),
+            "k is 4 but the input has only 3 records; choose a smaller k",
+        ),
+        (
+            lambda: Microaggregation(attributes=("c",)).apply(FRAME),
+            "the input has no column 'c' (attribute); there are: a, b, t",
+        ),
+        (
+            lambda: Microaggregation(attributes=("a", "a")).apply(FRAME),
+            "the attribute 'a' is given twice in --attributes; give it once",
+        ),
+        (
+            lambda: Microaggregation(attributes=("t",), k=2).apply(FRAME),
+            "the input, column 't', row 1: 'x' is not a number; mend it or drop the attribute",
+        ),
+        (
+            lambda: Microaggregation(k=2).apply(FRAME[["t"]]),
+            "there is no numeric attribute to mask; name at least one with --attributes",
+        ),
+        (
+            lambda: PROTECTIONS["M4-33"].apply(FRAME),
+            "M4-33 masks 4 attributes but there are 2 (a, b); name more with --attributes or choose another "
+            "protection",
+        ),
+        (
+            lambda: Microaggregation(k=2).apply(FRAME, seed=-1),
+            "the seed -1 is negative; give a whole number from 0",
+        ),
+    ],
+)
+def test_bad_parameters(make: Any, message: str) -> None:
+    with pytest.raises(DataError) as caught:
+        make()
+    assert str(caught.value) == message
