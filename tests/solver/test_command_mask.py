@@ -1,0 +1,226 @@
+"""`python -m solver mask`: what it prints, what it writes, and what it says about bad input."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from solver import cli
+
+TABLE = """id,code,age,income,note
+r1,007,20,100.5,a
+r2,010,25,80.25,
+r3,011,31,90.125,"b, c"
+r4,012,46,400,NA
+r5,013,52,380.5,d
+r6,014,60,390,e
+"""
+
+
+@pytest.fixture(autouse=True)
+def _only_this_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(cli, "COMMANDS", ("mask",))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("LINKRISK_DATA", raising=False)
+    Path("o.csv").write_text(TABLE)
+
+
+def _run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = cli.main(["mask", *arguments])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_golden_output_and_file(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = _run(
+        capsys,
+        *("--input", "o.csv", "--method", "microaggregation", "--attributes", "age,income"),
+        *("--k", "3", "--output", "m.csv"),
+    )
+    assert (code, err) == (0, "")
+    assert out == (
+        "input    o.csv: 6 records, 5 columns\n"
+        "method   microaggregation (MDAV) of age, income with k = 3\n"
+        "seed     0\n"
+        "masked   age, income\n"
+        "as is    id, code, note\n"
+        "output   m.csv\n"
+    )
+    assert Path("m.csv").read_text() == (
+        "id,code,age,income,note\n"
+        "r1,007,25.333333333333332,90.29166666666667,a\n"
+        "r2,010,25.333333333333332,90.29166666666667,\n"
+        'r3,011,25.333333333333332,90.29166666666667,"b, c"\n'
+        "r4,012,52.666666666666664,390.1666666666667,\n"
+        "r5,013,52.666666666666664,390.1666666666667,d\n"
+        "r6,014,52.666666666666664,390.1666666666667,e\n"
+    )
+
+
+def test_groups_with_their_k(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = _run(
+        capsys,
+        *("--input", "o.csv", "--method", "microaggregation", "--groups", "age:2"),
+        *("--groups", "income", "--k", "3", "--output", "m.parquet"),
+    )
+    assert code == 0
+    assert "method   microaggregation (MDAV) of age with k = 2; of income with k = 3\n" in out
+    masked = pd.read_parquet("m.parquet")
+    assert masked["age"].nunique() == 3
+    assert masked["income"].nunique() == 2
+    assert masked["code"].to_list() == [7, 10, 11, 12, 13, 14]
+
+
+@pytest.mark.parametrize(
+    ("method", "description"),
+    [
+        (
+            ("optimal-microaggregation", "--k", "2"),
+            "optimal univariate microaggregation with k = 2, each attribute by itself, of code, age, income",
+        ),
+        (
+            ("noise", "--percent", "10%"),
+            "independent normal noise with 10 % of the standard deviation of code, age, income",
+        ),
+        (
+            ("noise", "--percent", "2.5", "--correlated"),
+            "correlated normal noise with 2.5 % of the standard deviation of code, age, income",
+        ),
+        (
+            ("rank-swapping", "--percent", "40"),
+            "rank swapping within 40 % of the records of code, age, income",
+        ),
+    ],
+)
+def test_every_method_from_the_command_line(
+    capsys: pytest.CaptureFixture[str], method: tuple[str, ...], description: str
+) -> None:
+    arguments = ("--input", "o.csv", "--output", "m.csv", "--seed", "3", "--method", *method)
+    code, out, _ = _run(capsys, *arguments)
+    assert code == 0
+    assert f"method   {description}\nseed     3\n" in out
+    first = Path("m.csv").read_bytes()
+    _run(capsys, *arguments)
+    assert Path("m.csv").read_bytes() == first
+
+
+def test_named_data_and_a_protection(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = _run(capsys, "--input", "iris", "--method", "M4-33", "--output", "m.csv")
+    assert code == 0
+    assert out.splitlines()[1] == (
+        "method   M4-33, microaggregation (MDAV) of sepal_length, sepal_width with k = 3; "
+        "of petal_length, petal_width with k = 3"
+    )
+    assert len(pd.read_csv("m.csv")) == 150
+
+
+def test_the_id_column_is_never_masked(capsys: pytest.CaptureFixture[str]) -> None:
+    common = ("--input", "o.csv", "--method", "noise", "--percent", "5", "--output", "m.csv")
+    _, out, _ = _run(capsys, *common, "--id", "code")
+    assert "masked   age, income\n" in out
+    assert [line.split(",")[1] for line in Path("m.csv").read_text().splitlines()[1:3]] == ["007", "010"]
+    assert _run(capsys, *common, "--id", "code", "--attributes", "code") == (
+        2,
+        "",
+        "error: 'code' is the id column and cannot be masked; take it out\n",
+    )
+    assert _run(capsys, *common, "--id", "cod")[2] == (
+        "error: o.csv has no column 'cod' (--id); did you mean 'code'?\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--method", "noise"), "noise needs --percent"),
+        (("--method", "nois"), "there is no masking method 'nois'; did you mean 'noise'?"),
+        (
+            ("--method", "noise", "--percent", "5", "--k", "3"),
+            "noise has no parameter --k; it takes --attributes, --percent, --correlated",
+        ),
+        (("--method", "noise", "--percent", "much"), "--percent: 'much' is not a number"),
+        (("--method", "noise", "--percent", "-1"), "percent is -1; it must be above 0"),
+        (("--method", "microaggregation", "--k", "2.5"), "--k: '2.5' is not a whole number"),
+        (("--method", "microaggregation", "--k", "1"), "k is 1; a group needs at least 2 records"),
+        (
+            ("--method", "microaggregation", "--k", "7"),
+            "k is 7 but the input has only 6 records; choose a smaller k",
+        ),
+        (
+            ("--method", "microaggregation", "--groups", "age,:3"),
+            "--groups: 'age,' has an empty attribute name; write names separated by single commas",
+        ),
+        (
+            ("--method", "microaggregation", "--groups", "age:3", "--groups", "income,age:3"),
+            "the attribute 'age' is given twice in --groups; give it once",
+        ),
+        (
+            ("--method", "microaggregation", "--attributes", "agee"),
+            "the input has no column 'agee' (attribute); did you mean 'age'?",
+        ),
+        (
+            ("--method", "microaggregation", "--attributes", "note"),
+            "the input, column 'note', row 2: missing value; fill or drop the record, or leave the attribute "
+            "out",
+        ),
+        (
+            ("--method", "M4-33"),
+            "M4-33 masks 4 attributes but there are 3 (code, age, income); name more with --attributes or "
+            "choose another protection",
+        ),
+        (("--method", "M4-33", "--seed", "x"), "--seed: 'x' is not a whole number"),
+        (
+            ("--method", "microaggregation", "--seed", "-5"),
+            "the seed -5 is negative; give a whole number from 0",
+        ),
+        (
+            ("--method", "microaggregation", "--output", "./o.csv"),
+            "--output ./o.csv is the input file; give the masked file another name",
+        ),
+        (
+            ("--method", "microaggregation", "--output", "no/m.csv"),
+            "cannot write no/m.csv: the folder HERE/no does not exist; create it first",
+        ),
+        (
+            ("--method", "microaggregation", "--output", "m.xls"),
+            "m.xls: unknown kind of file '.xls'; use one of .csv, .parquet, .pq",
+        ),
+        (
+            ("--method", "microaggregation", "--input", "no.csv"),
+            "no.csv cannot be read: there is no such file",
+        ),
+        (
+            ("--method", "microaggregation", "--input", "irs"),
+            "there is no data set named 'irs'; did you mean 'iris'?",
+        ),
+    ],
+)
+def test_bad_input_is_one_line_exit_code_2_and_no_file(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], message: str
+) -> None:
+    # Given twice, the last --input or --output counts.
+    code, out, err = _run(capsys, "--input", "o.csv", "--output", "m.csv", *arguments)
+    assert (code, out) == (2, "")
+    assert err == f"error: {message}\n".replace("HERE", str(Path.cwd()))
+    assert sorted(path.name for path in Path().iterdir()) == ["o.csv"]
+    assert Path("o.csv").read_text() == TABLE
+
+
+def test_missing_arguments(capsys: pytest.CaptureFixture[str]) -> None:
+    assert _run(capsys, "--input", "o.csv") == (
+        2,
+        "",
+        "error: the following arguments are required: --method, --output "
+        "(see `python -m solver mask --help`)\n",
+    )
+
+
+def test_help_explains_shared_parameters(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        cli.main(["mask", "--help"])
+    assert caught.value.code == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "rank-swapping: window in percent of the records" in text
+    assert "standard deviation of the noise in % of the attribute's" in text
