@@ -112,8 +112,7 @@ def _numeric_column(series: pd.Series, attribute: str, source: str) -> npt.NDArr
     missing = series.isna().to_numpy(dtype=bool)
     if missing.any():
         raise DataError(
-            f"{_place(source, attribute, missing)}: missing value; fill or drop the record, or leave the "
-            "attribute out"
+            f"{_place(source, attribute, missing)}: missing value; fill it in or choose other --attributes"
         )
     if pd.api.types.is_bool_dtype(series.dtype) or (
         pd.api.types.is_numeric_dtype(series.dtype) and not pd.api.types.is_complex_dtype(series.dtype)
@@ -141,7 +140,8 @@ def _spelled_numbers(series: pd.Series, attribute: str, source: str) -> npt.NDAr
         cell = str(series.iloc[int(np.argmax(unread))])
         shown = cell if len(cell) <= 40 else cell[:37] + "..."
         raise DataError(
-            f"{_place(source, attribute, unread)}: {shown!r} is not a number; mend it or drop the attribute"
+            f"{_place(source, attribute, unread)}: {shown!r} is not a number; "
+            "mend it or choose other --attributes"
         )
     return values
 

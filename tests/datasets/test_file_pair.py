@@ -124,30 +124,38 @@ def test_what_counts_as_a_number(column: pd.Series) -> None:
     [
         (
             [1.0, None, 3.0],
-            "masked, column 'b', row 2: missing value; fill or drop the record, or leave the attribute out",
+            "masked, column 'b', row 2: missing value; fill it in or choose other --attributes",
         ),
         (
             [1.0, 2.0, float("nan")],
-            "masked, column 'b', row 3: missing value; fill or drop the record, or leave the attribute out",
+            "masked, column 'b', row 3: missing value; fill it in or choose other --attributes",
         ),
-        (["1", "x", "3"], "masked, column 'b', row 2: 'x' is not a number; mend it or drop the attribute"),
+        (
+            ["1", "x", "3"],
+            "masked, column 'b', row 2: 'x' is not a number; mend it or choose other --attributes",
+        ),
         (
             ["1", "2", "1,5"],
-            "masked, column 'b', row 3: '1,5' is not a number; mend it or drop the attribute",
+            "masked, column 'b', row 3: '1,5' is not a number; mend it or choose other --attributes",
         ),
         (
             ["w" * 50, "2", "3"],
-            f"masked, column 'b', row 1: '{'w' * 37}...' is not a number; mend it or drop the attribute",
+            f"masked, column 'b', row 1: '{'w' * 37}...' is not a number; "
+            "mend it or choose other --attributes",
         ),
         (
             [datetime.date(2024, 5, 1)] * 3,
-            "masked, column 'b', row 1: '2024-05-01' is not a number; mend it or drop the attribute",
+            "masked, column 'b', row 1: '2024-05-01' is not a number; mend it or choose other --attributes",
         ),
         (
             pd.to_datetime(["2024-05-01"] * 3),
-            "masked, column 'b', row 1: '2024-05-01 00:00:00' is not a number; mend it or drop the attribute",
+            "masked, column 'b', row 1: '2024-05-01 00:00:00' is not a number; "
+            "mend it or choose other --attributes",
         ),
-        ([1j, 2.0, 3.0], "masked, column 'b', row 1: '1j' is not a number; mend it or drop the attribute"),
+        (
+            [1j, 2.0, 3.0],
+            "masked, column 'b', row 1: '1j' is not a number; mend it or choose other --attributes",
+        ),
         ([1.0, 2.0, np.inf], "masked, column 'b', row 3: infinite value; give finite numbers"),
         ([1.0, -np.inf, 2.0], "masked, column 'b', row 2: infinite value; give finite numbers"),
         (

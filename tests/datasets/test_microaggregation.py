@@ -303,7 +303,7 @@ FRAME = pd.DataFrame({"a": [1.0, 2, 3], "b": [1.0, 5, 3], "t": ["x", "y", "z"]})
         ),
         (
             lambda: Microaggregation(attributes=("t",), k=2).apply(FRAME),
-            "the input, column 't', row 1: 'x' is not a number; mend it or drop the attribute",
+            "the input, column 't', row 1: 'x' is not a number; mend it or choose other --attributes",
         ),
         (
             lambda: Microaggregation(k=2).apply(FRAME[["t"]]),

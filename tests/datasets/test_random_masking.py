@@ -169,8 +169,7 @@ def test_the_same_file_on_every_machine(method: MaskingMethod, digest: str) -> N
         ),
         (
             lambda: AdditiveNoise(percent=5).apply(pd.DataFrame({"a": [1.0, None]})),
-            "the input, column 'a', row 2: missing value; fill or drop the record, or leave "
-            "the attribute out",
+            "the input, column 'a', row 2: missing value; fill it in or choose other --attributes",
         ),
         (
             lambda: RankSwapping(percent=50, attributes=("z",)).apply(_sample(5)),

@@ -162,8 +162,7 @@ def test_the_id_column_is_never_masked(capsys: pytest.CaptureFixture[str]) -> No
         ),
         (
             ("--method", "microaggregation", "--attributes", "note"),
-            "the input, column 'note', row 2: missing value; fill or drop the record, or leave the attribute "
-            "out",
+            "the input, column 'note', row 2: missing value; fill it in or choose other --attributes",
         ),
         (
             ("--method", "M4-33"),
