@@ -8,7 +8,6 @@ import multiprocessing
 import os
 import pickle
 import signal
-import sys
 import tempfile
 import time
 import traceback
@@ -22,6 +21,7 @@ from typing import Any
 from formulations.milp import MilpModel
 from solver.backends.background import NOTHING_KNOWN, TICK
 from solver.backends.base import (
+    Backend,
     BackendProgress,
     BackendResult,
     FloatArray,
@@ -30,6 +30,7 @@ from solver.backends.base import (
     Status,
     Watcher,
 )
+from solver.backends.memory import MemoryMeter
 from solver.backends.registry import get_backend
 
 GRACE = 10.0
@@ -93,7 +94,7 @@ def solve_isolated(
     backend = get_backend(name)
     watched = watch if backend.takes_watcher else None
     with tempfile.TemporaryDirectory(prefix="linkrisk-") as folder:
-        child = _Child(name, replace(model, name_maker=_no_names), options, start, folder)
+        child = _Child(backend, replace(model, name_maker=_no_names), options, start, folder)
         try:
             return child.wait(watched)
         except KeyboardInterrupt:
@@ -124,10 +125,10 @@ class _Child:
     """A process that solves one model, and the pipe to it."""
 
     def __init__(
-        self, name: str, model: MilpModel, options: SolveOptions, start: FloatArray | None, folder: str
+        self, backend: Backend, model: MilpModel, options: SolveOptions, start: FloatArray | None, folder: str
     ) -> None:
         context = multiprocessing.get_context("spawn")
-        self._name, self._options = name, options
+        self._name, self._options = backend.name, options
         self._progress = NOTHING_KNOWN
         self._started = time.monotonic()
         self._deadline = math.inf
@@ -141,7 +142,7 @@ class _Child:
         far_end.close()
         # Protocol 5 writes the arrays as they are; a child that died at once is found out by `wait`.
         with contextlib.suppress(BrokenPipeError):
-            self._pipe.send_bytes(pickle.dumps((name, model, options, start), protocol=5))
+            self._pipe.send_bytes(pickle.dumps((backend, model, options, start), protocol=5))
 
     def wait(self, watch: Watcher | None) -> IsolatedResult:
         """Wait for the answer, telling `watch` the progress and keeping the time limit."""
@@ -221,18 +222,18 @@ def _solve_in_child(pipe: Connection, folder: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     tempfile.tempdir = folder
     _redirect_output(Path(folder, "stderr.txt"))
-    name, model, options, start = pickle.loads(pipe.recv_bytes())
-    backend = get_backend(name)
+    backend, model, options, start = pickle.loads(pipe.recv_bytes())
 
     def tell(progress: BackendProgress) -> bool:
         pipe.send_bytes(pickle.dumps(progress))
         return pipe.poll()
 
+    meter = MemoryMeter()
     try:
         backend.version()  # imports the optimiser
         pipe.send_bytes(pickle.dumps(None))
         result = backend.solve(model, options, start=start, watch=tell if backend.takes_watcher else None)
-        answer: object = IsolatedResult(result, peak_memory())
+        answer: object = IsolatedResult(result, meter.peak())
     except Exception as error:
         traceback.print_exc()
         answer = (
@@ -247,15 +248,3 @@ def _redirect_output(errors: Path) -> None:
     for stream in (1, 2):
         os.dup2(descriptor, stream)
     os.close(descriptor)
-
-
-def peak_memory() -> int:
-    """Peak resident memory of this process and of the largest program it started, in bytes; 0 if unknown."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return 0
-    unit = 1 if sys.platform == "darwin" else 1024
-    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    started = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-    return int(own + started) * unit

@@ -40,7 +40,7 @@ def get_backend(name: str) -> Backend:
         The name is unknown, or its optimiser is not installed.
     """
     if name not in BACKENDS:
-        close = difflib.get_close_matches(name, BACKENDS, n=1)
+        close = difflib.get_close_matches(name, BACKENDS, n=1, cutoff=0.5)
         hint = f"did you mean {close[0]!r}?" if close else f"choose one of {', '.join(BACKENDS)}"
         raise UsageError(f"unknown backend {name!r}: {hint}")
     backend = _load(name)

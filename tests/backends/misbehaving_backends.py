@@ -1,0 +1,72 @@
+"""Backends that go wrong, to see that `solve_isolated` contains them; not a test module."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import ClassVar
+
+import numpy as np
+
+from formulations.milp import MilpModel
+from solver.backends.base import Backend, BackendProgress, BackendResult, SolveOptions, Watcher
+
+
+class Misbehaving(Backend):
+    requires: ClassVar[tuple[str, ...]] = ()
+    install: ClassVar[str] = "nothing"
+    takes_watcher: ClassVar[bool] = True
+
+    def version(self) -> str:
+        return "0"
+
+
+class Crashing(Misbehaving):
+    name: ClassVar[str] = "crashing"
+
+    def solve(
+        self,
+        model: MilpModel,  # noqa: ARG002
+        options: SolveOptions,  # noqa: ARG002
+        *,
+        start: np.ndarray | None = None,  # noqa: ARG002
+        watch: Watcher | None = None,  # noqa: ARG002
+    ) -> BackendResult:
+        os.write(2, b"free(): invalid pointer\n\n")
+        os._exit(134)
+
+
+class Deaf(Misbehaving):
+    """Tells a bound once, then heeds neither the time limit nor a request to stop."""
+
+    name: ClassVar[str] = "deaf"
+
+    def solve(
+        self,
+        model: MilpModel,  # noqa: ARG002
+        options: SolveOptions,  # noqa: ARG002
+        *,
+        start: np.ndarray | None = None,  # noqa: ARG002
+        watch: Watcher | None = None,
+    ) -> BackendResult:
+        assert watch is not None
+        print("chatter that nobody shall see")
+        print("more of it", file=sys.stderr)
+        watch(BackendProgress(5.0, 3.0))
+        time.sleep(600)
+        raise AssertionError
+
+
+class Failing(Misbehaving):
+    name: ClassVar[str] = "failing"
+
+    def solve(
+        self,
+        model: MilpModel,  # noqa: ARG002
+        options: SolveOptions,  # noqa: ARG002
+        *,
+        start: np.ndarray | None = None,  # noqa: ARG002
+        watch: Watcher | None = None,  # noqa: ARG002
+    ) -> BackendResult:
+        raise ZeroDivisionError("division by zero")
