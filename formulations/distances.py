@@ -72,14 +72,14 @@ def standardise(
     }[how]
     results = []
     for values, source in zip((original, masked), sources, strict=True):
-        mean, deviation = _moments(source)
-        # A constant column has a deviation of rounding noise, not always of exactly zero.
+        # Checked first: a constant column has a deviation of rounding noise, and one record has none at all.
         constant = np.ptp(source, axis=0) == 0
         if constant.any():
             position = int(np.flatnonzero(constant)[0]) + 1
             raise FormulationError(
                 f"attribute {position} is constant, so it has no standard deviation: leave it out"
             )
+        mean, deviation = _moments(source)
         results.append((values - mean) / deviation)
     return results[0], results[1]
 

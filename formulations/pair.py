@@ -148,19 +148,13 @@ def make_pair(
     FormulationError
         If no record has a partner or the shapes do not fit.
     """
-    if partner is None:
-        if len(original) != len(masked):
-            raise FormulationError(
-                f"{len(original)} original and {len(masked)} masked records: without a partner for each, "
-                "the files must have the same number of rows"
-            )
-        partner = np.arange(len(original))
-    linked = np.flatnonzero(np.asarray(partner) >= 0)
+    partner = _checked_partner(original, masked, partner)
+    linked = np.flatnonzero(partner >= 0)
     if linked.size == 0:
         raise FormulationError("no original record has a masked partner, so there is nothing to link")
     standard_original, standard_masked = standardise(original, masked, standardisation)
     own = linked.astype(np.intp)
-    other = np.asarray(partner)[linked].astype(np.intp)
+    other = partner[linked].astype(np.intp)
     base = np.ones(len(linked)) if weight is None else np.asarray(weight, dtype=np.float64)[linked]
     if direction is Direction.MASKED_TO_ORIGINAL:
         order = np.argsort(other, kind="stable")
@@ -177,6 +171,32 @@ def make_pair(
         query_rows=own,
     )
     return _shared(pair) if ties is Ties.SHARE else pair
+
+
+def _checked_partner(original: FloatArray, masked: FloatArray, partner: IndexArray | None) -> IndexArray:
+    """The partner of each original record, row by row when absent; shapes must fit."""
+    if original.shape[1] != masked.shape[1]:
+        raise FormulationError(
+            f"{original.shape[1]} attributes in the original file and {masked.shape[1]} in the masked one: "
+            "compare the same attributes"
+        )
+    if partner is None:
+        if len(original) != len(masked):
+            raise FormulationError(
+                f"{len(original)} original and {len(masked)} masked records: without a partner for each, "
+                "the files must have the same number of rows"
+            )
+        return np.arange(len(original))
+    partner = np.asarray(partner, dtype=np.intp)
+    if len(partner) != len(original):
+        raise FormulationError(
+            f"{len(partner)} partners for {len(original)} original records: give one for each, -1 for none"
+        )
+    if partner.max(initial=-1) >= len(masked):
+        raise FormulationError(
+            f"partner {partner.max()} is no row of the {len(masked)} masked records: rows count from 0"
+        )
+    return partner
 
 
 def _shared(pair: LinkagePair) -> LinkagePair:
