@@ -82,6 +82,8 @@ class Description:
         Who published it, and under which terms.
     address : str or None
         The public address of its raw file, None for embedded data.
+    local_file : str or None
+        What its CSV file is called in the folder LINKRISK_DATA, None for embedded data.
     comes_from : str
         Where it would be read from now.
     """
@@ -93,6 +95,7 @@ class Description:
     origin: str
     licence: str
     address: str | None
+    local_file: str | None
     comes_from: str
 
 
@@ -164,7 +167,7 @@ def describe(name: str) -> Description:
         data = EMBEDDED[name]
         columns = tuple(str(column) for column in data.load().columns)
         return Description(
-            name, data.title, data.rows, columns, data.origin, data.licence, None, "scikit-learn"
+            name, data.title, data.rows, columns, data.origin, data.licence, None, None, "scikit-learn"
         )
     source = SOURCES[name]
     return Description(
@@ -175,6 +178,7 @@ def describe(name: str) -> Description:
         source.origin,
         source.licence,
         source.address,
+        source.local_file,
         _comes_from(source),
     )
 

@@ -133,14 +133,20 @@ def choose_attributes(frame: pd.DataFrame, attributes: Sequence[str] | None) -> 
     Raises
     ------
     DataError
-        If one does not exist or is given twice, or there is none.
+        If one does not exist or is given twice, there is none, or the columns have no distinct names.
     """
+    columns = list(frame.columns)
+    for position, column in enumerate(columns):
+        if not isinstance(column, str) or column in columns[:position]:
+            raise DataError(
+                f"column {position + 1} of the input needs a name of its own instead of {column!r}"
+            )
     if attributes is None:
         chosen = Schema.from_frame(frame).select(role=Role.QUASI_IDENTIFIER, scale=Scale.NUMERIC)
     else:
         chosen = tuple(attributes)
         check_no_twins(chosen)
-        check_known(chosen, [str(column) for column in frame.columns], "the input")
+        check_known(chosen, columns, "the input")
     if not chosen:
         raise DataError("there is no numeric attribute to mask; name at least one with --attributes")
     return chosen
@@ -148,6 +154,8 @@ def choose_attributes(frame: pd.DataFrame, attributes: Sequence[str] | None) -> 
 
 def values_of(frame: pd.DataFrame, attributes: Sequence[str]) -> npt.NDArray[np.float64]:
     """Take attributes as a float64 array (n, a); a DataError names the first cell that is no number."""
+    if frame.empty:
+        raise DataError("the input has no records; there is nothing to mask")
     return numeric_matrix(frame, attributes, "the input")
 
 
@@ -155,8 +163,10 @@ def with_values(
     frame: pd.DataFrame, attributes: Sequence[str], values: npt.NDArray[np.float64]
 ) -> pd.DataFrame:
     """Copy a table with the columns of `attributes` replaced by the columns of `values` (n, a)."""
-    replaced = {attribute: values[:, position] for position, attribute in enumerate(attributes)}
-    return frame.assign(**replaced)
+    replaced = frame.copy()
+    for position, attribute in enumerate(attributes):
+        replaced[attribute] = values[:, position]
+    return replaced
 
 
 def random_generator(seed: int) -> np.random.Generator:

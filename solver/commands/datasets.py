@@ -70,6 +70,7 @@ def _as_text(data: Description) -> str:
         "origin": data.origin,
         "licence": data.licence,
         "address": data.address or "none: it comes with scikit-learn",
+        "local file": f"{data.local_file} in the folder LINKRISK_DATA" if data.local_file else "none needed",
         "comes from": data.comes_from,
     }
     return "\n".join(_wrapped(f"{label:<11} {text}") for label, text in rows.items())

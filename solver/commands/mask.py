@@ -112,7 +112,9 @@ def _as_written(
     others = [column for column in masked.columns if column not in masked_names]
     if not both_csv or not others:
         return masked
-    return masked.assign(**read_table(source, text_columns=others)[others])
+    written = masked.copy()
+    written[others] = read_table(source, text_columns=others)[others]
+    return written
 
 
 def _summary(

@@ -133,6 +133,11 @@ def test_same_seed_same_table_and_everything_else_as_it_was(method: MaskingMetho
     assert method.masked_attributes(frame) == ("radius_mean", "area_mean")
 
 
+def test_any_text_is_a_column_name() -> None:
+    frame = _sample(5).rename(columns={"a": "self", "b": "a b, c"})
+    assert list(AdditiveNoise(percent=5).apply(frame).columns) == ["self", "a b, c", "c"]
+
+
 @pytest.mark.parametrize("method", METHODS[2:], ids=lambda method: method.name)
 def test_another_seed_another_table(method: MaskingMethod) -> None:
     frame = load_wdbc().iloc[:50, 1:3]
@@ -178,6 +183,18 @@ def test_the_same_file_on_every_machine(method: MaskingMethod, digest: str) -> N
         (
             lambda: AdditiveNoise(percent=5).apply(_sample(5), -2),
             "the seed -2 is negative; give a whole number from 0",
+        ),
+        (
+            lambda: AdditiveNoise(percent=5).apply(_sample(5)[:0]),
+            "the input has no records; there is nothing to mask",
+        ),
+        (
+            lambda: AdditiveNoise(percent=5).apply(_sample(5).rename(columns={"b": 1})),
+            "column 2 of the input needs a name of its own instead of 1",
+        ),
+        (
+            lambda: AdditiveNoise(percent=5).apply(_sample(5).rename(columns={"c": "a"})),
+            "column 3 of the input needs a name of its own instead of 'a'",
         ),
     ],
 )

@@ -62,6 +62,7 @@ def test_show(capsys: pytest.CaptureFixture[str]) -> None:
         "licence     public use file; the package that carries it is GPL-2\n"
         "address     https://raw.githubusercontent.com/sdcTools/sdcMicro/"
         "cf3251017482bb215f0a9abf4a930f502399fb72/data/Tarragona.rda\n"
+        "local file  casc_tarragona.csv in the folder LINKRISK_DATA\n"
         "comes from  download\n"
     )
 
@@ -76,6 +77,7 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
         "origin": "Fisher 1936, as carried by scikit-learn",
         "licence": "CC BY 4.0 as stated by UCI",
         "address": None,
+        "local_file": None,
         "comes_from": "scikit-learn",
     }
     listed = json.loads(_run(capsys, "list", "--json")[1])
