@@ -169,6 +169,24 @@ class Aggregator(ABC):
         """Vectors whose attribute-wise order is the order of the distance, where `monotone`."""
         return c
 
+    def chord(self, theta: FloatArray, direction: FloatArray) -> tuple[float, float]:
+        """Range of t for which ``theta + t * direction`` stays in the domain, `theta` being inside."""
+        domain = self.domain()
+        activity, slope = domain.matrix @ theta, domain.matrix @ direction
+        slack = np.concatenate(
+            [activity - domain.row_lower, domain.row_upper - activity]
+            + [theta - domain.column_lower, domain.column_upper - theta]
+        )
+        loss = np.concatenate([-slope, slope, -direction, direction])
+        # Rows that the direction follows (a fixed sum) lose nothing but a rounding.
+        noise = 1e-12 * np.abs(direction).max(initial=1e-300)
+        room = np.clip(slack, 0.0, None)
+        forward = np.isfinite(slack) & (loss > noise)
+        backward = np.isfinite(slack) & (loss < -noise)
+        high = (room[forward] / loss[forward]).min(initial=1e6)
+        low = (room[backward] / loss[backward]).max(initial=-1e6)
+        return float(low), float(high)
+
     def starts(self, partner: FloatArray) -> FloatArray:
         """Parameters worth trying first, shape (any, dimension), from the partners' attribute distances."""
         del partner

@@ -252,8 +252,11 @@ class KAdditiveChoquet(_KAdditive):
 
     def repair(self, theta: FloatArray) -> FloatArray:
         """Move towards equal weights by the smallest share that satisfies every row."""
+        total = float(theta.sum())
+        if total <= 0.0:
+            return self.equal()
         matrix = self.domain().matrix
-        point = theta / (theta.sum() or 1.0)
+        point = theta / total
         inside, slack = matrix @ self.equal(), matrix @ point
         short = slack < 0.0
         share = float((-slack[short] / (inside[short] - slack[short])).max()) if short.any() else 0.0

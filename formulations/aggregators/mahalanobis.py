@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import eigh
 
 from formulations.aggregators.base import Aggregator, Domain, FloatArray, Lift, finite, sample_simplex
 from formulations.aggregators.weighted_mean import WeightedMean
@@ -156,6 +157,15 @@ class Mahalanobis(Aggregator):
         matrices = share * wishart + (1 - share) * diagonal
         traces = np.trace(matrices, axis1=1, axis2=2)[:, None, None]
         return np.stack([self._theta(matrix) for matrix in matrices / traces])
+
+    def chord(self, theta: FloatArray, direction: FloatArray) -> tuple[float, float]:
+        """Where the matrix stays semidefinite: by the eigenvalues of the direction relative to it."""
+        matrix, change = self.matrix(theta), self.matrix(direction)
+        matrix = matrix + 1e-12 * np.eye(len(matrix))
+        values = eigh(change, matrix, eigvals_only=True)
+        low = -1.0 / values[-1] if values[-1] > 1e-6 else -1e6
+        high = -1.0 / values[0] if values[0] < -1e-6 else 1e6
+        return float(low), float(high)
 
     def starts(self, partner: FloatArray) -> FloatArray:
         """The Euclidean distance, and the inverse covariance of the differences to the partner."""

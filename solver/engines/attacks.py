@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from formulations.aggregators import Aggregator
 from formulations.block_system import BlockSystem, block_system
 from solver.engines.base import Clock, Record
+from solver.engines.lines import best_on_lines
 from solver.engines.repair import WidestMargin, hinge
 from solver.engines.scoring import STRICT, Scorer
 from solver.linkage.evaluator import Evaluator
@@ -22,6 +23,8 @@ FloatArray = NDArray[np.float64]
 
 _RANDOM_POINTS = 400
 _RESTARTS = 8
+_LINES = 32
+_FAILURES = 12
 _MOST_SECONDS = 20.0
 _MOST_ROWS = 3_000_000
 
@@ -89,24 +92,25 @@ class Attack:
         return self.aggregator.sample(_RANDOM_POINTS, self.random)
 
     def _search(self, theta: FloatArray) -> None:
-        """Move along segments towards random points of the domain, with shrinking steps."""
+        """Exact line searches in many directions, moving to the best point of the best line."""
         best = float(self.scorer.weights(theta[None, :])[0])
-        step, failures = 0.5, 0
-        while step > 1e-4 and not self._late():
-            targets = self.aggregator.sample(24, self.random)
-            sizes = step * self.random.uniform(0.2, 1.0, size=(24, 1))
-            # Away from the target as well as towards it; `repair` brings such points back.
-            away = self.random.uniform(size=(24, 1)) < 0.3
-            points = theta + np.where(away, -sizes, sizes) * (targets - theta)
-            points = np.stack([self.aggregator.repair(point) for point in points])
-            scores = self.scorer.weights(points)
-            at = int(np.argmax(scores))
-            failures = 0 if scores[at] > best else failures + 1
-            if scores[at] >= best:
-                best, theta = float(scores[at]), points[at]
+        failures = 0
+        while failures < _FAILURES and not self._late():
+            directions = self._directions(theta)
+            chords = np.array([self.aggregator.chord(theta, direction) for direction in directions])
+            weights, steps = best_on_lines(self.scorer, theta, directions, chords)
+            at = int(np.argmax(weights))
+            failures = 0 if weights[at] > best else failures + 1
+            if weights[at] >= best:
+                best = float(weights[at])
+                theta = self.aggregator.repair(theta + steps[at] * directions[at])
                 self._take(theta[None, :])
-            if failures >= 8:
-                step, failures = step / 2, 0
+
+    def _directions(self, theta: FloatArray) -> FloatArray:
+        """Towards random points of the domain, and along differences of such points."""
+        count = min(_LINES, max(2, self.scorer.points_at_once // 4))
+        towards = self.aggregator.sample(count, self.random)
+        return np.vstack([towards[::2] - theta, towards[1::2] - towards[: count // 2 * 2 : 2]])
 
     def _hinge(self) -> None:
         """Hinge-loss programs of several widths, from the best parameters so far."""

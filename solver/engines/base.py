@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from formulations.block_system import BlockSystem
 from solver.backends.base import Limit, Status
+from solver.errors import UsageError
 from solver.linkage.evaluator import Evaluator
 
 FloatArray = NDArray[np.float64]
@@ -164,6 +165,18 @@ class EngineOptions:
     seed: int = 0
     margin: float = 1e-5
     big_c: float | None = None
+
+
+def check_options(options: EngineOptions) -> None:
+    """Refuse settings out of range before any work is done; UsageError that says which."""
+    if options.threads < 1:
+        raise UsageError(f"threads must be at least 1, not {options.threads}")
+    if not 0 <= options.seed < 2**31:  # what optimisers can take too
+        raise UsageError(f"the seed must be between 0 and {2**31 - 1}, not {options.seed}")
+    if not 0.0 < options.margin < 1.0:
+        raise UsageError(f"the margin must be above 0 and below 1, not {options.margin:g}")
+    if options.big_c is not None and not 0.0 < options.big_c < float("inf"):
+        raise UsageError(f"the constant C must be positive and finite, not {options.big_c:g}")
 
 
 @dataclass(frozen=True)
