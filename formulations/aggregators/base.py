@@ -17,6 +17,12 @@ from formulations.forms import DistanceForm
 
 FloatArray = NDArray[np.float64]
 
+ROUNDED = 1e-6
+"""Parameters that miss their domain by less were rounded to a few digits when they were written down."""
+
+NEGLIGIBLE = 1e-12
+"""Parameters that miss their domain by less are inside it up to floating point."""
+
 
 @dataclass(frozen=True)
 class Domain:
@@ -153,6 +159,31 @@ class Aggregator(ABC):
     def encode(self, parameters: Mapping[str, Any]) -> FloatArray:
         """Read what `decode` wrote; FormulationError when it is not of this aggregator and attributes."""
 
+    def admit(self, theta: FloatArray) -> FloatArray:
+        """`theta` as a file gave it, put right where it misses the domain by the rounding of a few digits.
+
+        Raises
+        ------
+        FormulationError
+            If it misses the domain by more than `ROUNDED`; the message names the rule that it breaks most.
+        """
+        domain = self.domain()
+        activity = domain.matrix @ theta
+        below = np.concatenate([domain.column_lower - theta, domain.row_lower - activity])
+        above = np.concatenate([theta - domain.column_upper, activity - domain.row_upper])
+        worst = np.maximum(below, above)
+        at = int(np.argmax(worst))
+        if worst[at] > ROUNDED:
+            name = (*self.parameter_names, *domain.row_names)[at]
+            value = np.concatenate([theta, activity])[at]
+            side, bounds = ("below", "lower") if below[at] > above[at] else ("above", "upper")
+            limits = (getattr(domain, f"column_{bounds}"), getattr(domain, f"row_{bounds}"))
+            raise FormulationError(
+                f"these are no parameters of {self.name}: {name} is {value:.6g}, {side} "
+                f"{np.concatenate(limits)[at]:g}; take them from the JSON of a fit"
+            )
+        return self.repair(theta) if worst[at] > NEGLIGIBLE else theta
+
     @abstractmethod
     def repair(self, theta: FloatArray) -> FloatArray:
         """The domain's point at or near `theta`: solvers return points that miss it by a rounding."""
@@ -173,10 +204,8 @@ class Aggregator(ABC):
         """Range of t for which ``theta + t * direction`` stays in the domain, `theta` being inside."""
         domain = self.domain()
         activity, slope = domain.matrix @ theta, domain.matrix @ direction
-        slack = np.concatenate(
-            [activity - domain.row_lower, domain.row_upper - activity]
-            + [theta - domain.column_lower, domain.column_upper - theta]
-        )
+        rows = [activity - domain.row_lower, domain.row_upper - activity]
+        slack = np.concatenate([*rows, theta - domain.column_lower, domain.column_upper - theta])
         loss = np.concatenate([-slope, slope, -direction, direction])
         # Rows that the direction follows (a fixed sum) lose nothing but a rounding.
         noise = 1e-12 * np.abs(direction).max(initial=1e-300)

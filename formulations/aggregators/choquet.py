@@ -119,7 +119,9 @@ class Choquet(Aggregator):
 
     def encode(self, parameters: Mapping[str, Any]) -> FloatArray:
         """Read ``{"measure": {...}}``."""
-        return named_values(parameters, "measure", tuple(subset_names(self.attributes)), self.name)
+        return self.admit(
+            named_values(parameters, "measure", tuple(subset_names(self.attributes)), self.name)
+        )
 
     def repair(self, theta: FloatArray) -> FloatArray:
         """Raise each value to the largest of its subsets, after clipping to [0, 1] and ``mu(V) = 1``."""

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from formulations.aggregators.base import (
+    ROUNDED,
     Aggregator,
     Domain,
     FloatArray,
@@ -87,7 +88,8 @@ class _KAdditive(Aggregator):
 
     def encode(self, parameters: Mapping[str, Any]) -> FloatArray:
         """Read ``{"moebius": {...}}``."""
-        return self._from_moebius(named_values(parameters, "moebius", self._subset_names(), self.name))
+        coefficients = named_values(parameters, "moebius", self._subset_names(), self.name)
+        return self.admit(self._from_moebius(coefficients))
 
     def largest_excess(self, partner: FloatArray, rival: FloatArray) -> FloatArray:
         """``max_k (partner_k - rival_k)``, as for every Choquet integral."""
@@ -175,9 +177,9 @@ class TwoAdditiveChoquet(_KAdditive):
         high = np.clip(-pair, 0.0, None)
         np.subtract.at(single, first, high)
         np.subtract.at(single, second, high)
-        if single.min() < -1e-9:
+        if single.min() < -ROUNDED:
             raise FormulationError("the Moebius coefficients are not those of a monotone 2-additive measure")
-        return on_simplex(np.concatenate([single, np.clip(pair, 0.0, None), high]))
+        return np.concatenate([np.clip(single, 0.0, None), np.clip(pair, 0.0, None), high])
 
     def repair(self, theta: FloatArray) -> FloatArray:
         """Clip and normalise."""

@@ -127,6 +127,8 @@ class Mahalanobis(Aggregator):
             raise FormulationError("the mahalanobis matrix must be symmetric")
         if np.linalg.eigvalsh(matrix)[0] < -EIGENVALUE_TOLERANCE * max(1.0, np.trace(matrix)):
             raise FormulationError("the mahalanobis matrix must be positive semidefinite")
+        if not matrix.any():
+            raise FormulationError("the mahalanobis matrix must not be zero")
         return self._theta(matrix)
 
     def repair(self, theta: FloatArray) -> FloatArray:

@@ -72,7 +72,7 @@ class OrderedWeightedAverage(Aggregator):
 
     def encode(self, parameters: Mapping[str, Any]) -> FloatArray:
         """Read ``{"weights": {rank: weight}}``."""
-        return named_values(parameters, "weights", self.ranks, self.name)
+        return self.admit(named_values(parameters, "weights", self.ranks, self.name))
 
     def repair(self, theta: FloatArray) -> FloatArray:
         """Clip and normalise."""

@@ -58,7 +58,7 @@ class WeightedMean(Aggregator):
 
     def encode(self, parameters: Mapping[str, Any]) -> FloatArray:
         """Read ``{"weights": {attribute: weight}}``."""
-        return named_values(parameters, "weights", self.attributes, self.name)
+        return self.admit(named_values(parameters, "weights", self.attributes, self.name))
 
     def repair(self, theta: FloatArray) -> FloatArray:
         """Clip and normalise."""
