@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 import brute_force as plain
 import numpy as np
@@ -453,3 +454,26 @@ def test_the_default_differences_are_those_of_the_paper():
     for case in CASES[:5]:
         assert case.make(2).differences is Differences.SQUARED
     assert make_aggregator("mahalanobis", ("A", "B")).differences is Differences.SIGNED
+
+
+@everywhere
+@sized
+def test_a_chord_ends_on_the_border_of_the_domain(case, n):
+    """Both ends lie in the domain and no step beyond them does (for the bilinear form, in the true cone)."""
+    aggregator = case.make(n)
+    points = samples(aggregator, 12, seed=5)
+
+    def inside(theta):
+        positive = case.name != "mahalanobis" or eigenvalues(aggregator, theta)[0] >= -1e-9
+        return positive and aggregator.domain().violation(theta) <= 1e-9
+
+    for first, second in pairwise(points):
+        direction = second - first
+        if np.abs(direction).max() < 1e-6:
+            continue
+        low, high = aggregator.chord(first, direction)
+        assert low <= 1e-9
+        assert high >= 1 - 1e-6
+        for end, step in ((low, -1e-4), (high, 1e-4)):
+            assert inside(first + end * direction)
+            assert not inside(first + (end + step) * direction)
