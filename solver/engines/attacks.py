@@ -24,6 +24,7 @@ FloatArray = NDArray[np.float64]
 _RANDOM_POINTS = 400
 _RESTARTS = 8
 _LINES = 32
+_PROBES = 8
 _FAILURES = 12
 _MOST_SECONDS = 20.0
 _MOST_ROWS = 3_000_000
@@ -49,15 +50,15 @@ class Attack:
         self.aggregator: Aggregator = system.aggregator
         self.clock: Clock = record.clock
         self.random = np.random.default_rng(seed)
-        self.scorer = Scorer(system)
 
     def run(self, until: float) -> None:
         """Improve the record until all parts are done or the clock shows `until` seconds."""
         self._until = until
-        self._take(self._starts())
         if self.system.open_blocks.size == 0:
             return
-        points = self._random_points()
+        starts, points = self._starts(), self._random_points()
+        self.scorer = Scorer(self.system, np.vstack([self.record.theta, starts, points[:_PROBES]]))
+        self._take(starts)
         self._take(points)
         best = points[np.argsort(-self.scorer.weights(points), kind="stable")]
         for start in range(_RESTARTS):
@@ -93,17 +94,21 @@ class Attack:
 
     def _search(self, theta: FloatArray) -> None:
         """Exact line searches in many directions, moving to the best point of the best line."""
-        best = float(self.scorer.weights(theta[None, :])[0])
+        best = self.scorer.exact_weight(theta)
         failures = 0
         while failures < _FAILURES and not self._late():
             directions = self._directions(theta)
             chords = np.array([self.aggregator.chord(theta, direction) for direction in directions])
             weights, steps = best_on_lines(self.scorer, theta, directions, chords)
             at = int(np.argmax(weights))
-            failures = 0 if weights[at] > best else failures + 1
-            if weights[at] >= best:
-                best = float(weights[at])
-                theta = self.aggregator.repair(theta + steps[at] * directions[at])
+            failures += 1
+            if weights[at] < best:
+                continue
+            point = self.aggregator.repair(theta + steps[at] * directions[at])
+            weight = self.scorer.exact_weight(point)
+            if weight >= best:
+                failures = 0 if weight > best else failures
+                best, theta = weight, point
                 self._take(theta[None, :])
 
     def _directions(self, theta: FloatArray) -> FloatArray:
@@ -114,7 +119,7 @@ class Attack:
 
     def _hinge(self) -> None:
         """Hinge-loss programs of several widths, from the best parameters so far."""
-        margins = self.scorer.margins(self.record.theta[None, :])[:, 0]
+        margins = self.scorer.exact_margins(self.record.theta)
         typical = float(np.median(np.abs(margins)))
         for share in (1.0, 0.3, 0.1, 0.02):
             if self._late():
@@ -128,7 +133,7 @@ class Attack:
         improved = True
         while improved and not self._late():
             improved = False
-            margins = self.scorer.margins(self.record.theta[None, :])[:, 0]
+            margins = self.scorer.exact_margins(self.record.theta)
             inside = np.flatnonzero(margins > STRICT)
             misses = np.flatnonzero(margins <= STRICT)
             for block in misses[np.argsort(-margins[misses], kind="stable")][:40]:
@@ -143,7 +148,7 @@ class Attack:
 
 def widen(system: BlockSystem, scorer: Scorer, record: Record, evaluator: Evaluator) -> None:
     """Replace the best parameters by those that link the same blocks with the widest margin."""
-    margins = scorer.margins(record.theta[None, :])[:, 0]
+    margins = scorer.exact_margins(record.theta)
     program = WidestMargin(system, scorer, record.clock)
     program.require(np.flatnonzero(margins > STRICT))
     solution = program.solve()

@@ -54,7 +54,7 @@ def best_on_lines(
 
 def _intervals(scorer: Scorer, theta: FloatArray, directions: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Where each open block is linked on each line: lower and upper ends, shape (open, lines)."""
-    here = scorer.row_activity(theta)[:, None] - STRICT
+    here = scorer.activities(theta[None, :]) - STRICT
     slope = scorer.activities(directions)
     with np.errstate(divide="ignore", invalid="ignore"):
         crossing = -here / slope

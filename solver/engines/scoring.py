@@ -4,48 +4,75 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from formulations.block_system import BlockSystem
 
 FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
 
 STRICT = 1e-9
 """A row of unit length holds when its activity is above this: smaller ones are within rounding."""
 
 _CELLS = 4_000_000
+_ALL_ROWS = 60_000
+_ROWS_PER_BLOCK = 12
 
 
 class Scorer:
     """Margins and linked weights of parameter vectors, by matrix products.
 
+    Of a large system only a working set of rows is looked at: those that were among the tightest of
+    their block at some probe. What is read off the working set can only be too high; `exact_margins`
+    looks at every row, and adds to the working set what it had missed.
+
     Parameters
     ----------
     system : BlockSystem
         The rows of all open blocks; there must be at least one.
+    probes : ndarray of float64, optional, shape (any, dimension)
+        Points whose tightest rows make the first working set.
 
     Attributes
     ----------
     weight : ndarray of float64, shape (open,)
         What linking each open block counts.
-    points_at_once : int
-        How many points or directions a matrix product should take, for the sake of memory.
     """
 
-    def __init__(self, system: BlockSystem) -> None:
+    def __init__(self, system: BlockSystem, probes: FloatArray | None = None) -> None:
         self.system = system
         density = system.matrix.nnz / max(1, system.rows * system.aggregator.dimension)
-        self._matrix = system.matrix.toarray() if density > 0.3 else system.matrix
-        self._first = np.searchsorted(system.row_open, np.arange(system.open_blocks.size))
+        self._all = system.matrix.toarray() if density > 0.3 else system.matrix
+        self._first_of_all = np.searchsorted(system.row_open, np.arange(system.open_blocks.size))
         self.weight = system.open_weight
-        self.points_at_once = max(1, _CELLS // max(1, system.rows))
+        if system.rows <= _ALL_ROWS or probes is None:
+            self._use(np.arange(system.rows))
+        else:
+            tight = [self._tight(point) for point in probes]
+            self._use(np.unique(np.concatenate(tight)))
 
-    def row_activity(self, theta: FloatArray) -> FloatArray:
-        """``row @ theta`` for every row, shape (rows,)."""
-        return np.asarray(self._matrix @ theta)
+    def _use(self, rows: IndexArray) -> None:
+        self._rows = rows
+        whole = rows.size == self.system.rows
+        self._active: FloatArray | sparse.csr_array = self._all if whole else self._all[rows]
+        owner = self.system.row_open[rows]
+        self._first = np.searchsorted(owner, np.arange(self.system.open_blocks.size))
+
+    def _tight(self, theta: FloatArray) -> IndexArray:
+        """The few tightest rows of each block at `theta`."""
+        activity = self._all @ theta
+        order = np.lexsort((activity, self.system.row_open))
+        place = np.arange(order.size) - self._first_of_all[self.system.row_open[order]]
+        return np.asarray(order[place < _ROWS_PER_BLOCK])
+
+    @property
+    def points_at_once(self) -> int:
+        """How many points or directions a matrix product should take, for the sake of memory."""
+        return max(1, _CELLS // max(1, self._rows.size))
 
     def activities(self, points: FloatArray) -> FloatArray:
-        """``row @ point`` for every row and point, shape (rows, points)."""
-        return np.asarray(self._matrix @ points.T)
+        """``row @ point`` for the rows of the working set: shape (rows, points)."""
+        return np.asarray(self._active @ points.T)
 
     def block_minimum(self, values: FloatArray) -> FloatArray:
         """Smallest value among each open block's rows: shape (rows, any) to (open, any)."""
@@ -55,23 +82,32 @@ class Scorer:
         """Largest value among each open block's rows: shape (rows, any) to (open, any)."""
         return np.maximum.reduceat(values, self._first, axis=0)
 
-    def margins(self, points: FloatArray) -> FloatArray:
-        """Smallest activity of each open block at each point: shape (open, points)."""
+    def weights(self, points: FloatArray) -> FloatArray:
+        """Linked weight of the open blocks at each point, shape (points,); never too low."""
         size = self.points_at_once
         parts = [
-            self.block_minimum(self.activities(points[first : first + size]))
-            for first in range(0, len(points), size)
+            self.weight @ (self.block_minimum(self.activities(points[at : at + size])) > STRICT)
+            for at in range(0, len(points), size)
         ]
-        return np.hstack(parts)
+        return np.concatenate(parts) if parts else np.empty(0)
 
-    def weights(self, points: FloatArray) -> FloatArray:
-        """Linked weight of the open blocks at each point, shape (points,)."""
-        return np.asarray(self.weight @ (self.margins(points) > STRICT))
+    def exact_margins(self, theta: FloatArray) -> FloatArray:
+        """Smallest activity of each open block among all its rows, shape (open,)."""
+        return self.tightest_rows(theta)[1]
 
-    def tightest_rows(self, theta: FloatArray) -> tuple[NDArray[np.intp], FloatArray]:
+    def exact_weight(self, theta: FloatArray) -> float:
+        """Linked weight of the open blocks at `theta`."""
+        return float(self.weight @ (self.exact_margins(theta) > STRICT))
+
+    def tightest_rows(self, theta: FloatArray) -> tuple[IndexArray, FloatArray]:
         """For each open block, its row of smallest activity and that activity."""
-        activity = self.row_activity(theta)
-        smallest = self.block_minimum(activity)
+        activity = np.asarray(self._all @ theta)
+        smallest = np.minimum.reduceat(activity, self._first_of_all)
         hit = np.flatnonzero(activity == smallest[self.system.row_open])
         _, first = np.unique(self.system.row_open[hit], return_index=True)
-        return hit[first], smallest
+        rows = hit[first]
+        if self._rows.size < self.system.rows:
+            missed = np.setdiff1d(rows[smallest <= STRICT], self._rows)
+            if missed.size:
+                self._use(np.union1d(self._rows, missed))
+        return rows, smallest
