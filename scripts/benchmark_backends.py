@@ -59,16 +59,15 @@ def hand_over(pairs: Path, backend: str, seconds: float) -> dict[str, Any]:
     problem = make_problem(
         *files(pairs, "M6-385_400_s0"), ProblemOptions(aggregator="weighted-mean", direction=BACK)
     )
-    model = indicator_model(block_system(problem.pair, problem.aggregator, reduce=False), paper_options()).milp
+    system = block_system(problem.pair, problem.aggregator, reduce=False)
+    model = indicator_model(system, paper_options()).milp
     isolated = solve_isolated(backend, model, SolveOptions(time_limit=seconds))
     return {"seconds": isolated.result.build_seconds, "peak": isolated.peak_memory_bytes / 1e6}
 
 
 def prove(pairs: Path, aggregator: str, kind: str, seconds: float) -> dict[str, Any]:
     """Run `fit --engine milp --backend highs` on one thread."""
-    result = fit(
-        *files(pairs, f"{kind}_400_s0"), aggregator=aggregator, direction=BACK, time_limit=seconds
-    )
+    result = fit(*files(pairs, f"{kind}_400_s0"), aggregator=aggregator, direction=BACK, time_limit=seconds)
     return {
         "linked": result.linked, "bound": result.linked_upper_bound, "status": result.status,
         "seconds": result.details["seconds"],
@@ -76,7 +75,7 @@ def prove(pairs: Path, aggregator: str, kind: str, seconds: float) -> dict[str, 
 
 
 def evaluate(aggregator: str, records: int) -> dict[str, Any]:
-    """Count the links of random parameters on a large noisy pair, and again by the plain n x n computation."""
+    """Count links on a large noisy pair, and again by the plain n x n computation."""
     generator = np.random.default_rng(0)
     original = generator.standard_normal((records, 6))
     pair = make_pair(original, original + 0.3 * generator.standard_normal((records, 6)))
@@ -113,7 +112,7 @@ def alone(work: Any, *arguments: Any) -> dict[str, Any]:
 def main() -> None:
     """Print all figures."""
     data = os.environ.get("LINKRISK_DATA", "../shared/data")
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description="Figures of the big-C model and of the evaluator.")
     parser.add_argument("--pairs", type=Path, default=Path(data).parent / "bench" / "pairs")
     parser.add_argument("--seconds", type=float, default=120.0, help="time limit of each proof")
     parser.add_argument("--records", type=int, default=20_000, help="records of the evaluator's pair")

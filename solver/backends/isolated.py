@@ -76,8 +76,8 @@ def solve_isolated(
     name : str
         A backend of the registry.
     model, options, start, watch
-        As in `Backend.solve`; `watch` is called by this process, about every tenth of a second, for
-        the backends that tell progress.
+        As in `Backend.solve`; `watch` is called by this process, about every tenth of a second, and can
+        stop every backend. Only some tell it progress.
 
     Returns
     -------
@@ -92,11 +92,10 @@ def solve_isolated(
         The optimiser failed, or the child died; with the last line it wrote.
     """
     backend = get_backend(name)
-    watched = watch if backend.takes_watcher else None
     with tempfile.TemporaryDirectory(prefix="linkrisk-") as folder:
         child = _Child(backend, replace(model, name_maker=_no_names), options, start, folder)
         try:
-            return child.wait(watched)
+            return child.wait(watch, ask=backend.takes_watcher)
         except KeyboardInterrupt:
             return child.stop(ask=backend.takes_watcher)
         finally:
@@ -144,8 +143,11 @@ class _Child:
         with contextlib.suppress(BrokenPipeError):
             self._pipe.send_bytes(pickle.dumps((backend, model, options, start), protocol=5))
 
-    def wait(self, watch: Watcher | None) -> IsolatedResult:
-        """Wait for the answer, telling `watch` the progress and keeping the time limit."""
+    def wait(self, watch: Watcher | None, *, ask: bool) -> IsolatedResult:
+        """Wait for the answer, telling `watch` what is known and keeping the time limit.
+
+        When `watch` answers True, the child is asked to stop, or killed where it cannot be asked.
+        """
         while time.monotonic() < self._deadline:
             if self._pipe.poll(TICK):
                 answer = self._receive()
@@ -153,7 +155,7 @@ class _Child:
                     return answer
                 self._take_note(answer)
             if watch is not None and watch(self._progress):
-                return self.stop(ask=True)
+                return self.stop(ask=ask)
         return self._unanswered(Status.NO_SOLUTION, Limit.TIME)
 
     def stop(self, *, ask: bool) -> IsolatedResult:
