@@ -157,7 +157,8 @@ def settle(
         own = partner[block]
         _compare(query, candidates[own], differences, c)
         mine = _aggregate(kind, vector, matrix, c, order)
-        reach = mine * (1.0 + 4.0 * tolerance)
+        # A quadratic form that is zero on paper may come out a little below it.
+        reach = max(mine, 0.0) * (1.0 + 4.0 * tolerance)
         nearer, tied, best = 0, 0, np.inf
         right = np.searchsorted(values, query[pivot])
         left = right - 1
