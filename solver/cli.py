@@ -3,30 +3,53 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import difflib
 import importlib
+import importlib.metadata
+import io
 import os
 import sys
-from collections.abc import Sequence
-from typing import NoReturn
+from collections.abc import Iterable, Sequence
+from typing import Any, NoReturn
 
 from solver.errors import INPUT_ERRORS, UsageError
 
 COMMANDS = ("fit", "compare", "evaluate", "mask", "datasets")
+PROGRAM = "python -m solver"
 
 
 class _Parser(argparse.ArgumentParser):
     """A parser that reports wrong usage like every other bad input: one line, exit code 2."""
 
+    def __init__(self, **settings: Any) -> None:
+        # Abbreviations would turn into errors, or into other options, when options are added.
+        super().__init__(**settings, allow_abbrev=False)
+
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message} (see `{self.prog} --help`)")
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Name the parser that an unknown option was meant for, and its option with the closest name."""
+        known, extras = super().parse_known_args(args, namespace)
+        if extras:
+            option = extras[0].partition("=")[0]
+            what = "unknown option" if option.startswith("-") else "unexpected argument"
+            hint = _suggestion(option, self._option_string_actions)
+            self.error(f"{what} '{option}'{hint}")
+        return known, extras
 
 
 def build_parser() -> argparse.ArgumentParser:
     """Make the parser with one sub-command per file of `solver/commands`."""
     parser = _Parser(
-        prog="python -m solver",
+        prog=PROGRAM,
         description="Worst-case disclosure risk of a masked microdata file, with an upper bound.",
+        epilog=f"`{PROGRAM} COMMAND --help` explains a command; `{PROGRAM} fit` needs no files to try it.",
     )
+    parser.add_argument("--version", action="version", version=f"linkrisk {_version()}")
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name in COMMANDS:
         importlib.import_module(f"solver.commands.{name}").add_parser(subparsers)
@@ -42,16 +65,72 @@ def main(argv: Sequence[str] | None = None) -> int:
         0 when done (also when a limit was hit and a valid interval is reported), 2 for wrong usage or
         bad input (one line on standard error), 1 for anything else.
     """
+    output = io.StringIO()  # commands speak at their end; writing it all here tells its failure from theirs
     try:
-        arguments = build_parser().parse_args(argv)
-        return int(arguments.run(arguments))
+        with contextlib.redirect_stdout(output):
+            code = _run(sys.argv[1:] if argv is None else list(argv))
     except INPUT_ERRORS as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except BrokenPipeError:
-        # The reader of our output went away (`| head`): point stdout at nothing so that the exit is silent.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        code = _fail(str(error), 2)
+    except RuntimeError as error:  # what backends raise when the optimiser itself failed
+        code = _fail(str(error), 1)
+    except MemoryError:
+        code = _fail("out of memory: take a sample of the records, or fewer attributes", 1)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
-        return 1
+        code = 1
+    return code if _write_out(output.getvalue()) else 1
+
+
+def _run(argv: list[str]) -> int:
+    _check_command(argv)
+    try:
+        arguments = build_parser().parse_args(argv)
+    except SystemExit as end:  # after --help and --version
+        return int(end.code or 0)
+    arguments.command_line = argv
+    return int(arguments.run(arguments))
+
+
+def _check_command(argv: list[str]) -> None:
+    """Refuse a missing or unknown command before the commands are imported."""
+    if not argv:
+        raise UsageError(f"which command? {', '.join(COMMANDS)} (see `{PROGRAM} --help`)")
+    if not argv[0].startswith("-") and argv[0] not in COMMANDS:
+        raise UsageError(
+            f"unknown command '{argv[0]}'{_suggestion(argv[0], COMMANDS)} (see `{PROGRAM} --help`)"
+        )
+
+
+def _suggestion(name: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f": did you mean '{close[0]}'?" if close else ""
+
+
+def _version() -> str:
+    try:
+        return importlib.metadata.version("linkrisk")
+    except importlib.metadata.PackageNotFoundError:
+        return "(not installed)"
+
+
+def _fail(message: str, code: int) -> int:
+    print("error: " + " ".join(message.splitlines()), file=sys.stderr)
+    return code
+
+
+def _write_out(text: str) -> bool:
+    """Write to standard output; False when it cannot be, silently when its reader went away (`| head`)."""
+    if sys.stdout is None or not text:
+        return True
+    if hasattr(sys.stdout, "reconfigure"):  # a name that a terminal cannot show must not cost the answer
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except OSError as error:
+        # Point it at nothing, so that what is still buffered cannot fail again when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            _fail(f"cannot write to standard output: {(error.strerror or str(error)).lower()}", 1)
+        return False
+    return True

@@ -17,7 +17,7 @@ from solver.backends.base import BackendResult, SolveOptions
 from solver.backends.isolated import solve_isolated
 from solver.backends.registry import available_backends, get_backend
 from solver.engines.attacks import attack
-from solver.engines.base import Clock, EngineOptions, rounded_bound, whole
+from solver.engines.base import Clock, EngineOptions, check_options, rounded_bound, whole
 from solver.fitting import check_limits, first_record, interruptible, library_versions, problem_system
 from solver.linkage.evaluator import Evaluator
 from solver.problem import Problem, ProblemOptions, make_problem
@@ -42,8 +42,10 @@ class BackendRow:
         The limit it hit.
     linked : float or None
         Weight of linked records (their number, under the strict tie rule) after a recount of its solution.
+    linked_with_margin : float or None
+        Weight of those among them that keep the model's margin on every row, as the model counts.
     linked_upper_bound : float or None
-        Its bound on that, for parameters that keep the model's margin.
+        Its bound on that, whatever the parameters.
     gap : float or None
         The difference.
     rows, columns, nonzeros : int
@@ -61,6 +63,7 @@ class BackendRow:
     status: str
     limit: str | None
     linked: float | None
+    linked_with_margin: float | None
     linked_upper_bound: float | None
     gap: float | None
     rows: int
@@ -147,10 +150,11 @@ def compare(
         If the request or the files cannot be used.
     """
     check_limits(time_limit)
+    settings = options or EngineOptions()
+    check_options(settings)
     chosen = list(backends) if backends is not None else available_backends()
     for name in chosen:
         get_backend(name)
-    settings = options or EngineOptions()
     problem = make_problem(original, masked, ProblemOptions(**problem_options))
     contest = _Contest(problem, settings, time_limit, start)
     rows = []
@@ -213,17 +217,19 @@ class _Contest:
                 )
         except RuntimeError as error:
             return BackendRow(
-                "milp", name, "failed", None, None, None, None, **size,
-                build_seconds=None, solve_seconds=None, peak_memory_mb=None, version=str(error),
+                "milp", name, "failed", None, None, None, None, None, **size,
+                build_seconds=None, solve_seconds=None, peak_memory_mb=None,
+                version=" ".join(str(error).split()),
             )  # fmt: skip
         result = isolated.result
-        linked, bound = self._recount(result), self._bound(result)
+        (linked, kept), bound = self._recount(result), self._bound(result)
         return BackendRow(
             engine="milp",
             backend=name,
             status=result.status.value,
             limit=None if result.limit is None else result.limit.value,
             linked=linked,
+            linked_with_margin=kept,
             linked_upper_bound=bound,
             gap=None if linked is None or bound is None else max(0.0, bound - linked),
             **size,
@@ -233,12 +239,14 @@ class _Contest:
             version=result.version,
         )
 
-    def _recount(self, result: BackendResult) -> float | None:
+    def _recount(self, result: BackendResult) -> tuple[float | None, float | None]:
+        """Weight that the solution's parameters link, and the part of it that keeps the margin."""
         if result.values is None:
-            return None
+            return None, None
         aggregator = self._system.aggregator
         theta = aggregator.repair(result.values[: self._model.dimension])
-        return self._evaluator.weight(aggregator.form(theta))
+        kept = self._model.linked_weight(self._model.milp.value(self._model.point(theta)))
+        return self._evaluator.weight(aggregator.form(theta)), kept
 
     def _bound(self, result: BackendResult) -> float | None:
         """The bound on linked weight; None when the backend has none or the model promises none."""
@@ -261,11 +269,8 @@ def disagreements(rows: Sequence[BackendRow]) -> list[str]:
                 f"{low:g} and {high:g}"
             )
     for row, other in product(rows, rows):
-        if row.linked is None or other.linked_upper_bound is None:
-            continue
-        if row.linked > other.linked_upper_bound + 1e-6:
-            said.append(
-                f"{row.backend} links {row.linked:g}, more than the bound {other.linked_upper_bound:g} "
-                f"of {other.backend}"
-            )
+        kept, bound = row.linked_with_margin, other.linked_upper_bound
+        # Only what keeps the margin: bounds do not speak about records linked by less.
+        if kept is not None and bound is not None and kept > bound + 1e-6:
+            said.append(f"{row.backend} links {kept:g}, more than the bound {bound:g} of {other.backend}")
     return said

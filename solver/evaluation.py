@@ -8,12 +8,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.errors import FormulationError
 from solver.errors import UsageError
 from solver.fitting import library_versions, records_table
 from solver.linkage.assignment import assigned_links
 from solver.linkage.baselines import baselines
 from solver.linkage.evaluator import Evaluator
-from solver.problem import ProblemOptions, make_problem
+from solver.problem import Problem, ProblemOptions, make_problem
 from solver.results import RecordsTable, dump_json
 
 _PROBLEM_KEYS = ("aggregator", "direction", "ties", "standardisation", "differences")
@@ -63,11 +67,12 @@ def read_parameters(path: str | Path) -> dict[str, Any]:
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror or error}") from None
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise UsageError(f"{path} is no JSON ({error}): give the file that `fit --json` wrote") from None
+        reason = (error.strerror or str(error)).lower()
+        raise UsageError(f"{path} cannot be read: {reason}; give the file that `fit --json` wrote") from None
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{path} is no JSON ({error}); give the file that `fit --json` wrote") from None
     if not isinstance(content, dict) or not isinstance(content.get("parameters"), dict):
-        raise UsageError(f"{path} has no parameters: give the file that `fit --json` wrote")
+        raise UsageError(f"{path} has no parameters; give the file that `fit --json` wrote")
     return content
 
 
@@ -112,9 +117,12 @@ def evaluate(
     UsageError, DataError, FormulationError
         If the request, the parameters or the files cannot be used.
     """
-    fitted = parameters if isinstance(parameters, Mapping) else read_parameters(parameters)
+    if isinstance(parameters, Mapping):
+        fitted, source = parameters, "the parameters"
+    else:
+        fitted, source = read_parameters(parameters), str(parameters)
     problem = make_problem(original, masked, ProblemOptions(**{**learned_options(fitted), **problem_options}))
-    theta = problem.aggregator.encode(fitted["parameters"])
+    theta = _encode(problem, fitted["parameters"], source)
     evaluator = Evaluator(problem.pair)
     form = problem.aggregator.form(theta)
     evaluation = evaluator.table(form)
@@ -132,3 +140,11 @@ def evaluate(
         table=records_table(problem, evaluation),
         details=details,
     )
+
+
+def _encode(problem: Problem, parameters: Mapping[str, Any], source: str) -> NDArray[np.float64]:
+    """Read parameters; what is wrong with them is said along with where they are from."""
+    try:
+        return problem.aggregator.encode(parameters)
+    except FormulationError as error:
+        raise UsageError(f"{source}: {error}") from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, TypeVar
 
@@ -119,8 +119,10 @@ def make_problem(original: Any = None, masked: Any = None, options: ProblemOptio
     differences = None
     if options.differences is not None:
         differences = choice(Differences, options.differences, "kind of differences")
+    # Any attributes will do to refuse a request that no file could satisfy, before the files are read.
+    make_aggregator(options.aggregator, ("A", "B"), differences=differences, k_additive=options.k_additive)
     files = _files(original, masked, options)
-    # The aggregator first: a request that it refuses should not cost the reading of distances.
+    # The aggregator next: a request that it refuses should not cost the comparison of records.
     aggregator = make_aggregator(
         options.aggregator, files.attributes, differences=differences, k_additive=options.k_additive
     )
@@ -141,9 +143,10 @@ def _files(original: Any, masked: Any, options: ProblemOptions) -> FilePair:
         pair = default_pair()
         if options.attributes is None and options.id_column is None:
             return pair
-        return make_file_pair(
+        chosen = make_file_pair(
             pair.original, pair.masked, attributes=options.attributes, id_column=options.id_column
         )
+        return replace(chosen, name=pair.name)
     if original is None or masked is None:
         missing = "original" if original is None else "masked"
         raise UsageError(f"the {missing} file is missing: give both --original and --masked, or neither")

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
+import math
+from collections.abc import Iterable
 from typing import Any
 
 from formulations.aggregators import AGGREGATORS
 from formulations.block_indicator import DEFAULT_MARGIN
 from formulations.distances import Differences, Standardisation
 from formulations.pair import Direction, Ties
-from solver.engines.base import EngineOptions
+from solver.engines.base import EngineOptions, check_options
 from solver.errors import UsageError
+from solver.fitting import check_limits
 from solver.problem import ProblemOptions
 
 
@@ -25,38 +27,41 @@ def add_files(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--drop-constant", action="store_true", help="leave constant attributes out")
 
 
-def add_problem(parser: argparse.ArgumentParser) -> None:
-    """What is linked to what, and how distances are formed."""
+def add_problem(parser: argparse.ArgumentParser, default: str | None = None) -> None:
+    """What is linked to what, and how distances are formed; `default` says what holds when left out."""
+
+    def choices(names: Iterable[str], usual: str | None = None) -> str:
+        listed = list(names)
+        return f"{', '.join(listed)}; default: {default or usual or listed[0]}"
+
     group = parser.add_argument_group("linkage")
+    group.add_argument("--aggregator", metavar="NAME", help=choices(AGGREGATORS))
+    group.add_argument("--direction", metavar="WAY", help=choices(Direction))
     group.add_argument(
-        "--aggregator", metavar="NAME", help=f"{', '.join(AGGREGATORS)}; default: weighted-mean"
+        "--ties", metavar="RULE", help=f"{choices(Ties)}; share: identical candidates share a link"
     )
-    group.add_argument("--direction", metavar="WAY", help=_values(Direction))
-    group.add_argument("--ties", metavar="RULE", help=_values(Ties))
-    group.add_argument("--standardisation", metavar="HOW", help=_values(Standardisation))
+    group.add_argument("--standardisation", metavar="HOW", help=choices(Standardisation))
     group.add_argument(
-        "--differences",
-        metavar="KIND",
-        help=f"{', '.join(Differences)}; default: squared, for mahalanobis signed",
+        "--differences", metavar="KIND", help=choices(Differences, "squared, for mahalanobis signed")
     )
     group.add_argument("--k-additive", metavar="K", help="for choquet: interactions of at most K attributes")
 
 
-def add_run(parser: argparse.ArgumentParser, time_limit: float) -> None:
-    """Limits and settings of a run."""
+def add_run(parser: argparse.ArgumentParser, time_limit: float, each: str = "") -> None:
+    """Limits and settings of a run; `each` says what the time limit is for."""
     group = parser.add_argument_group("run")
     group.add_argument(
         "--time-limit",
         metavar="S",
-        help=f"seconds, or 'none'; default: {time_limit:g}",
-        default=str(time_limit),
+        help=f"seconds{each}, or 'none'; default: {time_limit:g}",
+        default=f"{time_limit:g}",
     )
     group.add_argument("--seed", metavar="N", default="0", help="seed of every random choice; default: 0")
     group.add_argument("--threads", metavar="N", default="1", help="threads of the optimiser; default: 1")
     group.add_argument(
         "--margin",
         metavar="M",
-        default=str(DEFAULT_MARGIN),
+        default=f"{DEFAULT_MARGIN:g}",
         help=f"the strict inequality in the model, on rows of unit length; default: {DEFAULT_MARGIN:g}",
     )
     group.add_argument(
@@ -66,9 +71,9 @@ def add_run(parser: argparse.ArgumentParser, time_limit: float) -> None:
     )
 
 
-def problem_options(arguments: argparse.Namespace, **known: Any) -> ProblemOptions:
-    """The problem that the arguments describe; `known` fills what the user has left out."""
-    given = {
+def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Those fields of `ProblemOptions` that the user has given."""
+    fields = {
         "aggregator": arguments.aggregator,
         "direction": arguments.direction,
         "ties": arguments.ties,
@@ -77,21 +82,28 @@ def problem_options(arguments: argparse.Namespace, **known: Any) -> ProblemOptio
         "k_additive": whole_number(arguments.k_additive, "--k-additive"),
         "attributes": names(arguments.attributes),
         "id_column": arguments.id,
-        "drop_constant": arguments.drop_constant,
+        "drop_constant": arguments.drop_constant or None,
     }
-    chosen = {key: value for key, value in given.items() if value is not None}
-    return ProblemOptions(**{**known, **chosen})
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def problem_options(arguments: argparse.Namespace) -> ProblemOptions:
+    """The problem that the arguments describe."""
+    return ProblemOptions(**given_options(arguments))
 
 
 def engine_options(arguments: argparse.Namespace) -> EngineOptions:
-    """The settings of a run."""
-    return EngineOptions(
-        backend=getattr(arguments, "backend", None) or "highs",
+    """The settings of a run; UsageError when one is out of range."""
+    defaults = EngineOptions()
+    options = EngineOptions(
+        backend=getattr(arguments, "backend", defaults.backend),
         threads=whole_number(arguments.threads, "--threads") or 0,
-        seed=seed(arguments.seed),
+        seed=whole_number(arguments.seed, "--seed") or 0,
         margin=number(arguments.margin, "--margin"),
         big_c=None if arguments.big_c is None else number(arguments.big_c, "--big-c"),
     )
+    check_options(options)
+    return options
 
 
 def names(text: str | None) -> list[str] | None:
@@ -100,18 +112,20 @@ def names(text: str | None) -> list[str] | None:
 
 
 def time_limit(text: str) -> float | None:
-    """Seconds, or 'none'."""
-    return None if text == "none" else number(text, "--time-limit")
+    """Seconds, or 'none'; UsageError when no time is left."""
+    limit = None if text == "none" else number(text, "--time-limit")
+    check_limits(limit)
+    return limit
 
 
 def number(text: str, option: str) -> float:
-    """A finite or infinite number; UsageError otherwise."""
+    """A finite number; UsageError otherwise."""
     try:
         value = float(text)
     except ValueError:
-        value = float("nan")
-    if value != value:
-        raise UsageError(f"{option} must be a number, not '{text}'")
+        value = math.nan
+    if not math.isfinite(value):
+        raise UsageError(f"{option} must be a finite number, not '{text}'")
     return value
 
 
@@ -123,24 +137,3 @@ def whole_number(text: str | None, option: str) -> int | None:
         return int(text)
     except ValueError:
         raise UsageError(f"{option} must be a whole number, not '{text}'") from None
-
-
-def seed(text: str) -> int:
-    """A seed: a whole number that optimisers can take too."""
-    value = whole_number(text, "--seed") or 0
-    if not 0 <= value < 2**31:
-        raise UsageError(f"--seed must be between 0 and {2**31 - 1}, not {value}")
-    return value
-
-
-def check_targets(*paths: str | None) -> None:
-    """Refuse output files whose folder does not exist before the work is done, not after."""
-    for path in paths:
-        if path is not None and not Path(path).absolute().parent.is_dir():
-            raise UsageError(
-                f"cannot write {path}: the folder {Path(path).parent} does not exist; create it first"
-            )
-
-
-def _values(kind: Any) -> str:
-    return f"{', '.join(kind)}; default: {next(iter(kind))}"

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from dataclasses import asdict
 from typing import Any
-
-from rich.console import Console
 
 from datasets.files import write_whole
 from solver.backends.registry import backend_names
@@ -15,27 +14,29 @@ from solver.commands.arguments import (
     add_files,
     add_problem,
     add_run,
-    check_targets,
     engine_options,
     names,
     problem_options,
     time_limit,
 )
+from solver.commands.progress import progress_line
+from solver.commands.targets import check_targets
+from solver.commands.wording import heading, table
 from solver.comparison import DEFAULT_TIME_LIMIT, BackendRow, ComparisonResult, compare
 
-_COLUMNS = (
-    ("engine", "engine"),
-    ("backend", "backend"),
-    ("status", "status"),
-    ("limit", "limit"),
-    ("linked", "linked"),
-    ("linked_upper_bound", "at most"),
-    ("gap", "gap"),
-    ("build_seconds", "build s"),
-    ("solve_seconds", "solve s"),
-    ("peak_memory_mb", "peak MB"),
-    ("version", "version"),
-)
+_COLUMNS = {
+    "engine": "engine",
+    "backend": "backend",
+    "status": "status",
+    "limit": "limit",
+    "linked": "linked",
+    "linked_upper_bound": "at most",
+    "gap": "gap",
+    "build_seconds": "build s",
+    "solve_seconds": "solve s",
+    "peak_memory_mb": "peak MB",
+    "version": "version",
+}
 
 
 def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
@@ -47,76 +48,73 @@ def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
     )
     add_files(parser)
     add_problem(parser)
-    add_run(parser, DEFAULT_TIME_LIMIT)
-    parser.add_argument(
+    add_run(parser, DEFAULT_TIME_LIMIT, each=" for each backend")
+    group = parser.add_argument_group("backends")
+    group.add_argument(
         "--backends", metavar="A,B", help=f"of {', '.join(backend_names())}; default: all that are installed"
     )
-    parser.add_argument("--no-start", action="store_true", help="do not start from the heuristic attack")
-    parser.add_argument("--json", metavar="FILE", help="write the comparison as JSON")
-    parser.add_argument("--csv", metavar="FILE", help="write the comparison as CSV")
+    group.add_argument("--no-start", action="store_true", help="do not start from the heuristic attack")
+    group = parser.add_argument_group("output")
+    group.add_argument("--json", metavar="FILE", help="write the comparison as JSON")
+    group.add_argument("--csv", metavar="FILE", help="write the comparison as CSV")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compare, print the table, write the files that were asked for."""
-    check_targets(arguments.json, arguments.csv)
-    console = Console(stderr=True)
-
-    def report(name: str) -> None:
-        if console.is_terminal:
-            console.print(f"solving on {name} ...", style="dim")
-
-    result = compare(
-        arguments.original,
-        arguments.masked,
-        backends=names(arguments.backends),
-        time_limit=time_limit(arguments.time_limit),
-        options=engine_options(arguments),
-        start=not arguments.no_start,
-        report=report,
-        **asdict(problem_options(arguments)),
+    """Compare, print the table, write the files that were asked for; 1 when something went wrong."""
+    check_targets(arguments, "json", "csv")
+    options, settings, limit = (
+        problem_options(arguments),
+        engine_options(arguments),
+        time_limit(arguments.time_limit),
     )
-    if arguments.json:
-        write_whole(arguments.json, result.to_json())
-    if arguments.csv:
-        write_whole(arguments.csv, result.to_csv())
-    print(summary(result), end="")
-    for sentence in result.disagreements:
-        print(f"DISAGREEMENT: {sentence}", file=sys.stderr)
-    return 0
+    with progress_line("reading and comparing records") as line:
+        result = compare(
+            arguments.original,
+            arguments.masked,
+            backends=names(arguments.backends),
+            time_limit=limit,
+            options=settings,
+            start=not arguments.no_start,
+            report=None if line is None else lambda name: line.show(f"solving on {name}"),
+            **asdict(options),
+        )
+    try:
+        if arguments.json is not None:
+            write_whole(arguments.json, result.to_json())
+        if arguments.csv is not None:
+            write_whole(arguments.csv, result.to_csv())
+    finally:
+        print(summary(result), end="")
+        for sentence in result.disagreements:
+            print(f"DISAGREEMENT: {sentence}", file=sys.stderr)
+    return 1 if result.disagreements else 0
 
 
 def summary(result: ComparisonResult) -> str:
     """The comparison as a table."""
-    details = result.details
-    size = result.rows[0] if result.rows else None
-    lines = [
-        f"{details['name']}: {details['records']} records, {details['direction']}, {details['aggregator']}",
-    ]
-    if size is not None:
+    lines = heading(result.details, result.details["records"])
+    if result.rows:
+        size = result.rows[0]
         lines.append(f"model: {size.rows} rows, {size.columns} columns, {size.nonzeros} non-zeros")
-    lines += ["", *_table([_cells(row) for row in result.rows]), ""]
-    if result.disagreements:
-        lines += [f"DISAGREEMENT: {sentence}" for sentence in result.disagreements]
-    else:
-        lines.append("no two backends contradict each other")
+    rows = [[getattr(row, field) for field in _COLUMNS] for row in result.rows]
+    lines += ["", *table(list(_COLUMNS.values()), rows), "", *_verdict(result)]
+    if any(row.linked is not None and row.linked > _most(row) for row in result.rows):
+        lines.append(
+            f"note: bounds hold for parameters that keep the margin of {result.details['margin']:g}; some "
+            "records are linked by less; a smaller --margin counts them"
+        )
     return "\n".join(lines) + "\n"
 
 
-def _cells(row: BackendRow) -> list[str]:
-    return [_text(getattr(row, field)) for field, _ in _COLUMNS]
+def _verdict(result: ComparisonResult) -> list[str]:
+    if result.disagreements:
+        return [f"DISAGREEMENT: {sentence}" for sentence in result.disagreements]
+    if not result.rows:
+        return ["stopped before any backend was done"]
+    claims = sum(row.status == "optimal" for row in result.rows)
+    return [f"{claims} of {len(result.rows)} claim a proof; no two contradict each other"]
 
 
-def _text(value: object) -> str:
-    if value is None:
-        return "-"
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _table(rows: list[list[str]]) -> list[str]:
-    cells = [[title for _, title in _COLUMNS], *rows]
-    widths = [max(len(row[at]) for row in cells) for at in range(len(_COLUMNS))]
-    return [
-        "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
-        for row in cells
-    ]
+def _most(row: BackendRow) -> float:
+    return math.inf if row.linked_upper_bound is None else row.linked_upper_bound

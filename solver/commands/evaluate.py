@@ -6,7 +6,10 @@ import argparse
 from typing import Any
 
 from datasets.files import write_table, write_whole
-from solver.commands.arguments import add_files, add_problem, check_targets, names
+from solver.commands.arguments import add_files, add_problem, given_options
+from solver.commands.progress import progress_line
+from solver.commands.targets import check_targets
+from solver.commands.wording import baseline_pairs, heading, listed, share
 from solver.evaluation import EvaluationResult, evaluate
 
 
@@ -16,42 +19,38 @@ def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
         "evaluate",
         help="count what learned parameters re-identify in a file pair",
         description="Apply the parameters of a `fit --json` file to a file pair and count. What the "
-        "parameters were learned with (direction, ties, ...) holds unless it is given anew.",
+        "parameters were learned with (direction, ties, ...) holds unless it is given anew. A file with "
+        'weights of one\'s own needs {"parameters": {"weights": {"A": 0.7, "B": 0.3}}} only.',
     )
     parser.add_argument("--parameters", required=True, metavar="FIT.json", help="what `fit --json` wrote")
     add_files(parser)
-    add_problem(parser)
-    parser.add_argument("--one-to-one", action="store_true", help="also assign records one to one")
-    parser.add_argument("--json", metavar="FILE", help="write the whole result as JSON")
-    parser.add_argument("--table", metavar="FILE", help="write the table of records as CSV or Parquet")
+    add_problem(parser, default="as in FIT.json")
+    group = parser.add_argument_group("output")
+    group.add_argument("--one-to-one", action="store_true", help="also assign records one to one")
+    group.add_argument("--json", metavar="FILE", help="write the whole result as JSON")
+    group.add_argument("--table", metavar="FILE", help="write the table of records as CSV or Parquet")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Count, print, write the files that were asked for."""
-    check_targets(arguments.json, arguments.table)
-    given = {
-        "aggregator": arguments.aggregator,
-        "direction": arguments.direction,
-        "ties": arguments.ties,
-        "standardisation": arguments.standardisation,
-        "differences": arguments.differences,
-        "attributes": names(arguments.attributes),
-        "id_column": arguments.id,
-        "drop_constant": arguments.drop_constant or None,
-    }
-    result = evaluate(
-        arguments.original,
-        arguments.masked,
-        parameters=arguments.parameters,
-        one_to_one=arguments.one_to_one,
-        **{key: value for key, value in given.items() if value is not None},
-    )
-    if arguments.json:
-        write_whole(arguments.json, result.to_json())
-    if arguments.table:
-        write_table(result.table.to_frame(), arguments.table)
-    print(summary(result), end="")
+    check_targets(arguments, "json", "table")
+    options = given_options(arguments)
+    with progress_line("comparing records"):
+        result = evaluate(
+            arguments.original,
+            arguments.masked,
+            parameters=arguments.parameters,
+            one_to_one=arguments.one_to_one,
+            **options,
+        )
+    try:
+        if arguments.json is not None:
+            write_whole(arguments.json, result.to_json())
+        if arguments.table is not None:
+            write_table(result.table.to_frame(), arguments.table)
+    finally:
+        print(summary(result), end="")
     return 0
 
 
@@ -59,23 +58,21 @@ def summary(result: EvaluationResult) -> str:
     """The counts in a few lines."""
     details, records = result.details, result.records
     frame = result.table.to_frame()
-
-    def share(count: float) -> str:
-        return f"{count:g} of {records} ({100 * count / records:.1f} %)"
-
-    lines = [
-        f"{details['name']}: {records} records, {details['direction']}, {details['aggregator']}",
-        "",
-        f"  linked                          {share(result.linked)}",
-        f"  partner among the 3 nearest     {share(int((frame['rank'] <= 3).sum()))}",
-        f"  partner tied with another       {share(int((frame['ties'] > 0).sum()))}",
+    counts: list[tuple[str, float]] = [
+        ("re-identified", result.linked),
+        ("partner among the 3 nearest", int((frame["rank"] <= 3).sum())),
+        ("partner tied with another", int((frame["ties"] > 0).sum())),
     ]
     if details["ties"] == "share":
-        lines.append(f"  expected links (ties shared)    {details['expected_links']:.2f}")
+        counts[0] = ("nearest up to identical ones", result.linked)
+        counts.insert(0, ("expected links", details["expected_links"]))
     if result.one_to_one is not None:
-        lines.append(f"  linked one to one               {share(result.one_to_one)}")
-    lines += [
-        f"  Euclidean distance              {share(details['baselines']['euclid'])}",
-        f"  classical Mahalanobis distance  {share(details['baselines']['mahalanobis'])}",
+        counts.append(("re-identified one to one", result.one_to_one))
+    lines = [
+        *heading(details, records),
+        "",
+        *listed([(name, share(number, records)) for name, number in counts]),
+        "",
+        *listed(baseline_pairs(details["baselines"], records)),
     ]
     return "\n".join(lines) + "\n"

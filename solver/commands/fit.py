@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import sys
 from dataclasses import asdict
 from typing import Any
 
@@ -15,24 +14,20 @@ from solver.commands.arguments import (
     add_files,
     add_problem,
     add_run,
-    check_targets,
     engine_options,
     problem_options,
     time_limit,
 )
 from solver.commands.progress import progress_line
-from solver.engines.registry import ENGINES
+from solver.commands.targets import check_targets
+from solver.commands.wording import baseline_pairs, heading, listed, share
+from solver.engines.base import EngineOptions
+from solver.engines.registry import ENGINES, get_engine
+from solver.errors import UsageError
 from solver.fitting import DEFAULT_TIME_LIMIT, fit, problem_system
-from solver.problem import make_problem
+from solver.problem import ProblemOptions, make_problem
 from solver.results import FitResult
 from solver.risk.report import render_report
-
-_NAMES = {
-    "weighted-mean": "weighted mean",
-    "owa": "ordered weighted average",
-    "choquet": "Choquet integral",
-    "mahalanobis": "Mahalanobis-type form",
-}
 
 
 def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
@@ -41,127 +36,152 @@ def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
         "fit",
         help="find the distance that re-identifies most records, with an upper bound",
         description="Find the distance that re-identifies most records, and bound how many any other could.",
+        epilog="example: fit --original o.csv --masked m.csv --report risk.html",
     )
     add_files(parser)
     add_problem(parser)
     add_run(parser, DEFAULT_TIME_LIMIT)
-    parser.add_argument(
+    group = parser.add_argument_group("engine")
+    group.add_argument(
         "--engine", default="milp", metavar="NAME", help=f"{', '.join(ENGINES)}; default: milp"
     )
-    parser.add_argument(
+    group.add_argument(
         "--backend", default="highs", metavar="NAME", help=f"{', '.join(backend_names())}; default: highs"
     )
-    parser.add_argument("--json", metavar="FILE", help="write the whole result as JSON")
-    parser.add_argument("--report", metavar="FILE", help="write the result as one HTML page")
-    parser.add_argument("--write-model", metavar="FILE", help="write the model (.lp or .mps) and stop")
+    group = parser.add_argument_group("output")
+    group.add_argument("--json", metavar="FILE", help="write the whole result as JSON")
+    group.add_argument("--report", metavar="FILE", help="write the result as one HTML page")
+    group.add_argument(
+        "--write-model", metavar="FILE", help="write the model (.lp or .mps) instead of solving it"
+    )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Solve, print the answer, write the files that were asked for."""
-    check_targets(arguments.json, arguments.report, arguments.write_model)
-    options = problem_options(arguments)
-    settings = engine_options(arguments)
-    if arguments.write_model:
-        return _write_model(arguments, options, settings.margin, settings.big_c)
-    with progress_line() as report:
+    check_targets(arguments, "json", "report", "write_model")
+    options, settings, limit = (
+        problem_options(arguments),
+        engine_options(arguments),
+        time_limit(arguments.time_limit),
+    )
+    get_engine(arguments.engine, settings)
+    if arguments.write_model is not None:
+        return _write_model(arguments, options, settings)
+    with progress_line("reading and comparing records") as line:
         result = fit(
             arguments.original,
             arguments.masked,
             engine=arguments.engine,
-            time_limit=time_limit(arguments.time_limit),
+            time_limit=limit,
             options=settings,
-            report=report,
-            command="python -m solver " + shlex.join(sys.argv[1:]),
+            report=None if line is None else line.report,
+            command="python -m solver " + shlex.join(arguments.command_line),
             **asdict(options),
         )
-    if arguments.json:
-        write_whole(arguments.json, result.to_json())
-    if arguments.report:
-        write_whole(arguments.report, render_report(result.to_dict()))
-    print(summary(result), end="")
+    try:
+        if arguments.json is not None:
+            write_whole(arguments.json, result.to_json())
+        if arguments.report is not None:
+            write_whole(arguments.report, render_report(result.to_dict()))
+    finally:  # a full disk must not cost the answer of a long run
+        print(summary(result), end="")
+        if arguments.json is None and arguments.report is None:
+            print("keep it with --json FIT.json (for evaluate) or --report FIT.html (every record)")
     return 0
 
 
-def _write_model(arguments: argparse.Namespace, options: Any, margin: float, big_c: float | None) -> int:
+def _write_model(arguments: argparse.Namespace, options: ProblemOptions, settings: EngineOptions) -> int:
     from solver.backends.model_file import write_model
 
+    for name in ("json", "report"):
+        if getattr(arguments, name) is not None:
+            raise UsageError(
+                f"--write-model stops before there is a result: leave --{name} out, or run twice"
+            )
     problem = make_problem(arguments.original, arguments.masked, options)
-    system = problem_system(problem, reduce=big_c is None)
-    model = indicator_model(system, IndicatorOptions(margin=margin, big_c=big_c, scale=big_c is None))
-    write_model(model.milp, arguments.write_model)
-    rows, columns = model.milp.shape
-    print(f"wrote {arguments.write_model}: {rows} rows, {columns} columns, {model.milp.nonzeros} non-zeros")
+    tight = settings.big_c is None
+    system = problem_system(problem, reduce=tight)
+    choices = IndicatorOptions(margin=settings.margin, big_c=settings.big_c, scale=tight)
+    model = indicator_model(system, choices).milp
+    write_model(model, arguments.write_model)
+    rows, columns = model.shape
+    print(f"wrote {arguments.write_model}: {rows} rows, {columns} columns, {model.nonzeros} non-zeros")
     return 0
 
 
 def summary(result: FitResult) -> str:
     """The answer in a few lines."""
-    details = result.details
-    option = details["aggregator_options"].get("k_additive")
-    name = _NAMES[details["aggregator"]] + (f" ({option}-additive)" if option else "")
+    details, records = result.details, result.records
     lines = [
-        f"{details['name']}: {result.records} records, {details['direction']}, {name}",
+        *heading(details, records),
         "",
-        *_headline(result),
+        *_interval(result),
+        *listed(_affected(result)),
         "",
-        *_baselines(result),
+        *listed(baseline_pairs(details["baselines"], records)),
         "",
         *_parameters(result),
         "",
         *(f"note: {note}" for note in details["notes"]),
-        f"{details['engine']} on {details['backend']}, seed {details['seed']}, {details['seconds']:.1f} s",
+        _making(details),
     ]
     return "\n".join(lines) + "\n"
 
 
-def share(count: float, records: int) -> str:
-    """A count with its percentage."""
-    return f"{count:g} of {records} ({100 * count / records:.1f} %)"
-
-
-def _headline(result: FitResult) -> list[str]:
-    records, bound = result.records, result.linked_upper_bound
-    limits = {"time": "the time limit was reached", "user": "stopped by the user", "memory": "out of memory"}
+def _interval(result: FitResult) -> list[str]:
+    """The interval that holds the worst case, and the state of its proof."""
+    records, low, high = result.records, float(result.linked), float(result.linked_upper_bound)
+    what = "re-identified"
+    if result.details["ties"] == "share":
+        low, high = (result.details[f"expected_links{end}"] for end in ("", "_upper_bound"))
+        what = "expected links"
     if result.proven:
-        proof = "proven: no other parameters re-identify more"
-    else:
-        reason = limits.get(result.limit or "", "the bound is not tight")
-        proof = f"not proven ({reason}): other parameters may re-identify up to {bound}"
-    lines = [
-        f"  re-identified in the worst case  {share(result.linked, records)}",
-        f"  at most                          {share(bound, records)}",
-        f"  {proof}",
-    ]
-    if "expected_links" in result.details:
-        low, high = result.details["expected_links"], result.details["expected_links_upper_bound"]
-        lines.append(f"  expected links (ties shared)     {low:.2f}, at most {high:.2f}")
+        pairs = [(f"{what}, worst case", share(low, records)), ("upper bound", share(high, records))]
+        return [*listed(pairs), "  proven: no other parameters re-identify more"]
+    reasons = {
+        "time": "the time limit came first; a longer --time-limit narrows the interval",
+        "user": "stopped before the end; a longer run narrows the interval",
+        "memory": "out of memory; fewer records or attributes narrow the interval",
+    }
+    reason = reasons.get(result.limit or "", "the engine could not narrow the interval further")
+    pairs = [(f"{what}, at least", share(low, records)), (f"{what}, at most", share(high, records))]
+    return [*listed(pairs), f"  not proven: {reason}"]
+
+
+def _affected(result: FitResult) -> list[tuple[str, str]]:
+    """Which records no parameters reach, and which the tie rule decides about."""
+    records, shared = result.records, result.details["ties"] == "share"
+    pairs = []
+    if shared:
+        pairs.append(("nearest up to identical ones", share(result.linked, records)))
     if result.details["lost"]:
-        lines.append(f"  no parameters can re-identify    {share(result.details['lost'], records)}")
-    return lines
-
-
-def _baselines(result: FitResult) -> list[str]:
-    titles = {"euclid": "Euclidean distance", "mahalanobis": "classical Mahalanobis distance"}
-    return [
-        f"  {titles[name]:<31}  {share(count, result.records)}"
-        for name, count in result.details["baselines"].items()
-    ]
+        pairs.append(("out of reach for any parameters", share(result.details["lost"], records)))
+    tied = int((result.table.to_frame()["ties"] > 0).sum())
+    if tied and not shared:
+        pairs.append(("partner tied, so not counted", share(tied, records) + "; see --ties share"))
+    return pairs
 
 
 def _parameters(result: FitResult) -> list[str]:
     importance = result.details["importance"]
     if importance is None:
         weights = result.parameters["weights"]
-        return ["  rank of the attribute distance (1 = largest)   weight", *_columns(weights)]
+        return ["  weight by rank of the attribute distance (1 = largest)", *_columns(weights)]
     titles = {
-        "weighted-mean": "weight",
-        "choquet": "importance (Shapley value)",
-        "mahalanobis": "share of the trace",
+        "weighted-mean": "weight of each attribute",
+        "choquet": "importance of each attribute (Shapley value)",
+        "mahalanobis": "share of each attribute in the trace of the matrix",
     }
-    return [f"  attribute: {titles[result.details['aggregator']]}", *_columns(importance)]
+    return [f"  {titles[result.details['aggregator']]}", *_columns(importance)]
 
 
 def _columns(values: dict[str, float]) -> list[str]:
     width = max(len(name) for name in values)
     return [f"    {name:<{width}}  {value:.4f}" for name, value in values.items()]
+
+
+def _making(details: dict[str, Any]) -> str:
+    engine = details["engine"] + (f" on {details['backend']}" if details["backend"] else "")
+    margin = f", margin {details['margin']:g}" if details["margin"] is not None else ""
+    return f"{engine}{margin}, seed {details['seed']}, {details['seconds']:.1f} s"

@@ -1,0 +1,65 @@
+"""Output files, checked before the work is done rather than after."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from datasets.files import CSV_SUFFIXES, PARQUET_SUFFIXES
+from solver.backends.model_file import SUFFIXES as MODEL_SUFFIXES
+from solver.errors import UsageError
+
+_INPUTS = ("original", "masked", "parameters")
+_SUFFIXES = {"table": CSV_SUFFIXES + PARQUET_SUFFIXES, "write_model": MODEL_SUFFIXES}
+
+
+def check_targets(arguments: argparse.Namespace, *names: str) -> None:
+    """Refuse output files that could not be written in the end, or would overwrite an input.
+
+    Parameters
+    ----------
+    arguments : Namespace
+        The parsed arguments.
+    names : str
+        Those of them that name output files, such as ``json`` for `--json`.
+
+    Raises
+    ------
+    UsageError
+        With the option, the file and how to mend it.
+    """
+    taken = {_real(getattr(arguments, name)): name for name in _INPUTS if getattr(arguments, name, None)}
+    for name in names:
+        path: str | None = getattr(arguments, name)
+        if path is None:
+            continue
+        option = "--" + name.replace("_", "-")
+        _check_target(path, option, _SUFFIXES.get(name, ()))
+        if Path(path).exists() and not Path(path).is_file():
+            continue  # a device such as /dev/null takes anything, any number of times
+        other = taken.setdefault(_real(path), name)
+        if other in _INPUTS:
+            raise UsageError(f"{option} {path} would overwrite the --{other} file: give another name")
+        if other != name:
+            raise UsageError(f"--{other} and {option} both name {path}: give each a file of its own")
+
+
+def _check_target(path: str, option: str, suffixes: tuple[str, ...]) -> None:
+    if not path:
+        raise UsageError(f"{option} needs a file name, not an empty text")
+    target, folder = Path(path), Path(path).parent
+    if target.is_dir():
+        raise UsageError(f"cannot write {option} {path}: it is a folder; give a file name")
+    if suffixes and target.suffix.lower() not in suffixes:
+        raise UsageError(f"cannot write {option} {path}: end the name in {' or '.join(suffixes)}")
+    if not folder.is_dir():
+        raise UsageError(f"cannot write {option} {path}: the folder {folder} does not exist; create it first")
+    if not target.exists() and not os.access(folder, os.W_OK | os.X_OK):
+        raise UsageError(
+            f"cannot write {option} {path}: the folder {folder} may not be written to; choose another one"
+        )
+
+
+def _real(path: str) -> str:
+    return os.path.realpath(path)

@@ -1,0 +1,65 @@
+"""Words and columns that the printed summaries share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from solver.risk.formats import NARROW_SPACE, count, percent
+from solver.risk.making import AGGREGATORS
+
+_DIRECTIONS = {
+    "original-to-masked": "from each original record to its nearest masked record",
+    "masked-to-original": "from each masked record to its nearest original record",
+}
+_BASELINES = {"euclid": "Euclidean distance", "mahalanobis": "classical Mahalanobis distance"}
+
+
+def heading(details: Mapping[str, Any], records: int) -> list[str]:
+    """What was asked, in two lines: the files, then the distance and its direction."""
+    k = details["aggregator_options"].get("k_additive")
+    title = AGGREGATORS[details["aggregator"]] + (f", {k}-additive" if k else "")
+    candidates, attributes = details["candidates"], len(details["attributes"])
+    size = f"{count(records)} records"
+    if candidates != records:
+        size += f" with a partner among {count(candidates)} candidates"
+    plural = "attribute" if attributes == 1 else "attributes"
+    return [
+        f"{details['name']}: {size}, {attributes} {plural}",
+        f"{title}, {_DIRECTIONS[details['direction']]}",
+    ]
+
+
+def share(part: float, records: int) -> str:
+    """Write a count with its percentage, which is never 0 or 100 for what is not exactly that."""
+    return f"{count(part)} of {count(records)} ({percent(part, records).replace(NARROW_SPACE, ' ')})"
+
+
+def baseline_pairs(baselines: Mapping[str, float], records: int) -> list[tuple[str, str]]:
+    """What distances that nobody has to learn link."""
+    return [(_BASELINES[name], share(linked, records)) for name, linked in baselines.items()]
+
+
+def listed(pairs: Sequence[tuple[str, str]], width: int = 32) -> list[str]:
+    """Indented lines of a name and a text, the texts below each other."""
+    return [f"  {name:<{width}} {text}" for name, text in pairs]
+
+
+def table(titles: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
+    """Columns as wide as they need to be, numbers to the right; a dash for what is missing."""
+    kinds = [{type(row[at]) for row in rows if row[at] is not None} for at in range(len(titles))]
+    cells = [list(titles), *([_cell(value) for value in row] for row in rows)]
+    widths = [max(len(line[at]) for line in cells) for at in range(len(titles))]
+    return [
+        "  ".join(
+            text.rjust(width) if kind and kind <= {int, float} else text.ljust(width)
+            for text, width, kind in zip(line, widths, kinds, strict=True)
+        ).rstrip()
+        for line in cells
+    ]
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    return f"{value:g}" if isinstance(value, float) else str(value)
