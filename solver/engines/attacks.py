@@ -155,7 +155,8 @@ def widen(system: BlockSystem, scorer: Scorer, record: Record, evaluator: Evalua
     if solution is None:
         return
     theta = system.aggregator.repair(solution[0])
-    if evaluator.weight(system.aggregator.form(theta)) >= record.linked:
+    linked = evaluator.weight(system.aggregator.form(theta))
+    if not record.improve(theta, linked) and linked == record.linked:
         record.theta = theta
 
 

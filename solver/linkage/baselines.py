@@ -27,12 +27,14 @@ def mahalanobis_form(pair: LinkagePair) -> DistanceForm:
 
     The covariance matrix is that of the differences between partners, ``Var(X) + Var(Y) - 2 Cov(X, Y)``
     (Torra, Abowd and Domingo-Ferrer 2006, the source of Eq. 2), with a pseudo-inverse where attributes
-    are collinear.
+    are collinear; the Euclidean distance where there is no covariance to speak of.
     """
     aggregator = Mahalanobis(pair.attributes, Differences.SIGNED)
+    if pair.blocks < 2:
+        return aggregator.form(aggregator.equal())
     covariance = np.atleast_2d(np.cov(pair.partner_distances(Differences.SIGNED), rowvar=False))
-    if not np.isfinite(covariance).all() or not covariance.any():
-        return aggregator.form(aggregator.equal())  # one block, or nothing was masked
+    if not covariance.any():
+        return aggregator.form(aggregator.equal())  # nothing was masked
     inverse = np.linalg.pinv(covariance, rcond=1e-10, hermitian=True).astype(np.float64)
     theta = aggregator.repair(inverse[np.triu_indices(len(inverse))])
     return aggregator.form(theta)
