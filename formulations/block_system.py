@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from formulations.aggregators.base import Aggregator
-from formulations.distances import TIE_TOLERANCE
 from formulations.pair import LinkagePair
 from formulations.rows import block_rows
 
@@ -20,6 +19,9 @@ IndexArray = NDArray[np.intp]
 @dataclass(frozen=True)
 class BlockSystem:
     """``matrix @ theta > 0`` row by row; a block is linked when all of its rows hold.
+
+    The rows say what the evaluator checks, ties within `TIE_TOLERANCE` included, so that a bound on them
+    is a bound on its count.
 
     Attributes
     ----------
@@ -32,7 +34,7 @@ class BlockSystem:
     lost : ndarray of bool, shape (blocks,)
         Blocks that no parameters can link.
     matrix : scipy.sparse.csr_array, shape (rows, dimension)
-        ``features(rival) - features(partner)``, each row divided by its length.
+        ``(1 - t) features(rival) - (1 + t) features(partner)``, each row divided by its length.
     length : ndarray of float64, shape (rows,)
         The lengths.
     row_open : ndarray of int, shape (rows,)
@@ -99,12 +101,10 @@ def block_system(pair: LinkagePair, aggregator: Aggregator, *, reduce: bool = Tr
     rows = block_rows(pair, aggregator, reduce=reduce)
     matrix = rows.features(aggregator)
     length = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
-    own = rows.partner[rows.block]
-    size = np.abs(rows.distances).max(axis=1, initial=0.0) + np.abs(own).max(axis=1, initial=0.0)
-    # A row of rounding noise is a tie for every parameter; features of a form are of degree two.
-    vanishing = length <= TIE_TOLERANCE * (size if aggregator.monotone else size**2)
+    partner, distances = rows.beyond_ties(aggregator)
+    own = partner[rows.block]
     lost = rows.lost.copy()
-    lost[rows.block[vanishing]] = True
+    lost[rows.block[aggregator.largest_excess(distances, own) <= 0.0]] = True
 
     keep = np.flatnonzero(~lost[rows.block])
     open_blocks, row_open = np.unique(rows.block[keep], return_inverse=True)
@@ -119,6 +119,6 @@ def block_system(pair: LinkagePair, aggregator: Aggregator, *, reduce: bool = Tr
         length=length,
         row_open=row_open.astype(np.intp),
         rival=rows.rival[keep],
-        excess=aggregator.largest_excess(own[keep], rows.distances[keep]) / length,
+        excess=aggregator.largest_excess(own[keep], distances[keep]) / length,
         data_rows=aggregator.data_rows(rows.partner[open_blocks]),
     )

@@ -21,8 +21,9 @@ IndexArray = NDArray[np.intp]
 class BlockRows:
     """Rivals that matter, block by block.
 
-    Block i is linked by ``theta`` when ``(features(rival) - features(partner)) @ theta > 0`` for each of
-    its rows, unless it is `lost`.
+    With t the `TIE_TOLERANCE`, block i is linked by ``theta`` when
+    ``((1 - t) features(rival) - (1 + t) features(partner)) @ theta > 0`` for each of its rows, unless it is
+    `lost`: the rival is farther than the partner by more than a tie, as the evaluator has it.
 
     Attributes
     ----------
@@ -42,10 +43,24 @@ class BlockRows:
     partner: FloatArray
     lost: NDArray[np.bool_]
 
+    def beyond_ties(self, aggregator: Aggregator) -> tuple[FloatArray, FloatArray]:
+        """Attribute distances scaled such that strictly nearer means nearer by more than a tie.
+
+        Returns
+        -------
+        partner : ndarray of float64, shape (blocks, attributes)
+            Those whose features are ``(1 + t) features(partner)``.
+        distances : ndarray of float64, shape (rows, attributes)
+            Those whose features are ``(1 - t) features(rival)``.
+        """
+        root = 1.0 / aggregator.degree
+        return self.partner * (1 + TIE_TOLERANCE) ** root, self.distances * (1 - TIE_TOLERANCE) ** root
+
     def features(self, aggregator: Aggregator) -> sparse.csr_array:
-        """``features(rival) - features(partner)`` for each row, shape (rows, dimension)."""
-        own = aggregator.features(self.partner)
-        return sparse.csr_array(aggregator.features(self.distances) - own[self.block])
+        """``(1 - t) features(rival) - (1 + t) features(partner)`` by row, shape (rows, dimension)."""
+        partner, distances = self.beyond_ties(aggregator)
+        own = aggregator.features(partner)
+        return sparse.csr_array(aggregator.features(distances) - own[self.block])
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]

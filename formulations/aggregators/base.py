@@ -92,12 +92,15 @@ class Aggregator(ABC):
     monotone : bool
         Whether a larger attribute distance never makes the aggregated distance smaller, for every
         parameter of the domain. It lets dominated rivals be left out.
+    degree : int
+        Multiplying the attribute distances by x multiplies the features by ``x**degree``.
     allowed_differences : tuple of Differences
         The attribute distances it is defined for, the default first.
     """
 
     name: ClassVar[str]
     monotone: ClassVar[bool] = True
+    degree: ClassVar[int] = 1
     allowed_differences: ClassVar[tuple[Differences, ...]] = (Differences.SQUARED, Differences.ABSOLUTE)
 
     def __init__(self, attributes: tuple[str, ...], differences: Differences | str | None = None) -> None:

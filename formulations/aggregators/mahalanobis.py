@@ -29,6 +29,7 @@ class Mahalanobis(Aggregator):
 
     name: ClassVar[str] = "mahalanobis"
     monotone: ClassVar[bool] = False
+    degree: ClassVar[int] = 2
     allowed_differences: ClassVar[tuple[Differences, ...]] = (Differences.SIGNED, Differences.ABSOLUTE)
 
     @property
