@@ -75,6 +75,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = _fail(str(error), 1)
     except MemoryError:
         code = _fail("out of memory: take a sample of the records, or fewer attributes", 1)
+    except SystemExit:  # after --help and --version
+        _write_out(output.getvalue())
+        raise
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         code = 1
@@ -83,22 +86,22 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(argv: list[str]) -> int:
     _check_command(argv)
-    try:
-        arguments = build_parser().parse_args(argv)
-    except SystemExit as end:  # after --help and --version
-        return int(end.code or 0)
+    arguments = build_parser().parse_args(argv)
     arguments.command_line = argv
     return int(arguments.run(arguments))
 
 
 def _check_command(argv: list[str]) -> None:
     """Refuse a missing or unknown command before the commands are imported."""
+    known, see = ", ".join(COMMANDS), f"(see `{PROGRAM} --help`)"
     if not argv:
-        raise UsageError(f"which command? {', '.join(COMMANDS)} (see `{PROGRAM} --help`)")
-    if not argv[0].startswith("-") and argv[0] not in COMMANDS:
-        raise UsageError(
-            f"unknown command '{argv[0]}'{_suggestion(argv[0], COMMANDS)} (see `{PROGRAM} --help`)"
-        )
+        raise UsageError(f"which command? {known} {see}")
+    first = argv[0]
+    if first in COMMANDS or first in ("-h", "--help", "--version"):
+        return
+    if first.startswith("-"):
+        raise UsageError(f"give the command before '{first}': {known} {see}")
+    raise UsageError(f"unknown command '{first}'{_suggestion(first, COMMANDS)} {see}")
 
 
 def _suggestion(name: str, known: Iterable[str]) -> str:

@@ -16,8 +16,9 @@ from formulations.block_indicator import IndicatorModel, IndicatorOptions, indic
 from solver.backends.base import BackendResult, SolveOptions
 from solver.backends.isolated import solve_isolated
 from solver.backends.registry import available_backends, get_backend
-from solver.engines.attacks import attack
-from solver.engines.base import Clock, EngineOptions, check_options, rounded_bound, whole
+from solver.engines.attacks import attack, widen
+from solver.engines.base import Clock, EngineOptions, Record, check_options, rounded_bound, whole
+from solver.engines.scoring import Scorer
 from solver.fitting import check_limits, first_record, interruptible, library_versions, problem_system
 from solver.linkage.evaluator import Evaluator
 from solver.problem import Problem, ProblemOptions, make_problem
@@ -43,7 +44,7 @@ class BackendRow:
     linked : float or None
         Weight of linked records (their number, under the strict tie rule) after a recount of its solution.
     linked_with_margin : float or None
-        Weight of those among them that keep the model's margin on every row, as the model counts.
+        Weight of those among them that keep the model's margin on every row, as the bounds count.
     linked_upper_bound : float or None
         Its bound on that, whatever the parameters.
     gap : float or None
@@ -245,8 +246,16 @@ class _Contest:
             return None, None
         aggregator = self._system.aggregator
         theta = aggregator.repair(result.values[: self._model.dimension])
-        kept = self._model.linked_weight(self._model.milp.value(self._model.point(theta)))
-        return self._evaluator.weight(aggregator.form(theta)), kept
+        linked = self._evaluator.weight(aggregator.form(theta))
+        if not self._system.open_blocks.size:
+            return linked, linked
+        # Solutions sit on the margin, give or take a rounding: judge the widest that link the same as well.
+        record = Record(Clock(self._time_limit), theta, linked, self._system.total_weight)
+        widen(self._system, Scorer(self._system), record, self._evaluator)
+        return linked, max(self._with_margin(theta), self._with_margin(record.theta))
+
+    def _with_margin(self, theta: FloatArray) -> float:
+        return self._model.linked_weight(self._model.milp.value(self._model.point(theta)))
 
     def _bound(self, result: BackendResult) -> float | None:
         """The bound on linked weight; None when the backend has none or the model promises none."""

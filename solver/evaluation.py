@@ -69,8 +69,11 @@ def read_parameters(path: str | Path) -> dict[str, Any]:
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise UsageError(f"{path} cannot be read: {reason}; give the file that `fit --json` wrote") from None
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"{path} is no JSON ({error}); give the file that `fit --json` wrote") from None
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise UsageError(f"{path} is no JSON ({place}); give the file that `fit --json` wrote") from None
+    except (ValueError, RecursionError):  # not even text, or nested without end
+        raise UsageError(f"{path} is no JSON; give the file that `fit --json` wrote") from None
     if not isinstance(content, dict) or not isinstance(content.get("parameters"), dict):
         raise UsageError(f"{path} has no parameters; give the file that `fit --json` wrote")
     return content

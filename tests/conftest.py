@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from survey_files import write_pair
 
+pytest.register_assert_rewrite("cli_runs")
+
 
 @pytest.fixture
 def survey_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

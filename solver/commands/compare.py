@@ -98,13 +98,7 @@ def summary(result: ComparisonResult) -> str:
         size = result.rows[0]
         lines.append(f"model: {size.rows} rows, {size.columns} columns, {size.nonzeros} non-zeros")
     rows = [[getattr(row, field) for field in _COLUMNS] for row in result.rows]
-    lines += ["", *table(list(_COLUMNS.values()), rows), "", *_verdict(result)]
-    if any(row.linked is not None and row.linked > _most(row) for row in result.rows):
-        lines.append(
-            f"note: bounds hold for parameters that keep the margin of {result.details['margin']:g}; some "
-            "records are linked by less; a smaller --margin counts them"
-        )
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", *table(list(_COLUMNS.values()), rows), "", *_verdict(result)]) + "\n"
 
 
 def _verdict(result: ComparisonResult) -> list[str]:
@@ -113,7 +107,13 @@ def _verdict(result: ComparisonResult) -> list[str]:
     if not result.rows:
         return ["stopped before any backend was done"]
     claims = sum(row.status == "optimal" for row in result.rows)
-    return [f"{claims} of {len(result.rows)} claim a proof; no two contradict each other"]
+    lines = [f"{claims} of {len(result.rows)} claim a proof; no two contradict each other"]
+    if any(row.linked is not None and row.linked > _most(row) for row in result.rows):
+        lines.append(
+            f"note: bounds hold for parameters that keep the margin of {result.details['margin']:g}; some "
+            "records are linked by less; a smaller --margin counts them"
+        )
+    return lines
 
 
 def _most(row: BackendRow) -> float:

@@ -137,7 +137,7 @@ def _interval(result: FitResult) -> list[str]:
         low, high = (result.details[f"expected_links{end}"] for end in ("", "_upper_bound"))
         what = "expected links"
     if result.proven:
-        pairs = [(f"{what}, worst case", share(low, records)), ("upper bound", share(high, records))]
+        pairs = [(f"{what} in the worst case", share(low, records)), ("at most", share(high, records))]
         return [*listed(pairs), "  proven: no other parameters re-identify more"]
     reasons = {
         "time": "the time limit came first; a longer --time-limit narrows the interval",
