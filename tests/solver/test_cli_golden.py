@@ -65,6 +65,12 @@ def test_the_worst_case_does_not_depend_on_the_seed(aggregator, capsys):
     assert len(printed) == 1
 
 
+def test_no_time_limit(capsys):
+    run(capsys, "fit", *PAIR, "--time-limit", "none", "--json", "fit.json")
+    result = json.loads(Path("fit.json").read_text(encoding="utf-8"))
+    assert (result["status"], result["limit"], result["time_limit"]) == ("optimal", None, None)
+
+
 def test_write_model(capsys):
     printed = run(capsys, "fit", *PAIR, "--write-model", "m.lp")
     check_golden("fit-write-model", printed)
