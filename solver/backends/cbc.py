@@ -21,6 +21,9 @@ from solver.backends.template import Clock, Ending, Outcome, TemplateBackend
 BEST_POSSIBLE = re.compile(r"best possible ([^\s),]+)")
 """CBC's dual bound as its log lines 5 and 10 give it, to about eight digits."""
 
+INTEGER_GAP = re.compile(r"Exiting as integer gap of ([0-9.eE+-]+) less than")
+"""Solution minus dual bound when CBC stops within the gap that it was allowed."""
+
 PRINTED = 1e-7
 """Relative rounding of the numbers in CBC's log; a bound read there is lowered by this much."""
 
@@ -151,7 +154,19 @@ def read_outcome(built: PulpModel, log: str, model: MilpModel) -> Outcome:
     within_gap = "within gap tolerance" in log
     if values is not None and not stopped and not within_gap:
         return Outcome(ending, values, model.value(values))
-    return Outcome(ending, values, last_bound(log) + model.constant)
+    bound = last_bound(log) + model.constant
+    if values is not None and within_gap:
+        bound = max(bound, model.value(values) - last_gap(log))
+    return Outcome(ending, values, bound)
+
+
+def last_gap(log: str) -> float:
+    """Take the gap at which CBC stopped, raised by the rounding of its digits; inf without one.
+
+    At the root node that line is all that CBC says of its bound to more than four digits.
+    """
+    found = INTEGER_GAP.findall(log)
+    return float(found[-1]) * (1.0 + PRINTED) + PRINTED if found else math.inf
 
 
 def last_bound(log: str) -> float:
