@@ -20,6 +20,10 @@ from solver.linkage.evaluator import Evaluator
 FloatArray = NDArray[np.float64]
 
 _MOST_CUT_ROUNDS = 50
+_REFUTED = (
+    "the attack links more than the model allows, by a margin below the model's: the bound is left out; run "
+    "again with a smaller --margin"
+)
 
 
 class MilpEngine(Engine):
@@ -79,6 +83,11 @@ class _Run:
                 break
             cuts = np.vstack([cuts, fresh])
         widen(self.system, Scorer(self.system), self.record, self.evaluator)
+        if self.record.linked > self.record.bound + 1e-9:
+            # A bound was taken while solving, and the answer links more by less than the model's margin.
+            self._note(_REFUTED)
+            self.record.bound = self.system.total_weight - self.system.lost_weight
+            self.record.note()
 
     def _model(self, cuts: FloatArray) -> IndicatorModel:
         big_c, margin = self.options.big_c, self.options.margin
@@ -86,6 +95,11 @@ class _Run:
         model = indicator_model(self.system, choices, cuts)
         rows, columns = model.milp.shape
         self.size = {"rows": rows, "columns": columns, "nonzeros": model.milp.nonzeros}
+        if not model.valid:
+            self._note(
+                f"the constant C = {big_c:g} cuts off parameters of this aggregator (C must be at least "
+                f"{model.needed_c:.4g} here), so the model's bound is no upper bound and is left out"
+            )
         return model
 
     def _backend(self, model: IndicatorModel) -> BackendResult:
@@ -123,20 +137,11 @@ class _Run:
 
     def _tighten(self, model: IndicatorModel, bound: float) -> None:
         """Take a dual bound, unless the model cannot promise it or an attack in hand refutes it."""
-        if not np.isfinite(bound):
-            return
-        if not model.valid:
-            self._note(
-                f"the constant C = {self.options.big_c:g} cuts off parameters of this aggregator (C must be "
-                f"at least {model.needed_c:.4g} here), so the model's bound is no upper bound and is left out"
-            )
+        if not np.isfinite(bound) or not model.valid:
             return
         linked = rounded_bound(model.linked_weight(bound), self.system.pair.weight)
         if linked < self.record.linked - 1e-9:
-            self._note(
-                "the attack links more than the model allows, by a margin below the model's: the bound is "
-                "left out; run again with a smaller --margin"
-            )
+            self._note(_REFUTED)
             return
         self.record.tighten(linked)
 
