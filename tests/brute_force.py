@@ -156,7 +156,8 @@ class Family:
     """A family of distances, linear in its parameters, with the polytope (or cone) they lie in.
 
     `features` turns attribute distances into the coefficients of the parameters; ``upper @ x <= limit`` and
-    ``equal @ x == value`` with free x is the domain; `cut` gives further rows that x must keep positive.
+    ``equal @ x == value`` with free x is the domain. Where the domain is a cone besides, `cone` gives rows
+    that separate x from it (none when x is inside), and the point of the cone at or near x.
     """
 
     kind: str
@@ -165,7 +166,7 @@ class Family:
     limit: np.ndarray
     equal: np.ndarray
     value: np.ndarray
-    cut: Callable[[np.ndarray], np.ndarray] | None = None
+    cone: Callable[[np.ndarray], tuple[list[np.ndarray], np.ndarray]] | None = None
 
 
 def _simplex(kind, n, features):
@@ -230,17 +231,20 @@ def bilinear_family(n, kind="signed"):
     def features(c):
         return [c[k] * c[m] * (1.0 if k == m else 2.0) for k, m in cells]
 
-    def cut(x):
+    def cone(x):
         matrix = np.zeros((n, n))
         for (k, m), value in zip(cells, x, strict=True):
             matrix[k, m] = matrix[m, k] = value
         values, vectors = np.linalg.eigh(matrix)
-        return np.array([features(v) for v in vectors[:, values < -1e-10].T]).reshape(-1, len(cells))
+        rows = [np.array(features(v)) for value, v in zip(values, vectors.T, strict=True) if value < 0.0]
+        inside = (vectors * values.clip(0.0)) @ vectors.T
+        inside = inside / np.trace(inside)
+        return rows, np.array([inside[k, m] for k, m in cells])
 
     size = len(cells)
     trace = np.array([[1.0 if k == m else 0.0 for k, m in cells]])
     upper = np.vstack([np.eye(size), -np.eye(size)])
-    return Family(kind, features, upper, np.ones(2 * size), trace, np.ones(1), cut)
+    return Family(kind, features, upper, np.ones(2 * size), trace, np.ones(1), cone)
 
 
 def block_rows(files: Records, family: Family, block):
@@ -258,46 +262,60 @@ def block_rows(files: Records, family: Family, block):
     return np.array(rows).reshape(len(rows), len(own))
 
 
-def widest_margin(family: Family, rows):
-    """The largest t such that some parameters give every row at least t, up to 1."""
+def _program(family: Family, rows, cuts):
+    """Parameters and the largest t, up to 1, such that they give every row at least t."""
     size = family.equal.shape[1]
-    cuts = np.empty((0, size))
-    for _ in range(400):
-        blocks = [(family.upper, family.limit, 0.0), (-rows, np.zeros(len(rows)), 1.0)]
-        blocks.append((-cuts, np.zeros(len(cuts)), 0.0))
-        matrix = np.vstack([np.hstack([a, np.full((len(a), 1), t)]) for a, _, t in blocks])
-        answer = linprog(
-            np.append(np.zeros(size), -1.0),
-            A_ub=matrix,
-            b_ub=np.concatenate([b for _, b, _ in blocks]),
-            A_eq=np.hstack([family.equal, np.zeros((len(family.equal), 1))]),
-            b_eq=family.value,
-            bounds=[(None, None)] * size + [(None, 1.0)],
-            method="highs",
-        )
-        assert answer.status == 0, answer.message
-        margin = -float(answer.fun)
-        fresh = np.empty((0, size)) if family.cut is None else family.cut(answer.x[:-1])
-        if margin <= 0.0 or len(fresh) == 0:
-            return margin
-        cuts = np.vstack([cuts, fresh])
-    return margin
+    parts = [(family.upper, family.limit, 0.0), (-rows, np.zeros(len(rows)), 1.0)]
+    parts.append((-cuts, np.zeros(len(cuts)), 0.0))
+    answer = linprog(
+        np.append(np.zeros(size), -1.0),
+        A_ub=np.vstack([np.hstack([a, np.full((len(a), 1), t)]) for a, _, t in parts]),
+        b_ub=np.concatenate([b for _, b, _ in parts]),
+        A_eq=np.hstack([family.equal, np.zeros((len(family.equal), 1))]),
+        b_eq=family.value,
+        bounds=[(None, None)] * size + [(None, 1.0)],
+        method="highs",
+    )
+    assert answer.status == 0, answer.message
+    return answer.x[:-1], -float(answer.fun)
+
+
+def widest_margin(family: Family, rows):
+    """The largest t of a polytope."""
+    assert family.cone is None
+    return _program(family, rows, np.empty((0, family.equal.shape[1])))[1]
+
+
+def linkable(family: Family, rows, margin, cuts: list):
+    """Whether some parameters give every row more than `margin`; `cuts`, valid for all, are added to."""
+    for _ in range(1000):
+        x, widest = _program(family, rows, np.array(cuts).reshape(-1, family.equal.shape[1]))
+        if widest <= margin:
+            return False
+        if family.cone is None:
+            return True
+        fresh, inside = family.cone(x)
+        if (rows @ inside).min() > margin:
+            return True
+        cuts.extend(fresh)
+    raise AssertionError("undecided: the margin lies too near")
 
 
 def optimum(files: Records, family: Family, margin=1e-9):
     """Largest weight of blocks that some parameters of the family link together, each by `margin`."""
     rows = [block_rows(files, family, block) for block in range(len(files.queries))]
     weights = files.weights
+    cuts: list = []
     alone = [
         block
         for block, own in enumerate(rows)
-        if own is not None and (len(own) == 0 or widest_margin(family, own) > margin)
+        if own is not None and (len(own) == 0 or linkable(family, own, margin, cuts))
     ]
     chosen = chain.from_iterable(combinations(alone, size) for size in range(len(alone), -1, -1))
     by_weight = sorted(chosen, key=lambda blocks: -sum(weights[block] for block in blocks))
     for blocks in by_weight:
         together = np.vstack([rows[block] for block in blocks]) if blocks else np.empty((0, 0))
-        if len(together) == 0 or widest_margin(family, together) > margin:
+        if len(together) == 0 or linkable(family, together, margin, cuts):
             return sum(weights[block] for block in blocks)
     raise AssertionError("the empty set can always be linked")
 
