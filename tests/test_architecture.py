@@ -1,0 +1,192 @@
+"""The rooms and the arrows between them, read from the imports of every file."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("formulations", "datasets", "solver")
+FILES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+OPTIMISERS = {"highspy", "pulp", "cvxpy", "pyscipopt", "ortools", "gurobipy", "cplex"}
+MOST_LINES = 400
+
+# Inside solver, a module may import those of lower rank, and those beside it in the same room.
+RANKS = {
+    "solver.errors": 0,
+    "solver.results": 0,
+    "solver.backends": 1,
+    "solver.linkage": 1,
+    "solver.engines": 2,
+    "solver.problem": 3,
+    "solver.fitting": 3,
+    "solver.evaluation": 3,
+    "solver.comparison": 3,
+    "solver.risk": 4,
+    "solver.commands": 5,
+    "solver.cli": 5,
+    "solver.__main__": 6,
+}
+
+
+def module_of(path):
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imported(tree, *, everywhere):
+    """Modules that a file imports: everywhere, or only when it is itself imported."""
+    found = []
+    pending = list(tree.body)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Import):
+            found.extend(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "relative imports hide where an arrow goes"
+            found.extend(f"{node.module}.{alias.name}" for alias in node.names)
+        elif everywhere or not (_is_later(node) or _is_for_types(node)):
+            pending.extend(ast.iter_child_nodes(node))
+    return found
+
+
+def _is_later(node):
+    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+
+
+def _is_for_types(node):
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
+def arrows(path, *, everywhere=True):
+    return imported(ast.parse(path.read_text(encoding="utf-8")), everywhere=everywhere)
+
+
+def room(module):
+    """The entry of `RANKS` that a module belongs to, if it is one of solver's."""
+    if not module.startswith("solver."):
+        return None
+    return next((name for name in RANKS if module == name or module.startswith(name + ".")), module)
+
+
+each_file = pytest.mark.parametrize("path", FILES, ids=[str(path.relative_to(ROOT)) for path in FILES])
+
+
+def test_there_is_something_to_check():
+    assert len(FILES) > 60
+    assert {path.relative_to(ROOT).parts[0] for path in FILES} == set(PACKAGES)
+
+
+@each_file
+def test_imports_point_the_right_way(path):
+    module = module_of(path)
+    package = module.split(".")[0]
+    for target in arrows(path):
+        top = target.split(".")[0]
+        if package == "formulations":
+            allowed = {"numpy", "scipy", "numba", "formulations"} | sys.stdlib_module_names
+            assert top in allowed, (
+                f"{module} imports {target}: the mathematics needs numpy, scipy and numba only"
+            )
+        if package == "datasets":
+            assert top not in {"solver", "formulations"}, (
+                f"{module} imports {target}: data knows no use of it"
+            )
+        assert top not in {"tests", "scripts"}, f"{module} imports {target}"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in FILES if path.is_relative_to(ROOT / "solver") and module_of(path) != "solver"],
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
+def test_layers_of_the_solver(path):
+    module = module_of(path)
+    own = room(module)
+    assert own in RANKS, f"{module} has no place yet: give it a rank in this test"
+    for target in arrows(path):
+        other = room(target)
+        if other is None or other == own:
+            continue
+        assert other in RANKS, f"{module} imports {target}, which has no rank in this test"
+        # The files of one floor (fitting, comparison, ...) may use each other; rooms do not.
+        floor = RANKS[own] in (0, 3, 5) and RANKS[other] == RANKS[own]
+        assert RANKS[other] < RANKS[own] or floor, f"{module} imports {target}: that arrow points upwards"
+
+
+def test_the_floor_of_the_solver_has_no_circle():
+    """Files of one rank that use each other do so in one direction only."""
+    floor = {name for name, rank in RANKS.items() if rank == 3}
+    graph = {
+        name: {room(t) for t in arrows(ROOT / (name.replace(".", "/") + ".py"))} & floor - {name}
+        for name in floor
+    }
+    order: list[str] = []
+    while len(order) < len(graph):
+        ready = [name for name in graph if name not in order and graph[name] <= set(order)]
+        assert ready, f"a circle among {sorted(set(graph) - set(order))}"
+        order += ready
+
+
+@each_file
+def test_no_optimiser_is_imported_before_it_is_used(path):
+    for target in arrows(path, everywhere=False):
+        assert target.split(".")[0] not in OPTIMISERS, f"{module_of(path)} imports {target} at the top"
+        assert not target.startswith("scipy.optimize.milp"), f"{module_of(path)} imports {target} at the top"
+
+
+def test_formulations_never_import_an_optimiser_at_all():
+    for path in FILES:
+        if path.is_relative_to(ROOT / "formulations"):
+            targets = arrows(path)
+            assert not any(target.startswith("scipy.optimize") for target in targets), path
+
+
+def test_listing_the_backends_loads_no_optimiser():
+    """Not by reading but by running: the command line's modules and the registry, in a fresh interpreter."""
+    script = (
+        "import sys, solver.cli\n"
+        "solver.cli.build_parser()\n"
+        "from solver.backends.registry import available_backends\n"
+        "available_backends()\n"
+        f"print(sorted(set(sys.modules) & {OPTIMISERS!r}))\n"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=True
+    )
+    assert answer.stdout.strip() == "[]"
+
+
+def packages():
+    return sorted({module_of(path) for path in FILES if path.name == "__init__.py"})
+
+
+def test_every_folder_with_code_is_a_package_that_says_what_lives_there():
+    for folder in {path.parent for path in FILES}:
+        init = folder / "__init__.py"
+        assert init.exists(), f"{folder.relative_to(ROOT)} has no __init__.py"
+        docstring = ast.get_docstring(ast.parse(init.read_text(encoding="utf-8")))
+        assert docstring, f"{init.relative_to(ROOT)} does not say what lives there"
+
+
+@each_file
+def test_every_module_has_a_docstring_and_fits_in_the_head(path):
+    text = path.read_text(encoding="utf-8")
+    assert ast.get_docstring(ast.parse(text)), f"{path.relative_to(ROOT)} has no docstring"
+    assert len(text.splitlines()) <= MOST_LINES, f"{path.relative_to(ROOT)} is too long: split it"
+
+
+def test_the_distribution_lists_every_package_and_no_other():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert sorted(project["tool"]["setuptools"]["packages"]) == packages()
+
+
+def test_no_two_test_files_share_a_name():
+    """Test folders are no packages, so pytest knows files by their name alone."""
+    names = [path.name for path in (ROOT / "tests").rglob("*.py")]
+    assert sorted(names) == sorted(set(names))
