@@ -72,7 +72,13 @@ class _Run:
             self.phases["build"] += self.record.clock.seconds - began
             self.record.phase = "solve"
             began = self.record.clock.seconds
-            result = self._backend(model)
+            try:
+                result = self._backend(model)
+            except (RuntimeError, MemoryError) as error:
+                self._note(
+                    f"the backend failed ({error or type(error).__name__}): the attack is all there is"
+                )
+                break
             self.phases["solve"] += self.record.clock.seconds - began
             self.versions[result.backend] = result.version
             self._take(model, result)

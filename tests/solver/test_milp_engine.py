@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import brute_force as plain
 import numpy as np
+import pandas as pd
 import pytest
 from aggregator_cases import BY_LABEL, CASES, LABELS
 
@@ -19,6 +20,7 @@ from solver.engines.base import Clock, EngineOptions, Record, rounded_bound
 from solver.engines.milp import MilpEngine
 from solver.engines.registry import get_engine
 from solver.errors import UsageError
+from solver.fitting import fit
 from solver.linkage.evaluator import Evaluator
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
@@ -331,3 +333,21 @@ def test_a_record_keeps_the_best_of_both_sides():
     record.tighten(5.0)
     assert record.proven
     assert [row[1:] for row in record.trace] == [(5.0, 9.0), (5.0, 5.0)]
+
+
+def test_a_backend_that_fails_leaves_the_attack(monkeypatch):
+    """Hours of attack must not be lost because an optimiser died."""
+
+    def fail(*_, **__):
+        raise RuntimeError("HiGHS failed with model status kSolveError")
+
+    monkeypatch.setattr("solver.backends.highs.HighsBackend.solve", fail)
+    random = np.random.default_rng(5)
+    original = pd.DataFrame(random.normal(size=(40, 2)), columns=["a", "b"])
+    masked = original + random.normal(scale=0.8, size=(40, 2))
+    result = fit(original, masked, attributes=["a", "b"])
+    assert result.status == "feasible"
+    assert 0 < result.linked < result.linked_upper_bound <= 40
+    assert result.details["notes"] == [
+        "the backend failed (HiGHS failed with model status kSolveError): only the attack remains"
+    ]
