@@ -75,9 +75,7 @@ class _Run:
             try:
                 result = self._backend(model)
             except (RuntimeError, MemoryError) as error:
-                self._note(
-                    f"the backend failed ({error or type(error).__name__}): the attack is all there is"
-                )
+                self._note(f"the backend failed ({error or type(error).__name__}): only the attack remains")
                 break
             self.phases["solve"] += self.record.clock.seconds - began
             self.versions[result.backend] = result.version
