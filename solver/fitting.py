@@ -28,7 +28,10 @@ FloatArray = NDArray[np.float64]
 
 DEFAULT_TIME_LIMIT = 120.0
 LARGEST_SYSTEM = 40_000_000
-"""Most pairs of a block and a candidate for which all rows of the model are built."""
+"""Most pairs of a block and a candidate for a model that leaves dominated rows out."""
+
+LARGEST_UNREDUCED = 4_000_000
+"""Most pairs for a model with a row for each of them."""
 
 
 def fit(
@@ -104,10 +107,11 @@ def check_limits(time_limit: float | None) -> None:
 def problem_system(problem: Problem, *, reduce: bool = True) -> BlockSystem:
     """The inequalities of every block; UsageError when there are more than a model can hold."""
     pairs = problem.pair.blocks * len(problem.pair.candidates)
-    if pairs > LARGEST_SYSTEM:
+    most = LARGEST_SYSTEM if reduce and problem.aggregator.monotone else LARGEST_UNREDUCED
+    if pairs > most:
         raise UsageError(
             f"{problem.pair.blocks:,} records and {len(problem.pair.candidates):,} candidates make {pairs:,} "
-            f"comparisons, more than the {LARGEST_SYSTEM:,} that the big-C model can hold: take a sample of "
+            f"comparisons, more than the {most:,} that the big-C model can hold: take a sample of "
             "the records, or judge given parameters with `evaluate`"
         )
     return block_system(problem.pair, problem.aggregator, reduce=reduce)

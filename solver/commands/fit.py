@@ -138,7 +138,9 @@ def _interval(result: FitResult) -> list[str]:
         what = "expected links"
     if result.proven:
         pairs = [(f"{what} in the worst case", share(low, records)), ("at most", share(high, records))]
-        return [*listed(pairs), "  proven: no other parameters re-identify more"]
+        margin = result.details["margin"]
+        least = "" if margin is None else f" by a margin of {margin:g}"
+        return [*listed(pairs), f"  proven: no other parameters re-identify more{least}"]
     reasons = {
         "time": "the time limit came first; a longer --time-limit narrows the interval",
         "user": "stopped before the end; a longer run narrows the interval",

@@ -392,10 +392,13 @@ def test_half_a_pair(missing):
     assert str(error.value) == f"the {missing} file is missing: give both --original and --masked, or neither"
 
 
-def test_a_pair_too_large_for_the_model(monkeypatch):
-    monkeypatch.setattr("solver.fitting.LARGEST_SYSTEM", 100)
+@pytest.mark.parametrize(
+    ("limit", "aggregator"), [("LARGEST_SYSTEM", "choquet"), ("LARGEST_UNREDUCED", "mahalanobis")]
+)
+def test_a_pair_too_large_for_the_model(monkeypatch, limit, aggregator):
+    monkeypatch.setattr(f"solver.fitting.{limit}", 100)
     with pytest.raises(UsageError) as error:
-        fit(*frames(0, 11))
+        fit(*frames(0, 11), aggregator=aggregator)
     assert str(error.value) == (
         "11 records and 11 candidates make 121 comparisons, more than the 100 that the big-C model can hold: "
         "take a sample of the records, or judge given parameters with `evaluate`"
@@ -420,7 +423,7 @@ def bench(name, aggregator, direction):
 
 def agree_with_bench(name, aggregator, direction):
     files, known = bench(name, aggregator, direction)
-    result = fit(*files, aggregator=aggregator, direction=direction)
+    result = fit(*files, aggregator=aggregator, direction=direction, time_limit=400.0)
     content = check(result, files)
     assert content["baselines"]["euclid"] == known["euclid"]
     assert result.linked_upper_bound >= known["linked"]
