@@ -44,7 +44,7 @@ class BlockSystem:
     excess : ndarray of float64, shape (rows,)
         Largest ``-row @ theta`` over the domain, for rows of unit length.
     data_rows : scipy.sparse.csr_array or None
-        Rows that must be non-negative on the data, where the aggregator has such.
+        Rows of unit length that must be non-negative on the data, where the aggregator has such.
     """
 
     aggregator: Aggregator
@@ -100,7 +100,7 @@ def block_system(pair: LinkagePair, aggregator: Aggregator, *, reduce: bool = Tr
     """
     rows = block_rows(pair, aggregator, reduce=reduce)
     matrix = rows.features(aggregator)
-    length = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
+    length = _lengths(matrix)
     partner, distances = rows.beyond_ties(aggregator)
     own = partner[rows.block]
     lost = rows.lost.copy()
@@ -120,5 +120,23 @@ def block_system(pair: LinkagePair, aggregator: Aggregator, *, reduce: bool = Tr
         row_open=row_open.astype(np.intp),
         rival=rows.rival[keep],
         excess=aggregator.largest_excess(own[keep], distances[keep]) / length,
-        data_rows=aggregator.data_rows(rows.partner[open_blocks]),
+        data_rows=_unit(aggregator.data_rows(rows.partner[open_blocks])),
     )
+
+
+def _lengths(matrix: sparse.csr_array) -> FloatArray:
+    """Euclidean length of each row, in any unit: squares of the entries may leave the range of doubles."""
+    largest = np.asarray(abs(matrix).max(axis=1).todense(), dtype=np.float64).ravel()
+    shares = matrix.data / np.repeat(largest, np.diff(matrix.indptr))
+    square = sparse.csr_array((shares**2, matrix.indices, matrix.indptr), shape=matrix.shape)
+    return largest * np.sqrt(np.asarray(square.sum(axis=1)).ravel())
+
+
+def _unit(rows: sparse.csr_array | None) -> sparse.csr_array | None:
+    """Rows that must be non-negative in unit length; those without any entry say nothing and stay."""
+    if rows is None:
+        return None
+    rows = sparse.csr_array(rows)
+    length = _lengths(rows)
+    rows.data /= np.repeat(length, np.diff(rows.indptr))
+    return rows

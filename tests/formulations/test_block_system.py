@@ -204,3 +204,22 @@ def test_mirrored_records_lose_a_bilinear_block():
     pair = make_pair(queries, candidates, np.array([0, -1, 2]), standardisation=Standardisation.NONE)
     system = block_system(pair, BY_LABEL["mahalanobis"].make(2))
     assert system.lost.tolist() == [True, False]
+
+
+@everywhere
+@pytest.mark.parametrize("power", [-460, -300, 300, 460])
+def test_rows_are_the_same_in_any_unit(case, power):
+    """Squares of squared distances leave the range of doubles long before the distances do."""
+    original, masked = files(5)
+    usual, scaled = (
+        block_system(
+            make_pair(unit * original, unit * masked, standardisation=Standardisation.NONE), case.make(3)
+        )
+        for unit in (1.0, 2.0**power)
+    )
+    np.testing.assert_array_equal(scaled.open_blocks, usual.open_blocks)
+    np.testing.assert_array_equal(scaled.lost, usual.lost)
+    np.testing.assert_allclose(scaled.matrix.toarray(), usual.matrix.toarray(), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(scaled.excess, usual.excess, rtol=0, atol=1e-12)
+    if usual.data_rows is not None:
+        np.testing.assert_allclose(scaled.data_rows.toarray(), usual.data_rows.toarray(), rtol=0, atol=1e-12)
