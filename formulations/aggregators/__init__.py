@@ -61,6 +61,6 @@ def make_aggregator(
             f"--k-additive must be at least 2, not {k_additive}: the 1-additive integral is "
             "--aggregator weighted-mean"
         )
-    if k_additive == 2:
+    if min(k_additive, len(attributes)) <= 2:  # of two attributes, every measure is 2-additive
         return TwoAdditiveChoquet(attributes, differences)
     return KAdditiveChoquet(attributes, k_additive, differences)

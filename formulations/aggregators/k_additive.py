@@ -27,7 +27,7 @@ from formulations.aggregators.weighted_mean import WeightedMean
 from formulations.distances import Differences
 from formulations.errors import FormulationError
 from formulations.forms import DistanceForm, FormKind
-from formulations.measures import measure_to_names, zeta
+from formulations.measures import check_names, measure_to_names, zeta
 
 
 class _KAdditive(Aggregator):
@@ -35,6 +35,10 @@ class _KAdditive(Aggregator):
 
     name: ClassVar[str] = "choquet"
     k: int
+
+    def __init__(self, attributes: tuple[str, ...], differences: Differences | str | None = None) -> None:
+        super().__init__(attributes, differences)
+        check_names(self._subset_names())
 
     @property
     def options(self) -> dict[str, Any]:
@@ -200,8 +204,7 @@ class KAdditiveChoquet(_KAdditive):
     def __init__(
         self, attributes: tuple[str, ...], k: int, differences: Differences | str | None = None
     ) -> None:
-        super().__init__(attributes, differences)
-        n = len(self.attributes)
+        n = len(attributes)
         self.k = min(k, n)
         if n > MOST_ATTRIBUTES:
             raise FormulationError(
@@ -209,6 +212,7 @@ class KAdditiveChoquet(_KAdditive):
                 f"most {MOST_ATTRIBUTES} attributes are possible: choose fewer with --attributes, or take "
                 "--k-additive 2"
             )
+        super().__init__(attributes, differences)
 
     @property
     def dimension(self) -> int:

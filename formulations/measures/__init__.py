@@ -4,7 +4,7 @@ Imports numpy and `formulations.errors` only.
 """
 
 from formulations.measures.integral import choquet_from_moebius, choquet_integral, subset_minima
-from formulations.measures.names import measure_from_names, measure_to_names, subset_names
+from formulations.measures.names import check_names, measure_from_names, measure_to_names, subset_names
 from formulations.measures.set_functions import (
     additive_measure,
     attribute_count,
@@ -26,6 +26,7 @@ __all__ = [
     "attribute_count",
     "cardinalities",
     "check_fuzzy_measure",
+    "check_names",
     "choquet_from_moebius",
     "choquet_integral",
     "dual_measure",

@@ -25,15 +25,26 @@ def subset_names(attributes: Sequence[str]) -> list[str]:
     names = [""]
     for attribute in attributes:
         names += [f"{name},{attribute}" if i else attribute for i, name in enumerate(names)]
+    check_names(names[1:])
+    return names[1:]
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Refuse names of subsets that do not tell them apart.
+
+    Raises
+    ------
+    FormulationError
+        When two subsets have the same name.
+    """
     seen: set[str] = set()
-    for name in names[1:]:
+    for name in names:
         if name in seen:
             raise FormulationError(
                 f"two subsets of attributes are both named '{name}': rename attributes that are the same "
                 "or contain a comma"
             )
         seen.add(name)
-    return names[1:]
 
 
 def measure_from_names(named: Mapping[str, object], attributes: Sequence[str]) -> Array:

@@ -55,6 +55,17 @@ def test_k_additivity_below_two(k):
     )
 
 
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("more", [0, 9])
+def test_k_additive_subsets_with_the_same_name(k, more):
+    """As many attributes as have no table of the measure, whose names are checked on their own."""
+    names = ("A", "B", "A,B", *(f"V{at}" for at in range(more)))
+    assert message(make_aggregator, "choquet", names, k_additive=k) == (
+        "two subsets of attributes are both named 'A,B': rename attributes that are the same or contain "
+        "a comma"
+    )
+
+
 def test_too_many_attributes_for_an_unconstrained_measure():
     names = tuple(f"V{k}" for k in range(13))
     assert message(make_aggregator, "choquet", names) == (

@@ -331,6 +331,16 @@ def test_more_additivity_than_attributes_is_no_more_than_all_measures():
     assert aggregator.options == {"k_additive": 3}
 
 
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_the_options_of_an_aggregator_make_it_again(n):
+    """Also where k is more than the attributes: `evaluate` reads the options that `fit` has written."""
+    aggregator = make_aggregator("choquet", NAMES[:n], k_additive=3)
+    again = make_aggregator("choquet", NAMES[:n], **aggregator.options)
+    written = aggregator.decode(aggregator.sample(1, np.random.default_rng(0))[0])
+    assert again.decode(again.encode(written))["measure"] == pytest.approx(written["measure"], abs=1e-12)
+    assert again.options == aggregator.options
+
+
 def test_two_additive_integrals_of_many_attributes_need_no_table():
     names = tuple(f"V{k}" for k in range(14))
     aggregator = make_aggregator("choquet", names, k_additive=2)
