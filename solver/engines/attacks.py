@@ -71,7 +71,7 @@ class Attack:
         widen(self.system, self.scorer, self.record, self.evaluator)
 
     def _late(self) -> bool:
-        return self.clock.expired or self.clock.seconds >= self._until
+        return self.record.proven or self.clock.expired or self.clock.seconds >= self._until
 
     def _take(self, points: FloatArray) -> bool:
         """Score `points`; count the best few by the evaluator and keep a better one."""
@@ -171,6 +171,10 @@ def attack(system: BlockSystem, record: Record, evaluator: Evaluator, seed: int)
     evaluator : Evaluator
     seed : int
     """
+    if record.proven:
+        if system.open_blocks.size:
+            widen(system, Scorer(system), record, evaluator)
+        return
     clock = record.clock
     record.phase = "attack"
     relative = system.aggregator.relative()
