@@ -191,8 +191,10 @@ def _check_shape(text: str, path: Path) -> list[str]:
         header = next(reader)
         _check_header(header, path)
         for row in reader:
-            if len(row) != len(header):
-                raise DataError(_ragged(path, reader.line_num, len(row), len(header)))
+            # A line of blanks is one blank cell here, and nothing at all to pandas, which would move rows.
+            cells = 0 if len(row) == 1 and row[0].isspace() else len(row)
+            if cells != len(header):
+                raise DataError(_ragged(path, reader.line_num, cells, len(header)))
     except csv.Error as error:
         raise DataError(f"{path}, line {reader.line_num}: not valid CSV: {error}; mend its quotes") from error
     return header

@@ -45,6 +45,9 @@ def _message(path: Path, **options: object) -> str:
         ("a,b\n1,2,3\n", "in.csv, line 2: 3 cells where the header has 2; mend or delete the line"),
         ("a,b\n1,2,3\n4,5,6\n", "in.csv, line 2: 3 cells where the header has 2; mend or delete the line"),
         ("a,b\n1,2\n\n3,4\n", "in.csv, line 3: empty line; delete it"),
+        ("a\n1\n \n2\n", "in.csv, line 3: empty line; delete it"),
+        ("a\n1\n2\n \t\n", "in.csv, line 4: empty line; delete it"),
+        ("a,b\n1,2\n  \n3,4\n", "in.csv, line 3: empty line; delete it"),
         ("a,b,a\n1,2,3\n", "in.csv: the column name 'a' stands twice in the header; rename one"),
         (
             ",a\n0,1\n",
