@@ -161,7 +161,9 @@ def _choose_attributes(
         _check_same_columns(first, second)
         chosen = [column for column in first.columns if column != id_column]
     else:
-        chosen = list(attributes)
+        if isinstance(attributes, str):  # a sequence of letters, which are seldom meant
+            raise DataError(f"the attributes are the text {attributes!r}; give a list of column names")
+        chosen = [str(name) for name in attributes]
         check_no_twins(chosen)
         for table in (first, second):
             check_known(chosen, table.columns, table.source)

@@ -189,10 +189,24 @@ def test_attributes_named_wrongly() -> None:
     assert _message(frame, frame, attributes=[]) == (
         "no attribute is left to compare; name at least one with --attributes"
     )
+    assert _message(frame, frame, attributes="income") == (
+        "the attributes are the text 'income'; give a list of column names"
+    )
     wide = pd.DataFrame({f"c{number}": [1.0, 2.0] for number in range(20)})
     assert _message(wide, wide, attributes=["zzz"]) == (
         "original has no column 'zzz' (attribute); there are: c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, "
         "c11, ..."
+    )
+
+
+def test_columns_named_by_numbers_can_be_chosen() -> None:
+    """Column names become text, and so do the names that choose among them."""
+    frame = pd.DataFrame([[1.0, 2.0, 4.0], [3.0, 1.0, 5.0]])
+    names: Any = [2, 0]
+    assert make_file_pair(frame, frame, attributes=names).attributes == ("2", "0")
+    names = [7]
+    assert _message(frame, frame, attributes=names) == (
+        "original has no column '7' (attribute); there are: 0, 1, 2"
     )
 
 
