@@ -8,9 +8,11 @@ import multiprocessing
 import os
 import pickle
 import signal
+import sys
 import tempfile
 import time
 import traceback
+import types
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
@@ -120,6 +122,21 @@ def _interrupt_held_back() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+@contextlib.contextmanager
+def _main_module_hidden() -> Iterator[None]:
+    """Keep a process started meanwhile from running the user's script again, as `multiprocessing` has it do.
+
+    The child needs nothing of it; and a script without ``if __name__ == "__main__"`` would solve in the
+    child once more.
+    """
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = types.ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
+
+
 class _Child:
     """A process that solves one model, and the pipe to it."""
 
@@ -136,7 +153,7 @@ class _Child:
         self._process: BaseProcess = context.Process(
             target=_solve_in_child, args=(far_end, folder), daemon=True
         )
-        with _interrupt_held_back():
+        with _interrupt_held_back(), _main_module_hidden():
             self._process.start()
         far_end.close()
         # Protocol 5 writes the arrays as they are; a child that died at once is found out by `wait`.

@@ -160,3 +160,28 @@ def test_terminal_interrupt_is_quiet():
         check=False,
     )
     assert (ended.stdout, ended.stderr, ended.returncode) == ("interrupted\n", "", 0)
+
+
+def test_a_script_without_a_main_guard_runs_once(tmp_path):
+    """`multiprocessing` imports the main module in a process that it spawns."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        textwrap.dedent(
+            """
+            print("the script runs")
+            from backend_problems import knapsack
+            from solver.backends.base import SolveOptions
+            from solver.backends.isolated import solve_isolated
+            print(solve_isolated("scipy", knapsack(), SolveOptions()).result.status.value)
+            """
+        )
+    )
+    folders = [str(Path(isolated.__file__).parents[2]), str(Path(__file__).parent)]
+    run = subprocess.run(
+        [sys.executable, str(script)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(folders)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (run.stdout, run.stderr) == ("the script runs\noptimal\n", "")
