@@ -34,7 +34,8 @@ class BlockSystem:
     lost : ndarray of bool, shape (blocks,)
         Blocks that no parameters can link.
     matrix : scipy.sparse.csr_array, shape (rows, dimension)
-        ``(1 - t) features(rival) - (1 + t) features(partner)``, each row divided by its length.
+        ``(1 - t) features(rival) - (1 + t) features(partner)`` less their noise, each row divided by its
+        length (`BlockRows.features`).
     length : ndarray of float64, shape (rows,)
         The lengths.
     row_open : ndarray of int, shape (rows,)
@@ -103,6 +104,7 @@ def block_system(pair: LinkagePair, aggregator: Aggregator, *, reduce: bool = Tr
     length = _lengths(matrix)
     partner, distances = rows.beyond_ties(aggregator)
     own = partner[rows.block]
+    noise = rows.noise(aggregator).max(axis=1).toarray().ravel()
     lost = rows.lost.copy()
     lost[rows.block[aggregator.largest_excess(distances, own) <= 0.0]] = True
 
@@ -119,7 +121,7 @@ def block_system(pair: LinkagePair, aggregator: Aggregator, *, reduce: bool = Tr
         length=length,
         row_open=row_open.astype(np.intp),
         rival=rows.rival[keep],
-        excess=aggregator.largest_excess(own[keep], distances[keep]) / length,
+        excess=(aggregator.largest_excess(own[keep], distances[keep]) + noise[keep]) / length,
         data_rows=_unit(aggregator.data_rows(rows.partner[open_blocks])),
     )
 

@@ -40,13 +40,19 @@ class DistanceForm:
         ``p``, one-dimensional, or ``P``, two-dimensional, as `FormKind` says.
     floor : ndarray of float64, shape (attributes,)
         The distance is at least ``floor[k] * z_k**2`` (``floor[k] * |z_k|`` for absolute differences):
-        what lets the evaluator skip candidates that are far in one attribute.
+        what lets the evaluator skip candidates that are far in one attribute. Zero where `noise` times
+        ``|c|**2`` can be more than a ten-thousandth of the distance: there, rounding could make skipped
+        candidates tie.
+    noise : float
+        Rounding moves the distance of ``c`` by at most ``noise * |c|**2`` more than a relative error: zero
+        unless terms can cancel.
     """
 
     kind: FormKind
     differences: Differences
     parameters: FloatArray
     floor: FloatArray
+    noise: float = 0.0
 
     def __call__(self, c: FloatArray) -> FloatArray:
         """Aggregate attribute distances of shape (..., attributes) to shape (...)."""

@@ -21,8 +21,8 @@ IndexArray = NDArray[np.intp]
 class BlockRows:
     """Rivals that matter, block by block.
 
-    With t the `TIE_TOLERANCE`, block i is linked by ``theta`` when
-    ``((1 - t) features(rival) - (1 + t) features(partner)) @ theta > 0`` for each of its rows, unless it is
+    With t the `TIE_TOLERANCE`, block i is linked by ``theta`` when ``((1 - t) features(rival) - (1 + t)
+    features(partner) - noise(rival) - noise(partner)) @ theta > 0`` for each of its rows, unless it is
     `lost`: the rival is farther than the partner by more than a tie, as the evaluator has it.
 
     Attributes
@@ -57,10 +57,14 @@ class BlockRows:
         return self.partner * (1 + TIE_TOLERANCE) ** root, self.distances * (1 - TIE_TOLERANCE) ** root
 
     def features(self, aggregator: Aggregator) -> sparse.csr_array:
-        """``(1 - t) features(rival) - (1 + t) features(partner)`` by row, shape (rows, dimension)."""
+        """What must be positive (see the class) by row, shape (rows, dimension)."""
         partner, distances = self.beyond_ties(aggregator)
         own = aggregator.features(partner)
-        return sparse.csr_array(aggregator.features(distances) - own[self.block])
+        return sparse.csr_array(aggregator.features(distances) - own[self.block] - self.noise(aggregator))
+
+    def noise(self, aggregator: Aggregator) -> sparse.csr_array:
+        """Features of what rounding can move each row by, shape (rows, dimension)."""
+        return sparse.csr_array(aggregator.noise(self.distances) + aggregator.noise(self.partner)[self.block])
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]

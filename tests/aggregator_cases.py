@@ -58,7 +58,7 @@ def _moebius(aggregator, parameters):
 
 def _matrix(aggregator, parameters):
     del aggregator
-    return lambda c: plain.bilinear(c, parameters["matrix"])
+    return plain.Bilinear(parameters["matrix"])
 
 
 CASES = (

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 TIE = 1e-12
+CANCELLATION = 1e-14
 
 Distance = Callable[[Sequence[float]], float]
 
@@ -117,9 +118,18 @@ def measure_of_moebius(moebius, n):
     return {a: math.fsum(value for b, value in moebius.items() if b <= a) for a in subsets(n)}
 
 
-def bilinear(c, matrix):
-    n = len(c)
-    return math.fsum(c[k] * matrix[k][m] * c[m] for k in range(n) for m in range(n))
+@dataclass(frozen=True)
+class Bilinear:
+    """``c' M c``, the terms of which can cancel: `noise` is what rounding may leave of them."""
+
+    matrix: Sequence[Sequence[float]]
+
+    def __call__(self, c):
+        n = len(c)
+        return math.fsum(c[k] * self.matrix[k][m] * c[m] for k in range(n) for m in range(n))
+
+    def noise(self, c):
+        return CANCELLATION * sum(self.matrix[k][k] for k in range(len(c))) * math.fsum(x * x for x in c)
 
 
 # ---------------------------------------------------------------- counting
@@ -140,8 +150,11 @@ def outcome(files: Records, distance: Distance, kind="squared"):
     for block, own in enumerate(files.partner):
         c = files.distances(block, kind)
         mine = distance(c[own])
-        others = [distance(c[j]) for j in files.rivals(block)]
-        tied = [abs(x - mine) <= TIE * (x + mine) for x in others]
+        rivals = files.rivals(block)
+        others = [distance(c[j]) for j in rivals]
+        noise = getattr(distance, "noise", lambda _: 0.0)
+        slack = [noise(c[own]) + noise(c[j]) for j in rivals]
+        tied = [abs(x - mine) <= TIE * (x + mine) + s for x, s in zip(others, slack, strict=True)]
         nearer = sum(x < mine and not tie for x, tie in zip(others, tied, strict=True))
         linked = nearer == 0 and not any(tied)
         columns.append((linked, 1 + nearer, sum(tied), mine, min(others, default=math.inf)))

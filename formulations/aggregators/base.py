@@ -203,6 +203,14 @@ class Aggregator(ABC):
         """Vectors whose attribute-wise order is the order of the distance, where `monotone`."""
         return c
 
+    def noise(self, c: FloatArray) -> sparse.csr_array:
+        """Features of what rounding can move the distance by beyond a relative error; zero by default.
+
+        Only where terms can cancel is there any. For every point of the domain, ``noise(c) @ theta`` is at
+        most the largest entry of each row, and ``form(theta).noise * |c|**2`` is the same number.
+        """
+        return sparse.csr_array((len(c), self.dimension))
+
     def chord(self, theta: FloatArray, direction: FloatArray) -> tuple[float, float]:
         """Range of t for which ``theta + t * direction`` stays in the domain, `theta` being inside."""
         domain = self.domain()

@@ -11,7 +11,7 @@ from scipy.linalg import eigh
 
 from formulations.aggregators.base import Aggregator, Domain, FloatArray, Lift, finite, sample_simplex
 from formulations.aggregators.weighted_mean import WeightedMean
-from formulations.distances import Differences
+from formulations.distances import CANCELLATION_TOLERANCE, Differences
 from formulations.errors import FormulationError
 from formulations.forms import DistanceForm, FormKind
 
@@ -55,6 +55,12 @@ class Mahalanobis(Aggregator):
     def features(self, c: FloatArray) -> sparse.csr_array:
         """Products of attribute distances, such that ``features @ theta`` is ``c' M c``."""
         return sparse.csr_array(self.products(c))
+
+    def noise(self, c: FloatArray) -> sparse.csr_array:
+        """``CANCELLATION_TOLERANCE * |c|**2`` on the diagonal: times the trace, which is one."""
+        first, second = self._triangle
+        size = CANCELLATION_TOLERANCE * (c**2).sum(axis=1)
+        return sparse.csr_array(np.outer(size, first == second))
 
     def domain(self) -> Domain:
         """Trace one, and ``M_kk + M_ll +- 2 M_kl >= 0`` for every pair: a relaxation of semidefiniteness."""
@@ -107,10 +113,12 @@ class Mahalanobis(Aggregator):
         """A quadratic form; ``z_k**2 / (M^-1)_kk`` bounds it from below where M is well conditioned."""
         matrix = self.matrix(theta)
         floor = np.zeros(len(matrix))
-        values = np.linalg.eigvalsh(matrix)
-        if values[0] > 1e-10 * values[-1]:
+        trace = float(np.trace(matrix))
+        # Then noise * |c|**2 <= 1e-14 * trace / smallest * c' M c < 1e-4 * c' M c, as `floor` must promise.
+        if np.linalg.eigvalsh(matrix)[0] > 1e-10 * trace:
             floor = 0.999 / np.diag(np.linalg.inv(matrix))
-        return DistanceForm(FormKind.QUADRATIC, self.differences, matrix, floor)
+        noise = CANCELLATION_TOLERANCE * trace
+        return DistanceForm(FormKind.QUADRATIC, self.differences, matrix, floor, noise)
 
     def decode(self, theta: FloatArray) -> dict[str, Any]:
         """``{"matrix": rows of M}``, in the order of the attributes."""

@@ -117,6 +117,7 @@ def settle(
     share: bool,
     counting: bool,
     tolerance: float,
+    noise: float,
     rank: IndexArray,
     ties: IndexArray,
     distance: FloatArray,
@@ -142,6 +143,8 @@ def settle(
         whether there is one).
     tolerance : float
         Relative difference up to which two distances tie.
+    noise : float
+        Two distances tie also when they differ by ``noise * (|c_x|**2 + |c_y|**2)`` more than that.
     rank : out, 1 + number of strictly nearer rivals
     ties : out, number of rivals that tie with the partner
     distance, nearest_other : out, distance to the partner and to the nearest rival
@@ -152,13 +155,19 @@ def settle(
     order = np.empty(n, dtype=np.intp)
     values = candidates[:, pivot].copy()
     safe = floor * (1.0 - 1e-9)
+    # A rival at distance y (with rounding error e) ties with x only when y - e - x is at most
+    # tolerance * (x + y) + moved + noise * |c_y|**2. Without noise that is y <= x * (1 + 4 * tolerance).
+    # With it, e and the last term are each below 1e-4 * y wherever the floor is not zero (`DistanceForm`),
+    # so y * (1 - 3e-4) < (x + moved) * (1 + 1e-6), far within a thousandth. Rivals beyond never tie.
+    widening = 1.0 + (1e-3 if noise > 0.0 else 4.0 * tolerance)
     for block in range(queries.shape[0]):
         query = queries[block]
         own = partner[block]
         _compare(query, candidates[own], differences, c)
+        moved = noise * _dot(c, c) if noise > 0.0 else 0.0
         mine = _aggregate(kind, vector, matrix, c, order)
         # A quadratic form that is zero on paper may come out a little below it.
-        reach = max(mine, 0.0) * (1.0 + 4.0 * tolerance)
+        reach = (max(mine, 0.0) + moved) * widening
         nearer, tied, best = 0, 0, np.inf
         right = np.searchsorted(values, query[pivot])
         left = right - 1
@@ -177,9 +186,10 @@ def settle(
             if at == own or (share and group[at] == group[own]):
                 continue
             _compare(query, candidates[at], differences, c)
+            shaken = moved + noise * _dot(c, c) if noise > 0.0 else 0.0
             other = _aggregate(kind, vector, matrix, c, order)
             best = min(best, other)
-            slack = tolerance * (mine + other)
+            slack = tolerance * (mine + other) + shaken
             if other - mine < -slack:
                 nearer += 1
             elif other - mine <= slack:

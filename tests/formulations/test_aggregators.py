@@ -189,6 +189,21 @@ def test_largest_excess_is_the_maximum_over_the_domain(case, n):
 
 
 @everywhere
+@sized
+def test_noise_is_that_of_the_form_and_at_most_its_largest_feature(case, n):
+    aggregator = case.make(n)
+    c = random_distances(case, n + 70, 12, n)
+    noise = aggregator.noise(c)
+    largest = noise.max(axis=1).toarray().ravel()
+    for theta in samples(aggregator, 10):
+        moved = aggregator.form(theta).noise * (c**2).sum(axis=1)
+        np.testing.assert_allclose(noise @ theta, moved, rtol=1e-12)
+    for row, most in zip(noise.toarray(), largest, strict=True):
+        assert best(aggregator.domain(), row * 1e14) <= most * 1e14 + 1e-9
+    assert (largest > 0.0).any() == (case.name == "mahalanobis")
+
+
+@everywhere
 def test_domain_rows_have_a_name_each(case):
     domain = case.make(3).domain()
     assert len(domain.row_names) == domain.matrix.shape[0] == len(domain.row_lower) == len(domain.row_upper)

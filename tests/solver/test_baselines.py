@@ -31,7 +31,7 @@ def test_both_counts_are_those_of_their_definitions(direction, seed):
     together = np.cov(x, y, rowvar=False)
     covariance = together[:3, :3] + together[3:, 3:] - together[:3, 3:] - together[3:, :3]
     inverse = np.linalg.inv(covariance)
-    classical = plain.outcome(reference, lambda z: plain.bilinear(z, inverse), "signed").linked
+    classical = plain.outcome(reference, plain.Bilinear(inverse), "signed").linked
     assert baselines(Evaluator(pair)) == {"euclid": sum(euclid), "mahalanobis": sum(classical)}
     assert all(isinstance(count, int) for count in baselines(Evaluator(pair)).values())
 

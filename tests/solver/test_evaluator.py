@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from formulations.aggregators import make_aggregator
+from formulations.block_system import block_system
 from formulations.distances import TIE_TOLERANCE, Differences, Standardisation
 from formulations.forms import DistanceForm, FormKind
 from formulations.pair import Direction, LinkagePair, Ties, make_pair
@@ -171,6 +172,65 @@ def test_near_ties_are_ties(excess, tied):
     assert table.ties.tolist() == [tied]
     assert table.linked.tolist() == [excess > 1.0]
     assert table.rank.tolist() == [2 if excess < -1.0 else 1]
+
+
+def test_distances_that_are_zero_by_cancellation_tie():
+    """A singular matrix, and differences along its null direction: both distances are zero on paper."""
+    original, masked = np.array([[0.0, 0.0], [50.0, 50.0]]), np.array([[3.0, -1.0], [-36.0, 12.0]])
+    pair = make_pair(original, masked, standardisation=Standardisation.NONE)
+    aggregator = make_aggregator("mahalanobis", ("A", "B"))
+    theta = aggregator.encode({"matrix": [[0.1, 0.3], [0.3, 0.9]]})
+    table = settled(pair, aggregator, theta)
+    assert abs(table.margin[0]) > 1e-14  # what is left of terms of 100: no relative tie
+    assert table.ties.tolist() == [1, 1]
+    assert not table.linked.any()
+    system = block_system(pair, aggregator)
+    assert (system.matrix @ theta <= 0.0).all()
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(
+    seed=st.integers(0, 10_000),
+    attributes=st.integers(2, 4),
+    exponent=st.integers(-16, -4),
+    ties=st.sampled_from(list(Ties)),
+    signed=st.booleans(),
+)
+def test_nearly_singular_matrices_are_the_plain_computation(seed, attributes, exponent, ties, signed):
+    """Differences near the null space of a matrix with a condition on either side of where floors end."""
+    random = np.random.default_rng(seed)
+    basis = np.linalg.qr(random.normal(size=(attributes, attributes)))[0]
+    values = np.append(10.0**exponent, random.uniform(0.1, 1.0, attributes - 1))
+    differences = "signed" if signed else "absolute"
+    aggregator = make_aggregator("mahalanobis", NAMES[:attributes], differences=differences)
+    theta = aggregator.repair(aggregator.encode({"matrix": ((basis * values) @ basis.T).tolist()}))
+    original = random.integers(-3, 4, size=(12, 1)) * basis[:, 0]
+    masked = random.integers(-3, 4, size=(12, 1)) * basis[:, 0]
+    masked[::3] += 1e-6 * random.normal(size=(4, attributes))
+    pair = make_pair(original, masked, ties=ties, standardisation=Standardisation.NONE)
+    expected = plain.outcome(reference_of(pair), plain.Bilinear(aggregator.matrix(theta)), differences)
+    table = settled(pair, aggregator, theta)
+    scale = 1e-14 * max(1.0, float(table.distance.max()))
+    assert np.abs(table.distance - expected.distance).max() <= 40 * scale
+    # What lies within rounding of a tie's end may fall on either side of it.
+    if clear(pair, plain.Bilinear(aggregator.matrix(theta)), differences):
+        assert table.linked.tolist() == expected.linked
+        assert table.rank.tolist() == expected.rank
+        assert table.ties.tolist() == expected.ties
+
+
+def clear(pair, distance, kind):
+    """Whether no two distances differ by a tie to within a tenth: rounding is far below that."""
+    files = reference_of(pair)
+    for block, own in enumerate(files.partner):
+        c = files.distances(block, kind)
+        mine, noise = distance(c[own]), distance.noise(c[own])
+        for j in files.rivals(block):
+            other = distance(c[j])
+            slack = TIE_TOLERANCE * (mine + other) + noise + distance.noise(c[j])
+            if 0.9 * slack < abs(other - mine) < 1.1 * slack:
+                return False
+    return True
 
 
 @everywhere
