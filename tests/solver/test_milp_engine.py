@@ -183,6 +183,50 @@ def test_an_attack_within_the_margin_refutes_the_bound_of_the_model(label, attac
     assert seen > 0
 
 
+FEWER = (
+    "the backend's answer links fewer records on recount than its bound: its tolerance is 1e-6, so a "
+    "--margin below that proves little"
+)
+
+
+class Claiming:
+    """A backend that claims an optimum: parameters at hand, and how many blocks they give up."""
+
+    name, takes_watcher = "claiming", True
+
+    def __init__(self, theta, given_up, limit=None):
+        self.theta, self.given_up, self.limit = theta, given_up, limit
+
+    def solve(self, model, options, *, start, watch):
+        del options, start, watch
+        values = np.concatenate([self.theta, np.zeros(model.shape[1] - len(self.theta))])
+        status = Status.OPTIMAL if self.limit is None else Status.FEASIBLE
+        bound = float(self.given_up)
+        return BackendResult(status, self.limit, bound, bound, values, 0.0, 0.0, "claiming", "1")
+
+
+@pytest.mark.parametrize(("limit", "notes"), [(None, (FEWER,)), (Limit.TIME, ())])
+def test_an_optimum_that_the_recount_does_not_confirm_is_explained(monkeypatch, limit, notes):
+    case, pair = BY_LABEL["weighted-mean"], pair_of(3, 8)
+    backend = Claiming(np.full(3, 1 / 3), 0, limit)
+    monkeypatch.setattr(milp_module, "get_backend", lambda _: backend)
+    record, result = run(pair, case.make(3), margin=1e-8)
+    assert record.linked < record.bound
+    assert result.status is Status.FEASIBLE
+    assert result.notes == notes
+
+
+@pytest.mark.parametrize(("margin", "advised"), [(1e-5, True), (1e-6, False), (1e-8, False)])
+def test_a_smaller_margin_is_advised_only_where_it_can_help(monkeypatch, margin, advised):
+    case, pair = BY_LABEL["weighted-mean"], pair_of(2, 12)
+    best, _ = run(pair, case.make(3), attacked=True)
+    backend = Claiming(best.theta, pair.blocks)  # a bound of no links at all
+    monkeypatch.setattr(milp_module, "get_backend", lambda _: backend)
+    record, result = run(pair, case.make(3), margin=margin)
+    assert record.linked == best.linked
+    assert result.notes == (NOTE if advised else NOTE.removesuffix("; run again with a smaller --margin"),)
+
+
 def test_a_bound_told_before_it_was_refuted_is_taken_back(monkeypatch):
     """A backend tells its bound while solving; its final answer links more, by less than the margin."""
     case, pair = BY_LABEL["weighted-mean"], pair_of(2, 12)
