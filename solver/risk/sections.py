@@ -20,7 +20,8 @@ COLUMNS = {
     "margin": "Margin",
     "ties": "Ties",
 }
-FORMS = ("weights", "measure", "matrix")
+# A k-additive measure of many attributes has no list of all subsets, but its Moebius coefficients.
+FORMS = ("weights", "measure", "moebius", "matrix")
 # Upper ends of the classes in which ranks of the partner are counted; the last class is open.
 RANK_CLASSES = (1, 2, 3, 5, 10)
 
@@ -91,9 +92,9 @@ def learned_parameters(result: Fields) -> Parameters:
         # Weights without importances are not weights of attributes, but of ranks.
         weight_title="Attribute" if importance else "Rank of the attribute distance (1 is the largest)",
         weights=weights,
-        importance_title="Shapley value" if measure else "Share of the diagonal",
+        importance_title="Share of the diagonal" if matrix else "Shapley value",
         # A weight is its own importance: one table says it all.
-        importance=importance if importance and not weights else {},
+        importance=importance if found and importance and not weights else {},
         measure=measure,
         matrix=matrix,
         interaction=interaction,
@@ -129,9 +130,16 @@ def _rank_classes(ranks: Sequence[object]) -> list[tuple[str, int]]:
 
 
 def progress(result: Fields) -> list[tuple[float, float, float]]:
-    """Return `(seconds, linked, bound)` at the points where both ends were known."""
-    return [
+    """Return `(seconds, linked, bound)` at the points where both ends were known, up to the end of the run.
+
+    The time after the last improvement belongs to it: whether a longer run would help is read from there.
+    """
+    points = [
         (seconds, linked, bound)
         for seconds, linked, bound in result.rows("trace", 3)
         if is_number(seconds) and is_number(linked) and is_number(bound)
     ]
+    end = result.number("seconds")
+    if len(points) > 1 and end > points[-1][0]:
+        points.append((end, *points[-1][1:]))
+    return points

@@ -203,6 +203,15 @@ def test_choquet_shows_importance_interaction_and_the_whole_measure():
     assert interaction[1] == ["AFNLWGT", "", "\N{MINUS SIGN}0.388", "+0.463"]
 
 
+def test_a_measure_without_a_list_of_all_subsets_shows_what_summarises_it():
+    # So `fit` writes a 2-additive measure of more than twelve attributes.
+    page = read(choquet_result(parameters={"moebius": dict.fromkeys(ATTRIBUTES, 1 / 3)}))
+    assert page.table("Attribute")[0][1] == "Shapley value"
+    assert page.table("")[0] == ["", *ATTRIBUTES]
+    assert "Fuzzy measure" not in page.text
+    assert "No parameters were found." not in page.text
+
+
 def test_weighted_mean_shows_its_weights_once():
     page = read(weighted_mean_result())
     assert [row[:2] for row in page.table("Attribute")] == [
@@ -283,6 +292,13 @@ def test_a_huge_table_is_whole_on_screen_and_says_that_paper_has_less():
 
 
 # Progress
+
+
+def test_progress_goes_on_to_the_end_of_the_run():
+    early = [[0.1, 2, 7], [1.2, 3, 6]]
+    page = read(choquet_result(trace=early, seconds=121.5)).text
+    assert "0 s 60.8 s 121.5 s" in page
+    assert page == read(choquet_result(trace=[*early, [121.5, 3, 6]], seconds=121.5)).text
 
 
 def test_progress_needs_two_known_points():
@@ -391,7 +407,10 @@ def test_a_missing_key_is_named(key):
         ({"baselines": [1]}, "the result's 'baselines' is not an object"),
         ({"baselines": {"euclid": None}}, "the result's 'baselines.euclid' is not a number"),
         ({"parameters": {"weights": {"AGI": "1"}}}, "the result's 'parameters.weights.AGI' is not a number"),
-        ({"parameters": {"theta": []}}, "the result's 'parameters' has none of weights, measure, matrix"),
+        (
+            {"parameters": {"theta": []}},
+            "the result's 'parameters' has none of weights, measure, moebius, matrix",
+        ),
         (
             {"parameters": {"matrix": [[1.0]]}},
             "the result's 'parameters.matrix[0]' is not a list of 3 values",
