@@ -12,7 +12,8 @@ from typing import TextIO
 
 from solver.engines.base import EngineProgress
 
-_PHASES = {"attack": "looking for an attack", "build": "building the model", "solve": "proving"}
+# Short, so that the numbers and the advice fit a terminal of 80 columns.
+_PHASES = {"attack": "attacking", "build": "building", "solve": "proving"}
 _TICK = 0.25
 """Seconds between two drawings."""
 

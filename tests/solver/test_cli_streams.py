@@ -286,6 +286,16 @@ def test_the_line_fits_the_terminal_and_its_clock_runs_by_itself():
     assert screen.written.endswith("\r" + " " * 79 + "\r")
 
 
+@pytest.mark.parametrize("phase", ["attack", "build", "solve"])
+def test_the_advice_is_not_cut_off_on_80_columns(phase):
+    screen = Screen()
+    line = ProgressLine(screen, "reading")
+    line.report(EngineProgress(1.0, 123456.25, 234567.25, phase))
+    time.sleep(0.4)
+    line.close()
+    assert screen.written.split("\r")[1].rstrip().endswith("(Ctrl-C: stop with this)")
+
+
 def test_a_terminal_that_goes_away_costs_only_the_line():
     line = ProgressLine(Screen(broken=True), "reading")
     time.sleep(0.4)
