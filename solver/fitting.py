@@ -8,6 +8,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Real
 from types import FrameType
 from typing import Any
 
@@ -99,7 +100,10 @@ def fit(
 
 
 def check_limits(time_limit: float | None) -> None:
-    """Refuse a time limit that leaves no time."""
+    """Refuse a time limit that is no number or leaves no time."""
+    given: object = time_limit
+    if given is not None and (isinstance(given, bool) or not isinstance(given, Real)):
+        raise UsageError(f"the time limit must be a positive number of seconds, not {time_limit!r}")
     if time_limit is not None and not 0.0 < time_limit < float("inf"):
         raise UsageError(f"the time limit must be a positive number of seconds, not {time_limit:g}")
 

@@ -119,6 +119,9 @@ def make_problem(original: Any = None, masked: Any = None, options: ProblemOptio
     differences = None
     if options.differences is not None:
         differences = choice(Differences, options.differences, "kind of differences")
+    k: object = options.k_additive
+    if k is not None and (isinstance(k, bool) or not isinstance(k, int)):
+        raise UsageError(f"k_additive must be a whole number, not {k!r}")
     # Any attributes will do to refuse a request that no file could satisfy, before the files are read.
     make_aggregator(options.aggregator, ("A", "B"), differences=differences, k_additive=options.k_additive)
     files = _files(original, masked, options)

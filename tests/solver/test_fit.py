@@ -313,6 +313,20 @@ def test_time_limits_that_leave_no_time(limit):
     assert str(error.value) == f"the time limit must be a positive number of seconds, not {limit:g}"
 
 
+@pytest.mark.parametrize("limit", ["5", True, [5.0]])
+def test_time_limits_that_are_no_numbers(limit):
+    with pytest.raises(UsageError) as error:
+        fit(*frames(0), time_limit=limit)
+    assert str(error.value) == f"the time limit must be a positive number of seconds, not {limit!r}"
+
+
+@pytest.mark.parametrize("k", ["2", 2.5, True])
+def test_k_additivity_that_is_no_whole_number(k):
+    with pytest.raises(UsageError) as error:
+        fit(*frames(0), aggregator="choquet", k_additive=k)
+    assert str(error.value) == f"k_additive must be a whole number, not {k!r}"
+
+
 def test_no_time_limit():
     result = fit(*frames(0), time_limit=None)
     assert result.proven
