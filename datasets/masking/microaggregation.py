@@ -25,6 +25,9 @@ from datasets.masking.base import (
 )
 from datasets.masking.mdav import mdav_partition
 
+DEFAULT_K = 3
+"""The least number of records in a group where none is given."""
+
 
 @dataclass(frozen=True)
 class AttributeGroup:
@@ -45,9 +48,14 @@ class AttributeGroup:
     def parse(cls, text: str) -> AttributeGroup:
         """Read "a,b:3" (attributes a and b with k = 3) or "a,b"."""
         names, mark, k = text.rpartition(":")
-        if mark and k.strip().isdigit():
-            return cls(parse_names(names), int(k))
-        return cls(parse_names(text))
+        if not mark or "," in k:  # a colon within a name
+            return cls(parse_names(text))
+        if not (k.strip().isascii() and k.strip().isdigit()):
+            raise DataError(
+                f"{text!r} has {k.strip()!r} for k after the colon, which is no whole number from 2; write "
+                "A,B:3, or A,B for the k of --k"
+            )
+        return cls(parse_names(names), int(k))
 
 
 @dataclass(frozen=True)
@@ -62,21 +70,24 @@ class Microaggregation:
     ----------
     attributes : tuple of str, optional
         The attributes to mask, all together; by default every numeric quasi-identifier.
-    k : int
-        The least number of records in a group.
+    k : int, optional
+        The least number of records in a group, for all groups without a k of their own; 3 when absent.
     groups : tuple of AttributeGroup
         Groups of attributes with a k each, instead of `attributes`.
 
     Raises
     ------
     DataError
-        If k is below 2, an attribute is in two groups, or both `attributes` and `groups` are given.
+        If k is below 2, an attribute is in two groups, both `attributes` and `groups` are given, or `k` is
+        given though every group has its own.
     """
 
     name: ClassVar[str] = "microaggregation"
 
     attributes: tuple[str, ...] | None = field(default=None, metadata=ATTRIBUTES)
-    k: int = field(default=3, metadata=option("least number of records in a group", parse_whole, metavar="K"))
+    k: int | None = field(
+        default=None, metadata=option("least number of records in a group", parse_whole, metavar="K")
+    )
     groups: tuple[AttributeGroup, ...] = field(
         default=(),
         metadata=option(
@@ -90,8 +101,13 @@ class Microaggregation:
     def __post_init__(self) -> None:
         if self.attributes is not None and self.groups:
             raise DataError("give either --attributes or --groups, not both")
-        for k in (self.k, *(group.k for group in self.groups if group.k is not None)):
-            check_group_size(k)
+        for k in (self.k, *(group.k for group in self.groups)):
+            if k is not None:
+                check_group_size(k)
+        if self.k is not None and self.groups and all(group.k is not None for group in self.groups):
+            raise DataError(
+                "--k is of no use where every one of --groups has its own k; leave one of them out"
+            )
         seen: set[str] = set()
         for group in self.groups:
             for attribute in group.attributes:
@@ -113,18 +129,20 @@ class Microaggregation:
         random_generator(seed)
         masked = frame
         for group in self._resolved(frame):
-            k = self.k if group.k is None else group.k
+            k = self._k_of(group)
             check_enough_records(len(frame), k)
             values = values_of(frame, group.attributes)
             means = group_means(values, mdav_partition(standardised(values), k))
             masked = with_values(masked, group.attributes, means)
         return masked
 
+    def _k_of(self, group: AttributeGroup) -> int:
+        return next(k for k in (group.k, self.k, DEFAULT_K) if k is not None)
+
     def _resolved(self, frame: pd.DataFrame) -> tuple[AttributeGroup, ...]:
         groups = self.groups or (AttributeGroup(choose_attributes(frame, self.attributes)),)
         return tuple(
-            AttributeGroup(choose_attributes(frame, group.attributes), self.k if group.k is None else group.k)
-            for group in groups
+            AttributeGroup(choose_attributes(frame, group.attributes), self._k_of(group)) for group in groups
         )
 
 

@@ -161,6 +161,7 @@ def test_a_group_without_k_takes_that_of_the_method() -> None:
         ("a,b:3", AttributeGroup(("a", "b"), 3)),
         ("a, b", AttributeGroup(("a", "b"))),
         ("odd:name:12", AttributeGroup(("odd:name",), 12)),
+        ("odd:name,b", AttributeGroup(("odd:name", "b"))),
     ],
 )
 def test_groups_as_text(text: str, group: AttributeGroup) -> None:
@@ -280,6 +281,23 @@ FRAME = pd.DataFrame({"a": [1.0, 2, 3], "b": [1.0, 5, 3], "t": ["x", "y", "z"]})
         (
             lambda: Microaggregation(attributes=("a",), groups=(AttributeGroup(("b",)),)),
             "give either --attributes or --groups, not both",
+        ),
+        *(
+            (
+                lambda k=k: Microaggregation(
+                    k=k, groups=(AttributeGroup(("a",), 3), AttributeGroup(("b",), 3))
+                ),
+                "--k is of no use where every one of --groups has its own k; leave one of them out",
+            )
+            for k in (3, 4)
+        ),
+        *(
+            (
+                lambda k=k: AttributeGroup.parse(f"a,b:{k}"),
+                f"'a,b:{k}' has '{k}' for k after the colon, which is no whole number from 2; write A,B:3, "
+                "or A,B for the k of --k",
+            )
+            for k in ("x", "3.5", "-1", "", "\u00b2")
         ),
         (
             lambda: AttributeGroup.parse("a,,b:3"),

@@ -153,6 +153,15 @@ def test_the_id_column_is_never_masked(capsys: pytest.CaptureFixture[str]) -> No
             "--groups: 'age,' has an empty attribute name; write names separated by single commas",
         ),
         (
+            ("--method", "microaggregation", "--groups", "age:3", "--k", "4"),
+            "--k is of no use where every one of --groups has its own k; leave one of them out",
+        ),
+        (
+            ("--method", "microaggregation", "--groups", "age,income:x"),
+            "--groups: 'age,income:x' has 'x' for k after the colon, which is no whole number from 2; write "
+            "A,B:3, or A,B for the k of --k",
+        ),
+        (
             ("--method", "microaggregation", "--groups", "age:3", "--groups", "income,age:3"),
             "the attribute 'age' is given twice in --groups; give it once",
         ),
