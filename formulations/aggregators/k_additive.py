@@ -140,6 +140,7 @@ class TwoAdditiveChoquet(_KAdditive):
     """
 
     k = 2
+    on_simplex: ClassVar[bool] = True
 
     @property
     def _pairs(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:

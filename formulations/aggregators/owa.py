@@ -29,6 +29,7 @@ class OrderedWeightedAverage(Aggregator):
     """OWA of attribute distances; ``theta`` holds the weight of the largest, the second largest, ..."""
 
     name: ClassVar[str] = "owa"
+    on_simplex: ClassVar[bool] = True
 
     @property
     def ranks(self) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ class WeightedMean(Aggregator):
     """The weighted mean of attribute distances; ``theta`` is the weighting vector ``p``."""
 
     name: ClassVar[str] = "weighted-mean"
+    on_simplex: ClassVar[bool] = True
 
     @property
     def dimension(self) -> int:

@@ -79,10 +79,15 @@ class GrowingProgram:
         self.rows += count
         return np.arange(self.rows - count, self.rows)
 
-    def relax(self, positions: IndexArray) -> None:
-        """Switch rows off."""
-        for position in positions:
-            self._highs.changeRowBounds(int(position), -np.inf, np.inf)
+    def bound_below(self, positions: IndexArray, lower: FloatArray) -> None:
+        """Change the lower bounds of rows; -inf switches one off."""
+        self._highs.changeRowsBounds(
+            positions.size, positions.astype(np.int32), lower, np.full(positions.size, np.inf)
+        )
+
+    def duals(self) -> FloatArray:
+        """Dual value of every row at the last solution, shape (rows,)."""
+        return np.asarray(self._highs.getSolution().row_dual)
 
     def price(self, cost: FloatArray) -> None:
         """Change the cost of the extra columns."""

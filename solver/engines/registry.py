@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from solver.backends.registry import get_backend
 from solver.engines.base import Engine, EngineOptions, check_options
+from solver.engines.exact.engine import ExactEngine
 from solver.engines.milp import MilpEngine
 from solver.errors import UsageError
 
-ENGINES: dict[str, type[Engine]] = {MilpEngine.name: MilpEngine}
+ENGINES: dict[str, type[Engine]] = {engine.name: engine for engine in (MilpEngine, ExactEngine)}
 
 
 def get_engine(name: str, options: EngineOptions) -> Engine:

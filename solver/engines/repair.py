@@ -36,22 +36,28 @@ class WidestMargin:
             system.aggregator, cost=np.array([-1.0]), lower=np.array([-1.0]), upper=np.array([1.0])
         )
         self._inside = np.zeros(system.open_blocks.size, dtype=bool)
-        self._position: dict[int, int] = {}
+        self.rows = np.empty(0, dtype=np.intp)
+        self._known = np.zeros(system.rows, dtype=bool)
+        self.cuts = np.empty((0, system.aggregator.dimension))
+        self._on = np.empty(0, dtype=bool)
+        self._places = np.empty(0, dtype=np.intp)
+        self._cut_places = np.empty(0, dtype=np.intp)
 
     def require(self, blocks: IndexArray) -> None:
         """Ask for exactly these open blocks, switching off the rows of all others."""
-        inside = np.zeros_like(self._inside)
-        inside[blocks] = True
-        self._inside = inside
-        owner = self._system.row_open
-        gone = [row for row in self._position if not inside[owner[row]]]
-        self._program.relax(np.array([self._position.pop(row) for row in gone], dtype=np.intp))
+        self._inside = np.zeros_like(self._inside)
+        self._inside[blocks] = True
+        wanted = self._inside[self._system.row_open[self.rows]]
+        changed = np.flatnonzero(wanted != self._on)
+        if changed.size:
+            self._program.bound_below(self._places[changed], np.where(wanted[changed], 0.0, -np.inf))
+            self._on = wanted
 
-    def solve(self) -> tuple[FloatArray, float] | None:
+    def solve(self, *, widest: bool = True) -> tuple[FloatArray, float] | None:
         """The parameters of widest margin and that margin; None when time ran out.
 
         The margin is that of all rows, so a value at or below zero says that the blocks cannot all be
-        linked, up to the solver's tolerance.
+        linked, up to the solver's tolerance. Without `widest` any parameters that link the blocks will do.
         """
         for _ in range(_MOST_ROUNDS):
             point = self._program.solve(self._clock.remaining)
@@ -60,18 +66,42 @@ class WidestMargin:
             theta, margin = point[:-1], float(point[-1])
             if margin <= STRICT:
                 return theta, margin
-            rows, smallest = self._scorer.tightest_rows(theta)
-            short = np.flatnonzero(self._inside & (smallest < margin - 1e-7))
-            fresh = [row for row in rows[short] if row not in self._position]
-            if not fresh:
-                return theta, min(margin, float(smallest[self._inside].min(initial=margin)))
-            block = self._system.matrix[fresh]
-            ones = sparse.csr_array(np.full((len(fresh), 1), -1.0))
-            places = self._program.add(
-                sparse.csr_array(sparse.hstack([block, ones], format="csr")), np.zeros(len(fresh))
-            )
-            self._position.update(zip(fresh, places.tolist(), strict=True))
+            fresh, least = self._violated(theta, margin, everywhere=False)
+            if fresh.size == 0 or (least > STRICT and not widest):
+                fresh, least = self._violated(theta, margin, everywhere=True)
+            if fresh.size == 0 or (least > STRICT and not widest):
+                return theta, min(margin, least)
+            self._add(fresh)
         return None
+
+    def _violated(self, theta: FloatArray, margin: float, *, everywhere: bool) -> tuple[IndexArray, float]:
+        """Rows that fall short of the margin and are not in the program yet, and the smallest activity."""
+        rows, smallest = self._scorer.tightest_rows(theta, everywhere=everywhere)
+        short = self._inside & (smallest < margin - 1e-7)
+        wanted = rows[short]
+        return wanted[~self._known[wanted]], float(smallest[self._inside].min(initial=margin))
+
+    def multipliers(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Multipliers of `rows`, of `cuts` and of the domain's rows at the last solution."""
+        duals = self._program.duals()
+        domain = duals[: self._system.aggregator.domain().matrix.shape[0]]
+        return np.clip(duals[self._places], 0.0, None), np.clip(duals[self._cut_places], 0.0, None), domain
+
+    def cut(self, rows: FloatArray) -> None:
+        """Add rows that are non-negative on the true domain, for good."""
+        wide = sparse.csr_array(np.hstack([rows, np.zeros((len(rows), 1))]))
+        places = self._program.add(wide, np.zeros(len(rows)))
+        self.cuts = np.vstack([self.cuts, rows])
+        self._cut_places = np.concatenate([self._cut_places, places])
+
+    def _add(self, fresh: IndexArray) -> None:
+        ones = sparse.csr_array(np.full((fresh.size, 1), -1.0))
+        block = sparse.hstack([self._system.matrix[fresh], ones], format="csr")
+        places = self._program.add(sparse.csr_array(block), np.zeros(fresh.size))
+        self.rows = np.concatenate([self.rows, fresh])
+        self._known[fresh] = True
+        self._on = np.concatenate([self._on, np.ones(fresh.size, dtype=bool)])
+        self._places = np.concatenate([self._places, places])
 
 
 def hinge(

@@ -53,6 +53,8 @@ class Scorer:
 
     def _use(self, rows: IndexArray) -> None:
         self._rows = rows
+        self._working = np.zeros(self.system.rows, dtype=bool)
+        self._working[rows] = True
         whole = rows.size == self.system.rows
         self._active: FloatArray | sparse.csr_array = self._all if whole else self._all[rows]
         owner = self.system.row_open[rows]
@@ -91,6 +93,15 @@ class Scorer:
         ]
         return np.concatenate(parts) if parts else np.empty(0)
 
+    def linked(self, points: FloatArray) -> NDArray[np.bool_]:
+        """Which open blocks each point links, by all rows: shape (open, points)."""
+        size = max(1, _CELLS // max(1, self.system.rows))
+        parts = [
+            np.minimum.reduceat(np.asarray(self._all @ points[at : at + size].T), self._first_of_all, axis=0)
+            for at in range(0, len(points), size)
+        ]
+        return np.hstack(parts) > STRICT
+
     def exact_margins(self, theta: FloatArray) -> FloatArray:
         """Smallest activity of each open block among all its rows, shape (open,)."""
         return self.tightest_rows(theta)[1]
@@ -99,15 +110,32 @@ class Scorer:
         """Linked weight of the open blocks at `theta`."""
         return float(self.weight @ (self.exact_margins(theta) > STRICT))
 
-    def tightest_rows(self, theta: FloatArray) -> tuple[IndexArray, FloatArray]:
-        """For each open block, its row of smallest activity and that activity."""
-        activity = np.asarray(self._all @ theta)
-        smallest = np.minimum.reduceat(activity, self._first_of_all)
-        hit = np.flatnonzero(activity == smallest[self.system.row_open])
-        _, first = np.unique(self.system.row_open[hit], return_index=True)
-        rows = hit[first]
+    def tightest_rows(self, theta: FloatArray, *, everywhere: bool = True) -> tuple[IndexArray, FloatArray]:
+        """For each open block, its row of smallest activity and that activity.
+
+        Parameters
+        ----------
+        theta : ndarray of float64, shape (dimension,)
+        everywhere : bool
+            Look at all rows, and take what the working set had missed into it; else at the working set.
+        """
+        if not everywhere:
+            return _tightest(self._active @ theta, self._first, self._rows)
+        rows, smallest = _tightest(self._all @ theta, self._first_of_all, None)
         if self._rows.size < self.system.rows:
-            missed = np.setdiff1d(rows[smallest <= STRICT], self._rows)
+            short = rows[smallest <= STRICT]
+            missed = short[~self._working[short]]
             if missed.size:
-                self._use(np.union1d(self._rows, missed))
+                self._use(np.sort(np.concatenate([self._rows, missed])))
         return rows, smallest
+
+
+def _tightest(
+    activity: FloatArray, first: IndexArray, names: IndexArray | None
+) -> tuple[IndexArray, FloatArray]:
+    """The place (or name) and value of the smallest activity of each block; blocks begin at `first`."""
+    smallest = np.minimum.reduceat(activity, first)
+    sizes = np.diff(np.append(first, activity.size))
+    hit = np.flatnonzero(activity == np.repeat(smallest, sizes))
+    places = hit[np.searchsorted(hit, first)]
+    return (places if names is None else names[places]), smallest

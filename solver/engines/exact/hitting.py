@@ -1,0 +1,184 @@
+"""Implicit hitting sets: collect cores where the current hitting set misses them, until both ends meet.
+
+First all pairs of blocks that cannot both be linked, because small cores say most. Then cores among the
+blocks that the fractional hitting set of least weight leaves out, which is cheap; last among those that a
+whole one leaves out.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.block_system import BlockSystem
+from solver.engines.base import Record, rounded_bound, whole
+from solver.engines.exact.cores import Core, CoreFinder
+from solver.engines.exact.hitting_set import HittingSet
+from solver.engines.scoring import STRICT, Scorer
+from solver.linkage.evaluator import Evaluator
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+_THRESHOLDS = (1e-6, 0.34, 0.6)
+_MASTER_SECONDS = 20.0
+_WITNESS_CELLS = 400_000_000
+_MOST_WITNESSES = 6_000
+_PROBES = 8
+
+
+class HittingSearch:
+    """The search of one block system.
+
+    Parameters
+    ----------
+    system : BlockSystem
+    record : Record
+        Takes every improvement of attack and bound.
+    evaluator : Evaluator
+        Counts the attacks.
+    seed : int
+        Seed of the random witnesses.
+    """
+
+    def __init__(self, system: BlockSystem, record: Record, evaluator: Evaluator, seed: int) -> None:
+        self._system, self._record, self._evaluator = system, record, evaluator
+        self._random = np.random.default_rng(seed)
+        aggregator = system.aggregator
+        probes = np.vstack([record.theta, aggregator.sample(_PROBES, self._random)])
+        self._scorer = Scorer(system, probes)
+        self._finder = CoreFinder(system, self._scorer, record.clock)
+        self.master = HittingSet(system.open_weight)
+        self._whole = whole(system.open_weight)
+
+    def run(self) -> None:
+        """Search until all is proven or the clock has run out."""
+        together = self._witnesses()
+        self._singles(together)
+        self._pairs(together)
+        if self.master.cores:
+            self._relaxed_rounds()
+        self._whole_rounds()
+
+    @property
+    def _over(self) -> bool:
+        return self._record.proven or self._record.clock.expired
+
+    # ---- small cores first
+
+    def _witnesses(self) -> BoolArray:
+        """Which pairs of open blocks some random parameters link together, shape (open, open)."""
+        self._record.phase = "pairs"
+        aggregator = self._system.aggregator
+        cells = self._system.rows * aggregator.dimension
+        count = max(50, min(_MOST_WITNESSES, _WITNESS_CELLS // max(1, cells)))
+        points = aggregator.sample(count, self._random)
+        share = self._random.uniform(size=(count, 1)) ** 2
+        points = np.vstack([points, (1.0 - share) * self._record.theta + share * points])
+        open_blocks = self._system.open_blocks.size
+        together = np.zeros((open_blocks, open_blocks), dtype=bool)
+        for first in range(0, len(points), 500):
+            linked = self._scorer.linked(points[first : first + 500]).astype(np.float32)
+            together |= (linked @ linked.T) > 0.0
+            if self._record.clock.expired:
+                break
+        return together
+
+    def _witness(self, theta: FloatArray, together: BoolArray) -> None:
+        linked = np.flatnonzero(self._scorer.exact_margins(theta) > STRICT)
+        together[np.ix_(linked, linked)] = True
+        self._attack(theta)
+
+    def _singles(self, together: BoolArray) -> None:
+        """Prove that a block is lost, or find parameters that link it."""
+        for block in np.flatnonzero(~together.diagonal()):
+            if self._over:
+                return
+            if not together[block, block]:
+                self._ask(np.array([block]), together)
+
+    def _pairs(self, together: BoolArray) -> None:
+        """Prove that two blocks exclude each other, or find parameters that link both."""
+        able = together.diagonal()
+        first, second = np.nonzero(np.triu(~together & able[:, None] & able[None, :], 1))
+        for at in self._random.permutation(first.size):
+            if self._over:
+                return
+            if not together[first[at], second[at]]:
+                self._ask(np.array([first[at], second[at]]), together)
+        self._tighten_relaxed()
+
+    def _ask(self, blocks: NDArray[np.intp], together: BoolArray) -> None:
+        answer = self._finder.ask(blocks)
+        if answer.core is not None:
+            self.master.add(answer.core)
+        elif answer.theta is not None:
+            self._witness(answer.theta, together)
+
+    # ---- cores that the current hitting set misses
+
+    def _relaxed_rounds(self) -> None:
+        self._record.phase = "cores"
+        while not self._over:
+            point = self._tighten_relaxed()
+            if not any(self._separate(point, threshold) for threshold in _THRESHOLDS):
+                return
+
+    def _whole_rounds(self) -> None:
+        self._record.phase = "hitting sets"
+        while not self._over:
+            left = self._record.clock.remaining
+            seconds = _MASTER_SECONDS if left is None else min(_MASTER_SECONDS, left)
+            point, bound = self.master.whole(seconds, 0.999 if self._whole else 1e-6)
+            self._tighten(bound)
+            if self._over or not self._separate(point, 0.5):
+                return
+
+    def _separate(self, point: FloatArray, threshold: float) -> bool:
+        """Collect cores among the blocks that a hitting set leaves out; True when there was a new one."""
+        inside = point < threshold
+        found = False
+        while not self._record.clock.expired:
+            answer = self._finder.ask(np.flatnonzero(inside))
+            if answer.theta is not None:
+                self._attack(answer.theta)
+            if answer.core is None:
+                return found
+            core = self._shrunk(answer.core, point)
+            found |= self.master.add(core)
+            # Another core, without the block of this one that the hitting set was nearest to taking.
+            members = sorted(core)
+            inside[max(members, key=lambda block: (point[block], self._random.random()))] = False
+        return found
+
+    def _shrunk(self, core: Core, point: FloatArray) -> Core:
+        if len(core) <= 2:
+            return core
+        order = sorted(core, key=lambda block: (-point[block], block))
+        smaller, _ = self._finder.shrink(core, order)
+        return smaller
+
+    # ---- both ends of the interval
+
+    def _attack(self, theta: FloatArray) -> None:
+        aggregator = self._system.aggregator
+        repaired = aggregator.repair(theta)
+        self._record.improve(repaired, self._evaluator.weight(aggregator.form(repaired)))
+
+    def _tighten_relaxed(self) -> FloatArray:
+        if not self.master.cores:
+            return np.zeros(self._system.open_blocks.size)
+        point, bound = self.master.relaxed()
+        self._tighten(bound)
+        return point
+
+    def _tighten(self, given_up: float) -> None:
+        """Take a lower bound on the weight that cannot be linked."""
+        if not np.isfinite(given_up):
+            return
+        open_weight = float(self._system.open_weight.sum())
+        if self._whole:
+            given_up = float(np.ceil(given_up - 1e-6))
+        bound = self._system.sure_weight + open_weight - given_up
+        self._record.tighten(rounded_bound(bound, self._system.pair.weight))
+        self._record.tell()
