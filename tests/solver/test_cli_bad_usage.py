@@ -171,7 +171,7 @@ BACKENDS = "highs, pulp, pulp-cbc, cvxpy, cvxpy-scip, scipy, scip"
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (["fit", "--engine", "exakt"], "unknown engine 'exakt': choose one of milp"),
+        (["fit", "--engine", "exakt"], "unknown engine 'exakt': choose one of milp, exact"),
         (["fit", "--backend", "higs"], "unknown backend 'higs': did you mean 'highs'?"),
         (["fit", "--backend", "gurobi"], f"unknown backend 'gurobi': choose one of {BACKENDS}"),
         (["compare", "--backends", "highs,scippy"], "unknown backend 'scippy': did you mean 'scipy'?"),

@@ -196,7 +196,7 @@ def _centre(vertices: FloatArray, point: FloatArray) -> None:
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _halve(vertices: FloatArray, first: FloatArray, second: FloatArray) -> float:
+def _halve(vertices: FloatArray, first: FloatArray, second: FloatArray) -> Any:
     """Cut the simplex at the middle of its longest edge; the halves go into the last two arguments.
 
     Returns the square of that edge's length.
