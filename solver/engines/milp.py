@@ -72,6 +72,8 @@ class _Run:
         """Solve the model, cutting the relaxed domain until the answer lies inside the true one."""
         cuts = np.empty((0, self.system.aggregator.dimension))
         for _ in range(_MOST_CUT_ROUNDS):
+            if self.record.clock.expired:
+                break
             self.record.phase = "build"
             began = self.record.clock.seconds
             model = self._model(cuts)

@@ -51,7 +51,7 @@ def render_report(result: Mapping[str, object]) -> str:
             linked_upper_bound=fields.number("linked_upper_bound"),
             candidates=fields.number("candidates"),
             lost=fields.optional_number("lost"),
-            margin=fields.number("margin"),
+            margin=fields.optional_number("margin"),
             bars=sections.baseline_bars(fields, head),
             parameters=sections.learned_parameters(fields),
             records=sections.records_table(fields.nested("records_table")),

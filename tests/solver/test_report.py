@@ -470,3 +470,9 @@ def test_what_is_of_another_kind_is_named(changes, message):
 )
 def test_numbers_are_written_for_readers(written, expected):
     assert written == expected
+
+
+def test_a_bound_without_a_margin_holds_for_every_choice():
+    page = render_report(RESULTS["choquet"](margin=None))
+    assert "The upper bound holds for every choice of the parameters." in page
+    assert "by a margin of at least" not in page
