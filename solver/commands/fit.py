@@ -142,7 +142,8 @@ def _interval(result: FitResult) -> list[str]:
         least = "" if margin is None else f" by a margin of {margin:g}"
         return [*listed(pairs), f"  proven: no other parameters re-identify more{least}"]
     reasons = {
-        "time": "the time limit came first; a longer --time-limit or fewer attributes may narrow the interval",
+        "time": "the time limit came first; a longer --time-limit or fewer attributes may narrow the "
+        "interval",
         "user": "stopped before the end; a longer run narrows the interval",
         "memory": "out of memory; fewer records or attributes narrow the interval",
     }
