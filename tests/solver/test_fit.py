@@ -388,7 +388,7 @@ def test_most_blocks_takes_the_lightest_first():
             {"differences": "cubed"},
             "unknown kind of differences 'cubed': choose one of squared, absolute, signed",
         ),
-        ({"engine": "magic"}, "unknown engine 'magic': choose one of milp"),
+        ({"engine": "magic"}, "unknown engine 'magic': choose one of milp, exact"),
     ],
 )
 def test_unknown_choices(options, message):

@@ -343,7 +343,7 @@ def test_bounds_are_rounded_down_to_whole_blocks_when_blocks_weigh_one():
 
 def test_unknown_engines_and_settings():
     for name, options, expected in (
-        ("exakt", {}, "unknown engine 'exakt': choose one of milp"),
+        ("exakt", {}, "unknown engine 'exakt': choose one of milp, exact"),
         ("milp", {"threads": 0}, "threads must be at least 1, not 0"),
         ("milp", {"margin": 1.5}, "the margin must be above 0 and below 1, not 1.5"),
         ("milp", {"backend": "highz"}, "unknown backend 'highz': did you mean 'highs'?"),
