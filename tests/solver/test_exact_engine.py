@@ -15,7 +15,7 @@ from formulations.pair import Direction, Ties, make_pair
 from solver.backends.base import Limit, Status
 from solver.engines.attacks import attack
 from solver.engines.base import Clock, EngineOptions, Record
-from solver.engines.exact.cores import CoreFinder
+from solver.engines.exact.cores import Answer, CoreFinder
 from solver.engines.exact.engine import MOST_TREE_DIMENSIONS, ExactEngine
 from solver.engines.exact.hitting import HittingSearch
 from solver.engines.exact.hitting_set import HittingSet
@@ -197,3 +197,17 @@ def test_a_time_limit_leaves_a_valid_interval():
     assert result.linked < result.linked_upper_bound <= 150
     assert result.details["backend"] is None
     assert result.details["margin"] is None
+
+
+def test_what_rounding_leaves_open_is_said(monkeypatch):
+    """Records that exclude each other but touch where both distances vanish: rounding cannot prove it."""
+    monkeypatch.setattr(CoreFinder, "ask", lambda *_: Answer())
+    original, masked = files(8, 40, 3, 0.9)
+    frames = [pd.DataFrame(values, columns=list("abc")) for values in (original, masked)]
+    result = fit(*frames, aggregator="choquet", engine="exact")
+    assert result.status == "feasible"
+    assert result.limit is None
+    assert result.details["notes"] == [
+        "some records exclude each other only up to rounding, so the interval stays open; --engine milp may "
+        "close it up to its margin"
+    ]

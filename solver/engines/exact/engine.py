@@ -16,6 +16,10 @@ from solver.linkage.evaluator import Evaluator
 MOST_TREE_DIMENSIONS = 7
 _TREE_SHARE = 0.6
 _TREE_SECONDS = 600.0
+_UNDECIDED = (
+    "some records exclude each other only up to rounding, so the interval stays open; --engine milp may "
+    "close it up to its margin"
+)
 
 
 class ExactEngine(Engine):
@@ -33,12 +37,15 @@ class ExactEngine(Engine):
         clock = record.clock
         began = clock.seconds
         phases: dict[str, float] = {}
+        notes: tuple[str, ...] = ()
         if system.open_blocks.size and not record.proven:
             if system.aggregator.on_simplex and system.aggregator.dimension <= MOST_TREE_DIMENSIONS:
                 SimplexTree(system, record, evaluator).run(clock.share(_TREE_SHARE, _TREE_SECONDS))
                 phases["tree"] = clock.seconds - began
             if not record.proven and not clock.expired:
-                HittingSearch(system, record, evaluator, options.seed).run()
+                search = HittingSearch(system, record, evaluator, options.seed)
+                search.run()
+                notes = (_UNDECIDED,) if search.undecided and not record.proven else ()
                 phases["hitting sets"] = clock.seconds - began - phases.get("tree", 0.0)
             widen(system, Scorer(system), record, evaluator)
         status = Status.INTERRUPTED if clock.stopped else Status.FEASIBLE
@@ -49,4 +56,5 @@ class ExactEngine(Engine):
             phases=phases,
             model=None,
             versions={},
+            notes=notes,
         )

@@ -39,6 +39,11 @@ class HittingSearch:
         Counts the attacks.
     seed : int
         Seed of the random witnesses.
+
+    Attributes
+    ----------
+    undecided : bool
+        Whether rounding left it open if some blocks can all be linked.
     """
 
     def __init__(self, system: BlockSystem, record: Record, evaluator: Evaluator, seed: int) -> None:
@@ -50,6 +55,7 @@ class HittingSearch:
         self._finder = CoreFinder(system, self._scorer, record.clock)
         self.master = HittingSet(system.open_weight)
         self._whole = whole(system.open_weight)
+        self.undecided = False
 
     def run(self) -> None:
         """Search until all is proven or the clock has run out."""
@@ -114,6 +120,11 @@ class HittingSearch:
             self.master.add(answer.core)
         elif answer.theta is not None:
             self._witness(answer.theta, together)
+        else:
+            self._note_undecided()
+
+    def _note_undecided(self) -> None:
+        self.undecided |= not self._record.clock.expired
 
     # ---- cores that the current hitting set misses
 
@@ -143,6 +154,8 @@ class HittingSearch:
             if answer.theta is not None:
                 self._attack(answer.theta)
             if answer.core is None:
+                if answer.theta is None:
+                    self._note_undecided()
                 return found
             core = self._shrunk(answer.core, point)
             found |= self.master.add(core)
