@@ -14,7 +14,7 @@ import time
 import traceback
 import types
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -23,7 +23,6 @@ from typing import Any
 from formulations.milp import MilpModel
 from solver.backends.background import NOTHING_KNOWN, TICK
 from solver.backends.base import (
-    Backend,
     BackendProgress,
     BackendResult,
     FloatArray,
@@ -32,6 +31,7 @@ from solver.backends.base import (
     Status,
     Watcher,
 )
+from solver.backends.jobs import Job, SolveJob
 from solver.backends.memory import MemoryMeter
 from solver.backends.registry import get_backend
 
@@ -93,20 +93,19 @@ def solve_isolated(
     RuntimeError
         The optimiser failed, or the child died; with the last line it wrote.
     """
-    backend = get_backend(name)
+    return run_isolated(SolveJob(get_backend(name), model, options, start), watch)
+
+
+def run_isolated(job: Job, watch: Watcher | None = None) -> IsolatedResult:
+    """Run any job in a fresh process, as `solve_isolated` runs a backend."""
     with tempfile.TemporaryDirectory(prefix="linkrisk-") as folder:
-        child = _Child(backend, replace(model, name_maker=_no_names), options, start, folder)
+        child = _Child(job, folder)
         try:
-            return child.wait(watch, ask=backend.takes_watcher)
+            return child.wait(watch, ask=job.takes_watcher)
         except KeyboardInterrupt:
-            return child.stop(ask=backend.takes_watcher)
+            return child.stop(ask=job.takes_watcher)
         finally:
             child.kill()
-
-
-def _no_names(_model: MilpModel) -> tuple[list[str], list[str]]:
-    """Stand in for the name maker, which may be a closure and is of no use to a solve."""
-    return [], []
 
 
 @contextlib.contextmanager
@@ -138,27 +137,25 @@ def _main_module_hidden() -> Iterator[None]:
 
 
 class _Child:
-    """A process that solves one model, and the pipe to it."""
+    """A process that does one job, and the pipe to it."""
 
-    def __init__(
-        self, backend: Backend, model: MilpModel, options: SolveOptions, start: FloatArray | None, folder: str
-    ) -> None:
+    def __init__(self, job: Job, folder: str) -> None:
         context = multiprocessing.get_context("spawn")
-        self._name, self._options = backend.name, options
+        self._title, self._name, self._time_limit = job.title, job.name, job.time_limit
         self._progress = NOTHING_KNOWN
         self._started = time.monotonic()
         self._deadline = math.inf
         self._errors = Path(folder, "stderr.txt")
         self._pipe, far_end = context.Pipe()
         self._process: BaseProcess = context.Process(
-            target=_solve_in_child, args=(far_end, folder), daemon=True
+            target=_run_in_child, args=(far_end, folder), daemon=True
         )
         with _interrupt_held_back(), _main_module_hidden():
             self._process.start()
         far_end.close()
         # Protocol 5 writes the arrays as they are; a child that died at once is found out by `wait`.
         with contextlib.suppress(BrokenPipeError):
-            self._pipe.send_bytes(pickle.dumps((backend, model, options, start), protocol=5))
+            self._pipe.send_bytes(pickle.dumps(job, protocol=5))
 
     def wait(self, watch: Watcher | None, *, ask: bool) -> IsolatedResult:
         """Wait for the answer, telling `watch` what is known and keeping the time limit.
@@ -216,7 +213,7 @@ class _Child:
             answer = pickle.loads(self._pipe.recv_bytes())
         except (EOFError, OSError):
             self._process.join()
-            raise RuntimeError(f"backend {self._name!r} died: {self._last_words()}") from None
+            raise RuntimeError(f"{self._title} died: {self._last_words()}") from None
         if isinstance(answer, RuntimeError):
             raise answer
         return answer
@@ -224,9 +221,9 @@ class _Child:
     def _take_note(self, answer: BackendProgress | None) -> None:
         if answer is not None:
             self._progress = answer
-        elif self._options.time_limit is not None:  # the child has imported everything and starts
+        elif self._time_limit is not None:  # the child has imported everything and starts
             self._started = time.monotonic()
-            self._deadline = self._started + self._options.time_limit + GRACE
+            self._deadline = self._started + self._time_limit + GRACE
 
     def _last_words(self) -> str:
         lines = self._errors.read_text(errors="replace").split("\n") if self._errors.exists() else []
@@ -234,14 +231,14 @@ class _Child:
         return written[-1] if written else f"exit code {self._process.exitcode}"
 
 
-def _solve_in_child(pipe: Connection, folder: str) -> None:
-    """Solve what comes through the pipe; the answer, or the error, goes back the same way."""
+def _run_in_child(pipe: Connection, folder: str) -> None:
+    """Do the job that comes through the pipe; the answer, or the error, goes back the same way."""
     if hasattr(os, "setsid"):
         os.setsid()  # so that Ctrl-C reaches the parent only, and the parent can kill all of us
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     tempfile.tempdir = folder
     _redirect_output(Path(folder, "stderr.txt"))
-    backend, model, options, start = pickle.loads(pipe.recv_bytes())
+    job: Job = pickle.loads(pipe.recv_bytes())
 
     def tell(progress: BackendProgress) -> bool:
         pipe.send_bytes(pickle.dumps(progress))
@@ -249,9 +246,9 @@ def _solve_in_child(pipe: Connection, folder: str) -> None:
 
     meter = MemoryMeter()
     try:
-        backend.version()  # imports the optimiser
+        job.prepare()
         pipe.send_bytes(pickle.dumps(None))
-        result = backend.solve(model, options, start=start, watch=tell if backend.takes_watcher else None)
+        result = job.run(tell if job.takes_watcher else None)
         answer: object = IsolatedResult(result, meter.peak())
     except Exception as error:
         traceback.print_exc()
