@@ -20,8 +20,7 @@ IndexArray = NDArray[np.intp]
 class BlockSystem:
     """``matrix @ theta > 0`` row by row; a block is linked when all of its rows hold.
 
-    The rows say what the evaluator checks, ties within `TIE_TOLERANCE` included, so that a bound on them
-    is a bound on its count.
+    The rows say what the evaluator checks, ties included, so that a bound on them is a bound on its count.
 
     Attributes
     ----------
@@ -34,8 +33,8 @@ class BlockSystem:
     lost : ndarray of bool, shape (blocks,)
         Blocks that no parameters can link.
     matrix : scipy.sparse.csr_array, shape (rows, dimension)
-        ``(1 - t) features(rival) - (1 + t) features(partner)`` less their noise, each row divided by its
-        length (`BlockRows.features`).
+        ``features(rival) - features(partner) - tie * unit``, each row divided by its length; the `unit` of
+        the aggregator is one for all parameters.
     length : ndarray of float64, shape (rows,)
         The lengths.
     row_open : ndarray of int, shape (rows,)
@@ -100,28 +99,25 @@ def block_system(pair: LinkagePair, aggregator: Aggregator, *, reduce: bool = Tr
     BlockSystem
     """
     rows = block_rows(pair, aggregator, reduce=reduce)
-    matrix = rows.features(aggregator)
+    own = rows.partner[rows.block]
+    matrix = sparse.csr_array(
+        aggregator.features(rows.distances)
+        - aggregator.features(own)
+        - sparse.csr_array(rows.tie[:, None]) @ sparse.csr_array(aggregator.unit[None, :])
+    )
     length = _lengths(matrix)
-    partner, distances = rows.beyond_ties(aggregator)
-    own = partner[rows.block]
-    noise = rows.noise(aggregator).max(axis=1).toarray().ravel()
-    lost = rows.lost.copy()
-    lost[rows.block[aggregator.largest_excess(distances, own) <= 0.0]] = True
-
-    keep = np.flatnonzero(~lost[rows.block])
-    open_blocks, row_open = np.unique(rows.block[keep], return_inverse=True)
-    matrix, length = sparse.csr_array(matrix[keep]), length[keep]
     matrix.data /= np.repeat(length, np.diff(matrix.indptr))
+    open_blocks, row_open = np.unique(rows.block, return_inverse=True)
     return BlockSystem(
         aggregator=aggregator,
         pair=pair,
         open_blocks=open_blocks,
-        lost=lost,
+        lost=rows.lost,
         matrix=matrix,
         length=length,
         row_open=row_open.astype(np.intp),
-        rival=rows.rival[keep],
-        excess=(aggregator.largest_excess(own[keep], distances[keep]) + noise[keep]) / length,
+        rival=rows.rival,
+        excess=(aggregator.largest_excess(own, rows.distances) + rows.tie) / length,
         data_rows=_unit(aggregator.data_rows(rows.partner[open_blocks])),
     )
 

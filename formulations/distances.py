@@ -11,20 +11,24 @@ from formulations.errors import FormulationError
 
 FloatArray = NDArray[np.float64]
 
-TIE_TOLERANCE = 1e-12
-"""Two distances x and y tie when ``abs(x - y) <= TIE_TOLERANCE * (x + y)``.
+TIE_TOLERANCE = 1e-11
+"""A rival ties with the partner unless it is farther by more than this times the partner's size.
+
+The size of attribute distances c is the largest of them, ``max_k c_k``, times the value of the parameters
+where all attribute distances are one; of a quadratic form it is ``trace(M) * |c|**2``.
 
 Rounding puts distances that are equal on paper a little apart. Standardising leaves an error of a few
 1e-16 times ``|z| + |mean| / deviation`` in each standardised value z, and with it a relative error of about
 1e-15 times ``(|z| + |mean| / deviation) / |d|`` in the square of a difference d. The tolerance covers
-differences of at least about a thousandth of ``|z| + |mean| / deviation``: those of most data, by far.
-It does not cover smaller ones: records that lie within a thousandth of a deviation of each other in a
-column with extremely heavy tails, or whose mean is a thousand deviations from zero. Such ties may be told
-apart by rounding. Where terms cancel there is `CANCELLATION_TOLERANCE` besides.
+partners that differ in some attribute by at least about a ten-thousandth of ``|z| + |mean| / deviation``:
+those of most data, by far. Ties of a record with a partner nearer than that may be told apart by rounding.
+
+The tolerance also keeps records that exclude each other a little apart, where their distances would
+otherwise meet: it is what makes a proof of that survive floating point.
 """
 
 CANCELLATION_TOLERANCE = 1e-14
-"""What rounding can move a quadratic form ``d' M d`` by, relative to ``trace(M) * |d|**2``.
+"""What rounding can move a rival's quadratic form ``d' M d`` by, relative to ``trace(M) * |d|**2``.
 
 Its terms may cancel, and the error is relative to them, not to what is left: for n attributes it is at
 most about ``(n + 2) * 1.2e-16 * |d|' |M| |d|``, and ``|d|' |M| |d| <= trace(M) * |d|**2`` for a positive

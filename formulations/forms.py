@@ -11,7 +11,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.distances import Differences
+from formulations.distances import CANCELLATION_TOLERANCE, Differences
 
 FloatArray = NDArray[np.float64]
 
@@ -40,19 +40,24 @@ class DistanceForm:
         ``p``, one-dimensional, or ``P``, two-dimensional, as `FormKind` says.
     floor : ndarray of float64, shape (attributes,)
         The distance is at least ``floor[k] * z_k**2`` (``floor[k] * |z_k|`` for absolute differences):
-        what lets the evaluator skip candidates that are far in one attribute. Zero where `noise` times
-        ``|c|**2`` can be more than a ten-thousandth of the distance: there, rounding could make skipped
+        what lets the evaluator skip candidates that are far in one attribute. Zero where the `noise` of
+        ``c`` can be more than a ten-thousandth of the distance: there, rounding could make skipped
         candidates tie.
-    noise : float
-        Rounding moves the distance of ``c`` by at most ``noise * |c|**2`` more than a relative error: zero
-        unless terms can cancel.
+    unit : float
+        The distance of attribute distances that are all one (of a quadratic form: the trace), on which
+        ties depend (`TIE_TOLERANCE`).
     """
 
     kind: FormKind
     differences: Differences
     parameters: FloatArray
     floor: FloatArray
-    noise: float = 0.0
+    unit: float
+
+    @property
+    def noise(self) -> float:
+        """Cancelling terms move the distance of ``c`` by at most ``noise * |c|**2``."""
+        return CANCELLATION_TOLERANCE * self.unit if self.kind is FormKind.QUADRATIC else 0.0
 
     def __call__(self, c: FloatArray) -> FloatArray:
         """Aggregate attribute distances of shape (..., attributes) to shape (...)."""

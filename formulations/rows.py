@@ -7,23 +7,22 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
-from scipy import sparse
 
 from formulations.aggregators.base import Aggregator
-from formulations.distances import TIE_TOLERANCE
 from formulations.pair import LinkagePair
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
+BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class BlockRows:
     """Rivals that matter, block by block.
 
-    With t the `TIE_TOLERANCE`, block i is linked by ``theta`` when ``((1 - t) features(rival) - (1 + t)
-    features(partner) - noise(rival) - noise(partner)) @ theta > 0`` for each of its rows, unless it is
-    `lost`: the rival is farther than the partner by more than a tie, as the evaluator has it.
+    Block i is linked by ``theta`` when ``(features(rival) - features(partner)) @ theta > tie`` for each of
+    its rows, unless it is `lost`: the rival is farther than the partner by more than a tie
+    (`Aggregator.tie`), as the evaluator has it.
 
     Attributes
     ----------
@@ -33,48 +32,18 @@ class BlockRows:
         Attribute distances from the block's query to the rival.
     partner : ndarray of float64, shape (blocks, attributes)
         Attribute distances from each query to its own partner.
+    tie : ndarray of float64, shape (rows,)
+        By how much the rival must be farther.
     lost : ndarray of bool, shape (blocks,)
-        Blocks that no parameters can link: a rival is at least as near on every attribute.
+        Blocks that no parameters can link, because of one rival alone. They have no rows.
     """
 
     block: IndexArray
     rival: IndexArray
     distances: FloatArray
     partner: FloatArray
-    lost: NDArray[np.bool_]
-
-    def beyond_ties(self, aggregator: Aggregator) -> tuple[FloatArray, FloatArray]:
-        """Attribute distances scaled such that strictly nearer means nearer by more than a tie.
-
-        Returns
-        -------
-        partner : ndarray of float64, shape (blocks, attributes)
-            Those whose features are ``(1 + t) features(partner)``.
-        distances : ndarray of float64, shape (rows, attributes)
-            Those whose features are ``(1 - t) features(rival)``.
-        """
-        root = 1.0 / aggregator.degree
-        return self.partner * (1 + TIE_TOLERANCE) ** root, self.distances * (1 - TIE_TOLERANCE) ** root
-
-    def features(self, aggregator: Aggregator) -> sparse.csr_array:
-        """What must be positive (see the class) by row, shape (rows, dimension)."""
-        partner, distances = self.beyond_ties(aggregator)
-        own = aggregator.features(partner)
-        return sparse.csr_array(aggregator.features(distances) - own[self.block] - self.noise(aggregator))
-
-    def noise(self, aggregator: Aggregator) -> sparse.csr_array:
-        """Features of what rounding can move each row by, shape (rows, dimension)."""
-        return sparse.csr_array(aggregator.noise(self.distances) + aggregator.noise(self.partner)[self.block])
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _farther(rival: FloatArray, partner: FloatArray) -> int:
-    """On how many attributes the rival is farther than the partner, ties aside."""
-    count = 0
-    for k in range(partner.size):
-        if rival[k] - partner[k] > TIE_TOLERANCE * (rival[k] + partner[k]):
-            count += 1
-    return count
+    tie: FloatArray
+    lost: BoolArray
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
@@ -87,20 +56,14 @@ def _dominates(first: FloatArray, second: FloatArray) -> bool:
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _sweep(vectors: FloatArray, order: IndexArray, partner: FloatArray, keep: NDArray[np.uint8]) -> bool:
-    """Mark the non-dominated rivals of one block in `keep`; True when the block is lost.
+def _front(vectors: FloatArray) -> IndexArray:
+    """The vectors that no earlier one dominates, ascending.
 
-    `vectors` has one row per rival; `order` sorts them by their sum, so that no vector is dominated by a
-    later one. A rival that is farther than the partner on every attribute can never be nearer.
+    The vectors ascend by their sum, so that none is dominated by a later one that does not equal it.
     """
     front = np.empty(vectors.shape[0], dtype=np.intp)
     size = 0
-    for at in order:
-        farther = _farther(vectors[at], partner)
-        if farther == 0:
-            return True
-        if farther == partner.size:
-            continue
+    for at in range(vectors.shape[0]):
         dominated = False
         for f in range(size):
             if _dominates(vectors[front[f]], vectors[at]):
@@ -109,71 +72,66 @@ def _sweep(vectors: FloatArray, order: IndexArray, partner: FloatArray, keep: ND
         if not dominated:
             front[size] = at
             size += 1
-            keep[at] = 1
-    return False
+    return front[:size]
 
 
-def _reduced(vectors: FloatArray, partner: FloatArray) -> tuple[IndexArray, bool]:
-    """Rivals of one block that no other rival dominates, and whether the block is lost."""
-    keep = np.zeros(len(vectors), dtype=np.uint8)
-    order = np.argsort(vectors.sum(axis=1), kind="stable")
-    lost = bool(_sweep(vectors, order, partner, keep))
-    return (np.empty(0, dtype=np.intp) if lost else np.flatnonzero(keep)), lost
+def _reduced(vectors: FloatArray, partner: FloatArray, tie: FloatArray) -> tuple[IndexArray, bool]:
+    """Rivals of one block, of a monotone aggregator, that matter; and whether the block is lost.
+
+    A rival that is farther than the partner by more than a tie on every attribute is so for all
+    parameters, one that is so on no attribute for none, and one that another rival dominates is implied.
+    """
+    farther = tie < (vectors - partner).T
+    if (~farther).all(axis=0).any():
+        return np.empty(0, dtype=np.intp), True
+    near = np.flatnonzero(~farther.all(axis=0))
+    near = near[np.argsort(vectors[near].sum(axis=1), kind="stable")]
+    return np.sort(near[_front(vectors[near])]), False
 
 
 def block_rows(pair: LinkagePair, aggregator: Aggregator, *, reduce: bool = True) -> BlockRows:
     """List the rows of every block, chunk by chunk.
-
-    For a monotone aggregator a rival that another rival dominates (at least as near on every attribute)
-    needs no row, nor does one that is farther than the partner on every attribute; a block with a rival
-    that is at least as near as the partner on every attribute is lost. For other aggregators a block is
-    lost when a rival's attribute distances equal the partner's up to sign.
 
     Parameters
     ----------
     pair : LinkagePair
     aggregator : Aggregator
     reduce : bool
-        Leave dominated rows out (only where `aggregator.monotone`).
+        Leave out rows that the others imply (only where `aggregator.monotone`).
 
     Returns
     -------
     BlockRows
     """
     partner = pair.partner_distances(aggregator.differences)
+    ordered = aggregator.comparable(partner)
     lost = np.zeros(pair.blocks, dtype=bool)
     kept: list[IndexArray] = []
     distances: list[FloatArray] = []
+    ties: list[FloatArray] = []
     sizes = np.zeros(pair.blocks, dtype=np.intp)
-    ordered_partner = aggregator.comparable(partner)
     for part, chunk in pair.chunks(aggregator.differences):
         for block, everyone in zip(range(part.start, part.stop), chunk, strict=True):
             rivals = pair.rivals(block)
             vectors = everyone[rivals]
+            own = partner[block : block + 1]
+            tie = aggregator.tie(np.broadcast_to(own, vectors.shape), vectors)
             if aggregator.monotone and reduce:
-                chosen, lost[block] = _reduced(aggregator.comparable(vectors), ordered_partner[block])
+                chosen, lost[block] = _reduced(aggregator.comparable(vectors), ordered[block], tie)
             else:
-                chosen, lost[block] = _all_rivals(vectors, partner[block], aggregator)
+                # The largest by which a rival can be farther, for any parameters.
+                most = aggregator.largest_excess(vectors, np.broadcast_to(own, vectors.shape))
+                lost[block] = bool((most <= tie).any())
+                chosen = np.arange(0 if lost[block] else len(vectors))
             kept.append(rivals[chosen])
             distances.append(vectors[chosen])
+            ties.append(tie[chosen])
             sizes[block] = len(chosen)
     return BlockRows(
         block=np.repeat(np.arange(pair.blocks), sizes),
         rival=np.concatenate(kept),
         distances=np.concatenate(distances),
         partner=partner,
+        tie=np.concatenate(ties),
         lost=lost,
     )
-
-
-def _all_rivals(vectors: FloatArray, partner: FloatArray, aggregator: Aggregator) -> tuple[IndexArray, bool]:
-    """Every rival of one block, unless one of them makes it lost."""
-    if aggregator.monotone:
-        c, own = aggregator.comparable(vectors), aggregator.comparable(partner[None, :])
-        lost = bool((c - own <= TIE_TOLERANCE * (c + own)).all(axis=1).any())
-    else:
-        size = np.abs(vectors) + np.abs(partner)
-        same = (np.abs(vectors - partner) <= TIE_TOLERANCE * size).all(axis=1)
-        mirrored = (np.abs(vectors + partner) <= TIE_TOLERANCE * size).all(axis=1)
-        lost = bool((same | mirrored).any())
-    return (np.empty(0, dtype=np.intp) if lost else np.arange(len(vectors))), lost

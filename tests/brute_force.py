@@ -14,7 +14,7 @@ from itertools import chain, combinations, pairwise
 import numpy as np
 from scipy.optimize import linprog
 
-TIE = 1e-12
+TIE = 1e-11
 CANCELLATION = 1e-14
 
 Distance = Callable[[Sequence[float]], float]
@@ -120,7 +120,7 @@ def measure_of_moebius(moebius, n):
 
 @dataclass(frozen=True)
 class Bilinear:
-    """``c' M c``, the terms of which can cancel: `noise` is what rounding may leave of them."""
+    """``c' M c``, the terms of which can cancel: a tie covers what rounding may leave of them."""
 
     matrix: Sequence[Sequence[float]]
 
@@ -128,8 +128,17 @@ class Bilinear:
         n = len(c)
         return math.fsum(c[k] * self.matrix[k][m] * c[m] for k in range(n) for m in range(n))
 
-    def noise(self, c):
-        return CANCELLATION * sum(self.matrix[k][k] for k in range(len(c))) * math.fsum(x * x for x in c)
+    def tie(self, partner, rival):
+        trace = sum(self.matrix[k][k] for k in range(len(partner)))
+        own, other = (math.fsum(x * x for x in c) for c in (partner, rival))
+        return trace * (TIE * own + CANCELLATION * other)
+
+
+def tie(distance, partner, rival):
+    """By how much a rival must be farther: a share of the partner's largest attribute distance."""
+    if isinstance(distance, Bilinear):
+        return distance.tie(partner, rival)
+    return TIE * max(partner) * distance([1.0] * len(partner))
 
 
 # ---------------------------------------------------------------- counting
@@ -152,9 +161,8 @@ def outcome(files: Records, distance: Distance, kind="squared"):
         mine = distance(c[own])
         rivals = files.rivals(block)
         others = [distance(c[j]) for j in rivals]
-        noise = getattr(distance, "noise", lambda _: 0.0)
-        slack = [noise(c[own]) + noise(c[j]) for j in rivals]
-        tied = [abs(x - mine) <= TIE * (x + mine) + s for x, s in zip(others, slack, strict=True)]
+        slack = [tie(distance, c[own], c[j]) for j in rivals]
+        tied = [abs(x - mine) <= s for x, s in zip(others, slack, strict=True)]
         nearer = sum(x < mine and not tie for x, tie in zip(others, tied, strict=True))
         linked = nearer == 0 and not any(tied)
         columns.append((linked, 1 + nearer, sum(tied), mine, min(others, default=math.inf)))

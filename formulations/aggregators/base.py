@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from formulations.distances import Differences
+from formulations.distances import TIE_TOLERANCE, Differences
 from formulations.errors import FormulationError
 from formulations.forms import DistanceForm
 
@@ -92,8 +92,6 @@ class Aggregator(ABC):
     monotone : bool
         Whether a larger attribute distance never makes the aggregated distance smaller, for every
         parameter of the domain. It lets dominated rivals be left out.
-    degree : int
-        Multiplying the attribute distances by x multiplies the features by ``x**degree``.
     on_simplex : bool
         Whether the domain is all non-negative parameters that sum to one.
     allowed_differences : tuple of Differences
@@ -102,7 +100,6 @@ class Aggregator(ABC):
 
     name: ClassVar[str]
     monotone: ClassVar[bool] = True
-    degree: ClassVar[int] = 1
     on_simplex: ClassVar[bool] = False
     allowed_differences: ClassVar[tuple[Differences, ...]] = (Differences.SQUARED, Differences.ABSOLUTE)
 
@@ -206,13 +203,30 @@ class Aggregator(ABC):
         """Vectors whose attribute-wise order is the order of the distance, where `monotone`."""
         return c
 
-    def noise(self, c: FloatArray) -> sparse.csr_array:
-        """Features of what rounding can move the distance by beyond a relative error; zero by default.
+    @property
+    def unit(self) -> FloatArray:
+        """Coefficients, shape (dimension,), of the sum that is one for every point of the domain.
 
-        Only where terms can cancel is there any. For every point of the domain, ``noise(c) @ theta`` is at
-        most the largest entry of each row, and ``form(theta).noise * |c|**2`` is the same number.
+        It is the distance of attribute distances that are all one.
         """
-        return sparse.csr_array((len(c), self.dimension))
+        return np.ones(self.dimension)
+
+    def tie(self, partner: FloatArray, rival: FloatArray) -> FloatArray:
+        """By how much a rival must be farther than the partner, row by row, not to tie with it.
+
+        Parameters
+        ----------
+        partner, rival : ndarray of float64, shape (rows, attributes)
+            Attribute distances.
+
+        Returns
+        -------
+        ndarray of float64, shape (rows,)
+            `TIE_TOLERANCE` times the partner's size. The rival's size does not matter: a monotone distance
+            has no terms that cancel, so near a tie its error is relative to the partner's distance too.
+        """
+        del rival
+        return np.asarray(TIE_TOLERANCE * np.abs(partner).max(axis=1))
 
     def chord(self, theta: FloatArray, direction: FloatArray) -> tuple[float, float]:
         """Range of t for which ``theta + t * direction`` stays in the domain, `theta` being inside."""

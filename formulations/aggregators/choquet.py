@@ -50,6 +50,13 @@ class Choquet(Aggregator):
         return int(2 ** len(self.attributes) - 1)
 
     @property
+    def unit(self) -> FloatArray:
+        """``mu(V)``."""
+        coefficients = np.zeros(self.dimension)
+        coefficients[-1] = 1.0
+        return coefficients
+
+    @property
     def parameter_names(self) -> tuple[str, ...]:
         """``mu_<attributes of the subset>``."""
         return tuple("mu_" + name.replace(",", "+") for name in subset_names(self.attributes))
@@ -111,7 +118,7 @@ class Choquet(Aggregator):
         """A Choquet integral; ``mu({k}) c_k`` bounds it from below."""
         table = self.measure(theta)
         floor = table[1 << np.arange(len(self.attributes))]
-        return DistanceForm(FormKind.CHOQUET, self.differences, table, floor)
+        return DistanceForm(FormKind.CHOQUET, self.differences, table, floor, unit=float(table[-1]))
 
     def decode(self, theta: FloatArray) -> dict[str, Any]:
         """``{"measure": {attributes joined by commas: mu}}`` for every non-empty subset."""

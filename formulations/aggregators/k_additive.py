@@ -74,11 +74,13 @@ class _KAdditive(Aggregator):
         n = len(self.attributes)
         if n <= MOST_ATTRIBUTES:
             table = self._table(theta)
-            return DistanceForm(FormKind.CHOQUET, self.differences, table, table[1 << np.arange(n)])
+            floor = table[1 << np.arange(n)]
+            return DistanceForm(FormKind.CHOQUET, self.differences, table, floor, unit=float(table[-1]))
         matrix = np.zeros((n, n))
         for subset, value in zip(self.subsets, coefficients, strict=True):
             matrix[subset[0], subset[-1]] = value
-        return DistanceForm(FormKind.PAIRWISE, self.differences, matrix, np.diag(matrix).clip(0.0))
+        floor = np.diag(matrix).clip(0.0)
+        return DistanceForm(FormKind.PAIRWISE, self.differences, matrix, floor, unit=float(matrix.sum()))
 
     def decode(self, theta: FloatArray) -> dict[str, Any]:
         """``{"moebius": {...}}``, and ``{"measure": {...}}`` while its subsets can be listed."""

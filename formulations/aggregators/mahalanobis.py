@@ -11,7 +11,7 @@ from scipy.linalg import eigh
 
 from formulations.aggregators.base import Aggregator, Domain, FloatArray, Lift, finite, sample_simplex
 from formulations.aggregators.weighted_mean import WeightedMean
-from formulations.distances import CANCELLATION_TOLERANCE, Differences
+from formulations.distances import CANCELLATION_TOLERANCE, TIE_TOLERANCE, Differences
 from formulations.errors import FormulationError
 from formulations.forms import DistanceForm, FormKind
 
@@ -29,7 +29,6 @@ class Mahalanobis(Aggregator):
 
     name: ClassVar[str] = "mahalanobis"
     monotone: ClassVar[bool] = False
-    degree: ClassVar[int] = 2
     allowed_differences: ClassVar[tuple[Differences, ...]] = (Differences.SIGNED, Differences.ABSOLUTE)
 
     @property
@@ -56,11 +55,16 @@ class Mahalanobis(Aggregator):
         """Products of attribute distances, such that ``features @ theta`` is ``c' M c``."""
         return sparse.csr_array(self.products(c))
 
-    def noise(self, c: FloatArray) -> sparse.csr_array:
-        """``CANCELLATION_TOLERANCE * |c|**2`` on the diagonal: times the trace, which is one."""
+    @property
+    def unit(self) -> FloatArray:
+        """The trace."""
         first, second = self._triangle
-        size = CANCELLATION_TOLERANCE * (c**2).sum(axis=1)
-        return sparse.csr_array(np.outer(size, first == second))
+        return np.asarray(first == second, dtype=np.float64)
+
+    def tie(self, partner: FloatArray, rival: FloatArray) -> FloatArray:
+        """`TIE_TOLERANCE` of the partner's ``|c|**2``, and what cancelling terms leave of the rival's."""
+        sizes = (partner**2).sum(axis=1), (rival**2).sum(axis=1)
+        return np.asarray(TIE_TOLERANCE * sizes[0] + CANCELLATION_TOLERANCE * sizes[1])
 
     def domain(self) -> Domain:
         """Trace one, and ``M_kk + M_ll +- 2 M_kl >= 0`` for every pair: a relaxation of semidefiniteness."""
@@ -114,11 +118,10 @@ class Mahalanobis(Aggregator):
         matrix = self.matrix(theta)
         floor = np.zeros(len(matrix))
         trace = float(np.trace(matrix))
-        # Then noise * |c|**2 <= 1e-14 * trace / smallest * c' M c < 1e-4 * c' M c, as `floor` must promise.
+        # Then 1e-14 * trace * |c|**2 <= 1e-14 * trace / smallest * c' M c < 1e-4 * c' M c, as `floor` says.
         if np.linalg.eigvalsh(matrix)[0] > 1e-10 * trace:
             floor = 0.999 / np.diag(np.linalg.inv(matrix))
-        noise = CANCELLATION_TOLERANCE * trace
-        return DistanceForm(FormKind.QUADRATIC, self.differences, matrix, floor, noise)
+        return DistanceForm(FormKind.QUADRATIC, self.differences, matrix, floor, unit=trace)
 
     def decode(self, theta: FloatArray) -> dict[str, Any]:
         """``{"matrix": rows of M}``, in the order of the attributes."""

@@ -65,7 +65,8 @@ class OrderedWeightedAverage(Aggregator):
     def form(self, theta: FloatArray) -> DistanceForm:
         """An ordered sum; the largest distance times its weight bounds it from below."""
         floor = np.full(self.dimension, theta[0])
-        return DistanceForm(FormKind.ORDERED_SUM, self.differences, theta.copy(), floor)
+        weights = theta.copy()
+        return DistanceForm(FormKind.ORDERED_SUM, self.differences, weights, floor, unit=float(theta.sum()))
 
     def decode(self, theta: FloatArray) -> dict[str, Any]:
         """``{"weights": {rank: weight}}``, rank 1 the largest distance."""

@@ -51,7 +51,10 @@ class WeightedMean(Aggregator):
 
     def form(self, theta: FloatArray) -> DistanceForm:
         """A weighted sum; each term alone bounds it from below."""
-        return DistanceForm(FormKind.WEIGHTED_SUM, self.differences, theta.copy(), theta.copy())
+        weights = theta.copy()
+        return DistanceForm(
+            FormKind.WEIGHTED_SUM, self.differences, weights, weights, unit=float(theta.sum())
+        )
 
     def decode(self, theta: FloatArray) -> dict[str, Any]:
         """``{"weights": {attribute: weight}}``."""

@@ -126,7 +126,7 @@ class Evaluator:
                 int(form.kind), vector, matrix, _DIFFERENCES[form.differences],
                 power, float(form.floor[pivot]), pivot,
                 pair.queries[part], candidates, group, partner[part],
-                pair.ties is Ties.SHARE, counting, TIE_TOLERANCE, form.noise,
+                pair.ties is Ties.SHARE, counting, TIE_TOLERANCE * form.unit, form.noise,
                 rank[part], ties[part], distance[part], nearest[part],
             )  # fmt: skip
 

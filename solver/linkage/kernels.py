@@ -142,9 +142,9 @@ def settle(
         Stop at a block's first rival that keeps it from being linked (`rank` and `ties` then say only
         whether there is one).
     tolerance : float
-        Relative difference up to which two distances tie.
+        Times the size of the partner's attribute distances: the difference up to which a rival ties.
     noise : float
-        Two distances tie also when they differ by ``noise * (|c_x|**2 + |c_y|**2)`` more than that.
+        Times ``|c|**2`` of the rival: the same, on top of that.
     rank : out, 1 + number of strictly nearer rivals
     ties : out, number of rivals that tie with the partner
     distance, nearest_other : out, distance to the partner and to the nearest rival
@@ -156,15 +156,15 @@ def settle(
     values = candidates[:, pivot].copy()
     safe = floor * (1.0 - 1e-9)
     # A rival at distance y (with rounding error e) ties with x only when y - e - x is at most
-    # tolerance * (x + y) + moved + noise * |c_y|**2. Without noise that is y <= x * (1 + 4 * tolerance).
+    # moved + noise * |c_y|**2. Without noise that is y <= x + moved, give or take a rounding.
     # With it, e and the last term are each below 1e-4 * y wherever the floor is not zero (`DistanceForm`),
     # so y * (1 - 3e-4) < (x + moved) * (1 + 1e-6), far within a thousandth. Rivals beyond never tie.
-    widening = 1.0 + (1e-3 if noise > 0.0 else 4.0 * tolerance)
+    widening = 1.0 + (1e-3 if noise > 0.0 else 1e-12)
     for block in range(queries.shape[0]):
         query = queries[block]
         own = partner[block]
         _compare(query, candidates[own], differences, c)
-        moved = noise * _dot(c, c) if noise > 0.0 else 0.0
+        moved = tolerance * (_dot(c, c) if kind == _QUADRATIC else c.max())
         mine = _aggregate(kind, vector, matrix, c, order)
         # A quadratic form that is zero on paper may come out a little below it.
         reach = (max(mine, 0.0) + moved) * widening
@@ -186,10 +186,9 @@ def settle(
             if at == own or (share and group[at] == group[own]):
                 continue
             _compare(query, candidates[at], differences, c)
-            shaken = moved + noise * _dot(c, c) if noise > 0.0 else 0.0
+            slack = moved + (noise * _dot(c, c) if noise > 0.0 else 0.0)
             other = _aggregate(kind, vector, matrix, c, order)
             best = min(best, other)
-            slack = tolerance * (mine + other) + shaken
             if other - mine < -slack:
                 nearer += 1
             elif other - mine <= slack:

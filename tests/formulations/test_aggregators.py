@@ -190,17 +190,19 @@ def test_largest_excess_is_the_maximum_over_the_domain(case, n):
 
 @everywhere
 @sized
-def test_noise_is_that_of_the_form_and_at_most_its_largest_feature(case, n):
+def test_ties_are_the_plain_ones_and_their_unit_is_one(case, n):
     aggregator = case.make(n)
-    c = random_distances(case, n + 70, 12, n)
-    noise = aggregator.noise(c)
-    largest = noise.max(axis=1).toarray().ravel()
+    partner, rival = random_distances(case, n + 70, 12, n), random_distances(case, n + 71, 12, n)
+    ties = aggregator.tie(partner, rival)
+    ones = aggregator.features(np.ones((1, n)))
     for theta in samples(aggregator, 10):
-        moved = aggregator.form(theta).noise * (c**2).sum(axis=1)
-        np.testing.assert_allclose(noise @ theta, moved, rtol=1e-12)
-    for row, most in zip(noise.toarray(), largest, strict=True):
-        assert best(aggregator.domain(), row * 1e14) <= most * 1e14 + 1e-9
-    assert (largest > 0.0).any() == (case.name == "mahalanobis")
+        assert aggregator.unit @ theta == pytest.approx(1.0)
+        assert aggregator.form(theta).unit == pytest.approx(1.0)
+        if case.name != "mahalanobis":
+            assert (ones @ theta)[0] == pytest.approx(1.0)
+        distance = case.define(aggregator, aggregator.decode(theta))
+        expected = [plain.tie(distance, list(p), list(r)) for p, r in zip(partner, rival, strict=True)]
+        np.testing.assert_allclose(ties, expected, rtol=1e-9)
 
 
 @everywhere

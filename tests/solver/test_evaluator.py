@@ -159,9 +159,9 @@ def test_twins_of_the_partner_tie_under_the_strict_rule_and_are_no_rivals_under_
     assert share.count == 2
 
 
-@pytest.mark.parametrize(("excess", "tied"), [(0.0, 1), (0.5, 1), (-0.5, 1), (4.0, 0), (-4.0, 0)])
+@pytest.mark.parametrize(("excess", "tied"), [(0.0, 1), (0.9, 1), (-0.9, 1), (1.1, 0), (-1.1, 0)])
 def test_near_ties_are_ties(excess, tied):
-    """A rival at 1 + excess * tolerance of the partner's distance; neither side of a tie is linked."""
+    """A rival farther by a share of what a tie covers; neither side of a tie is linked."""
     own = 1.0
     other = np.sqrt(1.0 + excess * TIE_TOLERANCE)
     pair = make_pair(
@@ -224,10 +224,10 @@ def clear(pair, distance, kind):
     files = reference_of(pair)
     for block, own in enumerate(files.partner):
         c = files.distances(block, kind)
-        mine, noise = distance(c[own]), distance.noise(c[own])
+        mine = distance(c[own])
         for j in files.rivals(block):
             other = distance(c[j])
-            slack = TIE_TOLERANCE * (mine + other) + noise + distance.noise(c[j])
+            slack = distance.tie(c[own], c[j])
             if 0.9 * slack < abs(other - mine) < 1.1 * slack:
                 return False
     return True
@@ -261,7 +261,7 @@ def test_counting_and_the_table_agree_on_rounding_noise_below_zero():
     plane = np.linalg.svd(v[None, :])[2][1:]
     original, masked = (random.normal(size=(60, 2)) @ plane for _ in range(2))
     pair = make_pair(original, masked, standardisation=Standardisation.NONE)
-    form = DistanceForm(FormKind.QUADRATIC, Differences.SIGNED, np.outer(v, v) / (v @ v), np.zeros(3))
+    form = DistanceForm(FormKind.QUADRATIC, Differences.SIGNED, np.outer(v, v) / (v @ v), np.zeros(3), 1.0)
     evaluator = Evaluator(pair, 1)
     table = evaluator.table(form)
     assert (table.distance < 0.0).sum() > 5  # the case that this test is about
@@ -347,7 +347,8 @@ def test_attribute_order_does_not_matter(order):
 def test_scaling_a_distance_links_the_same():
     pair = make_pair(*files(10))
     for factor in (1e-6, 7.0, 1e9):
-        form = DistanceForm(FormKind.QUADRATIC, Differences.SIGNED, np.eye(3) * factor, np.full(3, factor))
+        floor = np.full(3, factor)
+        form = DistanceForm(FormKind.QUADRATIC, Differences.SIGNED, np.eye(3) * factor, floor, 3 * factor)
         table = Evaluator(pair, 1).table(form)
         same = Evaluator(pair, 1).table(
             DistanceForm(FormKind.QUADRATIC, Differences.SIGNED, np.eye(3), np.ones(3))
