@@ -351,7 +351,7 @@ def test_scaling_a_distance_links_the_same():
         form = DistanceForm(FormKind.QUADRATIC, Differences.SIGNED, np.eye(3) * factor, floor, 3 * factor)
         table = Evaluator(pair, 1).table(form)
         same = Evaluator(pair, 1).table(
-            DistanceForm(FormKind.QUADRATIC, Differences.SIGNED, np.eye(3), np.ones(3))
+            DistanceForm(FormKind.QUADRATIC, Differences.SIGNED, np.eye(3), np.ones(3), 3.0)
         )
         np.testing.assert_array_equal(table.rank, same.rank)
 
