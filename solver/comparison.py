@@ -1,88 +1,34 @@
-"""`compare`: the same model on every backend, side by side."""
+"""`compare`: the exact engine, and the same model on every backend, side by side."""
 
 from __future__ import annotations
 
 import csv
+import difflib
 import io
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields
 from itertools import combinations, product
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from formulations.block_indicator import IndicatorModel, IndicatorOptions, indicator_model
-from solver.backends.base import BackendResult, SolveOptions
-from solver.backends.isolated import solve_isolated
-from solver.backends.registry import available_backends, get_backend
-from solver.engines.attacks import attack, widen
-from solver.engines.base import Clock, EngineOptions, Record, check_options, rounded_bound, whole
-from solver.engines.scoring import Scorer
-from solver.fitting import check_limits, first_record, interruptible, library_versions, problem_system
-from solver.linkage.evaluator import Evaluator
-from solver.problem import Problem, ProblemOptions, make_problem
+from solver.backends.registry import available_backends, backend_names, get_backend
+from solver.contest import EXACT, BackendRow, Contest
+from solver.engines.base import EngineOptions, check_options
+from solver.errors import UsageError
+from solver.fitting import check_limits, library_versions
+from solver.problem import ProblemOptions, make_problem
 from solver.results import dump_json, plain
-
-FloatArray = NDArray[np.float64]
 
 DEFAULT_TIME_LIMIT = 60.0
 
 
 @dataclass(frozen=True)
-class BackendRow:
-    """One backend's line of the comparison.
-
-    Attributes
-    ----------
-    engine, backend : str
-        What solved it.
-    status : str
-        The backend's own claim, in the vocabulary of `Status`; ``failed`` when it raised an error.
-    limit : str or None
-        The limit it hit.
-    linked : float or None
-        Weight of linked records (their number, under the strict tie rule) after a recount of its solution.
-    linked_with_margin : float or None
-        Weight of those among them that keep the model's margin on every row, as the bounds count.
-    linked_upper_bound : float or None
-        Its bound on that, whatever the parameters.
-    gap : float or None
-        The difference.
-    rows, columns, nonzeros : int
-        Size of the model.
-    build_seconds, solve_seconds : float or None
-        Handing the model over, and solving it.
-    peak_memory_mb : float or None
-        Peak resident memory of the process that solved it, interpreter and libraries included.
-    version : str
-        Version of the optimiser, or the error when it failed.
-    """
-
-    engine: str
-    backend: str
-    status: str
-    limit: str | None
-    linked: float | None
-    linked_with_margin: float | None
-    linked_upper_bound: float | None
-    gap: float | None
-    rows: int
-    columns: int
-    nonzeros: int
-    build_seconds: float | None
-    solve_seconds: float | None
-    peak_memory_mb: float | None
-    version: str
-
-
-@dataclass(frozen=True)
 class ComparisonResult:
-    """Every backend on the same model.
+    """The exact engine and every backend on the same problem.
 
     Attributes
     ----------
     rows : tuple of BackendRow
+        One for each backend, and one for the exact engine.
     disagreements : tuple of str
         Claims that contradict each other or the recount, in words. Empty when all is well.
     details : dict
@@ -103,7 +49,7 @@ class ComparisonResult:
         return dump_json(self.to_dict())
 
     def to_csv(self) -> str:
-        """One line per backend."""
+        """One line per row."""
         out = io.StringIO()
         writer = csv.DictWriter(out, [field.name for field in fields(BackendRow)], lineterminator="\n")
         writer.writeheader()
@@ -122,22 +68,23 @@ def compare(
     report: Callable[[str], None] | None = None,
     **problem_options: Any,
 ) -> ComparisonResult:
-    """Solve one model on several backends, each in a process of its own, and recount what they return.
+    """Run the exact engine and solve one model on several backends, each in a process of its own; recount.
 
     Parameters
     ----------
     original, masked : path, pandas.DataFrame or polars.DataFrame, optional
         The file pair; the embedded default pair when both are absent.
     backends : sequence of str, optional
-        Which backends; all that are installed when absent.
+        Which backends, and ``exact`` for the exact engine; when absent, ``exact`` and all backends that
+        are installed.
     time_limit : float or None
-        Seconds for each backend.
+        Seconds for each of them.
     options : EngineOptions, optional
         Threads, seed, margin, constant C.
     start : bool
-        Give the heuristic attack as a start point to the backends that take one.
+        Give the heuristic attack as a start point to the exact engine and to the backends that take one.
     report : callable, optional
-        Told the name of each backend before it runs.
+        Told the name of each before it runs.
     **problem_options
         Fields of `ProblemOptions`.
 
@@ -153,11 +100,10 @@ def compare(
     check_limits(time_limit)
     settings = options or EngineOptions()
     check_options(settings)
-    chosen = list(backends) if backends is not None else available_backends()
-    for name in chosen:
-        get_backend(name)
+    chosen = list(backends) if backends is not None else [EXACT, *available_backends()]
+    _check_names(chosen)
     problem = make_problem(original, masked, ProblemOptions(**problem_options))
-    contest = _Contest(problem, settings, time_limit, start)
+    contest = Contest(problem, settings, time_limit, start)
     rows = []
     for name in chosen:
         if contest.clock.stopped:
@@ -179,107 +125,48 @@ def compare(
     return ComparisonResult(tuple(rows), tuple(disagreements(rows)), details)
 
 
-class _Contest:
-    """The model, the start point and the recount that all backends share."""
-
-    def __init__(
-        self, problem: Problem, settings: EngineOptions, time_limit: float | None, start: bool
-    ) -> None:
-        self._settings, self._time_limit = settings, time_limit
-        tight = settings.big_c is None
-        self._system = problem_system(problem, reduce=tight)
-        self._evaluator = Evaluator(problem.pair)
-        choices = IndicatorOptions(margin=settings.margin, big_c=settings.big_c, scale=tight)
-        self._model: IndicatorModel = indicator_model(self._system, choices)
-        self.clock = Clock(None)
-        record = first_record(self._system, self._evaluator, self.clock, None)
-        if start:
-            with interruptible(self.clock):
-                attack(self._system, record, self._evaluator, settings.seed)
-        self.attack = record.linked
-        point = self._model.point(record.theta)
-        self._start = point if start and self._model.milp.violation(point) <= 1e-9 else None
-
-    def row(self, name: str) -> BackendRow:
-        """Solve on one backend and recount."""
-        weight = self._system.pair.weight
-        options = SolveOptions(
-            time_limit=self._time_limit,
-            threads=self._settings.threads,
-            seed=self._settings.seed,
-            absolute_gap=0.999 if whole(weight) else 1e-6,
-        )
-        rows, columns = self._model.milp.shape
-        size = {"rows": rows, "columns": columns, "nonzeros": self._model.milp.nonzeros}
-        try:
-            with interruptible(self.clock):
-                isolated = solve_isolated(
-                    name, self._model.milp, options, start=self._start, watch=lambda _: self.clock.stopped
-                )
-        except RuntimeError as error:
-            return BackendRow(
-                "milp", name, "failed", None, None, None, None, None, **size,
-                build_seconds=None, solve_seconds=None, peak_memory_mb=None,
-                version=" ".join(str(error).split()),
-            )  # fmt: skip
-        result = isolated.result
-        (linked, kept), bound = self._recount(result), self._bound(result)
-        return BackendRow(
-            engine="milp",
-            backend=name,
-            status=result.status.value,
-            limit=None if result.limit is None else result.limit.value,
-            linked=linked,
-            linked_with_margin=kept,
-            linked_upper_bound=bound,
-            gap=None if linked is None or bound is None else max(0.0, bound - linked),
-            **size,
-            build_seconds=round(result.build_seconds, 3),
-            solve_seconds=round(result.solve_seconds, 3),
-            peak_memory_mb=round(isolated.peak_memory_bytes / 1e6, 1) or None,
-            version=result.version,
-        )
-
-    def _recount(self, result: BackendResult) -> tuple[float | None, float | None]:
-        """Weight that the solution's parameters link, and the part of it that keeps the margin."""
-        if result.values is None:
-            return None, None
-        aggregator = self._system.aggregator
-        theta = aggregator.repair(result.values[: self._model.dimension])
-        linked = self._evaluator.weight(aggregator.form(theta))
-        if not self._system.open_blocks.size:
-            return linked, linked
-        # Solutions sit on the margin, give or take a rounding: judge the widest that link the same as well.
-        record = Record(Clock(self._time_limit), theta, linked, self._system.total_weight)
-        widen(self._system, Scorer(self._system), record, self._evaluator)
-        return linked, max(self._with_margin(theta), self._with_margin(record.theta))
-
-    def _with_margin(self, theta: FloatArray) -> float:
-        return self._model.linked_weight(self._model.milp.value(self._model.point(theta)))
-
-    def _bound(self, result: BackendResult) -> float | None:
-        """The bound on linked weight; None when the backend has none or the model promises none."""
-        if not np.isfinite(result.bound) or not self._model.valid:
-            return None
-        most = self._system.total_weight - self._system.lost_weight
-        bound = min(most, self._model.linked_weight(result.bound))
-        return rounded_bound(bound, self._system.pair.weight)
+def _check_names(names: Sequence[str]) -> None:
+    """Refuse what is neither a backend nor the exact engine; the message of a near miss names the engine."""
+    for name in names:
+        if name == EXACT:
+            continue
+        close = difflib.get_close_matches(name, [EXACT, *backend_names()], n=1, cutoff=0.5)
+        if name not in backend_names() and close == [EXACT]:
+            raise UsageError(f"unknown backend {name!r}: did you mean {EXACT!r}?")
+        get_backend(name)
 
 
 def disagreements(rows: Sequence[BackendRow]) -> list[str]:
-    """Contradictions between backends: two proofs that differ, or a solution above another's bound."""
+    """Contradictions: proofs that differ, or a solution above another's bound.
+
+    A backend's bound speaks about the links that keep the model's margin, the exact engine's about all of
+    them. So the exact optimum may be larger than a backend's, and never smaller; and a solution is held
+    against a backend's bound with what keeps the margin, against the exact bound with all that it links.
+    """
     said = []
     proven = [row for row in rows if row.status == "optimal" and row.linked_upper_bound is not None]
     for first, second in combinations(proven, 2):
         low, high = first.linked_upper_bound or 0.0, second.linked_upper_bound or 0.0
-        if abs(low - high) > 1e-6:
+        if abs(low - high) > 1e-6 and not _exact_counts_more(first, second):
             said.append(
-                f"{first.backend} and {second.backend} both claim a proof, but of different optima: "
+                f"{first.name} and {second.name} both claim a proof, but of different optima: "
                 f"{low:g} and {high:g}"
             )
     for row, other in product(rows, rows):
-        kept, bound = row.linked_with_margin, other.linked_upper_bound
-        # Only what keeps the margin: bounds do not speak about records linked by less.
-        if kept is not None and bound is not None and kept > bound + 1e-6:
-            said.append(f"{row.backend} links {kept:g}, more than the bound {bound:g} of {other.backend}")
+        counted, bound = _counted(row, other), other.linked_upper_bound
+        if counted is not None and bound is not None and counted > bound + 1e-6:
+            said.append(f"{row.name} links {counted:g}, more than the bound {bound:g} of {other.name}")
     return said
+
+
+def _exact_counts_more(first: BackendRow, second: BackendRow) -> bool:
+    """Whether one is exact and the other is not, and the exact optimum is the larger one."""
+    if (first.engine == EXACT) == (second.engine == EXACT):
+        return False
+    exact, other = (first, second) if first.engine == EXACT else (second, first)
+    return (exact.linked_upper_bound or 0.0) > (other.linked_upper_bound or 0.0)
+
+
+def _counted(row: BackendRow, other: BackendRow) -> float | None:
+    """What of a solution the bound of another row speaks about."""
+    return row.linked if other.engine == EXACT else row.linked_with_margin

@@ -27,6 +27,7 @@ RANKS = {
     "solver.fitting": 3,
     "solver.evaluation": 3,
     "solver.comparison": 3,
+    "solver.contest": 3,
     "solver.risk": 4,
     "solver.commands": 5,
     "solver.cli": 5,

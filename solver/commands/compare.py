@@ -1,10 +1,11 @@
-"""`python -m solver compare`: every available backend on the same model, side by side."""
+"""`python -m solver compare`: the exact engine and every available backend, side by side."""
 
 from __future__ import annotations
 
 import argparse
 import math
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -22,7 +23,8 @@ from solver.commands.arguments import (
 from solver.commands.progress import progress_line
 from solver.commands.targets import check_targets
 from solver.commands.wording import heading, table
-from solver.comparison import DEFAULT_TIME_LIMIT, BackendRow, ComparisonResult, compare
+from solver.comparison import DEFAULT_TIME_LIMIT, ComparisonResult, compare
+from solver.contest import EXACT, BackendRow
 
 _COLUMNS = {
     "engine": "engine",
@@ -43,15 +45,18 @@ def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
     """Declare the arguments."""
     parser = subparsers.add_parser(
         "compare",
-        help="solve the same model on every available backend",
-        description="Solve the same model on every available backend, each in a process of its own.",
+        help="the exact engine and the same model on every available backend",
+        description="Run the exact engine, and solve the same model on every available backend, each in a "
+        "process of its own.",
     )
     add_files(parser)
     add_problem(parser)
-    add_run(parser, DEFAULT_TIME_LIMIT, each=" for each backend")
+    add_run(parser, DEFAULT_TIME_LIMIT, each=" for each")
     group = parser.add_argument_group("backends")
     group.add_argument(
-        "--backends", metavar="A,B", help=f"of {', '.join(backend_names())}; default: all that are installed"
+        "--backends",
+        metavar="A,B",
+        help=f"of {', '.join([EXACT, *backend_names()])}; default: {EXACT} and all that are installed",
     )
     group.add_argument("--no-start", action="store_true", help="do not start from the heuristic attack")
     group = parser.add_argument_group("output")
@@ -76,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
             time_limit=limit,
             options=settings,
             start=not arguments.no_start,
-            report=None if line is None else lambda name: line.show(f"solving on {name}"),
+            report=None if line is None else lambda name: line.show(_doing(name)),
             **asdict(options),
         )
     try:
@@ -94,8 +99,8 @@ def run(arguments: argparse.Namespace) -> int:
 def summary(result: ComparisonResult) -> str:
     """The comparison as a table."""
     lines = heading(result.details, result.details["records"])
-    if result.rows:
-        size = result.rows[0]
+    size = next((row for row in result.rows if row.rows is not None), None)
+    if size is not None:
         lines.append(f"model: {size.rows} rows, {size.columns} columns, {size.nonzeros} non-zeros")
     rows = [[getattr(row, field) for field in _COLUMNS] for row in result.rows]
     return "\n".join([*lines, "", *table(list(_COLUMNS.values()), rows), "", *_verdict(result)]) + "\n"
@@ -105,16 +110,22 @@ def _verdict(result: ComparisonResult) -> list[str]:
     if result.disagreements:
         return [f"DISAGREEMENT: {sentence}" for sentence in result.disagreements]
     if not result.rows:
-        return ["stopped before any backend was done"]
+        return ["stopped before any of them was done"]
     claims = sum(row.status == "optimal" for row in result.rows)
     lines = [f"{claims} of {len(result.rows)} claim a proof; no two contradict each other"]
-    if any(row.linked is not None and row.linked > _most(row) for row in result.rows):
+    if max((row.linked or 0.0 for row in result.rows), default=0.0) > _least_bound(result.rows):
         lines.append(
-            f"note: bounds hold for parameters that keep the margin of {result.details['margin']:g}; some "
-            "records are linked by less; a smaller --margin counts them"
+            f"note: bounds of backends hold for parameters that keep the margin of "
+            f"{result.details['margin']:g}; some records are linked by less; a smaller --margin counts them"
         )
     return lines
 
 
-def _most(row: BackendRow) -> float:
-    return math.inf if row.linked_upper_bound is None else row.linked_upper_bound
+def _least_bound(rows: Sequence[BackendRow]) -> float:
+    """The smallest bound of a backend; the exact engine's speaks about links of any margin."""
+    bounds = [row.linked_upper_bound for row in rows if row.engine != EXACT]
+    return min((bound for bound in bounds if bound is not None), default=math.inf)
+
+
+def _doing(name: str) -> str:
+    return f"solving with the engine {name}" if name == EXACT else f"solving on {name}"

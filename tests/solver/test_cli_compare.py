@@ -1,4 +1,4 @@
-"""`compare`: what it writes, how loud it is when backends disagree, and backends that fail."""
+"""`compare`: what it writes, how loud it is when two disagree, and backends that fail."""
 
 from __future__ import annotations
 
@@ -9,16 +9,20 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
-from cli_runs import PAIR, run
+from cli_runs import PAIR, refuse, run
 
-import solver.comparison
-from solver.backends.isolated import IsolatedResult, solve_isolated
+import solver.contest
+from solver.backends import registry
+from solver.backends.isolated import IsolatedResult, run_isolated, solve_isolated
 from solver.cli import main
-from solver.comparison import BackendRow, disagreements
+from solver.comparison import BackendRow, compare, disagreements
 
 COMPARE = ["compare", *PAIR, "--backends", "highs,scipy", "--json", "out.json", "--csv", "out.csv"]
 
 Change = Callable[[IsolatedResult], IsolatedResult]
+
+
+EXACT = ["compare", *PAIR, "--backends", "exact,highs", "--json", "out.json", "--csv", "out.csv"]
 
 
 def written() -> dict:
@@ -34,7 +38,7 @@ def tamper(monkeypatch) -> Callable[[Change], None]:
             answer = solve_isolated(name, *settings, **more)
             return change(answer) if name == "scipy" else answer
 
-        monkeypatch.setattr(solver.comparison, "solve_isolated", solve)
+        monkeypatch.setattr(solver.contest, "solve_isolated", solve)
 
     return install
 
@@ -98,7 +102,7 @@ def test_records_linked_by_less_than_the_margin_are_no_disagreement(capsys):
     rows = written()["backends"]
     assert any(row["linked"] > row["linked_upper_bound"] for row in rows)
     assert all(row["linked_with_margin"] <= row["linked_upper_bound"] for row in rows)
-    assert "note: bounds hold for parameters that keep the margin of 0.1" in printed
+    assert "note: bounds of backends hold for parameters that keep the margin of 0.1" in printed
 
 
 @pytest.mark.usefixtures("survey_folder")
@@ -137,12 +141,133 @@ def test_nothing_to_solve(capsys):
         )
 
 
+# The exact engine
+
+
+@pytest.mark.usefixtures("survey_folder")
+def test_the_exact_engine_has_a_row_without_backend_and_model(capsys):
+    printed = run(capsys, *EXACT)
+    exact, highs = written()["backends"]
+    assert list(exact) == list(highs) == [field.name for field in fields(BackendRow)]
+    assert (exact["engine"], exact["backend"], highs["engine"], highs["backend"]) == (
+        "exact",
+        None,
+        "milp",
+        "highs",
+    )
+    assert (exact["status"], exact["limit"], exact["gap"]) == ("optimal", None, 0)
+    assert (exact["linked"], exact["linked_with_margin"], exact["linked_upper_bound"]) == (23, 23, 23)
+    assert {exact[key] for key in ("rows", "columns", "nonzeros", "build_seconds")} == {None}
+    assert exact["solve_seconds"] > 0
+    assert 50 < exact["peak_memory_mb"] < 1000
+    assert exact["version"] == written()["versions"]["linkrisk"]
+    with Path("out.csv").open(newline="", encoding="utf-8") as lines:
+        first, second = csv.DictReader(lines)
+    assert (first["engine"], first["backend"], first["linked"], first["rows"]) == ("exact", "", "23", "")
+    assert (second["engine"], second["backend"], second["rows"]) == ("milp", "highs", "170")
+    assert "2 of 2 claim a proof; no two contradict each other" in printed
+    assert "model: 170 rows" in printed
+
+
+@pytest.mark.usefixtures("survey_folder")
+def test_the_exact_engine_is_there_without_a_list_and_left_out_by_one_without_it(monkeypatch):
+    monkeypatch.setattr(registry, "BACKENDS", {"scipy": registry.BACKENDS["scipy"]})
+    files = ("original.csv", "masked.csv")
+    assert [row.name for row in compare(*files).rows] == ["exact", "scipy"]
+    assert [row.name for row in compare(*files, backends=["scipy"]).rows] == ["scipy"]
+    assert [row.name for row in compare(*files, backends=["scipy", "exact"]).rows] == ["scipy", "exact"]
+
+
+@pytest.mark.usefixtures("survey_folder")
+@pytest.mark.parametrize("way", ["original-to-masked", "masked-to-original"])
+@pytest.mark.parametrize("aggregator", ["owa", "choquet", "mahalanobis"])
+def test_the_exact_engine_and_a_backend_agree(aggregator, way):
+    result = compare(
+        "original.csv", "masked.csv", backends=["exact", "highs"], aggregator=aggregator, direction=way
+    )
+    exact, highs = result.rows
+    assert result.disagreements == ()
+    assert exact.linked is not None
+    assert exact.linked >= result.details["attack"]
+    assert exact.linked_upper_bound >= highs.linked_with_margin
+
+
+@pytest.mark.usefixtures("survey_folder")
+def test_the_exact_engine_needs_neither_margin_nor_constant(capsys):
+    """A margin of 0.1 hides links from a backend's bound, and C = 0.5 takes that bound away."""
+    printed = run(capsys, *EXACT, "--margin", "0.1")
+    exact, highs = written()["backends"]
+    assert (exact["linked"], exact["linked_upper_bound"]) == (23, 23)
+    assert highs["linked_upper_bound"] < 23
+    assert exact["linked_with_margin"] <= highs["linked_upper_bound"]
+    assert "note: bounds of backends hold for parameters that keep the margin of 0.1" in printed
+    run(capsys, *EXACT, "--big-c", "0.5", "--time-limit", "2")
+    exact, highs = written()["backends"]
+    assert (exact["status"], exact["linked"], exact["linked_upper_bound"]) == ("optimal", 23, 23)
+    assert highs["linked_upper_bound"] is None
+
+
+@pytest.mark.usefixtures("survey_folder")
+def test_shared_ties_with_the_exact_engine(capsys):
+    run(capsys, *EXACT, "--masked", "grouped.csv", "--ties", "share")
+    exact = written()["backends"][0]
+    assert (exact["linked"], exact["linked_upper_bound"]) == pytest.approx((29 / 3, 29 / 3))
+
+
+@pytest.mark.usefixtures("survey_folder")
+def test_no_time_leaves_the_exact_engine_an_interval(capsys):
+    run(capsys, *EXACT, "--no-start", "--time-limit", "1e-6")
+    exact = written()["backends"][0]
+    assert (exact["status"], exact["limit"]) == ("feasible", "time")
+    assert 16 <= exact["linked"] < exact["linked_upper_bound"] <= 30
+    assert exact["gap"] == exact["linked_upper_bound"] - exact["linked"]
+
+
+@pytest.mark.usefixtures("survey_folder")
+def test_an_exact_engine_that_fails_is_a_row(monkeypatch, capsys):
+    def die(*_: object, **__: object) -> IsolatedResult:
+        raise RuntimeError("engine 'exact' died:\nSegmentation fault")
+
+    monkeypatch.setattr(solver.contest, "run_isolated", die)
+    printed = run(capsys, *EXACT)
+    exact, _ = written()["backends"]
+    assert (exact["status"], exact["version"]) == ("failed", "engine 'exact' died: Segmentation fault")
+    assert (exact["linked"], exact["backend"], exact["rows"]) == (None, None, None)
+    assert "1 of 2 claim a proof" in printed
+
+
+@pytest.mark.usefixtures("survey_folder")
+def test_an_exact_bound_below_what_a_backend_links_is_loud(monkeypatch, capsys):
+    def boast(*settings: object, **more: object) -> IsolatedResult:
+        answer = run_isolated(*settings, **more)
+        return replace(answer, result=replace(answer.result, bound=answer.result.bound + 2))
+
+    monkeypatch.setattr(solver.contest, "run_isolated", boast)
+    assert main(EXACT) == 1
+    assert capsys.readouterr().err.splitlines() == [
+        "DISAGREEMENT: exact and highs both claim a proof, but of different optima: 21 and 23",
+        "DISAGREEMENT: exact links 23, more than the bound 21 of exact",
+        "DISAGREEMENT: highs links 23, more than the bound 21 of exact",
+    ]
+
+
+@pytest.mark.usefixtures("survey_folder")
+def test_a_near_miss_of_its_name(capsys):
+    refuse(capsys, "unknown backend 'exat': did you mean 'exact'?", "compare", *PAIR, "--backends", "exat")
+
+
 # Disagreements, on rows made by hand
 
 
 def row(backend: str, status: str, kept: float | None, bound: float | None) -> BackendRow:
     return BackendRow(
         "milp", backend, status, None, kept, kept, bound, None, 1, 1, 1, 0.0, 0.0, None, "1"
+    )  # fmt: skip
+
+
+def exact_row(status: str, linked: float | None, kept: float | None, bound: float | None) -> BackendRow:
+    return BackendRow(
+        "exact", None, status, None, linked, kept, bound, None, None, None, None, None, 0.0, None, "1"
     )  # fmt: skip
 
 
@@ -182,3 +307,43 @@ def row(backend: str, status: str, kept: float | None, bound: float | None) -> B
 )  # fmt: skip
 def test_disagreements(rows, said):
     assert disagreements(rows) == said
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([exact_row("optimal", 5, 5, 5), row("a", "optimal", 5, 5)], []),
+        # The exact engine counts links below the margin too: more is no contradiction, in either order.
+        ([exact_row("optimal", 6, 5, 6), row("a", "optimal", 5, 5)], []),
+        ([row("a", "optimal", 5, 5), exact_row("optimal", 6, 5, 6)], []),
+        # Fewer is one.
+        (
+            [row("a", "optimal", 5, 5), exact_row("optimal", 4, 4, 4)],
+            [
+                "a and exact both claim a proof, but of different optima: 5 and 4",
+                "a links 5, more than the bound 4 of exact",
+            ],
+        ),
+        # What it links by the margin is held against a backend's bound.
+        (
+            [exact_row("feasible", 6, 6, 8), row("a", "feasible", 4, 5)],
+            ["exact links 6, more than the bound 5 of a"],
+        ),
+        # Its own bound covers every link, whatever the margin.
+        ([exact_row("feasible", 6, 4, 5)], ["exact links 6, more than the bound 5 of exact"]),
+        ([exact_row("failed", None, None, None), row("a", "optimal", 5, 5)], []),
+        ([exact_row("interrupted", None, None, 4), row("a", "feasible", 4, 9)], []),
+    ],
+)  # fmt: skip
+def test_disagreements_with_the_exact_engine(rows, said):
+    assert disagreements(rows) == said
+
+
+def test_all_links_of_a_backend_are_held_against_the_exact_bound():
+    """Also those below the margin, of which the backend's own bound does not speak."""
+    narrow = replace(row("a", "optimal", 5, 5), linked=6)
+    assert disagreements([narrow]) == []
+    assert disagreements([narrow, exact_row("feasible", 5, 5, 6)]) == []
+    assert disagreements([narrow, exact_row("optimal", 5, 5, 5)]) == [
+        "a links 6, more than the bound 5 of exact"
+    ]

@@ -1,0 +1,102 @@
+"""An engine in a process of its own, so that its memory is its own and its time limit is enforced."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.block_system import BlockSystem
+from solver.backends.background import TICK
+from solver.backends.base import BackendProgress, BackendResult, Watcher
+from solver.backends.jobs import Job
+from solver.engines.base import Clock, EngineOptions, Record
+from solver.engines.registry import get_engine
+from solver.linkage.evaluator import Evaluator
+
+FloatArray = NDArray[np.float64]
+
+
+class EngineJob(Job):
+    """Running an engine; the answer is worded as a backend's, which minimises the weight that is not linked.
+
+    Parameters
+    ----------
+    name : str
+        The engine.
+    system : BlockSystem
+        What to solve.
+    theta : ndarray of float64, shape (dimension,)
+        Parameters to start from.
+    linked : float
+        Weight of the blocks that they link.
+    options : EngineOptions
+        Settings.
+    time_limit : float or None
+        Seconds for the run.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        system: BlockSystem,
+        theta: FloatArray,
+        linked: float,
+        options: EngineOptions,
+        time_limit: float | None,
+    ) -> None:
+        self.title, self.name = f"engine {name!r}", name
+        self.time_limit, self.takes_watcher = time_limit, True
+        self._system, self._theta, self._linked, self._options = system, theta, linked, options
+
+    def prepare(self) -> None:
+        """Nothing: whoever has read this job has imported the engines."""
+
+    def run(self, watch: Watcher | None) -> BackendResult:
+        """Run the engine from the parameters given."""
+        system, total = self._system, self._system.total_weight
+        clock = Clock(self.time_limit)
+        record = Record(clock, self._theta, self._linked, total - system.lost_weight)
+        with _watched(record, total, watch):
+            engine = get_engine(self.name, self._options)
+            outcome = engine.run(system, record, Evaluator(system.pair), self._options)
+        return BackendResult(
+            status=outcome.status,
+            limit=outcome.limit,
+            objective=total - record.linked,
+            bound=total - record.bound,
+            values=record.theta,
+            build_seconds=0.0,
+            solve_seconds=clock.seconds,
+            backend=self.name,
+            version="",
+        )
+
+
+@contextmanager
+def _watched(record: Record, total: float, watch: Watcher | None) -> Iterator[None]:
+    """Tell `watch` how the run stands ten times a second, and stop the run when it says so.
+
+    A thread, because an engine speaks up only when it has found something.
+    """
+    if watch is None:
+        yield
+        return
+    done = threading.Event()
+
+    def look() -> None:
+        while not done.wait(TICK):
+            if watch(BackendProgress(total - record.linked, total - record.bound)):
+                record.clock.stop()
+                return
+
+    thread = threading.Thread(target=look, name="watcher", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()

@@ -1,0 +1,68 @@
+"""The exact engine in a process of its own: the same answer as here, progress, and stopping from outside."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from formulations.aggregators import make_aggregator
+from formulations.block_system import BlockSystem, block_system
+from formulations.pair import make_pair
+from solver.backends.base import BackendProgress, Limit, Status
+from solver.backends.isolated import run_isolated
+from solver.engines.base import Clock, EngineOptions, Record
+from solver.engines.exact.engine import ExactEngine
+from solver.engines.isolated import EngineJob
+from solver.linkage.evaluator import Evaluator
+
+
+def noisy_system(records: int, attributes: int, noise: float, aggregator: str) -> BlockSystem:
+    generator = np.random.default_rng(5)
+    original = generator.standard_normal((records, attributes))
+    pair = make_pair(original, original + noise * generator.standard_normal(original.shape))
+    return block_system(pair, make_aggregator(aggregator, pair.attributes))
+
+
+def job(system: BlockSystem, time_limit: float | None) -> EngineJob:
+    theta = system.aggregator.equal()
+    linked = Evaluator(system.pair).weight(system.aggregator.form(theta))
+    return EngineJob("exact", system, theta, linked, EngineOptions(), time_limit)
+
+
+@pytest.mark.parametrize("aggregator", ["weighted-mean", "choquet", "mahalanobis"])
+def test_the_same_interval_as_in_this_process(aggregator):
+    system = noisy_system(25, 3, 0.3, aggregator)
+    task = job(system, 60.0)
+    answer = run_isolated(task)
+    evaluator = Evaluator(system.pair)
+    theta = system.aggregator.equal()
+    linked = evaluator.weight(system.aggregator.form(theta))
+    record = Record(Clock(60.0), theta, linked, system.total_weight - system.lost_weight)
+    status = ExactEngine().run(system, record, evaluator, EngineOptions()).status
+    result = answer.result
+    assert result.status is status
+    assert result.limit is None
+    assert (result.objective, result.bound) == (25 - record.linked, 25 - record.bound)
+    assert 25 - evaluator.weight(system.aggregator.form(result.values)) == result.objective
+    assert 0 < result.solve_seconds < 60
+    assert 50e6 < answer.peak_memory_bytes < 1e9
+
+
+def test_stopping_from_outside_keeps_the_interval():
+    system = noisy_system(300, 6, 0.6, "choquet")
+    seen: list[BackendProgress] = []
+
+    def watch(progress: BackendProgress) -> bool:
+        seen.append(progress)
+        return progress.objective < np.inf and len(seen) > 5
+
+    began = time.monotonic()
+    result = run_isolated(job(system, 120.0), watch).result
+    assert time.monotonic() - began < 60
+    assert (result.status, result.limit) == (Status.INTERRUPTED, Limit.USER)
+    last = seen[-1]
+    assert 0 <= last.bound <= last.objective <= 300
+    assert result.values is not None
+    assert last.bound <= result.bound <= result.objective <= last.objective
