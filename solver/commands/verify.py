@@ -1,0 +1,114 @@
+"""`python -m solver verify`: check the certificate of a fit."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from dataclasses import replace
+from typing import Any
+
+from datasets.default_pair import default_pair
+from datasets.file_pair import FilePair, make_file_pair
+from solver.commands.arguments import add_files, names
+from solver.commands.progress import progress_line
+from solver.errors import UsageError
+from solver.verification.fields import read_object
+from solver.verification.rejection import RejectedError
+from solver.verification.verify import Verdict, demand_fit, fit_setting, verify
+
+_FAMILIES = {
+    "weighted-mean": "weighted mean",
+    "owa": "ordered weighted average",
+    "choquet": "Choquet integral",
+    "mahalanobis": "Mahalanobis-type form",
+}
+
+
+def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
+    """Declare the arguments."""
+    parser = subparsers.add_parser(
+        "verify",
+        help="check the certificate of a fit from the two files, in exact arithmetic",
+        description="Check that the parameters of FIT.json link as many records of the two files as it says, "
+        "and that no parameters link more than it says, by the proof in the certificate. Exit code 1 when "
+        "a check fails.",
+        epilog="example: verify fit.json --certificate proof.json --original o.csv --masked m.csv",
+    )
+    parser.add_argument("fit", metavar="FIT.json", help="what `fit --json` wrote")
+    parser.add_argument(
+        "--certificate", required=True, metavar="FILE", help="what `fit --certificate` wrote in the same run"
+    )
+    add_files(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Check and say what is proved; 1 when a check fails."""
+    began = time.perf_counter()
+    fit = read_object(arguments.fit, "--json")
+    certificate = read_object(arguments.certificate, "--certificate")
+    setting = fit_setting(fit, arguments.fit)
+    with progress_line("checking"):
+        files = _files(arguments, setting.attributes)
+        try:
+            verdict = verify(fit, certificate, files, (arguments.fit, arguments.certificate))
+        except RejectedError as error:
+            return _rejected(error)
+    try:
+        demand_fit(fit, verdict, arguments.fit)
+    except RejectedError as error:
+        print(_proved(verdict))
+        return _rejected(error)
+    print(_proved(verdict))
+    print(_checked(verdict, time.perf_counter() - began))
+    return 0
+
+
+def _rejected(error: RejectedError) -> int:
+    print(f"rejected: {error}", file=sys.stderr)
+    return 1
+
+
+def _files(arguments: argparse.Namespace, attributes: tuple[str, ...]) -> FilePair:
+    """The two files, or the embedded pair, with the attributes of the fit."""
+    given = names(arguments.attributes)
+    if given is not None and tuple(given) != attributes:
+        raise UsageError(
+            f"--attributes: {arguments.fit} is about {','.join(attributes)}; leave the option out"
+        )
+    original, masked = arguments.original, arguments.masked
+    if original is None and masked is None:
+        pair = default_pair()
+        chosen = make_file_pair(pair.original, pair.masked, attributes=attributes, id_column=arguments.id)
+        return replace(chosen, name=pair.name)
+    if original is None or masked is None:
+        missing = "original" if original is None else "masked"
+        raise UsageError(f"the {missing} file is missing: give both --original and --masked, or neither")
+    return make_file_pair(original, masked, attributes=attributes, id_column=arguments.id)
+
+
+def _proved(verdict: Verdict) -> str:
+    setting = verdict.setting
+    family = _FAMILIES[setting.aggregator]
+    if setting.k_additive is not None:
+        family = f"{setting.k_additive}-additive {family}"
+    ways = f"{setting.direction}, ties {setting.ties}"
+    lines = [
+        f"proved: no {family} links more than {verdict.bound_count} of {verdict.records} records ({ways})",
+        f"proved: the parameters of the fit link {verdict.linked}",
+    ]
+    if setting.share:
+        lines.append(
+            f"proved: expected links {float(verdict.linked_weight):.6g}, at most {float(verdict.bound):.6g}"
+        )
+    return "\n".join(lines)
+
+
+def _checked(verdict: Verdict, seconds: float) -> str:
+    parts = [f"{verdict.lost} records out of reach"]
+    if verdict.method == "hitting-set":
+        parts.append(f"{verdict.cores} cores, a hitting-set tree of {verdict.leaves} leaves")
+    if verdict.method == "simplex-tree":
+        parts.append(f"a simplex tree of {verdict.leaves} leaves")
+    return f"checked: {', '.join(parts)}; {seconds:.1f} s"

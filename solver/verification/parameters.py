@@ -1,0 +1,129 @@
+"""The parameters of a fit as exact numbers, and whether they are parameters of their family."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import combinations
+
+from solver.errors import UsageError
+from solver.verification.families import (
+    Choquet,
+    Family,
+    KAdditive,
+    OrderedWeightedAverage,
+    QuadraticForm,
+    TwoAdditive,
+)
+from solver.verification.fields import Fields, listed, reals
+from solver.verification.rejection import demand
+from solver.verification.semidefinite import is_negative_semidefinite
+
+SLACK = Fraction(1, 10**9)
+"""By how much recorded parameters may miss their domain: they were rounded to doubles."""
+
+
+def read_parameters(fields: Fields, family: Family, attributes: Sequence[str]) -> list[Fraction]:
+    """The exact parameters, as coefficients of the family's features.
+
+    Raises
+    ------
+    UsageError
+        If they are of another family or other attributes.
+    RejectedError
+        If they miss the family's domain by more than `SLACK`.
+    """
+    if isinstance(family, QuadraticForm):
+        return _matrix(fields, family)
+    if isinstance(family, Choquet):
+        names = _subset_names(attributes, range(1, 2 ** len(attributes)))
+        values = _named(fields, "measure", names)
+        _check_measure([Fraction(0), *values])
+        return values
+    if isinstance(family, TwoAdditive | KAdditive):
+        k = 2 if isinstance(family, TwoAdditive) else max(map(len, family.subsets))
+        sizes = range(1, min(k, len(attributes)) + 1)
+        subsets = [subset for size in sizes for subset in combinations(range(len(attributes)), size)]
+        names = [",".join(attributes[k] for k in subset) for subset in subsets]
+        moebius = _named(fields, "moebius", names)
+        if isinstance(family, KAdditive):
+            _check_measure(_table(moebius, family.masks, len(attributes)))
+            return moebius
+        theta = _two_additive(moebius, len(attributes))
+    else:
+        ordered = isinstance(family, OrderedWeightedAverage)
+        ranks = [str(rank + 1) for rank in range(len(attributes))]
+        theta = _named(fields, "weights", ranks if ordered else attributes)
+    _check_simplex(theta)
+    return theta
+
+
+def _named(fields: Fields, key: str, names: Sequence[str]) -> list[Fraction]:
+    table = fields.inner(key)
+    if sorted(table.keys()) != sorted(names):
+        raise UsageError(f"{table.where} must name {', '.join(names)}")
+    return [Fraction(table.real(name)) for name in names]
+
+
+def _subset_names(attributes: Sequence[str], masks: Sequence[int]) -> list[str]:
+    return [",".join(name for k, name in enumerate(attributes) if mask >> k & 1) for mask in masks]
+
+
+def _check_simplex(theta: Sequence[Fraction]) -> None:
+    total = sum(theta, Fraction(0))
+    demand(min(theta) >= -SLACK and abs(total - 1) <= SLACK, "parameters: no weights that sum to one")
+
+
+def _check_measure(table: Sequence[Fraction]) -> None:
+    """Check monotonicity and ``mu(V) = 1`` of values by bit mask."""
+    demand(abs(table[-1] - 1) <= SLACK, "parameters: the measure of all attributes is not one")
+    for mask, value in enumerate(table):
+        for k in range(len(table).bit_length() - 1):
+            demand(
+                bool(mask >> k & 1) or table[mask | 1 << k] >= value - SLACK,
+                f"parameters: the measure is not monotone from subset {mask:b} to {mask | 1 << k:b}",
+            )
+
+
+def _table(moebius: Sequence[Fraction], masks: Sequence[int], attributes: int) -> list[Fraction]:
+    """The measure of each subset: the sum of the coefficients within it."""
+    table = [Fraction(0)] * 2**attributes
+    for mask, value in zip(masks, moebius, strict=True):
+        table[mask] = value
+    for k in range(attributes):
+        for mask in range(len(table)):
+            if mask >> k & 1:
+                table[mask] += table[mask ^ 1 << k]
+    return table
+
+
+def _two_additive(moebius: Sequence[Fraction], attributes: int) -> list[Fraction]:
+    """Weights of single attributes, minima and maxima: ``-min(c, d) = max(c, d) - c - d``."""
+    single = list(moebius[:attributes])
+    low, high = [], []
+    for (first, second), value in zip(combinations(range(attributes), 2), moebius[attributes:], strict=True):
+        low.append(max(value, Fraction(0)))
+        high.append(max(-value, Fraction(0)))
+        single[first] -= high[-1]
+        single[second] -= high[-1]
+    return [*single, *low, *high]
+
+
+def _matrix(fields: Fields, family: QuadraticForm) -> list[Fraction]:
+    """The upper triangle of a symmetric matrix of trace one, positive semidefinite up to `SLACK`."""
+    n, where = family.attributes, f"{fields.where}, matrix"
+    rows = [reals(row, where, n) for row in listed(fields.value("matrix"), where)]
+    if len(rows) != n:
+        raise UsageError(f"{where} must have {n} rows")
+    demand(all(rows[k][m] == rows[m][k] for k, m in family.cells), "parameters: the matrix is not symmetric")
+    exact = [[Fraction(value) for value in row] for row in rows]
+    trace = sum((exact[k][k] for k in range(n)), Fraction(0))
+    demand(abs(trace - 1) <= SLACK, "parameters: the trace of the matrix is not one")
+    # Denominators of doubles are powers of two, so the largest is a multiple of all.
+    unit = max(value.denominator for row in exact for value in row) * SLACK.denominator
+    lifted = [
+        [-int((value + (SLACK if k == m else 0)) * unit) for m, value in enumerate(row)]
+        for k, row in enumerate(exact)
+    ]
+    demand(is_negative_semidefinite(lifted), "parameters: the matrix is not positive semidefinite")
+    return [exact[k][m] for k, m in family.cells]
