@@ -1,0 +1,231 @@
+"""The runs of `benchmark_engines.py`: each in a fresh process, each a line of a CSV file."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from engine_cases import Case
+
+from solver.backends.memory import MemoryMeter
+from solver.engines.base import EngineOptions
+from solver.fitting import fit, problem_system
+from solver.problem import ProblemOptions, make_problem
+
+METHODS = {
+    "exact": "--engine exact",
+    "milp": "--engine milp --backend highs, tight C",
+    "pulp-valid-c": "--engine milp --backend pulp, the smallest valid constant C, all rows",
+    "pulp-paper-c": "--engine milp --backend pulp, C = 10 and margin 1e-4 as the authors have, all rows",
+}
+PAPER_C, PAPER_MARGIN = 10.0, 1e-4
+GRACE = 120.0
+"""Seconds beyond the time limit for importing, reading and building before a run is killed."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run: what was asked, and what came out.
+
+    Attributes
+    ----------
+    part, pair, records, direction, aggregator, method : str or int
+        What was asked.
+    time_limit : float
+        Seconds.
+    status : str
+        That of `fit`; ``killed``, or ``failed`` with the reason in `note`.
+    limit : str
+        The limit that was hit, or nothing.
+    linked, bound : int or None
+        The interval.
+    seconds : float
+        That `fit` took after reading the files, rows and attack included.
+    attack_seconds : float
+        Of these the shared attack.
+    peak_mb : float
+        Peak resident memory of the process (VmHWM), interpreter and libraries included.
+    needed_c : float or None
+        The smallest constant C that cuts nothing off, for constant C.
+    commit : str
+        Of the code that ran.
+    note : str
+        Notes of the result.
+    """
+
+    part: str
+    pair: str
+    records: int
+    direction: str
+    aggregator: str
+    method: str
+    time_limit: float
+    status: str
+    limit: str = ""
+    linked: int | None = None
+    bound: int | None = None
+    seconds: float = 0.0
+    attack_seconds: float = 0.0
+    peak_mb: float = 0.0
+    needed_c: float | None = None
+    commit: str = ""
+    note: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Pair, direction and aggregator."""
+        return self.pair, self.direction, self.aggregator
+
+    @property
+    def proven(self) -> bool:
+        """Whether attack and bound met."""
+        return self.status == "optimal"
+
+    @property
+    def gap(self) -> float | None:
+        """Bound less links, in percentage points of the records."""
+        if self.linked is None or self.bound is None:
+            return None
+        return 100.0 * (self.bound - self.linked) / self.records
+
+
+class Ledger:
+    """The runs made so far, in a CSV file to which each run adds a line.
+
+    Parameters
+    ----------
+    file : Path
+        Made when it is not there. Of two lines about the same run the later one counts; a line that a stop
+        has cut short does not.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._runs: dict[tuple[object, ...], Run] = {}
+        if file.exists():
+            text = file.read_text(encoding="utf-8")
+            whole = text[: text.rfind("\n") + 1]
+            if whole != text:
+                file.write_text(whole, encoding="utf-8")
+            for row in csv.DictReader(whole.splitlines()):
+                self._keep(_read(row))
+
+    def __contains__(self, asked: tuple[Case, str, float]) -> bool:
+        return self._asked(*asked) in self._runs
+
+    def add(self, run: Run) -> None:
+        """Write a run down."""
+        self._keep(run)
+        fresh = not self._file.exists() or self._file.stat().st_size == 0
+        with self._file.open("a", encoding="utf-8", newline="") as stream:
+            writer = csv.DictWriter(stream, [field.name for field in fields(Run)], lineterminator="\n")
+            if fresh:
+                writer.writeheader()
+            writer.writerow(asdict(run))
+
+    def runs(self, cases: Iterable[Case], limits: dict[str, dict[str, float]]) -> list[Run]:
+        """Runs of these cases with these limits (by part, then by method), in the order of the cases."""
+        asked = [(case, method, limit) for case in cases for method, limit in limits[case.part].items()]
+        return [self._runs[self._asked(*one)] for one in asked if one in self]
+
+    def _keep(self, run: Run) -> None:
+        self._runs[(*run.key, run.method, run.time_limit)] = run
+
+    @staticmethod
+    def _asked(case: Case, method: str, limit: float) -> tuple[object, ...]:
+        return (case.pair, case.direction, case.aggregator, method, limit)
+
+
+def _read(row: dict[str, str]) -> Run:
+    """A line of the file."""
+    read: dict[str, Any] = dict(row)
+    for name in ("records", "linked", "bound"):
+        read[name] = int(row[name]) if row[name] else None
+    for name in ("time_limit", "seconds", "attack_seconds", "peak_mb", "needed_c"):
+        read[name] = float(row[name]) if row[name] else None
+    return Run(**read)
+
+
+def measure(case: Case, method: str, seconds: float) -> Run:
+    """Run one method on one case in a fresh process, and kill it when it does not end."""
+    context = get_context("spawn")
+    near, far = context.Pipe(duplex=False)
+    process = context.Process(target=_in_child, args=(far, case, method, seconds))
+    process.start()
+    far.close()
+    answer: dict[str, Any]
+    try:
+        answer = near.recv() if near.poll(seconds + GRACE) else {"status": "killed"}
+    except EOFError:
+        process.join()
+        answer = {"status": "failed", "note": f"the process died, exit code {process.exitcode}"}
+    process.kill()
+    process.join()
+    return Run(
+        case.part, case.pair, case.records, case.direction, case.aggregator, method, seconds,
+        commit=_commit(), **answer,
+    )  # fmt: skip
+
+
+def _in_child(pipe: Connection, case: Case, method: str, seconds: float) -> None:
+    try:
+        pipe.send(solve(case, method, seconds))
+    except Exception as error:
+        pipe.send({"status": "failed", "note": " ".join(f"{type(error).__name__}: {error}".split())})
+
+
+def solve(case: Case, method: str, seconds: float) -> dict[str, Any]:
+    """What one method makes of a case, in this process."""
+    meter = MemoryMeter()
+    options, needed = EngineOptions(), None
+    if method == "pulp-valid-c":
+        needed = needed_c(case, options.margin)
+        options = EngineOptions(backend="pulp", big_c=needed * (1 + 1e-9))
+    if method == "pulp-paper-c":
+        needed = needed_c(case, PAPER_MARGIN)
+        options = EngineOptions(backend="pulp", big_c=PAPER_C, margin=PAPER_MARGIN)
+    result = fit(
+        case.original,
+        case.masked,
+        engine="exact" if method == "exact" else "milp",
+        aggregator=case.aggregator,
+        direction=case.direction,
+        time_limit=seconds,
+        options=options,
+    )
+    return {
+        "status": result.status,
+        "limit": result.limit or "",
+        "linked": result.linked,
+        "bound": result.linked_upper_bound,
+        "seconds": result.details["seconds"],
+        "attack_seconds": result.details["phases"]["attack"],
+        "peak_mb": round(meter.peak() / 1e6, 1),
+        "needed_c": needed,
+        "note": "; ".join(result.details["notes"]),
+    }
+
+
+def needed_c(case: Case, margin: float) -> float:
+    """The smallest constant C that cuts off no parameter, on rows of full length, none left out."""
+    options = ProblemOptions(aggregator=case.aggregator, direction=case.direction)
+    system = problem_system(make_problem(case.original, case.masked, options), reduce=False)
+    return float((system.excess * system.length).max(initial=0.0)) + margin
+
+
+def _commit() -> str:
+    """The commit that the code is of, with a mark when files were changed since; nothing outside git."""
+    here = Path(__file__).parent
+    try:
+        said = subprocess.run(
+            ["git", "describe", "--always", "--dirty"], cwd=here, capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return said.stdout.strip()
