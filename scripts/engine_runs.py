@@ -102,7 +102,7 @@ class Ledger:
     ----------
     file : Path
         Made when it is not there. Of two lines about the same run the later one counts; a line that a stop
-        has cut short does not.
+        has cut short does not, and what failed is run again.
     """
 
     def __init__(self, file: Path) -> None:
@@ -117,7 +117,8 @@ class Ledger:
                 self._keep(_read(row))
 
     def __contains__(self, asked: tuple[Case, str, float]) -> bool:
-        return self._asked(*asked) in self._runs
+        run = self._runs.get(self._asked(*asked))
+        return run is not None and run.status != "failed"
 
     def add(self, run: Run) -> None:
         """Write a run down."""
@@ -132,7 +133,8 @@ class Ledger:
     def runs(self, cases: Iterable[Case], limits: dict[str, dict[str, float]]) -> list[Run]:
         """Runs of these cases with these limits (by part, then by method), in the order of the cases."""
         asked = [(case, method, limit) for case in cases for method, limit in limits[case.part].items()]
-        return [self._runs[self._asked(*one)] for one in asked if one in self]
+        found = [self._runs.get(self._asked(*one)) for one in asked]
+        return [run for run in found if run is not None]
 
     def _keep(self, run: Run) -> None:
         self._runs[(*run.key, run.method, run.time_limit)] = run

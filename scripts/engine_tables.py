@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from engine_cases import Known
+from engine_cases import AGGREGATORS, Known
 from engine_runs import METHODS, PAPER_C, Run
 
 from solver.commands.wording import table
@@ -97,9 +97,8 @@ def verdicts(runs: Sequence[Run], known: Mapping[Key, Known]) -> list[str]:
         f"worst gap {widest.gap:.2f} percentage points ({_name(widest)}); worst time {slowest.seconds:.1f} s "
         f"({_name(slowest)}); most memory {largest.peak_mb:.0f} MB",
     ]
-    for aggregator in dict.fromkeys(run.aggregator for run in answered):
-        lines.append(_of_aggregator([run for run in answered if run.aggregator == aggregator], known))
-    return [*lines, *_wrong(runs, known)]
+    groups = [[run for run in answered if run.aggregator == name] for name in AGGREGATORS]
+    return [*lines, *(_of_aggregator(group, known) for group in groups if group), *_wrong(runs, known)]
 
 
 def _of_aggregator(runs: Sequence[Run], known: Mapping[Key, Known]) -> str:
