@@ -41,8 +41,7 @@ class Scorer:
 
     def __init__(self, system: BlockSystem, probes: FloatArray | None = None) -> None:
         self.system = system
-        density = system.matrix.nnz / max(1, system.rows * system.aggregator.dimension)
-        self._all = system.matrix.toarray() if density > 0.3 else system.matrix
+        self._all = system.values
         self._first_of_all = np.searchsorted(system.row_open, np.arange(system.open_blocks.size))
         self.weight = system.open_weight
         if system.rows <= _ALL_ROWS or probes is None:
