@@ -39,12 +39,12 @@ def command(request) -> list[str]:
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        ([], "which command? fit, compare, evaluate, mask, datasets " + SEE.format(" ")),
+        ([], "which command? fit, compare, evaluate, verify, mask, datasets " + SEE.format(" ")),
         (["fitt"], "unknown command 'fitt': did you mean 'fit'? " + SEE.format(" ")),
         (["risks"], "unknown command 'risks' " + SEE.format(" ")),
         (
             ["--aggregator", "owa"],
-            "give the command before '--aggregator': fit, compare, evaluate, mask, datasets "
+            "give the command before '--aggregator': fit, compare, evaluate, verify, mask, datasets "
             + SEE.format(" "),
         ),
         (
