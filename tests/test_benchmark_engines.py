@@ -115,6 +115,13 @@ def test_a_run_that_fails_says_why():
     assert run.note.startswith("DataError: ")
 
 
+def test_a_run_that_does_not_end_is_killed(monkeypatch):
+    monkeypatch.setattr("engine_runs.GRACE", -29.9)  # a tenth of a second in all
+    run = measure(CASE, "exact", 30.0)
+    assert (run.status, run.linked, run.gap) == ("killed", None, None)
+    assert "1 without an answer" in verdicts([RUN, replace(run, pair="b")], {})[0]
+
+
 # The tables
 
 
