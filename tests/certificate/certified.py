@@ -57,11 +57,18 @@ def frames(seed, rows=7, columns=3, twins=True):
     """A file and its masked version: noise, some of it rounded so that masked records coincide."""
     random = np.random.default_rng(seed)
     original = random.normal(size=(rows, columns)) * 10.0 + 50.0
-    masked = original + random.normal(scale=6.0, size=original.shape)
+    masked = original + random.normal(scale=14.0, size=original.shape)
     if twins:
         masked[1] = masked[0]
     names = [f"V{k + 1}" for k in range(columns)]
     return pd.DataFrame(original, columns=names), pd.DataFrame(masked, columns=names)
+
+
+def cuts(aggregator):
+    """``v' M v >= 0`` for many directions v, where the domain is a relaxation of the semidefinite cone."""
+    if aggregator.name != "mahalanobis":
+        return np.empty((0, aggregator.dimension))
+    return aggregator.products(np.random.default_rng(0).normal(size=(500, len(aggregator.attributes))))
 
 
 def core_of(system: BlockSystem, blocks) -> CoreProof | None:
@@ -73,8 +80,9 @@ def core_of(system: BlockSystem, blocks) -> CoreProof | None:
     domain = system.aggregator.domain()
     rows = np.flatnonzero(np.isin(system.row_open, blocks))
     matrix = np.asarray(system.matrix[rows].todense())
-    limits = np.asarray(domain.matrix.todense())
-    equal = domain.row_lower == domain.row_upper
+    limits = np.vstack([np.asarray(domain.matrix.todense()), cuts(system.aggregator)])
+    equal = np.zeros(len(limits), dtype=bool)
+    equal[: len(domain.row_lower)] = domain.row_lower == domain.row_upper
     signed = np.where(equal[:, None], -limits, limits)
     many, extra, size = len(rows), len(limits), matrix.shape[1]
     rest = np.vstack([matrix, signed]).T
@@ -96,7 +104,7 @@ def core_of(system: BlockSystem, blocks) -> CoreProof | None:
     if answer.fun > -1e-13:
         return None
     used = np.flatnonzero(answer.x[:many] > 0.0)
-    return CoreProof(rows[used], answer.x[used], answer.x[many : many + extra])
+    return CoreProof(rows[used], answer.x[used], answer.x[many : many + len(domain.row_lower)])
 
 
 def all_cores(system: BlockSystem, largest: int) -> tuple[CoreProof, ...]:

@@ -1,4 +1,4 @@
-"""Certificates of small pairs prove the optimum that brute force finds, for every family, rule and direction."""
+"""Certificates of small pairs prove the optimum of brute force, for every family, rule and direction."""
 
 from __future__ import annotations
 
