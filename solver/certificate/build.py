@@ -27,6 +27,9 @@ IndexArray = NDArray[np.intp]
 _ROUNDED = Fraction(1, 10**9)
 """Relative slack of a bound on weights that are no whole numbers; `verify` allows the same."""
 
+_MOST_CORNERS = 9
+"""Corners of a simplex up to which halving it is worth a try."""
+
 
 class CoreProof(Protocol):
     """A core as an engine gives it."""
@@ -147,14 +150,21 @@ def _proof(
     rows: Rows, system: BlockSystem, proof: Proof, weight: Mapping[int, int], most: int, seconds: float
 ) -> tuple[dict[str, Any], int]:
     """The proof of as small a bound as there is, from `most` upwards; and the bound, in units."""
-    total = sum(weight.values())
-    if total > most and proof.method == "simplex-tree":
-        tree = simplex_proof(rows, _rivals(system), weight, most, seconds)
-        if tree is not None:
-            return {"method": "simplex-tree", **tree[0]}, tree[1]
-    if total > most and proof.cores:
-        return _hitting_set(rows, system, proof.cores, weight, most, seconds)
-    return {"method": "lost"}, total
+    best: tuple[dict[str, Any], int] = ({"method": "lost"}, sum(weight.values()))
+    methods = ["simplex-tree", "hitting-set"]
+    if proof.method == "hitting-set":
+        methods.reverse()
+    for method in methods:
+        if best[1] <= most:
+            break
+        if method == "hitting-set" and proof.cores:
+            found = _hitting_set(rows, system, proof.cores, weight, most, seconds / 2)
+        elif method == "simplex-tree" and rows.family.simplex and rows.family.dimension <= _MOST_CORNERS:
+            found = simplex_proof(rows, _rivals(system), weight, most, seconds / 2) or best
+        else:
+            continue
+        best = min(best, found, key=lambda attempt: attempt[1])
+    return best
 
 
 def _rivals(system: BlockSystem) -> dict[int, list[int]]:

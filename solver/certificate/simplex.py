@@ -38,7 +38,7 @@ def simplex_proof(
     Returns
     -------
     proof : dict
-        ``rivals`` and ``tree`` of the certificate.
+        ``method``, ``rivals`` and ``tree`` of the certificate.
     bound : int
         What it proves.
     """
@@ -55,7 +55,7 @@ def simplex_proof(
         codes = _search(values, owner, own, most + slack - others, share)
         if codes is not None:
             listed = [[block, of_block] for block, of_block in used.items()]
-            return {"rivals": listed, "tree": packed(codes)}, most + slack
+            return {"method": "simplex-tree", "rivals": listed, "tree": packed(codes)}, most + slack
         if time.perf_counter() > until:
             return None
         slack = step if slack == 0 else 2 * slack
