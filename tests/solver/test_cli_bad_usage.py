@@ -202,7 +202,7 @@ def test_too_many_comparisons_for_the_model(name, monkeypatch, capsys):
     monkeypatch.setattr("solver.fitting.LARGEST_SYSTEM", 899)
     message = (
         "30 records and 30 candidates make 900 comparisons, more than the 899 that the big-C model can hold: "
-        "take a sample of the records, or judge given parameters with `evaluate`"
+        "take a sample of the records, fit with --engine exact, or judge given parameters with `evaluate`"
     )
     refuse(capsys, message, name, *PAIR, "--json", "out.json")
     if name == "fit":
