@@ -28,6 +28,16 @@ IndexArray = NDArray[np.intp]
 _ROUNDED = Fraction(1, 10**9)
 """Relative slack of a bound on weights that are no whole numbers; `verify` allows the same."""
 
+_PROBLEM_KEYS = (
+    "aggregator",
+    "aggregator_options",
+    "direction",
+    "attributes",
+    "ties",
+    "standardisation",
+    "differences",
+)
+
 _MOST_CORNERS = 9
 """Corners of a simplex up to which halving it is worth a try."""
 
@@ -121,17 +131,6 @@ def certify(
         "bound": {"unit": unit, "linked_weight": most},
         "proof": {"lost": lost, **content},
     }
-
-
-_PROBLEM_KEYS = (
-    "aggregator",
-    "aggregator_options",
-    "direction",
-    "attributes",
-    "ties",
-    "standardisation",
-    "differences",
-)
 
 
 def _moments(files: FilePair, setting: Setting) -> dict[str, Any]:

@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 from aggregator_cases import BY_LABEL
-from certified import certified, frames
+from certified import Proof, certified, frames
 
+from solver.certificate.build import certify
 from solver.cli import main
+from solver.fitting import fit, problem_system
+from solver.problem import ProblemOptions, make_problem
 
 PAIR = ("--original", "original.csv", "--masked", "masked.csv")
 
@@ -169,6 +172,46 @@ def test_files_that_do_not_fit(capsys, extra, message):
 def test_the_attributes_may_be_repeated():
     written()
     assert verify(*PAIR, "--attributes", "V1,V2,V3", "--drop-constant") == 0
+
+
+def proof_of(result, problem):
+    """A certificate with what a simplex tree proves."""
+    system = problem_system(problem)
+    content = certify(
+        problem.files,
+        problem.describe(),
+        system,
+        result.parameters,
+        result.linked,
+        result.linked_upper_bound,
+        Proof("simplex-tree"),
+        20.0,
+    )
+    Path("fit.json").write_text(result.to_json(), encoding="utf-8")
+    Path("proof.json").write_text(json.dumps(content), encoding="utf-8")
+
+
+def test_the_embedded_pair_needs_no_files(capsys):
+    chosen = {"attributes": ["texture_mean", "symmetry_mean"]}
+    result = fit(engine="exact", time_limit=20, **chosen)
+    proof_of(result, make_problem(options=ProblemOptions(**chosen)))
+    assert verify() == 0
+    line = f"proved: no weighted mean links more than {result.linked} of 400 records (original-to-masked"
+    assert capsys.readouterr().out.startswith(line)
+
+
+@pytest.mark.parametrize("direction", ["original-to-masked", "masked-to-original"])
+def test_records_by_id_some_without_a_partner(direction, capsys):
+    original, masked = frames(5, rows=9)
+    original.insert(0, "ID", [f"r{k}" for k in range(9)])
+    masked.insert(0, "ID", original["ID"])
+    masked.drop(index=[2]).sample(frac=1.0, random_state=1).to_csv("masked.csv", index=False)
+    original.drop(index=[7]).to_csv("original.csv", index=False)
+    options = {"id_column": "ID", "direction": direction}
+    result = fit("original.csv", "masked.csv", engine="exact", time_limit=20, **options)
+    proof_of(result, make_problem("original.csv", "masked.csv", ProblemOptions(**options)))
+    assert verify(*PAIR, "--id", "ID") == 0
+    assert f"no weighted mean links more than {result.linked} of 7 records" in capsys.readouterr().out
 
 
 def test_missing_files(capsys):
