@@ -16,24 +16,40 @@ from numpy.typing import NDArray
 
 from formulations.block_system import BlockSystem
 from solver.engines.base import Record, rounded_bound
-from solver.engines.exact.tree_kernels import STACK, explore
+from solver.engines.exact.tree_kernels import STACK, explore, undecided
 from solver.linkage.evaluator import Evaluator
 
 FloatArray = NDArray[np.float64]
 
 _BUDGET = 2_000
+_BUDGET_ROWS = 10_000_000
+"""Rows that one exploration may look at, roughly: with many rows it must end after fewer simplices."""
+
 _CROWD = 200
+_FEW_ROWS = 20_000
+"""So many rows are looked at anew for every subtree; of more, each subtree is told which are undecided."""
+
+
+class _Part(NamedTuple):
+    """Rows that are undecided in a simplex, and the weight of the blocks that are linked on all of it."""
+
+    rows: NDArray[np.int32] | None
+    sure: float
 
 
 class _Answer(NamedTuple):
-    """What one exploration found."""
+    """What one exploration found; weights include the blocks that are always linked."""
 
+    part: _Part
     nodes: int
     stuck: float
     best: float
     point: FloatArray
     vertices: list[FloatArray]
     bounds: list[float]
+
+
+_Entry = tuple[float, int, FloatArray, _Part]
 
 
 class SimplexTree:
@@ -59,12 +75,12 @@ class SimplexTree:
         values = system.values
         self._rows = values if isinstance(values, np.ndarray) else values.toarray()
         self._weight = system.open_weight
-        self._sure = system.sure_weight
         self._threads = os.cpu_count() or 1
         self._stuck = -np.inf
         self.nodes = 0
+        sure = system.sure_weight
         corners = np.eye(system.aggregator.dimension)
-        self._waiting: list[tuple[float, int, FloatArray]] = [(-float(self._weight.sum()), 0, corners)]
+        self._waiting: list[_Entry] = [(-float(self._weight.sum()) - sure, 0, corners, _Part(None, sure))]
         self._count = 1
 
     def run(self, until: float) -> None:
@@ -80,18 +96,33 @@ class SimplexTree:
                 if not self._waiting:
                     break
 
-    def _explore(self, entry: tuple[float, int, FloatArray]) -> _Answer:
-        dimension = self._rows.shape[1]
+    def _explore(self, entry: _Entry) -> _Answer:
+        bound, _, simplex, part = entry
+        part = self._narrowed(part, simplex)
+        rows, block = self._rows, self._system.row_open
+        if part.rows is not None:
+            rows, block = rows[part.rows], block[part.rows]
+        dimension = rows.shape[1]
         vertices = np.empty((STACK, dimension, dimension))
         bounds = np.empty(STACK)
-        vertices[0], bounds[0] = entry[2], -entry[0]
+        vertices[0], bounds[0] = simplex, -bound - part.sure
         point = np.empty(dimension)
-        target = self._record.linked - self._sure
+        target = self._record.linked - part.sure
+        budget = max(1, min(_BUDGET, _BUDGET_ROWS // max(1, len(rows))))
         nodes, left, stuck, best = explore(
-            self._rows, self._system.row_open, self._weight, target, _BUDGET, _CROWD, vertices, bounds, point
+            rows, block, self._weight, target, budget, _CROWD, vertices, bounds, point
         )
         rest = [simplex.copy() for simplex in vertices[:left]]
-        return _Answer(nodes, stuck, best, point, rest, bounds[:left].tolist())
+        totals = (bounds[:left] + part.sure).tolist()
+        return _Answer(part, nodes, stuck + part.sure, best + part.sure, point, rest, totals)
+
+    def _narrowed(self, part: _Part, simplex: FloatArray) -> _Part:
+        """Leave out the rows that are decided on the simplex, where there are many."""
+        rows = np.arange(len(self._rows), dtype=np.int32) if part.rows is None else part.rows
+        if rows.size <= _FEW_ROWS:
+            return part
+        keep, linked = undecided(self._rows, self._system.row_open, self._weight, rows, simplex)
+        return _Part(keep, part.sure + linked) if keep.size < rows.size else part
 
     def _put_back(self, answer: _Answer) -> None:
         self.nodes += answer.nodes
@@ -101,17 +132,16 @@ class SimplexTree:
             theta = aggregator.repair(answer.point)
             linked = self._evaluator.weight(aggregator.form(theta))
             self._record.improve(theta, linked)
-            if linked < answer.best + self._sure - 1e-9:
+            if linked < answer.best - 1e-9:
                 # The evaluator did not confirm the centre: simplices closed on its account count again.
                 self._stuck = max(self._stuck, answer.best)
         for bound, simplex in zip(answer.bounds, answer.vertices, strict=True):
-            heapq.heappush(self._waiting, (-bound, self._count, simplex))
+            heapq.heappush(self._waiting, (-bound, self._count, simplex, answer.part))
             self._count += 1
 
     def _tighten(self) -> None:
         """Take the largest bound that waits, or that could not be split any more, as the upper bound."""
         waiting = -self._waiting[0][0] if self._waiting else -np.inf
-        bound = max(waiting, self._stuck) + self._sure
-        bound = max(bound, self._record.linked)
+        bound = max(waiting, self._stuck, self._record.linked)
         self._record.tighten(rounded_bound(bound, self._system.pair.weight))
         self._record.tell()

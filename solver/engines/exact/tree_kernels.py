@@ -1,4 +1,4 @@
-"""Compiled code of the branch and bound on simplices: classify rows, cover conflicts by cliques, explore.
+"""Compiled code of the branch and bound on simplices: classify rows, explore.
 
 A node is a simplex in parameter space, given by its vertices. A row that is positive at every vertex is
 positive on the whole simplex, and one that is positive at no vertex is nowhere positive: the values of the
@@ -13,11 +13,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from solver.engines.exact.tree_conflicts import SAFE, clique_saving, matching_saving
+
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
-
-SAFE = 1e-14
-"""More than the rounding error of a row's value at a vertex: rows have unit length, vertices sum to one."""
 
 STACK = 400
 """Simplices that may wait at once in one call of `explore`."""
@@ -78,85 +77,18 @@ def _classify(
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _rows_conflict(first: FloatArray, second: FloatArray) -> bool:
-    """Whether some ``first + x * second`` with x >= 0 is negative at every vertex.
+def undecided(
+    rows: FloatArray, block: IndexArray, weight: FloatArray, listed: NDArray[np.int32], vertices: FloatArray
+) -> tuple[NDArray[np.int32], float]:
+    """The rows among `listed` that a simplex leaves undecided, and the weight of the blocks it links.
 
-    Then the two rows are nowhere positive together on the simplex.
+    Left out are rows that are positive everywhere on it and those of blocks that it links nowhere; the
+    parameters are as in `explore`.
     """
-    low, high = 0.0, np.inf
-    for vertex in range(first.size):
-        a, b = first[vertex] + SAFE, second[vertex] + SAFE
-        if b < 0.0:
-            if a > 0.0:
-                low = max(low, a / -b)
-        elif a >= 0.0:
-            return False
-        elif b > 0.0:
-            high = min(high, -a / b)
-        if low > high:
-            return False
-    # The quotients are rounded, so the interval must be wider than that.
-    return low * (1.0 + 4e-16) < high
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _blocks_conflict(
-    values: FloatArray, first: int, after_first: int, second: int, after_second: int
-) -> bool:
-    """Whether a row of one block and a row of another conflict; the rows are given by their ranges."""
-    for row in range(first, after_first):
-        for other in range(second, after_second):
-            if _rows_conflict(values[row], values[other]):
-                return True
-    return False
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _joins(values: FloatArray, starts: IndexArray, clique: IndexArray, other: int) -> bool:
-    """Whether a block conflicts with every member of a clique."""
-    for member in clique:
-        if not _blocks_conflict(values, starts[member], starts[member + 1], starts[other], starts[other + 1]):
-            return False
-    return True
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _clique_saving(
-    values: FloatArray, keep: IndexArray, block: IndexArray, weight: FloatArray, needed: float
-) -> Any:
-    """Weight that conflicts take off the undecided blocks: of a clique of conflicts only one can be linked.
-
-    Greedy: each block starts a clique, which takes every later block that conflicts with all of it. Stops
-    when `needed` is reached.
-    """
-    starts = np.empty(values.shape[0] + 1, dtype=np.intp)
-    many = 0
-    for at in range(values.shape[0]):
-        if at == 0 or block[keep[at]] != block[keep[at - 1]]:
-            starts[many] = at
-            many += 1
-    starts[many] = values.shape[0]
-    taken = np.zeros(many, dtype=np.uint8)
-    clique = np.empty(many, dtype=np.intp)
-    saving = 0.0
-    for seed in range(many):
-        if taken[seed] == 1:
-            continue
-        size, heaviest = 1, weight[block[keep[starts[seed]]]]
-        clique[0] = seed
-        for other in range(seed + 1, many):
-            if taken[other] == 1:
-                continue
-            if _joins(values, starts, clique[:size], other):
-                own = weight[block[keep[starts[other]]]]
-                clique[size] = other
-                size += 1
-                taken[other] = 1
-                saving += min(own, heaviest)
-                heaviest = max(heaviest, own)
-                if saving >= needed:
-                    return saving
-    return saving
+    keep = np.empty(listed.size, dtype=np.intp)
+    values = np.empty((listed.size + 1, vertices.shape[1]))
+    kept, _, linked = _classify(rows, block, weight, listed.astype(np.intp), vertices, keep, values)
+    return keep[:kept].astype(np.int32), linked
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
@@ -235,7 +167,8 @@ def explore(
     budget : int
         Simplices to look at before what is left is handed back.
     crowd : int
-        Look for conflicts only where at most this many rows are undecided.
+        Look for conflicts among all blocks only where at most this many rows are undecided, and elsewhere
+        for those of blocks that the centre misses.
     vertices, bound : in and out, shapes (STACK, dimension, corners), (STACK,)
         In: the simplex (one vertex a column) and its bound in the first place. Out: the simplices that are
         left, with an upper bound each.
@@ -280,10 +213,12 @@ def explore(
             if found > target + _SLACK:
                 target = best = found
                 _centre(here, point)
+            needed = linked + undecided - target - _SLACK / 2
             if kept <= crowd:
-                needed = linked + undecided - target - _SLACK / 2
-                saving = _clique_saving(values[:kept], keep[:kept], block, weight, needed)
-                most = min(most, linked + undecided - saving)
+                saving = clique_saving(values[:kept], keep[:kept], block, weight, needed)
+            else:
+                saving = matching_saving(values[:kept], keep[:kept], block, weight, needed)
+            most = min(most, linked + undecided - saving)
         if most <= target + _SLACK:
             waiting -= 1
             continue

@@ -1,0 +1,181 @@
+"""Compiled code that bounds a simplex by conflicts: of blocks that exclude each other only one can be linked.
+
+Where few rows are undecided, conflicts are looked for among all pairs of blocks, and covered by cliques.
+That takes too long among thousands. But two blocks that are both linked at the simplex's centre do not
+conflict. So only blocks that the centre misses need a partner, and of those only the rows that miss.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+SAFE = 1e-14
+"""More than the rounding error of a row's value at a vertex: rows have unit length, vertices sum to one."""
+
+_MOST_TRIES = 20_000
+"""Rows that are tried as a partner of one row."""
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _rows_conflict(first: FloatArray, second: FloatArray) -> bool:
+    """Whether some ``first + x * second`` with x >= 0 is negative at every vertex.
+
+    Then the two rows are nowhere positive together on the simplex.
+    """
+    low, high = 0.0, np.inf
+    for vertex in range(first.size):
+        a, b = first[vertex] + SAFE, second[vertex] + SAFE
+        if b < 0.0:
+            if a > 0.0:
+                low = max(low, a / -b)
+        elif a >= 0.0:
+            return False
+        elif b > 0.0:
+            high = min(high, -a / b)
+        if low > high:
+            return False
+    # The quotients are rounded, so the interval must be wider than that.
+    return low * (1.0 + 4e-16) < high
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _blocks_conflict(
+    values: FloatArray, first: int, after_first: int, second: int, after_second: int
+) -> bool:
+    """Whether a row of one block and a row of another conflict; the rows are given by their ranges."""
+    for row in range(first, after_first):
+        for other in range(second, after_second):
+            if _rows_conflict(values[row], values[other]):
+                return True
+    return False
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _joins(values: FloatArray, starts: IndexArray, clique: IndexArray, other: int) -> bool:
+    """Whether a block conflicts with every member of a clique."""
+    for member in clique:
+        if not _blocks_conflict(values, starts[member], starts[member + 1], starts[other], starts[other + 1]):
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def clique_saving(
+    values: FloatArray, keep: IndexArray, block: IndexArray, weight: FloatArray, needed: float
+) -> Any:
+    """Weight that conflicts take off the undecided blocks: of a clique of conflicts only one can be linked.
+
+    Greedy: each block starts a clique, which takes every later block that conflicts with all of it. Stops
+    when `needed` is reached.
+    """
+    starts = np.empty(values.shape[0] + 1, dtype=np.intp)
+    many = 0
+    for at in range(values.shape[0]):
+        if at == 0 or block[keep[at]] != block[keep[at - 1]]:
+            starts[many] = at
+            many += 1
+    starts[many] = values.shape[0]
+    taken = np.zeros(many, dtype=np.uint8)
+    clique = np.empty(many, dtype=np.intp)
+    saving = 0.0
+    for seed in range(many):
+        if taken[seed] == 1:
+            continue
+        size, heaviest = 1, weight[block[keep[starts[seed]]]]
+        clique[0] = seed
+        for other in range(seed + 1, many):
+            if taken[other] == 1:
+                continue
+            if _joins(values, starts, clique[:size], other):
+                own = weight[block[keep[starts[other]]]]
+                clique[size] = other
+                size += 1
+                taken[other] = 1
+                saving += min(own, heaviest)
+                heaviest = max(heaviest, own)
+                if saving >= needed:
+                    return saving
+    return saving
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _block_of_rows(keep: IndexArray, block: IndexArray) -> tuple[IndexArray, int]:
+    """Number the undecided blocks: that of each kept row, and how many there are."""
+    place = np.empty(keep.size, dtype=np.intp)
+    many = 0
+    for at in range(keep.size):
+        if at > 0 and block[keep[at]] != block[keep[at - 1]]:
+            many += 1
+        place[at] = many
+    return place, many + 1
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _short_rows(values: FloatArray) -> IndexArray:
+    """Rows that are negative at the simplex's centre."""
+    short = np.empty(values.shape[0], dtype=np.intp)
+    size = 0
+    for at in range(values.shape[0]):
+        if values[at].sum() <= -SAFE * values.shape[1]:
+            short[size] = at
+            size += 1
+    return short[:size]
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _partner(
+    values: FloatArray, place: IndexArray, barred: IndexArray, order: IndexArray, row: int, corner: int
+) -> int:
+    """A row of another block, not barred, that conflicts with `row`; -1 when none was found.
+
+    It must be negative at the corner where `row` is largest; `order` holds the rows by their value there.
+    """
+    for tried in range(min(order.size, _MOST_TRIES)):
+        other = order[tried]
+        if values[other, corner] >= 0.0:
+            break
+        own = place[other] == place[row]
+        if barred[place[other]] == 0 and not own and _rows_conflict(values[row], values[other]):
+            return int(other)
+    return -1
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def matching_saving(
+    values: FloatArray, keep: IndexArray, block: IndexArray, weight: FloatArray, needed: float
+) -> Any:
+    """Weight that conflicts take off the undecided blocks: of two that conflict only one can be linked.
+
+    Every block that the centre misses is matched with one that it links, or failing that with another that
+    it misses; no block is matched twice. Stops when `needed` is reached.
+    """
+    place, many = _block_of_rows(keep, block)
+    short = _short_rows(values)
+    orders = np.empty((values.shape[1], values.shape[0]), dtype=np.intp)
+    for corner in range(values.shape[1]):
+        orders[corner] = np.argsort(values[:, corner])
+    matched = np.zeros(many, dtype=np.intp)
+    barred = np.zeros(many, dtype=np.intp)
+    barred[place[short]] = 1
+    saving = 0.0
+    for _ in range(2):
+        for row in short:
+            if matched[place[row]] == 1:
+                continue
+            corner = int(np.argmax(values[row]))
+            other = _partner(values, place, barred, orders[corner], row, corner)
+            if other >= 0:
+                for taken in (place[row], place[other]):
+                    matched[taken] = barred[taken] = 1
+                saving += min(weight[block[keep[row]]], weight[block[keep[other]]])
+                if saving >= needed:
+                    return saving
+        barred[:] = matched
+    return saving
