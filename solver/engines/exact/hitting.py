@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.block_system import BlockSystem
-from solver.engines.base import Record, rounded_bound, whole
-from solver.engines.exact.cores import Core, CoreFinder
+from solver.engines.base import CoreProof, Record, rounded_bound, whole
+from solver.engines.exact.cores import Answer, Core, CoreFinder, LinearCoreFinder
 from solver.engines.exact.hitting_set import HittingSet
+from solver.engines.exact.semidefinite_cores import SemidefiniteCoreFinder
 from solver.engines.scoring import STRICT, Scorer
 from solver.linkage.evaluator import Evaluator
 
@@ -52,7 +53,8 @@ class HittingSearch:
         aggregator = system.aggregator
         probes = np.vstack([record.theta, aggregator.sample(_PROBES, self._random)])
         self._scorer = Scorer(system, probes)
-        self._finder = CoreFinder(system, self._scorer, record.clock)
+        kind = SemidefiniteCoreFinder if aggregator.semidefinite else LinearCoreFinder
+        self._finder: CoreFinder = kind(system, self._scorer, record.clock)
         self.master = HittingSet(system.open_weight)
         self._whole = whole(system.open_weight)
         self.undecided = False
@@ -116,8 +118,8 @@ class HittingSearch:
 
     def _ask(self, blocks: NDArray[np.intp], together: BoolArray) -> None:
         answer = self._finder.ask(blocks)
-        if answer.core is not None:
-            self.master.add(answer.core)
+        if answer.core is not None and answer.proof is not None:
+            self.master.add(answer.core, answer.proof)
         elif answer.theta is not None:
             self._witness(answer.theta, together)
         else:
@@ -130,8 +132,12 @@ class HittingSearch:
 
     def _relaxed_rounds(self) -> None:
         self._record.phase = "cores"
+        import os
+        K=int(os.environ.get("STALL","6")); hist=[]
         while not self._over:
             point = self._tighten_relaxed()
+            hist.append(float(self.master.last))
+            if len(hist)>K and hist[-1]-hist[-1-K]<0.25: return
             if not any(self._separate(point, threshold) for threshold in _THRESHOLDS):
                 return
 
@@ -153,23 +159,24 @@ class HittingSearch:
             answer = self._finder.ask(np.flatnonzero(inside))
             if answer.theta is not None:
                 self._attack(answer.theta)
-            if answer.core is None:
+            if answer.core is None or answer.proof is None:
                 if answer.theta is None:
                     self._note_undecided()
                 return found
-            core = self._shrunk(answer.core, point)
-            found |= self.master.add(core)
+            core, proof = self._shrunk(answer, point)
+            found |= self.master.add(core, proof)
             # Another core, without the block of this one that the hitting set was nearest to taking.
             members = sorted(core)
             inside[max(members, key=lambda block: (point[block], self._random.random()))] = False
         return found
 
-    def _shrunk(self, core: Core, point: FloatArray) -> Core:
-        if len(core) <= 2:
-            return core
-        order = sorted(core, key=lambda block: (-point[block], block))
-        smaller, _ = self._finder.shrink(core, order)
-        return smaller
+    def _shrunk(self, answer: Answer, point: FloatArray) -> tuple[Core, CoreProof]:
+        assert answer.core is not None
+        if len(answer.core) > 2:
+            order = sorted(answer.core, key=lambda block: (-point[block], block))
+            answer = self._finder.shrink(answer, order)
+        assert answer.core is not None and answer.proof is not None
+        return answer.core, answer.proof
 
     # ---- both ends of the interval
 
@@ -182,6 +189,7 @@ class HittingSearch:
         if not self.master.cores:
             return np.zeros(self._system.open_blocks.size)
         point, bound = self.master.relaxed()
+        self.master.last=bound
         self._tighten(bound)
         return point
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from solver.engines.base import CoreProof
 from solver.engines.exact.cores import Core
 
 FloatArray = NDArray[np.float64]
@@ -25,28 +26,28 @@ class HittingSet:
 
     def __init__(self, weight: FloatArray) -> None:
         self._weight = weight
-        self.cores: dict[Core, None] = {}
+        self.cores: dict[Core, CoreProof] = {}
 
-    def add(self, core: Core) -> bool:
-        """Take a core; True when it is new."""
+    def add(self, core: Core, proof: CoreProof) -> bool:
+        """Take a core and what proves it; True when it is new."""
         if core in self.cores:
             return False
-        self.cores[core] = None
+        self.cores[core] = proof
         return True
 
     def relaxed(self) -> tuple[FloatArray, float]:
         """Fractional hitting set of least weight, shape (open,), and a lower bound that rounding cannot hurt.
 
-        The bound is the value of the dual solution, scaled until it is feasible: a packing of cores in
-        which no block is used beyond its weight.
+        The bound is that of the dual solution: a packing of cores, less what it loads on each block beyond
+        the block's weight, because a block need not be given up more than once.
         """
         point, _, duals = self._solve(whole=False, seconds=np.inf, gap=0.0)
         packing = np.clip(duals, 0.0, None)
-        used = np.zeros(self._weight.size)
+        load = np.zeros(self._weight.size)
         for core, value in zip(self.cores, packing, strict=True):
-            used[list(core)] += value
-        overload = max(1.0, float((used / self._weight).max(initial=0.0)))
-        return point, float(packing.sum()) / overload * (1.0 - 1e-12)
+            load[list(core)] += value
+        bound = float(packing.sum() - np.clip(load - self._weight, 0.0, None).sum())
+        return point, bound - 1e-12 * float(packing.sum())
 
     def whole(self, seconds: float, gap: float) -> tuple[FloatArray, float]:
         """Hitting set of least weight, shape (open,), by HiGHS, and its dual bound.
