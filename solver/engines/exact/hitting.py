@@ -26,6 +26,8 @@ _MASTER_SECONDS = 20.0
 _WITNESS_CELLS = 400_000_000
 _MOST_WITNESSES = 6_000
 _PROBES = 8
+_STALLED = 6
+_LEAST_RISE = 0.25
 
 
 class HittingSearch:
@@ -131,23 +133,25 @@ class HittingSearch:
     # ---- cores that the current hitting set misses
 
     def _relaxed_rounds(self) -> None:
+        """Cores that the fractional hitting set misses, until they no longer raise its weight."""
         self._record.phase = "cores"
-        import os
-        K=int(os.environ.get("STALL","6")); hist=[]
+        bounds: list[float] = []
         while not self._over:
             point = self._tighten_relaxed()
-            hist.append(float(self.master.last))
-            if len(hist)>K and hist[-1]-hist[-1-K]<0.25: return
+            bounds.append(self.master.bound)
+            if len(bounds) > _STALLED and bounds[-1] - bounds[-1 - _STALLED] < _LEAST_RISE:
+                return
             if not any(self._separate(point, threshold) for threshold in _THRESHOLDS):
                 return
 
     def _whole_rounds(self) -> None:
+        """Cores that a whole hitting set misses."""
         self._record.phase = "hitting sets"
         while not self._over:
             left = self._record.clock.remaining
             seconds = _MASTER_SECONDS if left is None else min(_MASTER_SECONDS, left)
-            point, bound = self.master.whole(seconds, 0.999 if self._whole else 1e-6)
-            self._tighten(bound)
+            point = self.master.whole(seconds, 0.999 if self._whole else 1e-6)
+            self._tighten(self.master.bound)
             if self._over or not self._separate(point, 0.5):
                 return
 
@@ -188,9 +192,8 @@ class HittingSearch:
     def _tighten_relaxed(self) -> FloatArray:
         if not self.master.cores:
             return np.zeros(self._system.open_blocks.size)
-        point, bound = self.master.relaxed()
-        self.master.last=bound
-        self._tighten(bound)
+        point = self.master.relaxed()
+        self._tighten(self.master.bound)
         return point
 
     def _tighten(self, given_up: float) -> None:

@@ -11,8 +11,12 @@ from numpy.typing import NDArray
 
 from solver.engines.base import CoreProof
 from solver.engines.exact.cores import Core
+from solver.engines.exact.cover import search_cover
 
 FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+_SEARCH_STEPS = 20_000
 
 
 class HittingSet:
@@ -22,11 +26,21 @@ class HittingSet:
     ----------
     weight : ndarray of float64, shape (open,)
         Weight of each open block.
+
+    Attributes
+    ----------
+    cores : dict
+        What proves each core.
+    bound : float
+        No set that hits every core is lighter.
     """
 
     def __init__(self, weight: FloatArray) -> None:
         self._weight = weight
         self.cores: dict[Core, CoreProof] = {}
+        self.bound = 0.0
+        self._chosen = np.zeros(weight.size, dtype=bool)
+        self._seed = 0
 
     def add(self, core: Core, proof: CoreProof) -> bool:
         """Take a core and what proves it; True when it is new."""
@@ -35,11 +49,11 @@ class HittingSet:
         self.cores[core] = proof
         return True
 
-    def relaxed(self) -> tuple[FloatArray, float]:
-        """Fractional hitting set of least weight, shape (open,), and a lower bound that rounding cannot hurt.
+    def relaxed(self) -> FloatArray:
+        """Fractional hitting set of least weight, shape (open,); raises the bound.
 
         The bound is that of the dual solution: a packing of cores, less what it loads on each block beyond
-        the block's weight, because a block need not be given up more than once.
+        the block's weight, because a block need not be given up more than once. So rounding cannot hurt it.
         """
         point, _, duals = self._solve(whole=False, seconds=np.inf, gap=0.0)
         packing = np.clip(duals, 0.0, None)
@@ -47,27 +61,52 @@ class HittingSet:
         for core, value in zip(self.cores, packing, strict=True):
             load[list(core)] += value
         bound = float(packing.sum() - np.clip(load - self._weight, 0.0, None).sum())
-        return point, bound - 1e-12 * float(packing.sum())
+        self.bound = max(self.bound, bound - 1e-12 * float(packing.sum()))
+        return point
 
-    def whole(self, seconds: float, gap: float) -> tuple[FloatArray, float]:
-        """Hitting set of least weight, shape (open,), by HiGHS, and its dual bound.
+    def whole(self, seconds: float, gap: float) -> FloatArray:
+        """Hitting set of least weight, shape (open,), by local search or HiGHS; raises the bound.
 
         Parameters
         ----------
         seconds : float
-            Time limit; the bound holds all the same.
+            Time limit of HiGHS, whose bound holds all the same.
         gap : float
-            Absolute gap at which to stop.
+            A set that weighs less than this above the bound is as good as the lightest.
         """
+        found, at_best = self.search(self.bound + gap)
+        if at_best:
+            return found
         point, bound, _ = self._solve(whole=True, seconds=seconds, gap=gap)
-        return point, bound
+        self.bound = max(self.bound, bound)
+        self._chosen = point > 0.5
+        return point
+
+    def search(self, target: float) -> tuple[FloatArray, bool]:
+        """Look for a hitting set that weighs at most `target`, near the last one; and whether it is one."""
+        sizes, members = self._lists()
+        first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
+        order = np.argsort(members, kind="stable")
+        of_block = np.searchsorted(members[order], np.arange(self._weight.size + 1))
+        core = np.repeat(np.arange(len(sizes)), sizes)[order]
+        self._seed += 1
+        chosen, at_best = search_cover(
+            first, members, of_block, core, self._weight, self._chosen, target, _SEARCH_STEPS, self._seed
+        )
+        if at_best:
+            self._chosen = chosen
+        return chosen.astype(np.float64), bool(at_best)
+
+    def _lists(self) -> tuple[IndexArray, IndexArray]:
+        """Size of each core, and the blocks of all of them, core by core."""
+        sizes = np.array([len(core) for core in self.cores], dtype=np.intp)
+        members = np.array([block for core in self.cores for block in sorted(core)], dtype=np.intp)
+        return sizes, members
 
     def _solve(self, *, whole: bool, seconds: float, gap: float) -> tuple[FloatArray, float, FloatArray]:
         import highspy
 
-        sizes = [len(core) for core in self.cores]
-        starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
-        members = np.array([block for core in self.cores for block in sorted(core)], dtype=np.int32)
+        sizes, members = self._lists()
         blocks = self._weight.size
         highs = highspy.Highs()
         highs.setOptionValue("output_flag", False)
@@ -76,7 +115,7 @@ class HittingSet:
         highs.setOptionValue("time_limit", seconds)
         highs.passModel(
             blocks,
-            len(sizes),
+            sizes.size,
             members.size,
             int(highspy.MatrixFormat.kRowwise),
             int(highspy.ObjSense.kMinimize),
@@ -84,10 +123,10 @@ class HittingSet:
             self._weight,
             np.zeros(blocks),
             np.ones(blocks),
-            np.ones(len(sizes)),
-            np.full(len(sizes), np.inf),
-            starts,
-            members,
+            np.ones(sizes.size),
+            np.full(sizes.size, np.inf),
+            np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32),
+            members.astype(np.int32),
             np.ones(members.size),
             np.full(blocks, int(whole), dtype=np.int32),
         )

@@ -18,6 +18,7 @@ IndexArray = NDArray[np.intp]
 
 _MOST_ROUNDS = 60
 _MOST_REMEMBERED = 6
+_FEW = 20
 _TOUCHING = 1e-5
 _SHARES = (1e-2, 1e-4, 1e-6)
 
@@ -38,7 +39,7 @@ class SemidefiniteCoreFinder(CoreFinder):
 
     def __init__(self, system: BlockSystem, scorer: Scorer, clock: Clock) -> None:
         super().__init__(system)
-        self._clock = clock
+        self._clock, self._scorer = clock, scorer
         self._linear = LinearCoreFinder(system, scorer, clock)
         self._rows = system.matrix.toarray()
         self._starts = np.searchsorted(system.row_open, np.arange(system.open_blocks.size + 1))
@@ -48,12 +49,9 @@ class SemidefiniteCoreFinder(CoreFinder):
 
     def ask(self, blocks: IndexArray) -> Answer:
         """Find a matrix on few rows, add the rows that it violates, and again."""
-        listed = [np.arange(self._starts[block], self._starts[block + 1]) for block in blocks]
-        looked_at = np.concatenate(listed)
-        sizes = [len(rows) for rows in listed]
-        first = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.intp)
-        rows_of_blocks = self._rows[looked_at]
-        self._remember(looked_at[_tightest(rows_of_blocks @ self._anywhere, first, sizes)[0]], new=False)
+        strange = [block for block in blocks.tolist() if not self._remembered[block]]
+        if strange:
+            self._remember(self._tightest(np.array(strange), self._anywhere)[0])
         active = np.unique(list(chain.from_iterable(self._remembered[block] for block in blocks)))
         for _ in range(_MOST_ROUNDS):
             if self._clock.expired:
@@ -65,14 +63,36 @@ class SemidefiniteCoreFinder(CoreFinder):
             answer = self._core(active, multipliers)
             if answer.core is not None:
                 return answer
-            places, smallest = _tightest(rows_of_blocks @ theta, first, sizes)
-            if smallest.min() > STRICT:
+            violated = self._violated(blocks, theta)
+            if violated.size == 0:
                 return Answer(theta=theta)
-            fresh = np.setdiff1d(looked_at[places[smallest <= STRICT]], active)
+            fresh = np.setdiff1d(violated, active)
             if fresh.size == 0:
                 return self._touching(active, multipliers)
             active = np.union1d(active, fresh)
         return Answer()
+
+    def _violated(self, blocks: IndexArray, theta: FloatArray) -> IndexArray:
+        """The tightest row of each of these blocks that is not linked."""
+        if blocks.size <= _FEW:
+            rows, smallest = self._tightest(blocks, theta)
+            return rows[smallest <= STRICT]
+        for everywhere in (False, True):
+            rows, smallest = self._scorer.tightest_rows(theta, everywhere=everywhere)
+            short = smallest[blocks] <= STRICT
+            if short.any():
+                break
+        return rows[blocks][short]
+
+    def _tightest(self, blocks: IndexArray, theta: FloatArray) -> tuple[IndexArray, FloatArray]:
+        """The row of smallest activity of each block, and that activity."""
+        rows = np.empty(blocks.size, dtype=np.intp)
+        smallest = np.empty(blocks.size)
+        for at, block in enumerate(blocks):
+            activity = self._rows[self._starts[block] : self._starts[block + 1]] @ theta
+            tightest = int(np.argmin(activity))
+            rows[at], smallest[at] = self._starts[block] + tightest, activity[tightest]
+        return rows, smallest
 
     def _widest(self, rows: IndexArray) -> tuple[FloatArray, FloatArray] | None:
         try:
@@ -92,7 +112,7 @@ class SemidefiniteCoreFinder(CoreFinder):
             if self._largest(rows[used], multipliers[used]) < -ROUNDING:
                 rows, multipliers = rows[used], multipliers[used]
                 break
-        self._remember(rows, new=True)
+        self._remember(rows)
         return self.proved(CoreProof(rows, multipliers / multipliers.sum(), np.empty(0)))
 
     def _largest(self, rows: IndexArray, multipliers: FloatArray) -> float:
@@ -114,17 +134,10 @@ class SemidefiniteCoreFinder(CoreFinder):
         proof = self._linear.ask(np.unique(self.system.row_open[used])).proof
         return Answer() if proof is None else self._core(proof.rows, proof.multipliers)
 
-    def _remember(self, rows: IndexArray, *, new: bool) -> None:
-        """Keep the rows of a block that mattered last; where there are none yet, any."""
+    def _remember(self, rows: IndexArray) -> None:
+        """Keep the rows of each block that mattered last."""
         for row in rows.tolist():
             kept = self._remembered[self.system.row_open[row]]
-            if (new or not kept) and row not in kept:
+            if row not in kept:
                 kept.append(row)
                 del kept[:-_MOST_REMEMBERED]
-
-
-def _tightest(activity: FloatArray, first: IndexArray, sizes: list[int]) -> tuple[IndexArray, FloatArray]:
-    """Place and value of the smallest activity of each block; blocks begin at `first`."""
-    smallest = np.minimum.reduceat(activity, first)
-    hit = np.flatnonzero(activity == np.repeat(smallest, sizes))
-    return hit[np.searchsorted(hit, first)], smallest
