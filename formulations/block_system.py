@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from formulations.aggregators.base import Aggregator
+from formulations.distances import attribute_distances
 from formulations.pair import LinkagePair
 from formulations.rows import block_rows
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
+BoolArray = NDArray[np.bool_]
+
+_DENSE = 0.3
+"""Rows with more than this share of non-zeros are held dense."""
+
+_ROWS_AT_ONCE = 100_000
 
 
 @dataclass(frozen=True)
@@ -32,9 +41,9 @@ class BlockSystem:
         Blocks that some parameters may link and others may not. All others are lost or always linked.
     lost : ndarray of bool, shape (blocks,)
         Blocks that no parameters can link.
-    matrix : scipy.sparse.csr_array, shape (rows, dimension)
+    values : ndarray of float64 or scipy.sparse.csr_array, shape (rows, dimension)
         ``features(rival) - features(partner) - tie * unit``, each row divided by its length; the `unit` of
-        the aggregator is one for all parameters.
+        the aggregator is one for all parameters. Dense unless most of it is zero.
     length : ndarray of float64, shape (rows,)
         The lengths.
     row_open : ndarray of int, shape (rows,)
@@ -45,18 +54,36 @@ class BlockSystem:
         Largest ``-row @ theta`` over the domain, for rows of unit length.
     data_rows : scipy.sparse.csr_array or None
         Rows of unit length that must be non-negative on the data, where the aggregator has such.
+    complete : bool
+        Whether all rows that matter are there. If not, some blocks look linked that are not: what bounds
+        the linked weight is a bound all the same, and the evaluator alone says what is linked.
     """
 
     aggregator: Aggregator
     pair: LinkagePair
     open_blocks: IndexArray
-    lost: NDArray[np.bool_]
-    matrix: sparse.csr_array
+    lost: BoolArray
+    values: FloatArray | sparse.csr_array
     length: FloatArray
     row_open: IndexArray
     rival: IndexArray
     excess: FloatArray
     data_rows: sparse.csr_array | None
+    complete: bool = True
+
+    @cached_property
+    def matrix(self) -> sparse.csr_array:
+        """All rows as one sparse matrix; of a large dense system a copy that `part` does without."""
+        return sparse.csr_array(self.values)
+
+    def part(self, rows: IndexArray) -> sparse.csr_array:
+        """Some rows of `matrix`."""
+        return sparse.csr_array(self.values[rows])
+
+    @property
+    def block(self) -> IndexArray:
+        """The block of each row, shape (rows,)."""
+        return np.asarray(self.open_blocks[self.row_open])
 
     @property
     def rows(self) -> int:
@@ -80,11 +107,17 @@ class BlockSystem:
 
     @property
     def sure_weight(self) -> float:
-        """Weight of the blocks that every parameter links."""
+        """Weight of the blocks that every parameter links (or that have no rows yet)."""
         return self.total_weight - self.lost_weight - float(self.open_weight.sum())
 
 
-def block_system(pair: LinkagePair, aggregator: Aggregator, *, reduce: bool = True) -> BlockSystem:
+def block_system(
+    pair: LinkagePair,
+    aggregator: Aggregator,
+    *,
+    reduce: bool = True,
+    expired: Callable[[], bool] | None = None,
+) -> BlockSystem:
     """Build the inequalities of every open block.
 
     Parameters
@@ -93,33 +126,91 @@ def block_system(pair: LinkagePair, aggregator: Aggregator, *, reduce: bool = Tr
     aggregator : Aggregator
     reduce : bool
         Leave out rows that another row of the same block implies.
+    expired : callable, optional
+        Asked again and again whether to stop; the system is not `complete` then.
 
     Returns
     -------
     BlockSystem
     """
-    rows = block_rows(pair, aggregator, reduce=reduce)
-    own = rows.partner[rows.block]
-    matrix = sparse.csr_array(
-        aggregator.features(rows.distances)
-        - aggregator.features(own)
-        - sparse.csr_array(rows.tie[:, None]) @ sparse.csr_array(aggregator.unit[None, :])
-    )
-    length = _lengths(matrix)
-    matrix.data /= np.repeat(length, np.diff(matrix.indptr))
-    open_blocks, row_open = np.unique(rows.block, return_inverse=True)
+    rows = block_rows(pair, aggregator, reduce=reduce, expired=expired)
+    return system_of(pair, aggregator, rows.block, rows.rival, rows.lost, complete=rows.complete)
+
+
+def system_of(
+    pair: LinkagePair,
+    aggregator: Aggregator,
+    block: IndexArray,
+    rival: IndexArray,
+    lost: BoolArray,
+    *,
+    complete: bool,
+) -> BlockSystem:
+    """Build the inequalities of given rivals.
+
+    Parameters
+    ----------
+    pair : LinkagePair
+    aggregator : Aggregator
+    block, rival : ndarray of int, shape (rows,)
+        The block, ascending, and the candidate of each row.
+    lost : ndarray of bool, shape (blocks,)
+        Blocks that no parameters can link; they have no rows.
+    complete : bool
+        Whether these are all rows that matter.
+
+    Returns
+    -------
+    BlockSystem
+    """
+    partner = pair.partner_distances(aggregator.differences)
+    length, excess = np.empty(block.size), np.empty(block.size)
+    values: FloatArray | None = None
+    parts: list[sparse.csr_array] = []
+    # Piece by piece: all rows at once would be there several times over while they are made.
+    for first in range(0, block.size, _ROWS_AT_ONCE):
+        at = slice(first, first + _ROWS_AT_ONCE)
+        own = partner[block[at]]
+        rivals = attribute_distances(
+            pair.queries[block[at]], pair.candidates[rival[at]], aggregator.differences
+        )
+        piece, length[at], excess[at] = _unit_rows(aggregator, own, rivals)
+        if first == 0 and piece.nnz > _DENSE * piece.shape[0] * piece.shape[1]:
+            values = np.empty((block.size, aggregator.dimension))
+        if values is None:
+            parts.append(piece)
+        else:
+            values[at] = piece.toarray()
+    nothing = sparse.csr_array((0, aggregator.dimension))
+    open_blocks, row_open = np.unique(block, return_inverse=True)
     return BlockSystem(
         aggregator=aggregator,
         pair=pair,
         open_blocks=open_blocks,
-        lost=rows.lost,
-        matrix=matrix,
+        lost=lost,
+        values=sparse.csr_array(sparse.vstack([nothing, *parts], "csr")) if values is None else values,
         length=length,
         row_open=row_open.astype(np.intp),
-        rival=rows.rival,
-        excess=(aggregator.largest_excess(own, rows.distances) + rows.tie) / length,
-        data_rows=_unit(aggregator.data_rows(rows.partner[open_blocks])),
+        rival=rival,
+        excess=excess,
+        data_rows=_unit(aggregator.data_rows(partner[open_blocks])),
+        complete=complete,
     )
+
+
+def _unit_rows(
+    aggregator: Aggregator, own: FloatArray, rivals: FloatArray
+) -> tuple[sparse.csr_array, FloatArray, FloatArray]:
+    """Rows of unit length, their lengths and their largest excess, from attribute distances."""
+    tie = aggregator.tie(own, rivals)
+    matrix = sparse.csr_array(
+        aggregator.features(rivals)
+        - aggregator.features(own)
+        - sparse.csr_array(tie[:, None]) @ sparse.csr_array(aggregator.unit[None, :])
+    )
+    length = _lengths(matrix)
+    matrix.data /= np.repeat(length, np.diff(matrix.indptr))
+    return matrix, length, (aggregator.largest_excess(own, rivals) + tie) / length
 
 
 def _lengths(matrix: sparse.csr_array) -> FloatArray:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,11 +12,14 @@ from numba import njit
 from numpy.typing import NDArray
 
 from formulations.aggregators.base import Aggregator
-from formulations.pair import LinkagePair
+from formulations.distances import attribute_distances
+from formulations.pair import LinkagePair, Ties
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
+
+_BLOCKS_PER_TASK = 32
 
 
 @dataclass(frozen=True)
@@ -27,23 +33,17 @@ class BlockRows:
     Attributes
     ----------
     block, rival : ndarray of int, shape (rows,)
-        The block and the candidate of each row; blocks ascend.
-    distances : ndarray of float64, shape (rows, attributes)
-        Attribute distances from the block's query to the rival.
-    partner : ndarray of float64, shape (blocks, attributes)
-        Attribute distances from each query to its own partner.
-    tie : ndarray of float64, shape (rows,)
-        By how much the rival must be farther.
+        The block and the candidate of each row; blocks ascend, and candidates within a block.
     lost : ndarray of bool, shape (blocks,)
         Blocks that no parameters can link, because of one rival alone. They have no rows.
+    complete : bool
+        Whether every block has all of its rows; otherwise there was no time to look at some.
     """
 
     block: IndexArray
     rival: IndexArray
-    distances: FloatArray
-    partner: FloatArray
-    tie: FloatArray
     lost: BoolArray
+    complete: bool
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
@@ -56,41 +56,73 @@ def _dominates(first: FloatArray, second: FloatArray) -> bool:
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _front(vectors: FloatArray) -> IndexArray:
-    """The vectors that no earlier one dominates, ascending.
+def _front(vectors: FloatArray, near: IndexArray) -> IndexArray:
+    """Those of `near` that no earlier one dominates.
 
-    The vectors ascend by their sum, so that none is dominated by a later one that does not equal it.
+    Their vectors ascend by their sum, so that none is dominated by a later one that does not equal it.
     """
-    front = np.empty(vectors.shape[0], dtype=np.intp)
+    front = np.empty(near.size, dtype=np.intp)
+    nearest = np.empty((near.size, vectors.shape[1]))
     size = 0
-    for at in range(vectors.shape[0]):
+    for at in near:
         dominated = False
         for f in range(size):
-            if _dominates(vectors[front[f]], vectors[at]):
+            if _dominates(nearest[f], vectors[at]):
                 dominated = True
                 break
         if not dominated:
             front[size] = at
+            nearest[size] = vectors[at]
             size += 1
     return front[:size]
 
 
-def _reduced(vectors: FloatArray, partner: FloatArray, tie: FloatArray) -> tuple[IndexArray, bool]:
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _near(
+    vectors: FloatArray, partner: FloatArray, tie: float, label: IndexArray, own: int
+) -> tuple[IndexArray, bool]:
+    """Rivals that are not farther than the partner on some attribute, the nearest first; whether it is lost.
+
+    A rival that is farther than the partner by more than a tie on every attribute is so for all parameters
+    of a monotone aggregator, and one that is so on no attribute for none: then the block is lost.
+    Candidates whose label is `own` are no rivals.
+    """
+    many, n = vectors.shape
+    near = np.empty(many, dtype=np.intp)
+    total = np.empty(many)
+    size = 0
+    for at in range(many):
+        if label[at] == own:
+            continue
+        farther, height = 0, 0.0
+        for k in range(n):
+            height += vectors[at, k]
+            if vectors[at, k] - partner[k] > tie:
+                farther += 1
+        if farther == 0:
+            return near[:0], True
+        if farther < n:
+            near[size] = at
+            total[size] = height
+            size += 1
+    order = np.argsort(total[:size], kind="mergesort")
+    return near[:size][order], False
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _reduced(
+    vectors: FloatArray, partner: FloatArray, tie: float, label: IndexArray, own: int
+) -> tuple[IndexArray, bool]:
     """Rivals of one block, of a monotone aggregator, that matter; and whether the block is lost.
 
-    A rival that is farther than the partner by more than a tie on every attribute is so for all
-    parameters, one that is so on no attribute for none, and one that another rival dominates is implied.
+    One that another rival dominates is implied by it.
     """
-    farther = tie < (vectors - partner).T
-    if (~farther).all(axis=0).any():
-        return np.empty(0, dtype=np.intp), True
-    near = np.flatnonzero(~farther.all(axis=0))
-    near = near[np.argsort(vectors[near].sum(axis=1), kind="stable")]
-    return np.sort(near[_front(vectors[near])]), False
+    near, lost = _near(vectors, partner, tie, label, own)
+    return np.sort(_front(vectors, near)), lost
 
 
-def block_rows(pair: LinkagePair, aggregator: Aggregator, *, reduce: bool = True) -> BlockRows:
-    """List the rows of every block, chunk by chunk.
+class _Rivals:
+    """Chooses the rivals of one block after another.
 
     Parameters
     ----------
@@ -98,40 +130,73 @@ def block_rows(pair: LinkagePair, aggregator: Aggregator, *, reduce: bool = True
     aggregator : Aggregator
     reduce : bool
         Leave out rows that the others imply (only where `aggregator.monotone`).
+    """
+
+    def __init__(self, pair: LinkagePair, aggregator: Aggregator, reduce: bool) -> None:
+        self._pair, self._aggregator = pair, aggregator
+        self._reduce = reduce and aggregator.monotone
+        self._partner = pair.partner_distances(aggregator.differences)
+        self._ordered = np.ascontiguousarray(aggregator.comparable(self._partner))
+        self._label = pair.twin_group if pair.ties is Ties.SHARE else np.arange(len(pair.candidates))
+        # Where the distance is monotone, a tie depends on the partner alone (`Aggregator.tie`).
+        self._tie = aggregator.tie(self._partner, self._partner)
+
+    def of(self, block: int) -> tuple[IndexArray, bool]:
+        """Candidates that need a row, ascending, and whether the block is lost."""
+        pair, aggregator = self._pair, self._aggregator
+        vectors = attribute_distances(pair.queries[block], pair.candidates, aggregator.differences)
+        own = self._label[pair.partner[block]]
+        if self._reduce:
+            ordered = np.ascontiguousarray(aggregator.comparable(vectors))
+            chosen, lost = _reduced(ordered, self._ordered[block], self._tie[block], self._label, own)
+            return chosen, bool(lost)
+        rivals = np.flatnonzero(self._label != own)
+        vectors = vectors[rivals]
+        partner = np.broadcast_to(self._partner[block], vectors.shape)
+        # The largest by which a rival can be farther, for any parameters.
+        most = aggregator.largest_excess(vectors, partner)
+        lost = bool((most <= aggregator.tie(partner, vectors)).any())
+        return rivals[:0] if lost else rivals, lost
+
+
+def block_rows(
+    pair: LinkagePair,
+    aggregator: Aggregator,
+    *,
+    reduce: bool = True,
+    expired: Callable[[], bool] | None = None,
+) -> BlockRows:
+    """List the rows of every block, some blocks at a time on every core.
+
+    Parameters
+    ----------
+    pair : LinkagePair
+    aggregator : Aggregator
+    reduce : bool
+        Leave out rows that the others imply (only where `aggregator.monotone`).
+    expired : callable, optional
+        Asked again and again whether to stop; the blocks that are left then have no rows.
 
     Returns
     -------
     BlockRows
     """
-    partner = pair.partner_distances(aggregator.differences)
-    ordered = aggregator.comparable(partner)
+    rivals = _Rivals(pair, aggregator, reduce)
+    kept: list[IndexArray] = [np.empty(0, dtype=np.intp)] * pair.blocks
     lost = np.zeros(pair.blocks, dtype=bool)
-    kept: list[IndexArray] = []
-    distances: list[FloatArray] = []
-    ties: list[FloatArray] = []
-    sizes = np.zeros(pair.blocks, dtype=np.intp)
-    for part, chunk in pair.chunks(aggregator.differences):
-        for block, everyone in zip(range(part.start, part.stop), chunk, strict=True):
-            rivals = pair.rivals(block)
-            vectors = everyone[rivals]
-            own = partner[block : block + 1]
-            tie = aggregator.tie(np.broadcast_to(own, vectors.shape), vectors)
-            if aggregator.monotone and reduce:
-                chosen, lost[block] = _reduced(aggregator.comparable(vectors), ordered[block], tie)
-            else:
-                # The largest by which a rival can be farther, for any parameters.
-                most = aggregator.largest_excess(vectors, np.broadcast_to(own, vectors.shape))
-                lost[block] = bool((most <= tie).any())
-                chosen = np.arange(0 if lost[block] else len(vectors))
-            kept.append(rivals[chosen])
-            distances.append(vectors[chosen])
-            ties.append(tie[chosen])
-            sizes[block] = len(chosen)
+
+    def task(first: int) -> bool:
+        for block in range(first, min(first + _BLOCKS_PER_TASK, pair.blocks)):
+            if expired is not None and expired():
+                return False
+            kept[block], lost[block] = rivals.of(block)
+        return True
+
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        complete = all(list(pool.map(task, range(0, pair.blocks, _BLOCKS_PER_TASK))))
     return BlockRows(
-        block=np.repeat(np.arange(pair.blocks), sizes),
+        block=np.repeat(np.arange(pair.blocks), [chosen.size for chosen in kept]),
         rival=np.concatenate(kept),
-        distances=np.concatenate(distances),
-        partner=partner,
-        tie=np.concatenate(ties),
         lost=lost,
+        complete=complete,
     )

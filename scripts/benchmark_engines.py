@@ -103,7 +103,9 @@ def limits_of(part: str, arguments: argparse.Namespace) -> dict[str, float]:
     limits = {"exact": arguments.time_limit or min(LIMITS[part], most)}
     if part == "census":
         limits["milp"] = min(arguments.milp_time_limit, most)
-        limits["pulp-valid-c"] = limits["pulp-paper-c"] = min(arguments.pulp_time_limit, most)
+        limits |= dict.fromkeys(
+            ("pulp-valid-c", "pulp-paper-c", "pulp-bare"), min(arguments.pulp_time_limit, most)
+        )
     wanted = arguments.methods or tuple(METHODS)
     return {method: seconds for method, seconds in limits.items() if method in wanted}
 

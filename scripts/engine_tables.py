@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from engine_cases import Known
+from engine_cases import AGGREGATORS, Known
 from engine_runs import METHODS, PAPER_C, Run
 
 from solver.commands.wording import table
@@ -38,7 +39,7 @@ def case_table(runs: Sequence[Run], known: Mapping[Key, Known]) -> list[str]:
     for method in shown:
         titles += [method, "s"]
         titles += ["gap pp", "MB"] if method == "exact" else []
-        titles += ["C needed"] if method.startswith("pulp") else []
+        titles += ["C needed"] if method == "pulp-paper-c" else []
     made = {method: by_method(runs, method) for method in shown}
     rows: list[list[object]] = []
     for pair, direction, aggregator in dict.fromkeys(run.key for run in runs):
@@ -50,7 +51,7 @@ def case_table(runs: Sequence[Run], known: Mapping[Key, Known]) -> list[str]:
             if method == "exact":
                 gap = None if run is None else run.gap
                 row += [None if gap is None else round(gap, 2), None if run is None else round(run.peak_mb)]
-            if method.startswith("pulp"):
+            if method == "pulp-paper-c":
                 row.append(None if run is None or run.needed_c is None else float(f"{run.needed_c:.3g}"))
         rows.append(row)
     return table(titles, rows)
@@ -97,9 +98,8 @@ def verdicts(runs: Sequence[Run], known: Mapping[Key, Known]) -> list[str]:
         f"worst gap {widest.gap:.2f} percentage points ({_name(widest)}); worst time {slowest.seconds:.1f} s "
         f"({_name(slowest)}); most memory {largest.peak_mb:.0f} MB",
     ]
-    for aggregator in dict.fromkeys(run.aggregator for run in answered):
-        lines.append(_of_aggregator([run for run in answered if run.aggregator == aggregator], known))
-    return [*lines, *_wrong(runs, known)]
+    groups = [[run for run in answered if run.aggregator == name] for name in AGGREGATORS]
+    return [*lines, *(_of_aggregator(group, known) for group in groups if group), *_wrong(runs, known)]
 
 
 def _of_aggregator(runs: Sequence[Run], known: Mapping[Key, Known]) -> str:
@@ -151,12 +151,18 @@ def ratios(runs: Sequence[Run]) -> list[str]:
         pairs = [(exact[key], other) for key, other in others.items() if key in exact]
         lines.append(f"{method} ({title}): seconds in multiples of the exact engine's")
         both = [(mine, other) for mine, other in pairs if mine.proven and other.proven]
-        stopped = [(mine, other) for mine, other in pairs if mine.proven and other.limit == "time"]
-        lines += [
-            f"  both prove: {_multiples(both)}",
-            f"  both prove, without the attack that both begin with: {_multiples(both, attack=False)}",
-            "  exact proves, the other not within its limit, so at least: " + _multiples(stopped),
+        # A stopped run is counted with its limit: what it took beyond that to end says nothing.
+        stopped = [
+            (mine, replace(other, seconds=min(other.seconds, other.time_limit)))
+            for mine, other in pairs
+            if mine.proven and other.limit == "time"
         ]
+        lines.append(f"  both prove: {_multiples(both)}")
+        if any(other.attack_seconds for other in others.values()):
+            lines.append(
+                f"  both prove, without the attack that both begin with: {_multiples(both, attack=False)}"
+            )
+        lines.append(f"  exact proves, the other not within its limit, so at least: {_multiples(stopped)}")
         if method == "pulp-paper-c":
             solved = [(mine, other) for mine, other in pairs if cut_off(other) and not other.limit]
             lines.append(

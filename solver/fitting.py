@@ -8,6 +8,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from numbers import Real
 from types import FrameType
 from typing import Any
@@ -16,8 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.block_system import BlockSystem, block_system
+from solver.backends.base import Limit, Status
 from solver.engines.attacks import attack
-from solver.engines.base import Clock, EngineOptions, EngineResult, Record, Reporter
+from solver.engines.base import Clock, Engine, EngineOptions, EngineResult, Record, Reporter
+from solver.engines.growing import GrowingRows, GrowingRun
 from solver.engines.registry import get_engine
 from solver.errors import UsageError
 from solver.linkage.baselines import baselines
@@ -29,10 +32,22 @@ FloatArray = NDArray[np.float64]
 
 DEFAULT_TIME_LIMIT = 120.0
 LARGEST_SYSTEM = 40_000_000
-"""Most pairs of a block and a candidate for a model that leaves dominated rows out."""
+"""Most pairs of a block and a candidate for a big-C model that leaves dominated rows out."""
 
 LARGEST_UNREDUCED = 4_000_000
-"""Most pairs for a model with a row for each of them."""
+"""Most pairs for a big-C model with a row for each of them."""
+
+MOST_REDUCED = 400_000_000
+"""Most pairs for a search on all rows that are not dominated; beyond, rows grow where they matter."""
+
+MOST_UNREDUCED = 500_000
+"""The same where no row can be left out: searches on rows that grow are faster long before memory ends."""
+
+_BUILDING_SHARE = 0.7
+_BUILDING_SECONDS = 1.0
+"""Rows may take this long whatever the time limit: of most files, all of them are there by then."""
+
+_UNSEEN = "{} came before all records were compared: the bound takes those that were not for re-identified"
 
 
 def fit(
@@ -41,6 +56,7 @@ def fit(
     *,
     engine: str = "milp",
     time_limit: float | None = DEFAULT_TIME_LIMIT,
+    memory_limit: float | None = None,
     options: EngineOptions | None = None,
     report: Reporter | None = None,
     command: str | None = None,
@@ -53,9 +69,11 @@ def fit(
     original, masked : path, pandas.DataFrame or polars.DataFrame, optional
         The original file and its masked version; the embedded default pair when both are absent.
     engine : str
-        How to solve: ``milp``.
+        How to solve: ``milp`` or ``exact``.
     time_limit : float or None
         Seconds after which the best answer so far is returned, with a valid bound; None for no limit.
+    memory_limit : float or None
+        Megabytes (of a million bytes) that this process may hold before the same happens; None for no limit.
     options : EngineOptions, optional
         Backend, threads, seed, margin.
     report : callable, optional
@@ -83,20 +101,84 @@ def fit(
     (389, 389)
     """
     check_limits(time_limit)
+    check_memory_limit(memory_limit)
     choices = options or EngineOptions()
     runner = get_engine(engine, choices)
     problem = make_problem(original, masked, ProblemOptions(**problem_options))
-    clock = Clock(time_limit)
-    evaluator = Evaluator(problem.pair)
+    clock = Clock(time_limit, memory_limit)
     with interruptible(clock):
-        system = problem_system(problem, reduce=choices.big_c is None)
-        record = first_record(system, evaluator, clock, report)
-        built = clock.seconds
+        if engine == "exact" and _pairs(problem) > _most_pairs(problem):
+            run = _grow(problem, runner, clock, choices, report)
+        else:
+            run = _solve(problem, runner, clock, choices, report)
+    return _result(problem, run, choices, engine, command)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What a run leaves behind."""
+
+    system: BlockSystem
+    record: Record
+    evaluator: Evaluator
+    outcome: EngineResult
+    phases: dict[str, float]
+
+
+def _solve(
+    problem: Problem, runner: Engine, clock: Clock, choices: EngineOptions, report: Reporter | None
+) -> _Run:
+    """Attack and search on all rows."""
+    system = problem_system(problem, reduce=choices.big_c is None, engine=runner.name, clock=clock)
+    evaluator = Evaluator(problem.pair)
+    record = first_record(system, evaluator, clock, report)
+    built = clock.seconds
+    with memory_errors(clock):
         attack(system, record, evaluator, choices.seed)
-        attacked = clock.seconds
+    attacked = clock.seconds
+    outcome = out_of_memory(record)
+    with memory_errors(clock):
         outcome = runner.run(system, record, evaluator, choices)
     phases = {"rows": built, "attack": attacked - built, **outcome.phases}
-    return _result(problem, system, record, evaluator, outcome, choices, engine, phases, command)
+    if not system.complete:
+        what = "the memory limit" if clock.out_of_memory else "the time limit"
+        outcome = replace(outcome, notes=(*outcome.notes, _UNSEEN.format(what)))
+    return _Run(system, record, evaluator, outcome, phases)
+
+
+def _grow(
+    problem: Problem, runner: Engine, clock: Clock, choices: EngineOptions, report: Reporter | None
+) -> _Run:
+    """Attack and search on rows that grow where they matter."""
+    rows = GrowingRows(problem.pair, problem.aggregator, clock, choices.seed)
+    system = rows.system()
+    record = first_record(system, rows, clock, report)
+    run = GrowingRun(rows, record)
+    built = clock.seconds
+    with memory_errors(clock):
+        run.attack(choices.seed)
+    attacked = clock.seconds
+    outcome = out_of_memory(record)
+    with memory_errors(clock):
+        outcome = run.run(runner, choices)
+    phases = {"rows": built, "attack": attacked - built, **outcome.phases}
+    return _Run(run.system, record, rows, outcome, phases)
+
+
+@contextmanager
+def memory_errors(clock: Clock) -> Iterator[None]:
+    """Take memory that cannot be had for the end of the run, not for its failure."""
+    try:
+        yield
+    except MemoryError:
+        clock.run_out_of_memory()
+
+
+def out_of_memory(record: Record) -> EngineResult:
+    """The outcome of a run that ends because there is no memory."""
+    status = Status.OPTIMAL if record.proven else Status.FEASIBLE
+    limit = None if record.proven else Limit.MEMORY
+    return EngineResult(status=status, limit=limit, margin=None, phases={}, model=None, versions={})
 
 
 def check_limits(time_limit: float | None) -> None:
@@ -108,17 +190,48 @@ def check_limits(time_limit: float | None) -> None:
         raise UsageError(f"the time limit must be a positive number of seconds, not {time_limit:g}")
 
 
-def problem_system(problem: Problem, *, reduce: bool = True) -> BlockSystem:
-    """The inequalities of every block; UsageError when there are more than a model can hold."""
-    pairs = problem.pair.blocks * len(problem.pair.candidates)
+def check_memory_limit(memory_limit: float | None) -> None:
+    """Refuse a memory limit that is no number or leaves no memory."""
+    given: object = memory_limit
+    if given is not None and (isinstance(given, bool) or not isinstance(given, Real)):
+        raise UsageError(f"the memory limit must be a positive number of megabytes, not {memory_limit!r}")
+    if memory_limit is not None and not 0.0 < memory_limit < float("inf"):
+        raise UsageError(f"the memory limit must be a positive number of megabytes, not {memory_limit:g}")
+
+
+def _pairs(problem: Problem) -> int:
+    return problem.pair.blocks * len(problem.pair.candidates)
+
+
+def _most_pairs(problem: Problem) -> int:
+    """Up to how many pairs the exact engine takes all rows that matter."""
+    return MOST_REDUCED if problem.aggregator.monotone else MOST_UNREDUCED
+
+
+def problem_system(
+    problem: Problem, *, reduce: bool = True, engine: str = "milp", clock: Clock | None = None
+) -> BlockSystem:
+    """The inequalities of every block, or of as many as a share of the clock's time allows.
+
+    UsageError when there are more pairs than a big-C model can hold.
+    """
     most = LARGEST_SYSTEM if reduce and problem.aggregator.monotone else LARGEST_UNREDUCED
-    if pairs > most:
+    if engine == "milp" and _pairs(problem) > most:
         raise UsageError(
-            f"{problem.pair.blocks:,} records and {len(problem.pair.candidates):,} candidates make {pairs:,} "
-            f"comparisons, more than the {most:,} that the big-C model can hold: take a sample of "
-            "the records, or judge given parameters with `evaluate`"
+            f"{problem.pair.blocks:,} records and {len(problem.pair.candidates):,} candidates make "
+            f"{_pairs(problem):,} comparisons, more than the {most:,} that the big-C model can hold: take a "
+            "sample of the records, fit with --engine exact, or judge given parameters with `evaluate`"
         )
-    return block_system(problem.pair, problem.aggregator, reduce=reduce)
+    reduce = reduce or engine != "milp"
+    if clock is None:
+        return block_system(problem.pair, problem.aggregator, reduce=reduce)
+    until = max(_BUILDING_SECONDS, clock.share(_BUILDING_SHARE, float("inf")))
+    return block_system(
+        problem.pair,
+        problem.aggregator,
+        reduce=reduce,
+        expired=lambda: clock.stopped or clock.out_of_memory or clock.seconds >= until,
+    )
 
 
 def first_record(system: BlockSystem, evaluator: Evaluator, clock: Clock, report: Reporter | None) -> Record:
@@ -186,17 +299,10 @@ def most_blocks(weight: FloatArray, bound: float) -> int:
 
 
 def _result(
-    problem: Problem,
-    system: BlockSystem,
-    record: Record,
-    evaluator: Evaluator,
-    outcome: EngineResult,
-    choices: EngineOptions,
-    engine: str,
-    phases: dict[str, float],
-    command: str | None,
+    problem: Problem, run: _Run, choices: EngineOptions, engine: str, command: str | None
 ) -> FitResult:
     aggregator, pair = problem.aggregator, problem.pair
+    system, record, evaluator, outcome = run.system, run.record, run.evaluator, run.outcome
     seconds = record.clock.seconds
     evaluation = evaluator.table(aggregator.form(record.theta))
     expected = {}
@@ -215,7 +321,7 @@ def _result(
         "baselines": baselines(evaluator),
         "notes": list(outcome.notes),
         "seconds": round(seconds, 3),
-        "phases": {name: round(value, 3) for name, value in phases.items()},
+        "phases": {name: round(value, 3) for name, value in run.phases.items()},
         "model": outcome.model,
         "trace": [[time, plain(linked), plain(bound)] for time, linked, bound in record.trace],
         "seed": choices.seed,

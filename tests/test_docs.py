@@ -30,6 +30,7 @@ HOMES = {
     "fit": "guide.md",
     "compare": "guide.md",
     "evaluate": "guide.md",
+    "verify": "certificate.md",
     "mask": "masking.md",
     "datasets": "data.md",
 }

@@ -13,7 +13,7 @@ from formulations.distances import Differences, Standardisation
 from formulations.pair import Direction, Ties
 from solver.engines.base import EngineOptions, check_options
 from solver.errors import UsageError
-from solver.fitting import check_limits
+from solver.fitting import check_limits, check_memory_limit
 from solver.problem import ProblemOptions
 
 
@@ -115,6 +115,13 @@ def time_limit(text: str) -> float | None:
     """Seconds, or 'none'; UsageError when no time is left."""
     limit = None if text == "none" else number(text, "--time-limit")
     check_limits(limit)
+    return limit
+
+
+def memory_limit(text: str) -> float | None:
+    """Megabytes, or 'none'; UsageError when there is none."""
+    limit = None if text == "none" else number(text, "--memory-limit")
+    check_memory_limit(limit)
     return limit
 
 

@@ -15,6 +15,7 @@ from solver.commands.arguments import (
     add_problem,
     add_run,
     engine_options,
+    memory_limit,
     problem_options,
     time_limit,
 )
@@ -48,6 +49,12 @@ def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
     group.add_argument(
         "--backend", default="highs", metavar="NAME", help=f"{', '.join(backend_names())}; default: highs"
     )
+    group.add_argument(
+        "--memory-limit",
+        metavar="MB",
+        default="none",
+        help="megabytes that the process may hold, or 'none'; default: none",
+    )
     group = parser.add_argument_group("output")
     group.add_argument("--json", metavar="FILE", help="write the whole result as JSON")
     group.add_argument("--report", metavar="FILE", help="write the result as one HTML page")
@@ -65,6 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
         engine_options(arguments),
         time_limit(arguments.time_limit),
     )
+    memory = memory_limit(arguments.memory_limit)
     get_engine(arguments.engine, settings)
     if arguments.write_model is not None:
         return _write_model(arguments, options, settings)
@@ -74,6 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.masked,
             engine=arguments.engine,
             time_limit=limit,
+            memory_limit=memory,
             options=settings,
             report=None if line is None else line.report,
             command="python -m solver " + shlex.join(arguments.command_line),
@@ -145,7 +154,7 @@ def _interval(result: FitResult) -> list[str]:
         "time": "the time limit came first; a longer --time-limit or fewer attributes may narrow the "
         "interval",
         "user": "stopped before the end; a longer run narrows the interval",
-        "memory": "out of memory; fewer records or attributes narrow the interval",
+        "memory": "memory ran out first; a larger --memory-limit, fewer records or attributes may narrow it",
     }
     reason = reasons.get(result.limit or "", "the engine could not narrow the interval further")
     pairs = [(f"{what}, at least", share(low, records)), (f"{what}, at most", share(high, records))]

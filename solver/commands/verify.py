@@ -106,9 +106,14 @@ def _proved(verdict: Verdict) -> str:
 
 
 def _checked(verdict: Verdict, seconds: float) -> str:
-    parts = [f"{verdict.lost} records out of reach"]
+    leaves = "1 leaf" if verdict.leaves == 1 else f"{verdict.leaves} leaves"
+    parts = [_many(verdict.lost, "record") + " out of reach"]
     if verdict.method == "hitting-set":
-        parts.append(f"{verdict.cores} cores, a hitting-set tree of {verdict.leaves} leaves")
+        parts.append(f"{_many(verdict.cores, 'core')}, a hitting-set tree of {leaves}")
     if verdict.method == "simplex-tree":
-        parts.append(f"a simplex tree of {verdict.leaves} leaves")
+        parts.append(f"a simplex tree of {leaves}")
     return f"checked: {', '.join(parts)}; {seconds:.1f} s"
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"

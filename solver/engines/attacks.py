@@ -27,7 +27,7 @@ _LINES = 32
 _PROBES = 8
 _FAILURES = 12
 _MOST_SECONDS = 20.0
-_MOST_ROWS = 3_000_000
+_MANY_ROWS = 500_000
 
 
 class Attack:
@@ -113,7 +113,8 @@ class Attack:
 
     def _directions(self, theta: FloatArray) -> FloatArray:
         """Towards random points of the domain, and along differences of such points."""
-        count = min(_LINES, max(2, self.scorer.points_at_once // 4))
+        dense = isinstance(self.system.values, np.ndarray)
+        count = _LINES if dense else min(_LINES, max(2, self.scorer.points_at_once // 4))
         towards = self.aggregator.sample(count, self.random)
         return np.vstack([towards[::2] - theta, towards[1::2] - towards[: count // 2 * 2 : 2]])
 
@@ -171,20 +172,26 @@ def attack(system: BlockSystem, record: Record, evaluator: Evaluator, seed: int)
     evaluator : Evaluator
     seed : int
     """
+    clock = record.clock
+    if clock.expired and system.rows > _MANY_ROWS:
+        return  # a smaller system is worth the moment that a first look takes
     if record.proven:
         if system.open_blocks.size:
             widen(system, Scorer(system), record, evaluator)
         return
-    clock = record.clock
     record.phase = "attack"
     relative = system.aggregator.relative()
     if relative is not None:
         simpler, lift = relative
-        inner = block_system(system.pair, simpler)
+        inner = block_system(system.pair, simpler, expired=lambda: clock.expired)
         start = simpler.equal()
         inner_record = Record(clock, start, evaluator.weight(simpler.form(start)), record.bound)
-        Attack(inner, inner_record, evaluator, seed).run(clock.share(0.1, _MOST_SECONDS / 2))
+        Attack(inner, inner_record, evaluator, seed).run(clock.share(0.1, _most_seconds(inner) / 2))
         theta = lift(inner_record.theta)
         record.improve(theta, evaluator.weight(system.aggregator.form(theta)))
-    if system.rows <= _MOST_ROWS:
-        Attack(system, record, evaluator, seed).run(clock.share(0.2, _MOST_SECONDS))
+    Attack(system, record, evaluator, seed).run(clock.share(0.2, _most_seconds(system)))
+
+
+def _most_seconds(system: BlockSystem) -> float:
+    """How long an attack may take at most: longer where every step takes longer."""
+    return _MOST_SECONDS * max(1.0, system.rows / _MANY_ROWS)

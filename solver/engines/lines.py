@@ -6,11 +6,13 @@ So the best point of a whole line is the point of largest overlap of intervals, 
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from solver.engines.scoring import STRICT, Scorer
 
 FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
 
 
 def best_on_lines(
@@ -54,12 +56,54 @@ def best_on_lines(
 
 def _intervals(scorer: Scorer, theta: FloatArray, directions: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Where each open block is linked on each line: lower and upper ends, shape (open, lines)."""
-    here = scorer.activities(theta[None, :]) - STRICT
-    slope = scorer.activities(directions)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        crossing = -here / slope
-    rising, falling = slope > 0.0, slope < 0.0
-    never = ~rising & ~falling & (here <= 0.0)
-    low = np.where(rising, crossing, np.where(never, np.inf, -np.inf))
-    high = np.where(falling, crossing, np.where(never, -np.inf, np.inf))
-    return scorer.block_maximum(low), scorer.block_minimum(high)
+    rows, first = scorer.working
+    here = scorer.activities(theta[None, :])[:, 0] - STRICT
+    low = np.full((first.size, len(directions)), -np.inf)
+    high = np.full((first.size, len(directions)), np.inf)
+    after = np.append(first, here.size)
+    if isinstance(rows, np.ndarray):
+        _cut_dense(rows, after, here, np.ascontiguousarray(directions), low, high)
+    else:
+        _cut_slopes(scorer.activities(directions), after, here, low, high)
+    return low, high
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _cut(here: float, slope: float, low: FloatArray, high: FloatArray, line: int) -> None:
+    """Cut from an interval where ``here + t * slope`` is not positive."""
+    if slope > 0.0:
+        low[line] = max(low[line], -here / slope)
+    elif slope < 0.0:
+        high[line] = min(high[line], -here / slope)
+    elif here <= 0.0:
+        low[line], high[line] = np.inf, -np.inf
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _cut_dense(
+    rows: FloatArray,
+    first: IndexArray,
+    here: FloatArray,
+    directions: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
+) -> None:
+    """Cut the intervals of each block, `first[b]` to `first[b + 1]`, without an array of all slopes."""
+    for block in range(first.size - 1):
+        for row in range(first[block], first[block + 1]):
+            for line in range(directions.shape[0]):
+                slope = 0.0
+                for k in range(directions.shape[1]):
+                    slope += rows[row, k] * directions[line, k]
+                _cut(here[row], slope, low[block], high[block], line)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _cut_slopes(
+    slopes: FloatArray, first: IndexArray, here: FloatArray, low: FloatArray, high: FloatArray
+) -> None:
+    """Cut the intervals of each block, given the slope of each row on each line."""
+    for block in range(first.size - 1):
+        for row in range(first[block], first[block + 1]):
+            for line in range(slopes.shape[1]):
+                _cut(here[row], slopes[row, line], low[block], high[block], line)

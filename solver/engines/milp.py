@@ -137,7 +137,7 @@ class _Run:
         def watch(progress: BackendProgress) -> bool:
             self._tighten(model, progress.bound)
             self.record.tell()
-            return clock.stopped
+            return clock.stopped or clock.out_of_memory
 
         backend = get_backend(self.options.backend)
         if backend.takes_watcher:
@@ -146,7 +146,7 @@ class _Run:
 
     def _take(self, model: IndicatorModel, result: BackendResult) -> None:
         """Recount the backend's answer and take its bound."""
-        if result.status is Status.INTERRUPTED:
+        if result.status is Status.INTERRUPTED and not self.record.clock.out_of_memory:
             self.record.clock.stop()
         if result.values is not None:
             aggregator = self.system.aggregator

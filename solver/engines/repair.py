@@ -96,7 +96,7 @@ class WidestMargin:
 
     def _add(self, fresh: IndexArray) -> None:
         ones = sparse.csr_array(np.full((fresh.size, 1), -1.0))
-        block = sparse.hstack([self._system.matrix[fresh], ones], format="csr")
+        block = sparse.hstack([self._system.part(fresh), ones], format="csr")
         places = self._program.add(sparse.csr_array(block), np.zeros(fresh.size))
         self.rows = np.concatenate([self.rows, fresh])
         self._known[fresh] = True
@@ -146,7 +146,9 @@ def hinge(
             slack = sparse.csr_array(
                 (np.ones(len(fresh)), owner, np.arange(len(fresh) + 1)), shape=(len(fresh), blocks)
             )
-            rows_with_slack = sparse.hstack([system.matrix[fresh], slack], format="csr")
+            rows_with_slack = sparse.hstack(
+                [system.part(np.array(fresh, dtype=np.intp)), slack], format="csr"
+            )
             program.add(sparse.csr_array(rows_with_slack), np.full(len(fresh), width))
             added.update(fresh)
             point = program.solve(clock.remaining)

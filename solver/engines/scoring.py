@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -41,8 +42,7 @@ class Scorer:
 
     def __init__(self, system: BlockSystem, probes: FloatArray | None = None) -> None:
         self.system = system
-        density = system.matrix.nnz / max(1, system.rows * system.aggregator.dimension)
-        self._all = system.matrix.toarray() if density > 0.3 else system.matrix
+        self._all = system.values
         self._first_of_all = np.searchsorted(system.row_open, np.arange(system.open_blocks.size))
         self.weight = system.open_weight
         if system.rows <= _ALL_ROWS or probes is None:
@@ -62,10 +62,13 @@ class Scorer:
 
     def _tight(self, theta: FloatArray) -> IndexArray:
         """The few tightest rows of each block at `theta`."""
-        activity = self._all @ theta
-        order = np.lexsort((activity, self.system.row_open))
-        place = np.arange(order.size) - self._first_of_all[self.system.row_open[order]]
-        return np.asarray(order[place < _ROWS_PER_BLOCK])
+        few = _smallest(self._all @ theta, np.append(self._first_of_all, self.system.rows), _ROWS_PER_BLOCK)
+        return np.asarray(few[few >= 0])
+
+    @property
+    def working(self) -> tuple[FloatArray | sparse.csr_array, IndexArray]:
+        """Rows of the working set, and where each open block begins among them."""
+        return self._active, self._first
 
     @property
     def points_at_once(self) -> int:
@@ -128,6 +131,29 @@ class Scorer:
             if missed.size:
                 self._use(np.sort(np.concatenate([self._rows, missed])))
         return rows, smallest
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _smallest(values: FloatArray, first: IndexArray, count: int) -> IndexArray:
+    """Places of the `count` smallest values of each block, shape (blocks, count); -1 where it has fewer.
+
+    Block b is ``first[b]`` to ``first[b + 1]``; equal values rank by their place.
+    """
+    blocks = first.size - 1
+    few = np.full((blocks, count), -1, dtype=np.intp)
+    for block in range(blocks):
+        kept = few[block]
+        size = 0
+        for at in range(first[block], first[block + 1]):
+            if size == count and values[at] >= values[kept[count - 1]]:
+                continue
+            place = size if size < count else count - 1
+            while place > 0 and values[at] < values[kept[place - 1]]:
+                kept[place] = kept[place - 1]
+                place -= 1
+            kept[place] = at
+            size = min(size + 1, count)
+    return few
 
 
 def _tightest(

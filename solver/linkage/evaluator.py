@@ -40,6 +40,8 @@ class Evaluation:
         Distance to the nearest rival; inf when there is none.
     weight : ndarray of float64, shape (blocks,)
         What linking each block counts.
+    rival : ndarray of int, shape (blocks,)
+        The candidate that stands most in the way of a link; -1 where there is no rival.
     """
 
     linked: NDArray[np.bool_]
@@ -48,6 +50,7 @@ class Evaluation:
     distance: FloatArray
     nearest_other: FloatArray
     weight: FloatArray
+    rival: IndexArray
 
     @property
     def count(self) -> int:
@@ -79,7 +82,7 @@ class Evaluator:
     def __init__(self, pair: LinkagePair, threads: int | None = None) -> None:
         self.pair = pair
         self.threads = threads or os.cpu_count() or 1
-        self._sorted: dict[int, tuple[FloatArray, IndexArray, IndexArray]] = {}
+        self._sorted: dict[int, tuple[FloatArray, IndexArray, IndexArray, IndexArray]] = {}
 
     def count(self, form: DistanceForm) -> NDArray[np.bool_]:
         """Which blocks are linked, shape (blocks,): stops at each block's first nearer rival."""
@@ -93,8 +96,8 @@ class Evaluator:
         """Rank, ties and distances of every block."""
         return self._settle(form, counting=False)
 
-    def _by(self, pivot: int) -> tuple[FloatArray, IndexArray, IndexArray]:
-        """Candidates sorted by an attribute, their twin groups, and the partners' places among them."""
+    def _by(self, pivot: int) -> tuple[FloatArray, IndexArray, IndexArray, IndexArray]:
+        """Candidates sorted by an attribute, their twin groups, partners' places, the candidates' rows."""
         if pivot not in self._sorted:
             order = np.argsort(self.pair.candidates[:, pivot], kind="stable")
             place = np.empty_like(order)
@@ -103,6 +106,7 @@ class Evaluator:
                 np.ascontiguousarray(self.pair.candidates[order]),
                 self.pair.twin_group[order],
                 place[self.pair.partner],
+                order,
             )
         return self._sorted[pivot]
 
@@ -111,7 +115,7 @@ class Evaluator:
         power = 1 if form.differences is Differences.ABSOLUTE and form.kind != 4 else 2
         spread = pair.candidates.std(axis=0)
         pivot = int(np.argmax(form.floor * spread**power))
-        candidates, group, partner = self._by(pivot)
+        candidates, group, partner, order = self._by(pivot)
         flat = form.parameters.ndim == 1
         vector = form.parameters if flat else np.empty(0)
         matrix = np.empty((0, 0)) if flat else form.parameters
@@ -119,6 +123,7 @@ class Evaluator:
         ties = np.empty(pair.blocks, dtype=np.intp)
         distance = np.empty(pair.blocks)
         nearest = np.empty(pair.blocks)
+        rival = np.empty(pair.blocks, dtype=np.intp)
 
         def task(first: int) -> None:
             part = slice(first, first + _BLOCKS_PER_TASK)
@@ -127,7 +132,7 @@ class Evaluator:
                 power, float(form.floor[pivot]), pivot,
                 pair.queries[part], candidates, group, partner[part],
                 pair.ties is Ties.SHARE, counting, TIE_TOLERANCE * form.unit, form.noise,
-                rank[part], ties[part], distance[part], nearest[part],
+                rank[part], ties[part], distance[part], nearest[part], rival[part],
             )  # fmt: skip
 
         firsts = range(0, pair.blocks, _BLOCKS_PER_TASK)
@@ -138,7 +143,8 @@ class Evaluator:
             with ThreadPoolExecutor(self.threads) as pool:
                 list(pool.map(task, firsts))
         linked = (rank == 1) & (ties == 0)
-        return Evaluation(linked, rank, ties, distance, nearest, pair.weight)
+        rival = np.where(rival >= 0, order[rival], -1)
+        return Evaluation(linked, rank, ties, distance, nearest, pair.weight, rival)
 
 
 def evaluate_parameters(

@@ -122,8 +122,9 @@ def settle(
     ties: IndexArray,
     distance: FloatArray,
     nearest_other: FloatArray,
+    rival: IndexArray,
 ) -> None:
-    """Settle every block of `queries`; results go into the last four arrays.
+    """Settle every block of `queries`; results go into the last five arrays.
 
     Parameters
     ----------
@@ -148,6 +149,7 @@ def settle(
     rank : out, 1 + number of strictly nearer rivals
     ties : out, number of rivals that tie with the partner
     distance, nearest_other : out, distance to the partner and to the nearest rival
+    rival : out, position of the rival that comes nearest, or ties most clearly; -1 without rivals
     """
     n = queries.shape[1]
     many = candidates.shape[0]
@@ -168,7 +170,7 @@ def settle(
         mine = _aggregate(kind, vector, matrix, c, order)
         # A quadratic form that is zero on paper may come out a little below it.
         reach = (max(mine, 0.0) + moved) * widening
-        nearer, tied, best = 0, 0, np.inf
+        nearer, tied, best, clearest, who = 0, 0, np.inf, np.inf, -1
         right = np.searchsorted(values, query[pivot])
         left = right - 1
         while left >= 0 or right < many:
@@ -189,6 +191,8 @@ def settle(
             slack = moved + (noise * _dot(c, c) if noise > 0.0 else 0.0)
             other = _aggregate(kind, vector, matrix, c, order)
             best = min(best, other)
+            if other - slack < clearest:
+                clearest, who = other - slack, at
             if other - mine < -slack:
                 nearer += 1
             elif other - mine <= slack:
@@ -199,3 +203,4 @@ def settle(
         ties[block] = tied
         distance[block] = mine
         nearest_other[block] = best
+        rival[block] = who

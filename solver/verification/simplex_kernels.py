@@ -200,6 +200,18 @@ def edge_ends(edge: int, corners: int) -> tuple[int, int]:
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def enlarged(values: WholeArray, block: WholeArray, rows: int) -> Any:
+    """The two lists with room for at least as many rows."""
+    if rows <= values.shape[0]:
+        return values, block
+    more_values = np.empty((2 * rows, values.shape[1]), dtype=np.int64)
+    more_block = np.empty(2 * rows, dtype=np.int64)
+    more_values[: values.shape[0]] = values
+    more_block[: block.size] = block
+    return more_values, more_block
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def replay(
     rows: WholeArray, row_block: WholeArray, weight: WholeArray, most: int, codes: NDArray[np.uint8]
 ) -> tuple[int, int, int]:
@@ -227,7 +239,7 @@ def replay(
     """
     corners = rows.shape[1]
     # The rows of the simplices on the way down lie one after the other; each is a half of the one before.
-    values, block = np.empty((4 * rows.shape[0] + 4, corners), dtype=np.int64), np.empty(0, dtype=np.int64)
+    values = np.empty((4 * rows.shape[0] + 4, corners), dtype=np.int64)
     block = np.empty(values.shape[0], dtype=np.int64)
     start, linked = np.zeros(DEEPEST + 2, dtype=np.int64), np.zeros(DEEPEST + 2, dtype=np.int64)
     edge, side = np.zeros(DEEPEST + 2, dtype=np.int64), np.zeros(DEEPEST + 2, dtype=np.int64)
@@ -257,9 +269,7 @@ def replay(
                 return 3, at, leaves
             edge[level], side[level] = codes[at], 0
         first, after = start[level], start[level + 1]
-        room = 2 * after - first + 1
-        if room > values.shape[0]:
-            values, block = _grown(values, 2 * room), _grown_list(block, 2 * room)
+        values, block = enlarged(values, block, 2 * after - first + 1)
         one, two = edge_ends(edge[level], corners)
         kept, moved = (one, two) if side[level] == 0 else (two, one)
         size, undecided, sure = classify(
@@ -269,19 +279,3 @@ def replay(
         level += 1
         start[level + 1] = after + size
     return (0 if level < 0 else 4), codes.size, leaves
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _grown(values: WholeArray, rows: int) -> Any:
-    """A copy with room for more rows."""
-    larger = np.empty((rows, values.shape[1]), dtype=np.int64)
-    larger[: values.shape[0]] = values
-    return larger
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _grown_list(values: WholeArray, size: int) -> Any:
-    """A copy with room for more."""
-    larger = np.empty(size, dtype=np.int64)
-    larger[: values.size] = values
-    return larger

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from formulations.block_system import block_system
 from formulations.distances import Standardisation
-from formulations.pair import Direction, LinkagePair, Ties, make_pair
+from formulations.pair import Direction, Ties, make_pair
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
 monotone = pytest.mark.parametrize("case", POLYTOPES, ids=[case.label for case in POLYTOPES])
@@ -191,16 +191,38 @@ def test_record_order_only_moves_the_rows(case):
 
 
 @everywhere
-def test_chunks_do_not_matter(case, monkeypatch):
+def test_pieces_do_not_matter(case, monkeypatch):
     pair = make_pair(*files(13, n=20))
     aggregator = case.make(3)
     expected = block_system(pair, aggregator)
-    chunks = LinkagePair.chunks
-    monkeypatch.setattr(LinkagePair, "chunks", lambda self, kind: chunks(self, kind, 0.001))
+    monkeypatch.setattr("formulations.block_system._ROWS_AT_ONCE", 7)
+    monkeypatch.setattr("formulations.rows._BLOCKS_PER_TASK", 3)
     system = block_system(pair, aggregator)
     np.testing.assert_array_equal(system.matrix.toarray(), expected.matrix.toarray())
+    np.testing.assert_array_equal(system.part(np.array([4, 1])).toarray(), expected.matrix[[4, 1]].toarray())
     np.testing.assert_array_equal(system.rival, expected.rival)
+    np.testing.assert_array_equal(system.length, expected.length)
+    np.testing.assert_array_equal(system.excess, expected.excess)
     np.testing.assert_array_equal(system.lost, expected.lost)
+
+
+@everywhere
+def test_building_stops_when_time_is_up_and_what_is_there_says_nothing_false(case):
+    """Blocks that were not reached have no rows and are not lost: nothing is promised of them."""
+    pair = make_pair(*files(17, n=200))
+    aggregator = case.make(3)
+    whole = block_system(pair, aggregator)
+    asked = iter(range(10**6))
+    system = block_system(pair, aggregator, expired=lambda: next(asked) >= 40)
+    assert whole.complete
+    assert not system.complete
+    assert 0 < system.rows < whole.rows
+    assert not (system.lost & ~whole.lost).any()
+    for theta in aggregator.sample(5, np.random.default_rng(0)):
+        assert (linked_by(system, theta) | whole.lost >= linked_by(whole, theta)).all()
+    empty = block_system(pair, aggregator, expired=lambda: True)
+    assert empty.rows == 0
+    assert empty.sure_weight == empty.total_weight == 200.0
 
 
 def test_mirrored_records_lose_a_bilinear_block():

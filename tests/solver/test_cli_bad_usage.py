@@ -39,12 +39,12 @@ def command(request) -> list[str]:
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        ([], "which command? fit, compare, evaluate, mask, datasets " + SEE.format(" ")),
+        ([], "which command? fit, compare, evaluate, verify, mask, datasets " + SEE.format(" ")),
         (["fitt"], "unknown command 'fitt': did you mean 'fit'? " + SEE.format(" ")),
         (["risks"], "unknown command 'risks' " + SEE.format(" ")),
         (
             ["--aggregator", "owa"],
-            "give the command before '--aggregator': fit, compare, evaluate, mask, datasets "
+            "give the command before '--aggregator': fit, compare, evaluate, verify, mask, datasets "
             + SEE.format(" "),
         ),
         (
@@ -202,7 +202,7 @@ def test_too_many_comparisons_for_the_model(name, monkeypatch, capsys):
     monkeypatch.setattr("solver.fitting.LARGEST_SYSTEM", 899)
     message = (
         "30 records and 30 candidates make 900 comparisons, more than the 899 that the big-C model can hold: "
-        "take a sample of the records, or judge given parameters with `evaluate`"
+        "take a sample of the records, fit with --engine exact, or judge given parameters with `evaluate`"
     )
     refuse(capsys, message, name, *PAIR, "--json", "out.json")
     if name == "fit":

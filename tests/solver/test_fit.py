@@ -415,7 +415,7 @@ def test_a_pair_too_large_for_the_model(monkeypatch, limit, aggregator):
         fit(*frames(0, 11), aggregator=aggregator)
     assert str(error.value) == (
         "11 records and 11 candidates make 121 comparisons, more than the 100 that the big-C model can hold: "
-        "take a sample of the records, or judge given parameters with `evaluate`"
+        "take a sample of the records, fit with --engine exact, or judge given parameters with `evaluate`"
     )
 
 

@@ -56,7 +56,8 @@ class SimplexTree:
 
     def __init__(self, system: BlockSystem, record: Record, evaluator: Evaluator) -> None:
         self._system, self._record, self._evaluator = system, record, evaluator
-        self._rows = np.ascontiguousarray(system.matrix.toarray())
+        values = system.values
+        self._rows = values if isinstance(values, np.ndarray) else values.toarray()
         self._weight = system.open_weight
         self._sure = system.sure_weight
         self._threads = os.cpu_count() or 1

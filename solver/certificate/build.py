@@ -1,0 +1,229 @@
+"""The certificate of a fit: what an engine found and proved, in the form that `verify` checks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datasets.file_pair import FilePair
+from formulations.block_system import BlockSystem
+from solver.certificate.cores import exact_core, lost_pairs, monotone_steps
+from solver.certificate.hitting import HittingTree
+from solver.certificate.simplex import simplex_proof
+from solver.verification.cores import Rows
+from solver.verification.families import CANCELLATION_TOLERANCE, TIE_TOLERANCE, Choquet, KAdditive, family_of
+from solver.verification.fields import Fields
+from solver.verification.records import make_records
+from solver.verification.setting import Setting, read_setting
+from solver.verification.verify import FORMAT, VERSION, weight_unit, whole_weights
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+_ROUNDED = Fraction(1, 10**9)
+"""Relative slack of a bound on weights that are no whole numbers; `verify` allows the same."""
+
+_MOST_CORNERS = 9
+"""Corners of a simplex up to which halving it is worth a try."""
+
+
+class CoreProof(Protocol):
+    """A core as an engine gives it."""
+
+    @property
+    def rows(self) -> IndexArray:
+        """Rows of the block system, shape (used,)."""
+
+    @property
+    def multipliers(self) -> FloatArray:
+        """Of these rows in unit length, shape (used,)."""
+
+    @property
+    def domain(self) -> FloatArray:
+        """Multipliers of the rows of the domain's matrix; empty where there are none."""
+
+
+class Proof(Protocol):
+    """What an engine has proven, and how."""
+
+    @property
+    def method(self) -> str:
+        """``lost``, ``simplex-tree`` or ``hitting-set``."""
+
+    @property
+    def cores(self) -> Sequence[CoreProof]:
+        """For the hitting set."""
+
+
+def certify(
+    files: FilePair,
+    problem: Mapping[str, Any],
+    system: BlockSystem,
+    parameters: Mapping[str, Any],
+    linked: int,
+    bound: float,
+    proof: Proof,
+    seconds: float,
+) -> dict[str, Any]:
+    """Write a certificate.
+
+    Parameters
+    ----------
+    files : FilePair
+        The two files.
+    problem : mapping
+        What `Problem.describe` gives.
+    system : BlockSystem
+        That the engine worked on.
+    parameters : mapping
+        The best parameters, as the JSON of the fit has them.
+    linked : int
+        Records that they link.
+    bound : float
+        The weight that no parameters exceed, as the engine has proven it.
+    proof : Proof
+        How it did.
+    seconds : float
+        Time for the search of a tree. When it is too short, the certificate's ``bound`` is weaker than the
+        engine's.
+
+    Returns
+    -------
+    dict
+        Ready for JSON; docs/certificate.md describes it.
+    """
+    setting = read_setting(Fields(dict(problem), "problem"))
+    moments = _moments(files, setting)
+    records = make_records(files, setting, Fields(moments, "moments"))
+    if not np.array_equal(records.queries, system.pair.queries):
+        raise RuntimeError("the certificate would be about other records than the engine's")
+    rows = Rows(records, family_of(setting.aggregator, len(setting.attributes), setting.k_additive))
+    unit = weight_unit(records)
+    lost = lost_pairs(rows, np.flatnonzero(system.lost).tolist())
+    weight = whole_weights(records, unit, frozenset(block for block, _ in lost))
+    exact = Fraction(bound) if unit == 1 else Fraction(bound) * (1 + _ROUNDED)
+    content, most = _proof(rows, system, proof, weight, int(exact * unit), seconds)
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "problem": {key: problem[key] for key in _PROBLEM_KEYS},
+        "tolerances": {"tie": TIE_TOLERANCE, "cancellation": CANCELLATION_TOLERANCE},
+        "moments": moments,
+        "records": records.blocks,
+        "candidates": len(records.candidates),
+        "parameters": dict(parameters),
+        "linked": linked,
+        "bound": {"unit": unit, "linked_weight": most},
+        "proof": {"lost": lost, **content},
+    }
+
+
+_PROBLEM_KEYS = (
+    "aggregator",
+    "aggregator_options",
+    "direction",
+    "attributes",
+    "ties",
+    "standardisation",
+    "differences",
+)
+
+
+def _moments(files: FilePair, setting: Setting) -> dict[str, Any]:
+    """Means and deviations as the engine computed them."""
+    if setting.standardisation == "none":
+        return {}
+    original, masked = files.original_values, files.masked_values
+    both = np.vstack([original, masked])
+    sources = {"own": (original, masked), "original": (original, original), "pooled": (both, both)}
+    return {
+        name: {"mean": values.mean(axis=0).tolist(), "deviation": values.std(axis=0, ddof=1).tolist()}
+        for name, values in zip(("original", "masked"), sources[setting.standardisation], strict=True)
+    }
+
+
+def _proof(
+    rows: Rows, system: BlockSystem, proof: Proof, weight: Mapping[int, int], most: int, seconds: float
+) -> tuple[dict[str, Any], int]:
+    """The proof of as small a bound as there is, from `most` upwards; and the bound, in units."""
+    best: tuple[dict[str, Any], int] = ({"method": "lost"}, sum(weight.values()))
+    methods = ["simplex-tree", "hitting-set"]
+    if proof.method == "hitting-set":
+        methods.reverse()
+    for method in methods:
+        if best[1] <= most:
+            break
+        if method == "hitting-set" and proof.cores:
+            found = _hitting_set(rows, system, proof.cores, weight, most, seconds / 2)
+        elif method == "simplex-tree" and rows.family.simplex and rows.family.dimension <= _MOST_CORNERS:
+            found = simplex_proof(rows, _rivals(system), weight, most, seconds / 2) or best
+        else:
+            continue
+        best = min(best, found, key=lambda attempt: attempt[1])
+    return best
+
+
+def _rivals(system: BlockSystem) -> dict[int, list[int]]:
+    """The rivals of each open block that have a row."""
+    blocks = system.open_blocks[system.row_open]
+    found: dict[int, list[int]] = {}
+    for block, rival in zip(blocks.tolist(), system.rival.tolist(), strict=True):
+        found.setdefault(block, []).append(rival)
+    return found
+
+
+def _hitting_set(
+    rows: Rows,
+    system: BlockSystem,
+    cores: Sequence[CoreProof],
+    weight: Mapping[int, int],
+    most: int,
+    seconds: float,
+) -> tuple[dict[str, Any], int]:
+    """Cores that are proven exactly, and a tree for the hitting set."""
+    proven: dict[frozenset[int], dict[str, Any]] = {}
+    for core in cores:
+        answer = exact_core(rows, *_multipliers(rows, system, core))
+        if answer is not None and answer[1] <= weight.keys():
+            proven[answer[1]] = answer[0]
+    minimal = _minimal(list(proven))
+    total = sum(weight.values())
+    if not minimal:
+        return {"method": "lost"}, total
+    tree, least = HittingTree(minimal, weight, total - most, seconds).prove()
+    content = {**tree, "cores": [proven[minimal[at]] for at in tree["cores"]]}
+    return {"method": "hitting-set", **content}, total - least
+
+
+def _multipliers(
+    rows: Rows, system: BlockSystem, core: CoreProof
+) -> tuple[list[tuple[int, int, float]], list[tuple[int, int, float]]]:
+    """Multipliers of a core as those of exact rows and of the inequalities of a monotone measure."""
+    used = np.asarray(core.rows)
+    raw = np.asarray(core.multipliers) / system.length[used]
+    blocks = system.open_blocks[system.row_open[used]]
+    entries = list(zip(blocks.tolist(), system.rival[used].tolist(), raw.tolist(), strict=True))
+    family = rows.family
+    if not isinstance(family, Choquet | KAdditive) or core.domain.size == 0:
+        return entries, []
+    steps = monotone_steps(family)
+    values = np.asarray(core.domain)[-len(steps) :].tolist()  # the sum of a Moebius form comes first
+    return entries, [(*step, value) for step, value in zip(steps, values, strict=True) if value > 0.0]
+
+
+def _minimal(cores: list[frozenset[int]]) -> list[frozenset[int]]:
+    """Cores that contain no other core."""
+    kept: list[frozenset[int]] = []
+    of_block: dict[int, list[frozenset[int]]] = {}
+    for core in sorted(cores, key=lambda core: (len(core), sorted(core))):
+        smaller = (other for block in core for other in of_block.get(block, ()))
+        if any(other <= core for other in smaller):
+            continue
+        kept.append(core)
+        # A subset has its smallest member in the core, so it is enough to look for it there.
+        of_block.setdefault(min(core), []).append(core)
+    return kept

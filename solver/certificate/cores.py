@@ -1,0 +1,133 @@
+"""Cores for the certificate: multipliers in floating point become whole numbers that still prove them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solver.verification.cores import Core, Rows
+from solver.verification.families import TIE_SHIFT, Choquet, KAdditive, OrderedWeightedAverage, QuadraticForm
+
+FloatArray = NDArray[np.float64]
+
+_BITS = (16, 32, 64, 128)
+"""Sizes of the largest multiplier to try: small numbers make small certificates."""
+
+Entry = tuple[int, int, float]
+Monotone = tuple[int, int, float]
+
+
+def exact_core(
+    rows: Rows, entries: Sequence[Entry], monotone: Sequence[Monotone] = ()
+) -> tuple[dict[str, Any], Core] | None:
+    """Round the multipliers of a core such that it is proven exactly; None when no rounding does.
+
+    Parameters
+    ----------
+    rows : Rows
+    entries : sequence of (block, rival, multiplier)
+        Multipliers of the rows in standardised units.
+    monotone : sequence of (subset, attribute, multiplier)
+        Multipliers of ``mu(A + k) >= mu(A)``.
+
+    Returns
+    -------
+    content : dict
+        The core as the certificate writes it.
+    blocks : frozenset of int
+    """
+    largest = max((multiplier for _, _, multiplier in entries), default=0.0)
+    if not 0.0 < largest < np.inf:
+        return None
+    unit = row_unit(rows)
+    for bits in _BITS:
+        whole = [(block, rival, _scaled(y / largest, bits)) for block, rival, y in entries]
+        whole = [entry for entry in whole if entry[2] > 0]
+        steps = [(subset, k, _scaled(y / largest, bits) * unit) for subset, k, y in monotone]
+        steps = [step for step in steps if step[2] > 0]
+        row = rows.combined(whole)
+        total = best_total(rows, row, steps)
+        if rows.family.nowhere_positive(row, steps, total):
+            content: dict[str, Any] = {"rows": [list(entry) for entry in whole]}
+            if steps:
+                content["monotone"] = [list(step) for step in steps]
+            if total:
+                content["total"] = total
+            return content, frozenset(block for block, _, _ in whole)
+    return None
+
+
+def row_unit(rows: Rows) -> int:
+    """How many units of an exact row make one in standardised units."""
+    degree = 2 if rows.records.differences == "squared" or isinstance(rows.family, QuadraticForm) else 1
+    return 1 << (degree * rows.records.shift + TIE_SHIFT)
+
+
+def _scaled(share: float, bits: int) -> int:
+    """A number up to one times ``2**bits``, to the nearest whole number."""
+    numerator, denominator = share.as_integer_ratio()
+    return ((numerator << bits) + denominator // 2) // denominator
+
+
+def best_total(rows: Rows, row: Sequence[int], steps: Sequence[tuple[int, int, int]]) -> int:
+    """The multiplier of the equation ``unit . theta = 1`` that gives the smallest bound.
+
+    Only the Moebius form needs one: the bound is convex and piecewise linear in it, so the best is one of
+    the entries of the row after the other multipliers.
+    """
+    family = rows.family
+    if not isinstance(family, KAdditive):
+        return 0
+    rest = list(row)
+    for subset, attribute, y in steps:
+        whole, own = subset | (1 << attribute), 1 << attribute
+        for at, mask in enumerate(family.masks):
+            if mask & own and not mask & ~whole:
+                rest[at] += y
+    limits = [family.limits(mask) for mask in family.masks]
+
+    def bound(total: int) -> int:
+        return total + sum(
+            max((value - total) * low, (value - total) * high)
+            for value, (low, high) in zip(rest, limits, strict=True)
+        )
+
+    return min({0, *rest}, key=bound)
+
+
+def monotone_steps(family: Choquet | KAdditive) -> list[tuple[int, int]]:
+    """(subset A, attribute k) of each inequality ``mu(A + k) >= mu(A)``, as the aggregators order them.
+
+    That is attribute by attribute, and by the bit mask of the larger set. Those of the empty subset are
+    limits of columns for the unrestricted measure, and rows for the Moebius form.
+    """
+    n = family.attributes
+    smallest = 1 if isinstance(family, Choquet) else 0
+    return [(subset, k) for k in range(n) for subset in range(smallest, 2**n) if not subset >> k & 1]
+
+
+def lost_pairs(rows: Rows, blocks: Iterable[int]) -> list[list[int]]:
+    """For each of the blocks, a rival that alone keeps it from being linked, where there is one."""
+    found = []
+    for block in blocks:
+        rivals = rows.records.rivals(block)
+        own = rows.records.rounded_distances(block, np.array([rows.records.partner[block]]))
+        excess = _excess(rows, rows.records.rounded_distances(block, rivals), own)
+        for at in np.argsort(excess, kind="stable")[:8]:
+            if rows.never(block, int(rivals[at])):
+                found.append([int(block), int(rivals[at])])
+                break
+    return found
+
+
+def _excess(rows: Rows, rival: FloatArray, partner: FloatArray) -> FloatArray:
+    """About how much farther than the partner some parameters can make each rival, shape (rivals,)."""
+    if isinstance(rows.family, QuadraticForm):
+        matrices = rival[:, :, None] * rival[:, None, :] - partner[0][:, None] * partner[0][None, :]
+        return np.asarray(np.linalg.eigvalsh(matrices)[:, -1])
+    if isinstance(rows.family, OrderedWeightedAverage):
+        rival, partner = np.sort(rival, axis=1), np.sort(partner, axis=1)
+    return np.asarray((rival - partner).max(axis=1))

@@ -1,0 +1,85 @@
+"""The proof of a bound by a simplex tree: search the tree anew in whole numbers, with the bound known."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from solver.certificate.simplex_search import grow
+from solver.verification.cores import Rows
+from solver.verification.simplex_tree import packed, tree_rows
+
+MOST_NODES = 40_000_000
+"""Longest tree: its certificate has some ten megabytes, and is checked in minutes."""
+
+_FIRST_NODES = 1 << 15
+
+
+def simplex_proof(
+    rows: Rows, rivals: Mapping[int, Sequence[int]], weight: Mapping[int, int], most: int, seconds: float
+) -> tuple[dict[str, Any], int] | None:
+    """A tree that proves `most`, or the smallest larger bound that the time allows.
+
+    Parameters
+    ----------
+    rows : Rows
+        Of a family whose domain is the simplex.
+    rivals : mapping of int to sequence of int
+        For each block, the rivals that matter; blocks without rivals count as linked.
+    weight : mapping of int to int
+        Weight of each block that is not lost, in units.
+    most : int
+        The bound to prove, in units.
+    seconds : float
+
+    Returns
+    -------
+    proof : dict
+        ``method``, ``rivals`` and ``tree`` of the certificate.
+    bound : int
+        What it proves.
+    """
+    until = time.perf_counter() + seconds
+    used = {block: list(own) for block, own in sorted(rivals.items()) if block in weight and own}
+    values, owner = tree_rows(rows, used)
+    own = np.array([weight[block] for block in used], dtype=np.int64)
+    total = sum(weight.values())
+    others = total - int(own.sum())
+    slack, step = 0, max(1, int(max(weight.values(), default=1)))
+    while most + slack < total:
+        # Half of what is left for this bound, so that a weaker one gets its turn.
+        share = time.perf_counter() + 0.5 * (until - time.perf_counter())
+        codes = _search(values, owner, own, most + slack - others, share)
+        if codes is not None:
+            listed = [[block, of_block] for block, of_block in used.items()]
+            return {"method": "simplex-tree", "rivals": listed, "tree": packed(codes)}, most + slack
+        if time.perf_counter() > until:
+            return None
+        slack = step if slack == 0 else 2 * slack
+    return None
+
+
+def _search(
+    values: np.ndarray[Any, Any],
+    owner: np.ndarray[Any, Any],
+    own: np.ndarray[Any, Any],
+    most: int,
+    until: float,
+) -> np.ndarray[Any, Any] | None:
+    """The tree, if it is found by then: each attempt may have as many nodes as the time seems to allow."""
+    nodes = _FIRST_NODES
+    while True:
+        codes = np.zeros(nodes, dtype=np.uint8)
+        began = time.perf_counter()
+        length = int(grow(values, owner, own, most, codes))
+        now = time.perf_counter()
+        if length >= 0:
+            return codes[:length]
+        affordable = int(nodes * (until - now) / max(now - began, 1e-3))
+        if nodes >= MOST_NODES or affordable <= 2 * nodes:
+            return None
+        # The second attempt tells the speed well, as the first may have compiled the code.
+        nodes = min(affordable, MOST_NODES, 16 * nodes)

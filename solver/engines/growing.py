@@ -1,0 +1,230 @@
+"""Rows for pairs too large to have all of them: they grow where an attack was counted too high.
+
+A part of the rows gives a valid upper bound, because it forbids less, and the evaluator recounts every
+attack on all candidates. So the searches run on a part, and whenever the evaluator counts parameters, the
+rivals that kept blocks from being linked become rows. Memory grows with the rows that have mattered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.aggregators import Aggregator
+from formulations.block_system import BlockSystem, system_of
+from formulations.distances import attribute_distances
+from formulations.forms import DistanceForm
+from formulations.pair import LinkagePair
+from solver.engines.attacks import attack
+from solver.engines.base import Clock, Engine, EngineOptions, EngineResult, Record
+from solver.linkage.evaluator import Evaluation, Evaluator
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+_PROBES = 12
+_ATTACK_SHARE = 0.25
+_FIRST_ROUND = 4.0
+_LONGER = 1.5
+_ENOUGH = 0.01
+"""Share of fresh rows, relative to those in use, that makes another round worth its start."""
+
+
+class GrowingRows(Evaluator):
+    """An evaluator that keeps the rivals it meets as rows.
+
+    Parameters
+    ----------
+    pair : LinkagePair
+        The blocks and their candidates.
+    aggregator : Aggregator
+        Whose parameters are counted.
+    clock : Clock
+        Stops the first look at all blocks.
+    seed : int
+        Seed of the first parameters to be looked at.
+
+    Attributes
+    ----------
+    fresh : int
+        Rows met since the last `system`.
+    """
+
+    def __init__(self, pair: LinkagePair, aggregator: Aggregator, clock: Clock, seed: int) -> None:
+        super().__init__(pair)
+        self._aggregator = aggregator
+        self._lost = np.zeros(pair.blocks, dtype=bool)
+        self._keys = np.empty(0, dtype=np.int64)
+        self._met: list[NDArray[np.int64]] = []
+        self.fresh = 0
+        partner = pair.partner_distances(aggregator.differences)
+        points = [aggregator.starts(partner), aggregator.sample(_PROBES, np.random.default_rng(seed))]
+        for theta in np.vstack([aggregator.equal()[None, :], *points]):
+            if clock.expired:
+                break
+            self._keep(self.table(aggregator.form(theta)), everyone=True)
+
+    def weight(self, form: DistanceForm) -> float:
+        """Weight of the linked blocks; the rivals of all others become rows."""
+        evaluation = self.table(form)
+        self._keep(evaluation, everyone=False)
+        return evaluation.linked_weight
+
+    def _keep(self, evaluation: Evaluation, *, everyone: bool) -> None:
+        wanted = ~self._lost & (evaluation.rival >= 0) & (everyone | ~evaluation.linked)
+        block = np.flatnonzero(wanted)
+        keys = block.astype(np.int64) * len(self.pair.candidates) + evaluation.rival[block]
+        keys = keys[~np.isin(keys, self._keys)]
+        if keys.size:
+            self._met.append(keys)
+            self._keys = np.union1d(self._keys, keys)
+            self.fresh += keys.size
+
+    def system(self) -> BlockSystem:
+        """The rows met so far, less those that the domain implies and those of lost blocks."""
+        if self._met:
+            self._judge(np.concatenate(self._met))
+            self._met, self.fresh = [], 0
+        block, rival = self._split(self._keys)
+        kept = ~self._lost[block] & ~self._implied(block, rival)
+        return system_of(
+            self.pair, self._aggregator, block[kept], rival[kept], self._lost.copy(), complete=False
+        )
+
+    def _split(self, keys: NDArray[np.int64]) -> tuple[IndexArray, IndexArray]:
+        many = len(self.pair.candidates)
+        return (keys // many).astype(np.intp), (keys % many).astype(np.intp)
+
+    def _distances(self, block: IndexArray, rival: IndexArray) -> tuple[FloatArray, FloatArray]:
+        """Attribute distances from each block to its partner and to the rival."""
+        pair, kind = self.pair, self._aggregator.differences
+        own = pair.candidates[pair.partner[block]]
+        query = pair.queries[block]
+        return attribute_distances(query, own, kind), attribute_distances(query, pair.candidates[rival], kind)
+
+    def _judge(self, keys: NDArray[np.int64]) -> None:
+        """Note blocks that one of these rivals loses, whatever the parameters."""
+        block, rival = self._split(keys)
+        own, other = self._distances(block, rival)
+        # The largest by which the rival can be farther than the partner.
+        most = self._aggregator.largest_excess(other, own)
+        self._lost[block[most <= self._aggregator.tie(own, other)]] = True
+
+    def _implied(self, block: IndexArray, rival: IndexArray) -> NDArray[np.bool_]:
+        """Rows that hold for all parameters."""
+        own, other = self._distances(block, rival)
+        return np.asarray(
+            self._aggregator.largest_excess(own, other) + self._aggregator.tie(own, other) < 0.0
+        )
+
+
+class _Round(Clock):
+    """The clock of one round: it runs with another, and runs out when fresh rows are worth a new round.
+
+    Parameters
+    ----------
+    clock : Clock
+        Of the whole run.
+    rows : GrowingRows
+    system : BlockSystem
+        The rows of this round.
+    seconds : float
+        How long the round lasts at least, unless its search ends.
+    until : float, optional
+        When it ends at the latest, in seconds of `clock`.
+    """
+
+    def __init__(
+        self, clock: Clock, rows: GrowingRows, system: BlockSystem, seconds: float, until: float | None = None
+    ) -> None:
+        limits = [limit for limit in (clock.time_limit, until) if limit is not None]
+        super().__init__(min(limits, default=None), clock.memory_limit)
+        self._whole, self._rows, self._size = clock, rows, system.rows
+        self._least = clock.seconds + seconds
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start of the whole run."""
+        return self._whole.seconds
+
+    def stop(self) -> None:
+        """Ask the whole run to stop with what it has."""
+        self._whole.stop()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the user asked to stop."""
+        return self._whole.stopped
+
+    @property
+    def out_of_memory(self) -> bool:
+        """Whether memory has run out."""
+        return self._whole.out_of_memory
+
+    @property
+    def expired(self) -> bool:
+        """Whether the round must end now."""
+        grown = self._rows.fresh > _ENOUGH * self._size and self.seconds >= self._least
+        return grown or super().expired
+
+
+class GrowingRun:
+    """Attack and engine, round by round, on rows that grow.
+
+    Parameters
+    ----------
+    rows : GrowingRows
+    record : Record
+        Takes every improvement of attack and bound.
+    """
+
+    def __init__(self, rows: GrowingRows, record: Record) -> None:
+        self._rows, self._record, self._clock = rows, record, record.clock
+        self.system = rows.system()
+        self.rounds = 0
+        self._patience = _FIRST_ROUND
+
+    def attack(self, seed: int) -> None:
+        """Attack until no attack meets fresh rows, or for a share of the time that remains."""
+        until = self._clock.share(_ATTACK_SHARE, 120.0)
+        while not self._record.proven and not self._clock.expired and self._clock.seconds < until:
+            with self._round(until):
+                attack(self.system, self._record, self._rows, seed)
+            if not self._grow():
+                break
+
+    def run(self, engine: Engine, options: EngineOptions) -> EngineResult:
+        """Let the engine search until it meets no fresh rows, or the clock has run out."""
+        phases: dict[str, float] = {}
+        while True:
+            with self._round(None):
+                outcome = engine.run(self.system, self._record, self._rows, options)
+            for name, seconds in outcome.phases.items():
+                phases[name] = phases.get(name, 0.0) + seconds
+            if self._record.proven or self._clock.expired or not self._grow():
+                break
+        limit = None if self._record.proven else self._clock.limit
+        return replace(outcome, phases=phases, limit=limit)
+
+    @contextmanager
+    def _round(self, until: float | None) -> Iterator[None]:
+        """Let the record run on the clock of a round for a while."""
+        self.rounds += 1
+        self._record.clock = _Round(self._clock, self._rows, self.system, self._patience, until)
+        try:
+            yield
+        finally:
+            self._record.clock = self._clock
+
+    def _grow(self) -> bool:
+        """Take fresh rows into the system; False when there are none."""
+        if not self._rows.fresh:
+            return False
+        self.system = self._rows.system()
+        self._patience *= _LONGER
+        self._record.tighten(self.system.total_weight - self.system.lost_weight)
+        return True

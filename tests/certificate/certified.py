@@ -1,0 +1,166 @@
+"""Small file pairs with a fit, and certificates for it from cores that these tests find themselves."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import brute_force as plain
+import numpy as np
+import pandas as pd
+from aggregator_cases import Case
+from scipy.optimize import linprog
+
+from formulations.block_system import BlockSystem
+from solver.certificate.build import certify
+from solver.fitting import fit, problem_system
+from solver.problem import Problem, ProblemOptions, make_problem
+from solver.verification.verify import demand_fit, verify
+
+
+@dataclass(frozen=True)
+class CoreProof:
+    rows: np.ndarray
+    multipliers: np.ndarray
+    domain: np.ndarray
+
+
+@dataclass(frozen=True)
+class Proof:
+    method: str
+    cores: tuple[CoreProof, ...] = ()
+
+
+@dataclass(frozen=True)
+class Certified:
+    """A fit and its certificate, as they are read from JSON."""
+
+    case: Case
+    problem: Problem
+    system: BlockSystem
+    fitted: dict[str, Any]
+    certificate: dict[str, Any]
+    optimum: float
+
+    def check(self, fitted=None, certificate=None):
+        """What `verify` does."""
+        fitted = self.fitted if fitted is None else fitted
+        certificate = self.certificate if certificate is None else certificate
+        verdict = verify(fitted, certificate, self.problem.files, ("fit", "certificate"))
+        demand_fit(fitted, verdict, "fit")
+        return verdict
+
+
+def frames(seed, rows=7, columns=3, twins=True):
+    """A file and its masked version: noise, some of it rounded so that masked records coincide."""
+    random = np.random.default_rng(seed)
+    original = random.normal(size=(rows, columns)) * 10.0 + 50.0
+    masked = original + random.normal(scale=14.0, size=original.shape)
+    if twins:
+        masked[1] = masked[0]
+    names = [f"V{k + 1}" for k in range(columns)]
+    return pd.DataFrame(original, columns=names), pd.DataFrame(masked, columns=names)
+
+
+def cuts(aggregator):
+    """``v' M v >= 0`` for many directions v, where the domain is a relaxation of the semidefinite cone."""
+    if aggregator.name != "mahalanobis":
+        return np.empty((0, aggregator.dimension))
+    return aggregator.products(np.random.default_rng(0).normal(size=(500, len(aggregator.attributes))))
+
+
+def core_of(system: BlockSystem, blocks) -> CoreProof | None:
+    """A combination of rows of open blocks that is nowhere positive on the domain, by one linear program.
+
+    Minimise ``v + sum_k p_k``, where ``rest = rows' x + domain' y - v`` and ``p_k`` is its largest product
+    with a bound of column k: weak duality, written down.
+    """
+    domain = system.aggregator.domain()
+    rows = np.flatnonzero(np.isin(system.row_open, blocks))
+    matrix = np.asarray(system.matrix[rows].todense())
+    limits = np.vstack([np.asarray(domain.matrix.todense()), cuts(system.aggregator)])
+    equal = np.zeros(len(limits), dtype=bool)
+    equal[: len(domain.row_lower)] = domain.row_lower == domain.row_upper
+    signed = np.where(equal[:, None], -limits, limits)
+    many, extra, size = len(rows), len(limits), matrix.shape[1]
+    rest = np.vstack([matrix, signed]).T
+    upper = [
+        np.hstack([rest * bound[:, None], -np.eye(size)])
+        for bound in (domain.column_lower, domain.column_upper)
+    ]
+    cost = np.concatenate([np.zeros(many), equal.astype(float), np.ones(size)])
+    answer = linprog(
+        cost,
+        A_ub=np.vstack(upper),
+        b_ub=np.zeros(2 * size),
+        A_eq=np.concatenate([np.ones(many), np.zeros(extra + size)])[None, :],
+        b_eq=[1.0],
+        bounds=[(0, None)] * many + [(None, None) if e else (0, None) for e in equal] + [(None, None)] * size,
+        method="highs",
+    )
+    assert answer.status == 0, answer.message
+    if answer.fun > -1e-13:
+        return None
+    used = np.flatnonzero(answer.x[:many] > 0.0)
+    return CoreProof(rows[used], answer.x[used], answer.x[many : many + len(domain.row_lower)])
+
+
+def all_cores(system: BlockSystem, largest: int) -> tuple[CoreProof, ...]:
+    """A core for every smallest set of at most so many open blocks that has one."""
+    found: dict[frozenset[int], CoreProof] = {}
+    for size in range(1, largest + 1):
+        for blocks in combinations(range(system.open_blocks.size), size):
+            if any(core <= set(blocks) for core in found):
+                continue
+            core = core_of(system, blocks)
+            if core is not None:
+                found[frozenset(blocks)] = core
+    return tuple(found.values())
+
+
+def certified(
+    case: Case,
+    seed: int = 0,
+    *,
+    method: str = "hitting-set",
+    ties: str = "strict",
+    direction: str = "masked-to-original",
+    rows: int = 7,
+    columns: int = 3,
+    seconds: float = 30.0,
+    standardisation: str = "own",
+) -> Certified:
+    """Fit a small pair, find its optimum by brute force, and write the certificate of that."""
+    original, masked = frames(seed, rows, columns)
+    options = {
+        "aggregator": case.name,
+        "ties": ties,
+        "direction": direction,
+        "standardisation": standardisation,
+        **case.options,
+    }
+    result = fit(original, masked, engine="exact", time_limit=20, **options)
+    problem = make_problem(original, masked, ProblemOptions(**options))
+    system = problem_system(problem)
+    files = plain.records(original.to_numpy(), masked.to_numpy(), direction, ties == "share")
+    if standardisation == "none":
+        first, second = original.to_numpy(), masked.to_numpy()
+        if direction == "masked-to-original":
+            first, second = second, first
+        files = plain.Records(first, second, list(range(rows)), ties == "share")
+    optimum = plain.optimum(files, case.family(columns))
+    cores = all_cores(system, len(system.open_blocks)) if method == "hitting-set" else ()
+    written = certify(
+        problem.files,
+        problem.describe(),
+        system,
+        result.parameters,
+        result.linked,
+        optimum,
+        Proof(method, cores),
+        seconds,
+    )
+    fitted, certificate = (json.loads(json.dumps(content)) for content in (result.to_dict(), written))
+    return Certified(case, problem, system, fitted, certificate, optimum)
