@@ -280,9 +280,18 @@ class EngineResult:
 
 
 class Engine(ABC):
-    """A way of solving the problem."""
+    """A way of solving the problem.
+
+    Attributes
+    ----------
+    name : str
+        What `--engine` takes.
+    attacks : bool
+        Whether it runs the portfolio of attacks itself, when it needs one; else it is given the result.
+    """
 
     name: ClassVar[str]
+    attacks: ClassVar[bool] = False
 
     @abstractmethod
     def run(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from solver.engines.base import CoreProof
 from solver.engines.exact.cores import Core
-from solver.engines.exact.cover import search_cover
+from solver.engines.exact.cover import incidence, search_cover
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -26,6 +26,8 @@ class HittingSet:
     ----------
     weight : ndarray of float64, shape (open,)
         Weight of each open block.
+    random : numpy.random.Generator
+        For the local search.
 
     Attributes
     ----------
@@ -35,12 +37,12 @@ class HittingSet:
         No set that hits every core is lighter.
     """
 
-    def __init__(self, weight: FloatArray) -> None:
+    def __init__(self, weight: FloatArray, random: np.random.Generator) -> None:
         self._weight = weight
         self.cores: dict[Core, CoreProof] = {}
         self.bound = 0.0
         self._chosen = np.zeros(weight.size, dtype=bool)
-        self._seed = 0
+        self._random = random
 
     def add(self, core: Core, proof: CoreProof) -> bool:
         """Take a core and what proves it; True when it is new."""
@@ -84,15 +86,8 @@ class HittingSet:
 
     def search(self, target: float) -> tuple[FloatArray, bool]:
         """Look for a hitting set that weighs at most `target`, near the last one; and whether it is one."""
-        sizes, members = self._lists()
-        first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
-        order = np.argsort(members, kind="stable")
-        of_block = np.searchsorted(members[order], np.arange(self._weight.size + 1))
-        core = np.repeat(np.arange(len(sizes)), sizes)[order]
-        self._seed += 1
-        chosen, at_best = search_cover(
-            first, members, of_block, core, self._weight, self._chosen, target, _SEARCH_STEPS, self._seed
-        )
+        cores = incidence(*self._lists(), self._weight.size)
+        chosen, at_best = search_cover(cores, self._weight, self._chosen, target, _SEARCH_STEPS, self._random)
         if at_best:
             self._chosen = chosen
         return chosen.astype(np.float64), bool(at_best)
