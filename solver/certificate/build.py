@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Protocol
@@ -151,18 +152,20 @@ def _proof(
 ) -> tuple[dict[str, Any], int]:
     """The proof of as small a bound as there is, from `most` upwards; and the bound, in units."""
     best: tuple[dict[str, Any], int] = ({"method": "lost"}, sum(weight.values()))
-    methods = ["simplex-tree", "hitting-set"]
-    if proof.method == "hitting-set":
-        methods.reverse()
-    for method in methods:
+    methods = []
+    if rows.family.simplex and rows.family.dimension <= _MOST_CORNERS:
+        methods.append("simplex-tree")
+    if proof.cores:
+        methods.insert(0 if proof.method == "hitting-set" else 1, "hitting-set")
+    until = time.perf_counter() + seconds
+    for left, method in zip((2, 1)[-len(methods) :], methods, strict=False):
         if best[1] <= most:
             break
-        if method == "hitting-set" and proof.cores:
-            found = _hitting_set(rows, system, proof.cores, weight, most, seconds / 2)
-        elif method == "simplex-tree" and rows.family.simplex and rows.family.dimension <= _MOST_CORNERS:
-            found = simplex_proof(rows, _rivals(system), weight, most, seconds / 2) or best
+        share = (until - time.perf_counter()) / left
+        if method == "hitting-set":
+            found = _hitting_set(rows, system, proof.cores, weight, most, share)
         else:
-            continue
+            found = simplex_proof(rows, _rivals(system), weight, most, share) or best
         best = min(best, found, key=lambda attempt: attempt[1])
     return best
 

@@ -21,6 +21,7 @@ FloatArray = NDArray[np.float64]
 _UNIT = 1 << 20
 _ROUNDS_AT_ROOT = 40
 _ROUNDS = 3
+_CORES_AT_ONCE = 300
 _MOST_LEAVES = 20_000
 
 Fixed = dict[int, bool]
@@ -99,13 +100,13 @@ class HittingTree:
             return _Node(fixed, 1 << 200, ["core", closed], np.empty(0))
         while True:
             x = program.solve()
-            missed = inequalities.violated_cores(x, 300)
+            missed = program.fresh(inequalities.violated_cores(x, _CORES_AT_ONCE))
             if not missed:
                 value, line = self._leaf(fixed)
                 if value >= self._target or rounds == 0 or time.perf_counter() > self._until:
                     return _Node(fixed, value, line, x)
                 rounds -= 1
-                missed = inequalities.violated_cuts(x)
+                missed = program.fresh(inequalities.violated_cuts(x))
                 if not missed:
                     return _Node(fixed, value, line, x)
             for index in missed:

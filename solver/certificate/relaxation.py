@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,10 +37,12 @@ class Relaxation:
         self._rows: list[int] = []
         self._present: set[int] = set()
 
+    def fresh(self, indices: Sequence[int]) -> list[int]:
+        """Those inequalities that were not added yet; others are violated within the tolerance of HiGHS."""
+        return [index for index in indices if index not in self._present]
+
     def add(self, index: int, inequality: Inequality) -> None:
         """Take an inequality; `index` is what `duals` calls it."""
-        if index in self._present:
-            return
         self._present.add(index)
         self._rows.append(index)
         blocks = np.array(list(inequality.coefficients), dtype=np.int32)

@@ -7,15 +7,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from solver.certificate.simplex_search import grow
+from solver.certificate.simplex_search import TreeSearch
 from solver.verification.cores import Rows
 from solver.verification.simplex_tree import packed, tree_rows
 
 MOST_NODES = 40_000_000
 """Longest tree: its certificate has some ten megabytes, and is checked in minutes."""
 
-_FIRST_NODES = 1 << 15
+_NODES_AT_ONCE = 1 << 12
+_SHARE = 0.7
 
 
 def simplex_proof(
@@ -48,11 +50,11 @@ def simplex_proof(
     own = np.array([weight[block] for block in used], dtype=np.int64)
     total = sum(weight.values())
     others = total - int(own.sum())
-    slack, step = 0, max(1, int(max(weight.values(), default=1)))
+    slack, step = 0, max(1, max(weight.values(), default=1))
     while most + slack < total:
-        # Half of what is left for this bound, so that a weaker one gets its turn.
-        share = time.perf_counter() + 0.5 * (until - time.perf_counter())
-        codes = _search(values, owner, own, most + slack - others, share)
+        # Most of what is left for this bound, so that a weaker one gets its turn.
+        share = time.perf_counter() + _SHARE * (until - time.perf_counter())
+        codes = _search(TreeSearch(values, owner, own, most + slack - others), share)
         if codes is not None:
             listed = [[block, of_block] for block, of_block in used.items()]
             return {"method": "simplex-tree", "rivals": listed, "tree": packed(codes)}, most + slack
@@ -62,24 +64,13 @@ def simplex_proof(
     return None
 
 
-def _search(
-    values: np.ndarray[Any, Any],
-    owner: np.ndarray[Any, Any],
-    own: np.ndarray[Any, Any],
-    most: int,
-    until: float,
-) -> np.ndarray[Any, Any] | None:
-    """The tree, if it is found by then: each attempt may have as many nodes as the time seems to allow."""
-    nodes = _FIRST_NODES
-    while True:
-        codes = np.zeros(nodes, dtype=np.uint8)
-        began = time.perf_counter()
-        length = int(grow(values, owner, own, most, codes))
-        now = time.perf_counter()
-        if length >= 0:
-            return codes[:length]
-        affordable = int(nodes * (until - now) / max(now - began, 1e-3))
-        if nodes >= MOST_NODES or affordable <= 2 * nodes:
+def _search(search: TreeSearch, until: float) -> NDArray[np.uint8] | None:
+    """The whole tree, if it is found by then."""
+    parts: list[NDArray[np.uint8]] = []
+    while not search.complete:
+        if search.stuck or len(parts) * _NODES_AT_ONCE >= MOST_NODES:
             return None
-        # The second attempt tells the speed well, as the first may have compiled the code.
-        nodes = min(affordable, MOST_NODES, 16 * nodes)
+        if parts and time.perf_counter() > until:
+            return None
+        parts.append(search.run(_NODES_AT_ONCE))
+    return np.concatenate(parts)

@@ -39,36 +39,32 @@ def _closed(values: WholeArray, block: WholeArray, weight: WholeArray, needed: i
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def grow(
-    rows: WholeArray, row_block: WholeArray, weight: WholeArray, most: int, codes: NDArray[np.uint8]
-) -> int:
-    """Write the tree that `solver.verification.simplex_kernels.replay` reads.
-
-    Parameters
-    ----------
-    rows, row_block : shapes (rows, corners), (rows,)
-        Values at the corners of the whole simplex and the block of each row; blocks ascend.
-    weight : shape (blocks,)
-    most : int
-        The bound to prove.
-    codes : out, ndarray of uint8
-        Takes the tree.
+def _grow(
+    weight: WholeArray,
+    most: int,
+    values: WholeArray,
+    block: WholeArray,
+    vertices: FloatArray,
+    start: WholeArray,
+    linked: WholeArray,
+    edge: WholeArray,
+    side: WholeArray,
+    level: int,
+    undecided: int,
+    codes: NDArray[np.uint8],
+) -> tuple[int, int, int, WholeArray, WholeArray]:
+    """Fill `codes` with the next nodes of the tree; see `TreeSearch` for the other arguments.
 
     Returns
     -------
-    int
-        Length of the tree; -1 when `codes` is too short or a simplex too small.
+    written : int
+        Nodes written: fewer than there is room for when the tree is complete or a simplex too small.
+    level, undecided : int
+        Where the search stands: level -1 when the tree is complete.
+    values, block
+        The lists, which may have grown.
     """
-    corners = rows.shape[1]
-    values = np.empty((4 * rows.shape[0] + 4, corners), dtype=np.int64)
-    block = np.empty(values.shape[0], dtype=np.int64)
-    vertices = np.empty((DEEPEST + 2, corners, corners))
-    vertices[0] = np.eye(corners)
-    start, linked = np.zeros(DEEPEST + 2, dtype=np.int64), np.zeros(DEEPEST + 2, dtype=np.int64)
-    edge, side = np.zeros(DEEPEST + 2, dtype=np.int64), np.zeros(DEEPEST + 2, dtype=np.int64)
-    size, undecided, sure = classify(rows, row_block, weight, 0, 0, values, block)
-    start[1], linked[0] = size, sure
-    level = 0
+    corners = values.shape[1]
     for at in range(codes.size):
         first, after = start[level], start[level + 1]
         needed = linked[level] + undecided - most
@@ -78,11 +74,11 @@ def grow(
             while level >= 0 and side[level] == 1:
                 level -= 1
             if level < 0:
-                return at + 1
+                return at + 1, level, undecided, values, block
             side[level] = 1
         else:
             if level >= DEEPEST:
-                return -1
+                return at, level, undecided, values, block
             edge[level], side[level] = _longest_edge(vertices[level]), 0
             codes[at] = edge[level]
         first, after = start[level], start[level + 1]
@@ -97,4 +93,49 @@ def grow(
         linked[level + 1] = linked[level] + sure
         level += 1
         start[level + 1] = after + size
-    return -1
+    return codes.size, level, undecided, values, block
+
+
+class TreeSearch:
+    """A search that can be stopped and continued, and writes what `replay` of the verifier reads.
+
+    Parameters
+    ----------
+    rows, row_block : ndarray of int64, shapes (rows, corners), (rows,)
+        Values at the corners of the whole simplex and the block of each row; blocks ascend.
+    weight : ndarray of int64, shape (blocks,)
+    most : int
+        The bound to prove.
+
+    Attributes
+    ----------
+    complete : bool
+        Whether the tree is.
+    stuck : bool
+        Whether it never will be: a simplex became too small.
+    """
+
+    def __init__(self, rows: WholeArray, row_block: WholeArray, weight: WholeArray, most: int) -> None:
+        corners, levels = rows.shape[1], DEEPEST + 2
+        self._weight, self._most = weight, most
+        # The rows of the simplices on the way down lie one after the other, each level from its `start` on.
+        self._values = np.empty((4 * rows.shape[0] + 4, corners), dtype=np.int64)
+        self._block = np.empty(len(self._values), dtype=np.int64)
+        self._vertices = np.empty((levels, corners, corners))
+        self._vertices[0] = np.eye(corners)
+        self._start, self._linked, self._edge, self._side = np.zeros((4, levels), dtype=np.int64)
+        size, self._undecided, sure = classify(rows, row_block, weight, 0, 0, self._values, self._block)
+        self._start[1], self._linked[0] = size, sure
+        self._level = 0
+        self.complete, self.stuck = False, False
+
+    def run(self, nodes: int) -> NDArray[np.uint8]:
+        """The next so many nodes of the tree, fewer at its end."""
+        codes = np.zeros(nodes, dtype=np.uint8)
+        written, self._level, self._undecided, self._values, self._block = _grow(
+            self._weight, self._most, self._values, self._block, self._vertices, self._start,
+            self._linked, self._edge, self._side, self._level, self._undecided, codes,
+        )  # fmt: skip
+        self.complete = self._level < 0
+        self.stuck = not self.complete and written < nodes
+        return codes[:written]

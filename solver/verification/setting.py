@@ -8,6 +8,9 @@ from solver.errors import UsageError
 from solver.verification.fields import Fields, text, whole
 from solver.verification.rejection import demand
 
+MOST_ATTRIBUTES = 12
+"""Of a measure whose values are listed."""
+
 _CHOICES = {
     "aggregator": ("weighted-mean", "owa", "choquet", "mahalanobis"),
     "direction": ("original-to-masked", "masked-to-original"),
@@ -63,6 +66,8 @@ def read_setting(fields: Fields) -> Setting:
         raise UsageError(f"{fields.where}, attributes must name at least one attribute, each once")
     if k is not None and (k < 2 or chosen["aggregator"] != "choquet"):
         raise UsageError(f"{fields.where}, aggregator_options: k_additive is for choquet, and at least 2")
+    if chosen["aggregator"] == "choquet" and k != 2 and len(attributes) > MOST_ATTRIBUTES:
+        raise UsageError(f"{fields.where}, attributes: a measure on {len(attributes)} has too many subsets")
     return Setting(attributes=attributes, k_additive=k, **chosen)
 
 

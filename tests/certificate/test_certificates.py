@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
+import numpy as np
 import pytest
 from aggregator_cases import CASES
-from certified import certified
+from certified import CoreProof, Proof, all_cores, certified
 
+from solver.certificate.build import certify
 from solver.verification.rejection import RejectedError
 
 every_case = pytest.mark.parametrize("case", CASES, ids=[case.label for case in CASES])
@@ -38,6 +42,51 @@ def test_simplex_trees_prove_the_optimum(case, ties, direction):
 def test_every_standardisation(case, standardisation):
     made = certified(case, seed=8, standardisation=standardisation, rows=5)
     assert made.check().linked == made.fitted["linked"]
+
+
+def written(made, proof, bound):
+    """Another certificate for the same fit."""
+    problem, fitted = made.problem, made.fitted
+    content = certify(
+        problem.files,
+        problem.describe(),
+        made.system,
+        fitted["parameters"],
+        fitted["linked"],
+        bound,
+        proof,
+        30.0,
+    )
+    return json.loads(json.dumps(content))
+
+
+def test_a_tree_takes_the_place_of_cores_that_are_missing():
+    made = certified(CASES[0], seed=3)
+    other = written(made, Proof("hitting-set"), made.optimum)
+    assert other["proof"]["method"] == "simplex-tree"
+    assert made.check(certificate=other).bound == made.optimum
+
+
+@every_case
+def test_cores_that_prove_nothing_are_left_out(case):
+    """Multipliers of every row of some blocks, which no engine would call a core."""
+    made = certified(case, seed=1)
+    many = len(made.system.length)
+    wrong = CoreProof(np.arange(many), np.ones(many), np.zeros(0))
+    nothing = CoreProof(np.arange(2), np.array([0.0, np.nan]), np.zeros(0))
+    honest = all_cores(made.system, len(made.system.open_blocks))
+    content = written(made, Proof("hitting-set", (wrong, nothing, *honest)), made.optimum)
+    assert made.check(certificate=content).bound == made.optimum
+    if case.label in ("choquet", "3-additive", "mahalanobis"):
+        alone = written(made, Proof("hitting-set", (wrong, nothing)), made.optimum)
+        assert alone["bound"]["linked_weight"] == made.fitted["records"] - len(alone["proof"]["lost"])
+
+
+def test_rounded_multipliers_are_as_short_as_they_can_be():
+    """A core with a wide margin needs sixteen bits, one that hardly holds needs more."""
+    made = certified(CASES[0], seed=3)
+    for core in made.certificate["proof"]["cores"]:
+        assert max(multiplier for _, _, multiplier in core["rows"]) == 2**16
 
 
 @pytest.mark.parametrize("method", ["hitting-set", "simplex-tree"])

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from formulations.aggregators import make_aggregator
 from solver.certificate.hitting import HittingTree
-from solver.certificate.simplex_search import grow
+from solver.certificate.simplex_search import TreeSearch
 from solver.problem import ProblemOptions, make_problem
 from solver.verification.cores import Rows
 from solver.verification.counting import linked_blocks
@@ -256,9 +256,13 @@ def test_a_tree_that_passes_bounds_every_point(seed):
     linked = np.stack([holds[:, block == b].all(axis=1) for b in range(20)], axis=1)
     reached = int((linked @ weight).max())
     without_rows = int(weight[[b for b in range(20) if b not in block]].sum())
-    codes = np.zeros(100_000, dtype=np.uint8)
-    length = grow(rows, block, weight, reached - without_rows, codes)
-    assert length > 0
+    search = TreeSearch(rows, block, weight, reached - without_rows)
+    parts = [search.run(7)]
+    while not search.complete:
+        assert not search.stuck
+        parts.append(search.run(7))
+    codes = np.concatenate(parts)
+    length = len(codes)
     assert replay(rows, block, weight, reached - without_rows, codes[:length])[0] == 0
     assert replay(rows, block, weight, reached - without_rows - 1, codes[:length])[0] == 1
     for wrong, problem in ((codes[: length - 1], 4), (np.append(codes[:length], codes[:1] * 0), 4)):
