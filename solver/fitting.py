@@ -134,12 +134,12 @@ def _solve(
     record = first_record(system, evaluator, clock, report)
     built = clock.seconds
     with memory_errors(clock):
-        attack(system, record, evaluator, choices.seed)
+        attack(system, record, evaluator, choices.seed, brief=runner.attacks)
     attacked = clock.seconds
     outcome = out_of_memory(record)
     with memory_errors(clock):
         outcome = runner.run(system, record, evaluator, choices)
-    phases = {"rows": built, "attack": attacked - built, **outcome.phases}
+    phases = {"rows": built, "first attack": attacked - built, **outcome.phases}
     if not system.complete:
         what = "the memory limit" if clock.out_of_memory else "the time limit"
         outcome = replace(outcome, notes=(*outcome.notes, _UNSEEN.format(what)))
@@ -161,7 +161,7 @@ def _grow(
     outcome = out_of_memory(record)
     with memory_errors(clock):
         outcome = run.run(runner, choices)
-    phases = {"rows": built, "attack": attacked - built, **outcome.phases}
+    phases = {"rows": built, "first attack": attacked - built, **outcome.phases}
     return _Run(run.system, record, rows, outcome, phases)
 
 

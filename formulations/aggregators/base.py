@@ -94,6 +94,8 @@ class Aggregator(ABC):
         parameter of the domain. It lets dominated rivals be left out.
     on_simplex : bool
         Whether the domain is all non-negative parameters that sum to one.
+    semidefinite : bool
+        Whether the domain is the upper triangles of all positive semidefinite matrices of trace one.
     allowed_differences : tuple of Differences
         The attribute distances it is defined for, the default first.
     """
@@ -101,6 +103,7 @@ class Aggregator(ABC):
     name: ClassVar[str]
     monotone: ClassVar[bool] = True
     on_simplex: ClassVar[bool] = False
+    semidefinite: ClassVar[bool] = False
     allowed_differences: ClassVar[tuple[Differences, ...]] = (Differences.SQUARED, Differences.ABSOLUTE)
 
     def __init__(self, attributes: tuple[str, ...], differences: Differences | str | None = None) -> None:

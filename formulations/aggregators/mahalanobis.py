@@ -29,6 +29,7 @@ class Mahalanobis(Aggregator):
 
     name: ClassVar[str] = "mahalanobis"
     monotone: ClassVar[bool] = False
+    semidefinite: ClassVar[bool] = True
     allowed_differences: ClassVar[tuple[Differences, ...]] = (Differences.SIGNED, Differences.ABSOLUTE)
 
     @property

@@ -22,6 +22,8 @@ from solver.linkage.evaluator import Evaluator
 FloatArray = NDArray[np.float64]
 
 _RANDOM_POINTS = 400
+_FEW_POINTS = 60
+_BRIEF_SECONDS = 0.3
 _RESTARTS = 8
 _LINES = 32
 _PROBES = 8
@@ -51,15 +53,23 @@ class Attack:
         self.clock: Clock = record.clock
         self.random = np.random.default_rng(seed)
 
-    def run(self, until: float) -> None:
-        """Improve the record until all parts are done or the clock shows `until` seconds."""
+    def run(self, until: float, *, brief: bool = False) -> None:
+        """Improve the record until all parts are done or the clock shows `until` seconds.
+
+        A brief run stops after random points and one line search.
+        """
         self._until = until
         if self.system.open_blocks.size == 0:
             return
-        starts, points = self._starts(), self._random_points()
+        starts = self._starts()
+        points = self.aggregator.sample(_FEW_POINTS if brief else _RANDOM_POINTS, self.random)
         self.scorer = Scorer(self.system, np.vstack([self.record.theta, starts, points[:_PROBES]]))
         self._take(starts)
         self._take(points)
+        if brief:
+            self._until = min(until, self.clock.seconds + _BRIEF_SECONDS)
+            self._search(self.record.theta)
+            return
         best = points[np.argsort(-self.scorer.weights(points), kind="stable")]
         for start in range(_RESTARTS):
             before = self.record.linked
@@ -88,9 +98,6 @@ class Attack:
     def _starts(self) -> FloatArray:
         partner = self.system.pair.partner_distances(self.aggregator.differences)
         return self.aggregator.starts(partner)
-
-    def _random_points(self) -> FloatArray:
-        return self.aggregator.sample(_RANDOM_POINTS, self.random)
 
     def _search(self, theta: FloatArray) -> None:
         """Exact line searches in many directions, moving to the best point of the best line."""
@@ -161,7 +168,9 @@ def widen(system: BlockSystem, scorer: Scorer, record: Record, evaluator: Evalua
         record.theta = theta
 
 
-def attack(system: BlockSystem, record: Record, evaluator: Evaluator, seed: int) -> None:
+def attack(
+    system: BlockSystem, record: Record, evaluator: Evaluator, seed: int, *, brief: bool = False
+) -> None:
     """Run the portfolio within a share of the time that remains, the simpler aggregator's first.
 
     Parameters
@@ -171,6 +180,8 @@ def attack(system: BlockSystem, record: Record, evaluator: Evaluator, seed: int)
         Takes every improvement.
     evaluator : Evaluator
     seed : int
+    brief : bool
+        Only what takes a moment, for an engine that attacks by itself.
     """
     clock = record.clock
     if clock.expired and system.rows > _MANY_ROWS:
@@ -186,10 +197,12 @@ def attack(system: BlockSystem, record: Record, evaluator: Evaluator, seed: int)
         inner = block_system(system.pair, simpler, expired=lambda: clock.expired)
         start = simpler.equal()
         inner_record = Record(clock, start, evaluator.weight(simpler.form(start)), record.bound)
-        Attack(inner, inner_record, evaluator, seed).run(clock.share(0.1, _most_seconds(inner) / 2))
+        Attack(inner, inner_record, evaluator, seed).run(
+            clock.share(0.1, _most_seconds(inner) / 2), brief=brief
+        )
         theta = lift(inner_record.theta)
         record.improve(theta, evaluator.weight(system.aggregator.form(theta)))
-    Attack(system, record, evaluator, seed).run(clock.share(0.2, _most_seconds(system)))
+    Attack(system, record, evaluator, seed).run(clock.share(0.2, _most_seconds(system)), brief=brief)
 
 
 def _most_seconds(system: BlockSystem) -> float:

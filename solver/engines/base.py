@@ -210,6 +210,42 @@ def check_options(options: EngineOptions) -> None:
 
 
 @dataclass(frozen=True)
+class CoreProof:
+    """Multipliers that prove that some blocks cannot all be linked.
+
+    Attributes
+    ----------
+    rows : ndarray of int, shape (any,)
+        Rows of the `BlockSystem`.
+    multipliers : ndarray of float64, shape (any,)
+        One for each of these rows of unit length; they sum to one. The combined row is nowhere positive
+        on the domain.
+    domain : ndarray of float64, shape (domain rows,)
+        Multipliers of the domain's rows that show it; empty where none are needed.
+    """
+
+    rows: NDArray[np.intp]
+    multipliers: FloatArray
+    domain: FloatArray
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What the bound of a run rests on.
+
+    Attributes
+    ----------
+    method : str
+        ``lost`` (only blocks that are lost count against the bound), ``simplex-tree`` or ``hitting-set``.
+    cores : tuple of CoreProof
+        The cores, for ``hitting-set``.
+    """
+
+    method: str
+    cores: tuple[CoreProof, ...] = ()
+
+
+@dataclass(frozen=True)
 class EngineResult:
     """How a run ended; the numbers are in its `Record`.
 
@@ -229,6 +265,8 @@ class EngineResult:
         Versions of the optimisers used.
     notes : tuple of str
         What a user should know besides.
+    proof : Proof or None
+        What the bound rests on, for engines that can say.
     """
 
     status: Status
@@ -238,12 +276,22 @@ class EngineResult:
     model: dict[str, int] | None
     versions: dict[str, str]
     notes: tuple[str, ...] = ()
+    proof: Proof | None = None
 
 
 class Engine(ABC):
-    """A way of solving the problem."""
+    """A way of solving the problem.
+
+    Attributes
+    ----------
+    name : str
+        What `--engine` takes.
+    attacks : bool
+        Whether it runs the portfolio of attacks itself, when it needs one; else it is given the result.
+    """
 
     name: ClassVar[str]
+    attacks: ClassVar[bool] = False
 
     @abstractmethod
     def run(

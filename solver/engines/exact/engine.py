@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import ClassVar
+
+import numpy as np
 
 from formulations.block_system import BlockSystem
 from solver.backends.base import Status
-from solver.engines.attacks import widen
-from solver.engines.base import Engine, EngineOptions, EngineResult, Record
+from solver.engines.attacks import attack, widen
+from solver.engines.base import Engine, EngineOptions, EngineResult, Proof, Record
 from solver.engines.exact.hitting import HittingSearch
 from solver.engines.exact.tree import SimplexTree
 from solver.engines.scoring import Scorer
 from solver.linkage.evaluator import Evaluator
 
 MOST_TREE_DIMENSIONS = 7
+_QUICK_SECONDS = 6.0
+_QUICK_ROUNDS = 15.0
 _TREE_SHARE = 0.6
 _TREE_SECONDS = 600.0
 _UNDECIDED = (
@@ -29,32 +35,80 @@ class ExactEngine(Engine):
     """
 
     name: ClassVar[str] = "exact"
+    attacks: ClassVar[bool] = True
 
     def run(
         self, system: BlockSystem, record: Record, evaluator: Evaluator, options: EngineOptions
     ) -> EngineResult:
         """Close the interval from both sides until its ends meet or the clock has run out."""
-        clock = record.clock
-        began = clock.seconds
-        phases: dict[str, float] = {}
-        notes: tuple[str, ...] = ()
-        if system.open_blocks.size and not record.proven:
-            if system.aggregator.on_simplex and system.aggregator.dimension <= MOST_TREE_DIMENSIONS:
-                SimplexTree(system, record, evaluator).run(clock.share(_TREE_SHARE, _TREE_SECONDS))
-                phases["tree"] = clock.seconds - began
-            if not record.proven and not clock.expired:
-                search = HittingSearch(system, record, evaluator, options.seed)
-                search.run()
-                notes = (_UNDECIDED,) if search.undecided and not record.proven else ()
-                phases["hitting sets"] = clock.seconds - began - phases.get("tree", 0.0)
+        run = _Run(system, record, evaluator, options.seed)
+        if system.open_blocks.size:
+            run.search()
             widen(system, Scorer(system), record, evaluator)
-        status = Status.INTERRUPTED if clock.stopped else Status.FEASIBLE
+        status = Status.INTERRUPTED if record.clock.stopped else Status.FEASIBLE
         return EngineResult(
             status=Status.OPTIMAL if record.proven else status,
-            limit=None if record.proven else clock.limit,
+            limit=None if record.proven else record.clock.limit,
             margin=None,
-            phases=phases,
+            phases=run.phases,
             model=None,
             versions={},
-            notes=notes,
+            notes=(_UNDECIDED,) if run.undecided and not record.proven else (),
+            proof=run.proof,
         )
+
+
+class _Run:
+    """The state of one run: each search in its turn, the next where the interval is still open."""
+
+    def __init__(self, system: BlockSystem, record: Record, evaluator: Evaluator, seed: int) -> None:
+        self._system, self._record, self._evaluator, self._seed = system, record, evaluator, seed
+        self.phases: dict[str, float] = {}
+        self.proof = Proof("lost")
+        self.undecided = False
+
+    def search(self) -> None:
+        """First what is quick, then all attacks, then what takes long."""
+        clock, aggregator = self._record.clock, self._system.aggregator
+        if aggregator.on_simplex and aggregator.dimension <= MOST_TREE_DIMENSIONS:
+            tree = SimplexTree(self._system, self._record, self._evaluator)
+            self._tree(tree, clock.seconds + _QUICK_SECONDS)
+            self._attack()
+            self._tree(tree, clock.share(_TREE_SHARE, _TREE_SECONDS))
+        if not self._over:
+            hitting = HittingSearch(self._system, self._record, self._evaluator, self._seed)
+            self._hitting(hitting, hitting.small_cores)
+            self._hitting(hitting, lambda: hitting.rounds(clock.seconds + _QUICK_ROUNDS))
+            self._attack()
+            self._hitting(hitting, lambda: hitting.rounds(np.inf))
+
+    @property
+    def _over(self) -> bool:
+        return self._record.proven or self._record.clock.expired
+
+    def _tree(self, tree: SimplexTree, until: float) -> None:
+        if not self._over:
+            with self._timed("tree", "simplex-tree"):
+                tree.run(until)
+
+    def _attack(self) -> None:
+        if not self._over:
+            with self._timed("attack", None):
+                attack(self._system, self._record, self._evaluator, self._seed)
+
+    def _hitting(self, search: HittingSearch, part: Callable[[], None]) -> None:
+        if not self._over:
+            with self._timed("hitting sets", "hitting-set"):
+                part()
+            if self.proof.method == "hitting-set":
+                self.proof = Proof("hitting-set", tuple(search.master.cores.values()))
+            self.undecided = search.undecided
+
+    @contextmanager
+    def _timed(self, phase: str, method: str | None) -> Iterator[None]:
+        """Note how long a phase takes, and that the bound rests on it if it has improved."""
+        began, bound = self._record.clock.seconds, self._record.bound
+        yield
+        self.phases[phase] = self.phases.get(phase, 0.0) + self._record.clock.seconds - began
+        if method is not None and self._record.bound < bound:
+            self.proof = Proof(method)

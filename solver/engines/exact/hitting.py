@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.block_system import BlockSystem
-from solver.engines.base import Record, rounded_bound, whole
-from solver.engines.exact.cores import Core, CoreFinder
+from solver.engines.base import CoreProof, Record, rounded_bound, whole
+from solver.engines.exact.cores import Answer, Core, CoreFinder, LinearCoreFinder
 from solver.engines.exact.hitting_set import HittingSet
+from solver.engines.exact.semidefinite_cores import SemidefiniteCoreFinder
+from solver.engines.exact.swaps import SwapSearch
 from solver.engines.scoring import STRICT, Scorer
 from solver.linkage.evaluator import Evaluator
 
@@ -25,6 +27,9 @@ _MASTER_SECONDS = 20.0
 _WITNESS_CELLS = 400_000_000
 _MOST_WITNESSES = 6_000
 _PROBES = 8
+_STALLED = 6
+_LEAST_RISE = 0.25
+_SWAP_SHARE = 0.4
 
 
 class HittingSearch:
@@ -52,19 +57,46 @@ class HittingSearch:
         aggregator = system.aggregator
         probes = np.vstack([record.theta, aggregator.sample(_PROBES, self._random)])
         self._scorer = Scorer(system, probes)
-        self._finder = CoreFinder(system, self._scorer, record.clock)
-        self.master = HittingSet(system.open_weight)
+        kind = SemidefiniteCoreFinder if aggregator.semidefinite else LinearCoreFinder
+        self._finder: CoreFinder = kind(system, self._scorer, record.clock)
+        self.master = HittingSet(system.open_weight, self._random)
         self._whole = whole(system.open_weight)
+        self._swaps = SwapSearch(self._finder, self._scorer, system.open_weight, self._learn, self._random)
         self.undecided = False
 
-    def run(self) -> None:
-        """Search until all is proven or the clock has run out."""
+    def small_cores(self) -> None:
+        """Single blocks and all pairs, then cores that fractional hitting sets miss."""
         together = self._witnesses()
         self._singles(together)
         self._pairs(together)
         if self.master.cores:
             self._relaxed_rounds()
-        self._whole_rounds()
+
+    def rounds(self, until: float) -> None:
+        """Cores that whole hitting sets miss, until all is proven or the clock shows `until` seconds."""
+        clock = self._record.clock
+        self._record.phase = "hitting sets"
+        self._swaps.start(self._record.theta)
+        while not self._over and clock.seconds < until:
+            began = clock.seconds
+            left = min(until - began, np.inf if clock.remaining is None else clock.remaining)
+            point = self.master.whole(min(_MASTER_SECONDS, left), 0.999 if self._whole else 1e-6)
+            self._tighten(self.master.bound)
+            if self._over or not self._separate(point, 0.5):
+                return
+            self._swap(clock.seconds - began)
+
+    def _swap(self, seconds: float) -> None:
+        """Walk through sets of linked blocks for a share of the time that the last round took."""
+        until = self._record.clock.seconds + _SWAP_SHARE * seconds
+        while not self._over and self._record.clock.seconds < until:
+            theta = self._swaps.step()
+            if theta is not None:
+                self._attack(theta)
+
+    def _learn(self, answer: Answer) -> None:
+        if answer.core is not None and answer.proof is not None:
+            self.master.add(answer.core, answer.proof)
 
     @property
     def _over(self) -> bool:
@@ -116,11 +148,10 @@ class HittingSearch:
 
     def _ask(self, blocks: NDArray[np.intp], together: BoolArray) -> None:
         answer = self._finder.ask(blocks)
-        if answer.core is not None:
-            self.master.add(answer.core)
-        elif answer.theta is not None:
+        self._learn(answer)
+        if answer.theta is not None:
             self._witness(answer.theta, together)
-        else:
+        elif answer.core is None:
             self._note_undecided()
 
     def _note_undecided(self) -> None:
@@ -129,20 +160,15 @@ class HittingSearch:
     # ---- cores that the current hitting set misses
 
     def _relaxed_rounds(self) -> None:
+        """Cores that the fractional hitting set misses, until they no longer raise its weight."""
         self._record.phase = "cores"
+        bounds: list[float] = []
         while not self._over:
             point = self._tighten_relaxed()
-            if not any(self._separate(point, threshold) for threshold in _THRESHOLDS):
+            bounds.append(self.master.bound)
+            if len(bounds) > _STALLED and bounds[-1] - bounds[-1 - _STALLED] < _LEAST_RISE:
                 return
-
-    def _whole_rounds(self) -> None:
-        self._record.phase = "hitting sets"
-        while not self._over:
-            left = self._record.clock.remaining
-            seconds = _MASTER_SECONDS if left is None else min(_MASTER_SECONDS, left)
-            point, bound = self.master.whole(seconds, 0.999 if self._whole else 1e-6)
-            self._tighten(bound)
-            if self._over or not self._separate(point, 0.5):
+            if not any(self._separate(point, threshold) for threshold in _THRESHOLDS):
                 return
 
     def _separate(self, point: FloatArray, threshold: float) -> bool:
@@ -153,23 +179,25 @@ class HittingSearch:
             answer = self._finder.ask(np.flatnonzero(inside))
             if answer.theta is not None:
                 self._attack(answer.theta)
-            if answer.core is None:
+            if answer.core is None or answer.proof is None:
                 if answer.theta is None:
                     self._note_undecided()
                 return found
-            core = self._shrunk(answer.core, point)
-            found |= self.master.add(core)
+            core, proof = self._shrunk(answer, point)
+            found |= self.master.add(core, proof)
             # Another core, without the block of this one that the hitting set was nearest to taking.
             members = sorted(core)
             inside[max(members, key=lambda block: (point[block], self._random.random()))] = False
         return found
 
-    def _shrunk(self, core: Core, point: FloatArray) -> Core:
-        if len(core) <= 2:
-            return core
-        order = sorted(core, key=lambda block: (-point[block], block))
-        smaller, _ = self._finder.shrink(core, order)
-        return smaller
+    def _shrunk(self, answer: Answer, point: FloatArray) -> tuple[Core, CoreProof]:
+        assert answer.core is not None
+        if len(answer.core) > 2:
+            order = sorted(answer.core, key=lambda block: (-point[block], block))
+            answer = self._finder.shrink(answer, order)
+        assert answer.core is not None
+        assert answer.proof is not None
+        return answer.core, answer.proof
 
     # ---- both ends of the interval
 
@@ -181,8 +209,8 @@ class HittingSearch:
     def _tighten_relaxed(self) -> FloatArray:
         if not self.master.cores:
             return np.zeros(self._system.open_blocks.size)
-        point, bound = self.master.relaxed()
-        self._tighten(bound)
+        point = self.master.relaxed()
+        self._tighten(self.master.bound)
         return point
 
     def _tighten(self, given_up: float) -> None:

@@ -9,9 +9,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from solver.engines.base import CoreProof
 from solver.engines.exact.cores import Core
+from solver.engines.exact.cover import incidence, search_cover
 
 FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+_SEARCH_STEPS = 20_000
 
 
 class HittingSet:
@@ -21,52 +26,82 @@ class HittingSet:
     ----------
     weight : ndarray of float64, shape (open,)
         Weight of each open block.
+    random : numpy.random.Generator
+        For the local search.
+
+    Attributes
+    ----------
+    cores : dict
+        What proves each core.
+    bound : float
+        No set that hits every core is lighter.
     """
 
-    def __init__(self, weight: FloatArray) -> None:
+    def __init__(self, weight: FloatArray, random: np.random.Generator) -> None:
         self._weight = weight
-        self.cores: dict[Core, None] = {}
+        self.cores: dict[Core, CoreProof] = {}
+        self.bound = 0.0
+        self._chosen = np.zeros(weight.size, dtype=bool)
+        self._random = random
 
-    def add(self, core: Core) -> bool:
-        """Take a core; True when it is new."""
+    def add(self, core: Core, proof: CoreProof) -> bool:
+        """Take a core and what proves it; True when it is new."""
         if core in self.cores:
             return False
-        self.cores[core] = None
+        self.cores[core] = proof
         return True
 
-    def relaxed(self) -> tuple[FloatArray, float]:
-        """Fractional hitting set of least weight, shape (open,), and a lower bound that rounding cannot hurt.
+    def relaxed(self) -> FloatArray:
+        """Fractional hitting set of least weight, shape (open,); raises the bound.
 
-        The bound is the value of the dual solution, scaled until it is feasible: a packing of cores in
-        which no block is used beyond its weight.
+        The bound is that of the dual solution: a packing of cores, less what it loads on each block beyond
+        the block's weight, because a block need not be given up more than once. So rounding cannot hurt it.
         """
         point, _, duals = self._solve(whole=False, seconds=np.inf, gap=0.0)
         packing = np.clip(duals, 0.0, None)
-        used = np.zeros(self._weight.size)
+        load = np.zeros(self._weight.size)
         for core, value in zip(self.cores, packing, strict=True):
-            used[list(core)] += value
-        overload = max(1.0, float((used / self._weight).max(initial=0.0)))
-        return point, float(packing.sum()) / overload * (1.0 - 1e-12)
+            load[list(core)] += value
+        bound = float(packing.sum() - np.clip(load - self._weight, 0.0, None).sum())
+        self.bound = max(self.bound, bound - 1e-12 * float(packing.sum()))
+        return point
 
-    def whole(self, seconds: float, gap: float) -> tuple[FloatArray, float]:
-        """Hitting set of least weight, shape (open,), by HiGHS, and its dual bound.
+    def whole(self, seconds: float, gap: float) -> FloatArray:
+        """Hitting set of least weight, shape (open,), by local search or HiGHS; raises the bound.
 
         Parameters
         ----------
         seconds : float
-            Time limit; the bound holds all the same.
+            Time limit of HiGHS, whose bound holds all the same.
         gap : float
-            Absolute gap at which to stop.
+            A set that weighs less than this above the bound is as good as the lightest.
         """
+        found, at_best = self.search(self.bound + gap)
+        if at_best:
+            return found
         point, bound, _ = self._solve(whole=True, seconds=seconds, gap=gap)
-        return point, bound
+        self.bound = max(self.bound, bound)
+        self._chosen = point > 0.5
+        return point
+
+    def search(self, target: float) -> tuple[FloatArray, bool]:
+        """Look for a hitting set that weighs at most `target`, near the last one; and whether it is one."""
+        cores = incidence(*self._lists(), self._weight.size)
+        chosen, at_best = search_cover(cores, self._weight, self._chosen, target, _SEARCH_STEPS, self._random)
+        if at_best:
+            self._chosen = chosen
+        return chosen.astype(np.float64), bool(at_best)
+
+    def _lists(self) -> tuple[IndexArray, IndexArray]:
+        """Size of each core, and the blocks of all of them, core by core."""
+        sizes = np.array([len(core) for core in self.cores], dtype=np.intp)
+        members = np.array([block for core in self.cores for block in sorted(core)], dtype=np.intp)
+        return sizes, members
 
     def _solve(self, *, whole: bool, seconds: float, gap: float) -> tuple[FloatArray, float, FloatArray]:
         import highspy
 
-        sizes = [len(core) for core in self.cores]
-        starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
-        members = np.array([block for core in self.cores for block in sorted(core)], dtype=np.int32)
+        sizes, members = self._lists()
         blocks = self._weight.size
         highs = highspy.Highs()
         highs.setOptionValue("output_flag", False)
@@ -75,7 +110,7 @@ class HittingSet:
         highs.setOptionValue("time_limit", seconds)
         highs.passModel(
             blocks,
-            len(sizes),
+            sizes.size,
             members.size,
             int(highspy.MatrixFormat.kRowwise),
             int(highspy.ObjSense.kMinimize),
@@ -83,10 +118,10 @@ class HittingSet:
             self._weight,
             np.zeros(blocks),
             np.ones(blocks),
-            np.ones(len(sizes)),
-            np.full(len(sizes), np.inf),
-            starts,
-            members,
+            np.ones(sizes.size),
+            np.full(sizes.size, np.inf),
+            np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32),
+            members.astype(np.int32),
             np.ones(members.size),
             np.full(blocks, int(whole), dtype=np.int32),
         )
