@@ -66,7 +66,7 @@ def certify(
     bound : float
         The weight that no parameters exceed, as the engine has proven it.
     proof : Proof
-        How it did.
+        How it did (`EngineResult.proof`); multipliers of the domain may have either sign.
     seconds : float
         Time for the search of a tree. When it is too short, the certificate's ``bound`` is weaker than the
         engine's.
