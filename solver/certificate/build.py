@@ -5,25 +5,22 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from datasets.file_pair import FilePair
 from formulations.block_system import BlockSystem
 from solver.certificate.cores import exact_core, lost_pairs, monotone_steps
 from solver.certificate.hitting import HittingTree
 from solver.certificate.simplex import simplex_proof
+from solver.engines.base import CoreProof, Proof
 from solver.verification.cores import Rows
 from solver.verification.families import CANCELLATION_TOLERANCE, TIE_TOLERANCE, Choquet, KAdditive, family_of
 from solver.verification.fields import Fields
 from solver.verification.records import make_records
 from solver.verification.setting import Setting, read_setting
 from solver.verification.verify import FORMAT, VERSION, weight_unit, whole_weights
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 _ROUNDED = Fraction(1, 10**9)
 """Relative slack of a bound on weights that are no whole numbers; `verify` allows the same."""
@@ -40,34 +37,6 @@ _PROBLEM_KEYS = (
 
 _MOST_CORNERS = 9
 """Corners of a simplex up to which halving it is worth a try."""
-
-
-class CoreProof(Protocol):
-    """A core as an engine gives it."""
-
-    @property
-    def rows(self) -> IndexArray:
-        """Rows of the block system, shape (used,)."""
-
-    @property
-    def multipliers(self) -> FloatArray:
-        """Of these rows in unit length, shape (used,)."""
-
-    @property
-    def domain(self) -> FloatArray:
-        """Multipliers of the rows of the domain's matrix; empty where there are none."""
-
-
-class Proof(Protocol):
-    """What an engine has proven, and how."""
-
-    @property
-    def method(self) -> str:
-        """``lost``, ``simplex-tree`` or ``hitting-set``."""
-
-    @property
-    def cores(self) -> Sequence[CoreProof]:
-        """For the hitting set."""
 
 
 def certify(
@@ -97,7 +66,7 @@ def certify(
     bound : float
         The weight that no parameters exceed, as the engine has proven it.
     proof : Proof
-        How it did.
+        How it did (`EngineResult.proof`); multipliers of the domain may have either sign.
     seconds : float
         Time for the search of a tree. When it is too short, the certificate's ``bound`` is weaker than the
         engine's.
@@ -213,8 +182,10 @@ def _multipliers(
     if not isinstance(family, Choquet | KAdditive) or core.domain.size == 0:
         return entries, []
     steps = monotone_steps(family)
-    values = np.asarray(core.domain)[-len(steps) :].tolist()  # the sum of a Moebius form comes first
-    return entries, [(*step, value) for step, value in zip(steps, values, strict=True) if value > 0.0]
+    values = np.asarray(core.domain)[-len(steps) :]  # the sum of a Moebius form comes first
+    # Whether a linear program counts a multiplier of "at least" as positive or negative is its convention.
+    values = values if values.max() >= -values.min() else -values
+    return entries, [(*step, y) for step, y in zip(steps, values.tolist(), strict=True) if y > 0.0]
 
 
 def _minimal(cores: list[frozenset[int]]) -> list[frozenset[int]]:

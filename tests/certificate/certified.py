@@ -15,22 +15,10 @@ from scipy.optimize import linprog
 
 from formulations.block_system import BlockSystem
 from solver.certificate.build import certify
+from solver.engines.base import CoreProof, Proof
 from solver.fitting import fit, problem_system
 from solver.problem import Problem, ProblemOptions, make_problem
 from solver.verification.verify import demand_fit, verify
-
-
-@dataclass(frozen=True)
-class CoreProof:
-    rows: np.ndarray
-    multipliers: np.ndarray
-    domain: np.ndarray
-
-
-@dataclass(frozen=True)
-class Proof:
-    method: str
-    cores: tuple[CoreProof, ...] = ()
 
 
 @dataclass(frozen=True)

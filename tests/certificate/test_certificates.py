@@ -6,10 +6,11 @@ import json
 
 import numpy as np
 import pytest
-from aggregator_cases import CASES
-from certified import CoreProof, Proof, all_cores, certified
+from aggregator_cases import BY_LABEL, CASES
+from certified import all_cores, certified
 
 from solver.certificate.build import certify
+from solver.engines.base import CoreProof, Proof
 from solver.verification.rejection import RejectedError
 
 every_case = pytest.mark.parametrize("case", CASES, ids=[case.label for case in CASES])
@@ -80,6 +81,15 @@ def test_cores_that_prove_nothing_are_left_out(case):
     if case.label in ("choquet", "3-additive", "mahalanobis"):
         alone = written(made, Proof("hitting-set", (wrong, nothing)), made.optimum)
         assert alone["bound"]["linked_weight"] == made.fitted["records"] - len(alone["proof"]["lost"])
+
+
+@pytest.mark.parametrize("label", ["choquet", "3-additive"])
+def test_multipliers_of_the_domain_may_have_either_sign(label):
+    made = certified(BY_LABEL[label], seed=1)
+    cores = all_cores(made.system, len(made.system.open_blocks))
+    turned = tuple(CoreProof(core.rows, core.multipliers, -core.domain) for core in cores)
+    content = written(made, Proof("hitting-set", turned), made.optimum)
+    assert made.check(certificate=content).bound == made.optimum
 
 
 def test_rounded_multipliers_are_as_short_as_they_can_be():

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 from aggregator_cases import BY_LABEL
-from certified import Proof, certified, frames
+from certified import certified, frames
 
 from solver.certificate.build import certify
 from solver.cli import main
+from solver.engines.base import Proof
 from solver.fitting import fit, problem_system
 from solver.problem import ProblemOptions, make_problem
 

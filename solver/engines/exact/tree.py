@@ -25,6 +25,9 @@ _BUDGET = 2_000
 _BUDGET_ROWS = 10_000_000
 """Rows that one exploration may look at, roughly: with many rows it must end after fewer simplices."""
 
+_MOST_PAIRS = 1_000_000_000
+_PAIRS_A_SECOND = 50_000_000
+
 _CROWD = 200
 _FEW_ROWS = 20_000
 """So many rows are looked at anew for every subtree; of more, each subtree is told which are undecided."""
@@ -110,11 +113,16 @@ class SimplexTree:
         target = self._record.linked - part.sure
         budget = max(1, min(_BUDGET, _BUDGET_ROWS // max(1, len(rows))))
         nodes, left, stuck, best = explore(
-            rows, block, self._weight, target, budget, _CROWD, vertices, bounds, point
+            rows, block, self._weight, target, budget, _CROWD, self._effort(), vertices, bounds, point
         )
         rest = [simplex.copy() for simplex in vertices[:left]]
         totals = (bounds[:left] + part.sure).tolist()
         return _Answer(part, nodes, stuck + part.sure, best + part.sure, point, rest, totals)
+
+    def _effort(self) -> int:
+        """Pairs of rows to look at in one simplex: few enough to end before the time does."""
+        left = self._record.clock.remaining
+        return _MOST_PAIRS if left is None else int(min(_MOST_PAIRS, 1 + _PAIRS_A_SECOND * left / 4))
 
     def _narrowed(self, part: _Part, simplex: FloatArray) -> _Part:
         """Leave out the rows that are decided on the simplex, where there are many."""

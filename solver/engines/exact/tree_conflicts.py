@@ -131,30 +131,32 @@ def _short_rows(values: FloatArray) -> IndexArray:
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _partner(
-    values: FloatArray, place: IndexArray, barred: IndexArray, order: IndexArray, row: int, corner: int
-) -> int:
-    """A row of another block, not barred, that conflicts with `row`; -1 when none was found.
+    values: FloatArray, place: IndexArray, barred: IndexArray, order: IndexArray, row: int, effort: int
+) -> tuple[int, int]:
+    """A row of another block, not barred, that conflicts with `row`, or -1; and how many rows it took.
 
     It must be negative at the corner where `row` is largest; `order` holds the rows by their value there.
     """
-    for tried in range(min(order.size, _MOST_TRIES)):
+    corner = int(np.argmax(values[row]))
+    tried = 0
+    for tried in range(min(order.size, _MOST_TRIES, effort)):
         other = order[tried]
         if values[other, corner] >= 0.0:
             break
         own = place[other] == place[row]
         if barred[place[other]] == 0 and not own and _rows_conflict(values[row], values[other]):
-            return int(other)
-    return -1
+            return int(other), tried + 1
+    return -1, tried + 1
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def matching_saving(
-    values: FloatArray, keep: IndexArray, block: IndexArray, weight: FloatArray, needed: float
+    values: FloatArray, keep: IndexArray, block: IndexArray, weight: FloatArray, needed: float, effort: int
 ) -> Any:
     """Weight that conflicts take off the undecided blocks: of two that conflict only one can be linked.
 
     Every block that the centre misses is matched with one that it links, or failing that with another that
-    it misses; no block is matched twice. Stops when `needed` is reached.
+    it misses; no block is matched twice. Stops when `needed` is reached, or after `effort` tries.
     """
     place, many = _block_of_rows(keep, block)
     short = _short_rows(values)
@@ -169,13 +171,14 @@ def matching_saving(
         for row in short:
             if matched[place[row]] == 1:
                 continue
-            corner = int(np.argmax(values[row]))
-            other = _partner(values, place, barred, orders[corner], row, corner)
+            order = orders[int(np.argmax(values[row]))]
+            other, tries = _partner(values, place, barred, order, row, effort)
+            effort -= tries
             if other >= 0:
                 for taken in (place[row], place[other]):
                     matched[taken] = barred[taken] = 1
                 saving += min(weight[block[keep[row]]], weight[block[keep[other]]])
-                if saving >= needed:
-                    return saving
+            if saving >= needed or effort <= 0:
+                return saving
         barred[:] = matched
     return saving

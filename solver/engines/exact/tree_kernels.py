@@ -151,6 +151,7 @@ def explore(
     target: float,
     budget: int,
     crowd: int,
+    effort: int,
     vertices: FloatArray,
     bound: FloatArray,
     point: FloatArray,
@@ -169,6 +170,8 @@ def explore(
     crowd : int
         Look for conflicts among all blocks only where at most this many rows are undecided, and elsewhere
         for those of blocks that the centre misses.
+    effort : int
+        Pairs of rows that may be looked at for the latter in one simplex.
     vertices, bound : in and out, shapes (STACK, dimension, corners), (STACK,)
         In: the simplex (one vertex a column) and its bound in the first place. Out: the simplices that are
         left, with an upper bound each.
@@ -217,7 +220,7 @@ def explore(
             if kept <= crowd:
                 saving = clique_saving(values[:kept], keep[:kept], block, weight, needed)
             else:
-                saving = matching_saving(values[:kept], keep[:kept], block, weight, needed)
+                saving = matching_saving(values[:kept], keep[:kept], block, weight, needed, effort)
             most = min(most, linked + undecided - saving)
         if most <= target + _SLACK:
             waiting -= 1
