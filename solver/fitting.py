@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.block_system import BlockSystem, block_system
+from formulations.block_system import BlockSystem, block_system, system_of
 from solver.backends.base import Limit, Status
 from solver.engines.attacks import attack
 from solver.engines.base import Clock, Engine, EngineOptions, EngineResult, Record, Reporter
@@ -129,7 +129,11 @@ def _solve(
     problem: Problem, runner: Engine, clock: Clock, choices: EngineOptions, report: Reporter | None
 ) -> _Run:
     """Attack and search on all rows."""
-    system = problem_system(problem, reduce=choices.big_c is None, engine=runner.name, clock=clock)
+    nothing = np.empty(0, dtype=np.intp)
+    lost = np.zeros(problem.pair.blocks, dtype=bool)
+    system = system_of(problem.pair, problem.aggregator, nothing, nothing, lost, complete=False)
+    with memory_errors(clock):
+        system = problem_system(problem, reduce=choices.big_c is None, engine=runner.name, clock=clock)
     evaluator = Evaluator(problem.pair)
     record = first_record(system, evaluator, clock, report)
     built = clock.seconds
