@@ -84,8 +84,12 @@ class HittingSearch:
             left = min(until - began, np.inf if clock.remaining is None else clock.remaining)
             point = self.master.whole(min(_MASTER_SECONDS, left), 0.999 if self._whole else 1e-6)
             self._tighten(self.master.bound)
+            # The same set misses many cores; asking for them may take as long as finding the set did.
+            enough = 2.0 * clock.seconds - began
             if self._over or not self._separate(point, 0.5):
                 return
+            while not self._over and clock.seconds < enough:
+                self._separate(point, 0.5)
             self._swap(clock.seconds - began)
 
     def _swap(self, seconds: float) -> None:
@@ -184,21 +188,21 @@ class HittingSearch:
             answer = self._finder.ask(np.flatnonzero(inside))
             if answer.theta is not None:
                 self._attack(answer.theta)
-            if answer.core is None or answer.proof is None:
-                if answer.theta is None:
-                    self._note_undecided()
                 return found
-            core, proof = self._shrunk(answer, point)
-            found |= self.master.add(core, proof)
+            if answer.core is not None and answer.proof is not None:
+                core, proof = self._shrunk(answer, point)
+                found |= self.master.add(core, proof)
+            else:
+                self._note_undecided()
+                core = frozenset(np.flatnonzero(inside).tolist())
             # Another core, without the block of this one that the hitting set was nearest to taking.
-            members = sorted(core)
-            inside[max(members, key=lambda block: (point[block], self._random.random()))] = False
+            inside[max(sorted(core), key=lambda block: (point[block], self._random.random()))] = False
         return found
 
     def _shrunk(self, answer: Answer, point: FloatArray) -> tuple[Core, CoreProof]:
         assert answer.core is not None
         if len(answer.core) > 2:
-            order = sorted(answer.core, key=lambda block: (-point[block], block))
+            order = sorted(answer.core, key=lambda block: (-point[block], self._random.random()))
             answer = self._finder.shrink(answer, order)
         assert answer.core is not None
         assert answer.proof is not None
