@@ -20,8 +20,6 @@ from solver.linkage.evaluator import Evaluator
 MOST_TREE_DIMENSIONS = 7
 _QUICK_SECONDS = 6.0
 _QUICK_ROUNDS = 15.0
-_TREE_SHARE = 0.6
-_TREE_SECONDS = 600.0
 _UNDECIDED = (
     "some records exclude each other only up to rounding, so the interval stays open; --engine milp may "
     "close it up to its margin"
@@ -74,7 +72,7 @@ class _Run:
             tree = SimplexTree(self._system, self._record, self._evaluator)
             self._tree(tree, clock.seconds + _QUICK_SECONDS)
             self._attack()
-            self._tree(tree, clock.share(_TREE_SHARE, _TREE_SECONDS))
+            self._tree(tree, np.inf)
         if not self._over:
             hitting = HittingSearch(self._system, self._record, self._evaluator, self._seed)
             self._hitting(hitting, hitting.small_cores)
