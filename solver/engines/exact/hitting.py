@@ -66,13 +66,13 @@ class HittingSearch:
         self._swaps = SwapSearch(self._finder, self._scorer, system.open_weight, self._learn, self._random)
         self.undecided = False
 
-    def small_cores(self) -> None:
-        """Single blocks and all pairs, then cores that fractional hitting sets miss."""
+    def small_cores(self, until: float = np.inf) -> None:
+        """Single blocks and all pairs, then cores that fractional hitting sets miss, until that time."""
         together = self._witnesses()
         self._singles(together)
-        self._pairs(together)
+        self._pairs(together, until)
         if self.master.cores:
-            self._relaxed_rounds()
+            self._relaxed_rounds(until)
 
     def rounds(self, until: float) -> None:
         """Cores that whole hitting sets miss, until all is proven or the clock shows `until` seconds."""
@@ -142,11 +142,11 @@ class HittingSearch:
             if not together[block, block]:
                 self._ask(np.array([block]), together)
 
-    def _pairs(self, together: BoolArray) -> None:
+    def _pairs(self, together: BoolArray, until: float) -> None:
         """Prove that two blocks exclude each other, or find parameters that link both."""
         able = together.diagonal()
         first, second = np.nonzero(np.triu(~together & able[:, None] & able[None, :], 1))
-        until = self._record.clock.share(_PAIRS_SHARE, np.inf)
+        until = min(until, self._record.clock.share(_PAIRS_SHARE, np.inf))
         for done, at in enumerate(self._random.permutation(first.size)):
             if self._over or self._record.clock.seconds > until:
                 return
@@ -168,11 +168,11 @@ class HittingSearch:
 
     # ---- cores that the current hitting set misses
 
-    def _relaxed_rounds(self) -> None:
+    def _relaxed_rounds(self, until: float) -> None:
         """Cores that the fractional hitting set misses, until they no longer raise its weight."""
         self._record.phase = "cores"
         bounds: list[float] = []
-        while not self._over:
+        while not self._over and self._record.clock.seconds < until:
             point = self._tighten_relaxed()
             bounds.append(self.master.bound)
             if len(bounds) > _STALLED and bounds[-1] - bounds[-1 - _STALLED] < _LEAST_RISE:
