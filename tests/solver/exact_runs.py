@@ -101,31 +101,35 @@ def reference(pair):
     return plain.Records(pair.queries, pair.candidates, pair.partner.tolist(), pair.ties is Ties.SHARE)
 
 
-def rows_with_ties(pair, case, block):
-    """Rows of a block in unit length, ties taken off, by exact fractions; None when one of them vanishes."""
+def exact_rows(pair, case, block):
+    """Rows of a block in the parameters of the oracle, ties taken off: fractions, by rival."""
     family = case.family(pair.queries.shape[1])
     records = reference(pair)
     c = [[Fraction(x) for x in distances] for distances in records.distances(block, family.kind)]
     own = c[records.partner[block]]
-    if case.name == "mahalanobis":
+    quadratic = case.name == "mahalanobis"
+    if quadratic:
         unit = [int(k == m) for k in range(len(own)) for m in range(k, len(own))]
     else:
         unit = [int(x) for x in family.features([1] * len(own))]
-    rows = []
+    rows = {}
     for rival in records.rivals(block):
-        if case.name == "mahalanobis":
-            sizes = [sum(x * x for x in distances) for distances in (own, c[rival])]
-            tie = Fraction(plain.TIE) * sizes[0] + Fraction(plain.CANCELLATION) * sizes[1]
-        else:
-            tie = Fraction(plain.TIE) * max(own)
+        sizes = [sum(x * x for x in distances) for distances in (own, c[rival])]
+        tie = Fraction(plain.TIE) * (sizes[0] if quadratic else max(own))
+        tie += Fraction(plain.CANCELLATION) * sizes[1] if quadratic else 0
         both = zip(family.features(c[rival]), family.features(own), unit, strict=True)
-        row = [other - mine - tie * one for other, mine, one in both]
-        largest = max(abs(x) for x in row)
-        if largest == 0:
-            return None
-        scaled = np.array([float(x / largest) for x in row])
-        rows.append(scaled / np.linalg.norm(scaled))
-    return np.array(rows).reshape(len(rows), len(unit))
+        rows[rival] = [other - mine - tie * one for other, mine, one in both]
+    return rows
+
+
+def unit_rows(pair, case, block):
+    """The same in unit length, rounded once, shape (rivals, any); None when one of them vanishes."""
+    rows = exact_rows(pair, case, block).values()
+    largest = [max(abs(x) for x in row) for row in rows]
+    if not all(largest):
+        return None
+    scaled = [np.array([float(x / size) for x in row]) for row, size in zip(rows, largest, strict=True)]
+    return np.array([row / np.linalg.norm(row) for row in scaled])
 
 
 def optimum(pair, case, margin=1e-9):
@@ -135,7 +139,7 @@ def optimum(pair, case, margin=1e-9):
     be too small, and is never too large.
     """
     family = case.family(pair.queries.shape[1])
-    rows = [rows_with_ties(pair, case, block) for block in range(pair.blocks)]
+    rows = [unit_rows(pair, case, block) for block in range(pair.blocks)]
     cuts: list[np.ndarray] = []
 
     def possible(blocks):
