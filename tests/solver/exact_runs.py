@@ -156,20 +156,24 @@ def optimum(pair, case, margin=1e-9):
 
 
 def _normal(random, original, masked):
+    del random
     return original, masked
 
 
 def _whole_numbers(random, original, masked):
+    del masked
     original = random.integers(0, 4, size=original.shape).astype(float)
     return original, original + random.integers(-1, 2, size=original.shape)
 
 
 def _permuted_whole_numbers(random, original, masked):
+    del masked
     original = random.integers(0, 3, size=original.shape).astype(float)
     return original, random.permuted(original, axis=0)
 
 
 def _halves(random, original, masked):
+    del random
     return np.round(2.0 * original) / 2.0, np.round(2.0 * masked) / 2.0
 
 
@@ -222,6 +226,7 @@ def _far_from_zero(random, original, masked):
 
 
 def _near_partners(random, original, masked):
+    del masked
     size = 10.0 ** random.uniform(-9, 0, size=(len(original), 1))
     return original, original + size * random.normal(size=original.shape)
 

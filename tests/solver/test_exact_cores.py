@@ -1,4 +1,4 @@
-"""Cores: what is called infeasible is infeasible, and what is called linked is linked, by independent means."""
+"""Cores: what is called infeasible is infeasible, and what is called linked can be linked."""
 
 from __future__ import annotations
 
