@@ -132,11 +132,20 @@ def unit_rows(pair, case, block):
     return np.array([row / np.linalg.norm(row) for row in scaled])
 
 
+def linkable(family, rows, margin, cuts):
+    """Whether some parameters, inside the domain but for a rounding, link all of these rows."""
+    if family.cone is not None:
+        return plain.linkable(family, rows, margin, cuts)
+    x, widest = plain._program(family, rows, np.empty((0, rows.shape[1])))
+    outside = max((family.upper @ x - family.limit).max(), np.abs(family.equal @ x - family.value).max())
+    return widest > margin and outside <= 1e-13 and (rows @ x).min() > 1e-12
+
+
 def optimum(pair, case, margin=1e-9):
     """Largest weight of blocks that some parameters link together, by asking about every set of blocks.
 
     Blocks that need a margin below `margin` on rows of unit length are taken for not linkable, so this may
-    be too small, and is never too large.
+    be too small. It is never too large: what only the program's tolerance lets through does not count.
     """
     family = case.family(pair.queries.shape[1])
     rows = [unit_rows(pair, case, block) for block in range(pair.blocks)]
@@ -144,7 +153,7 @@ def optimum(pair, case, margin=1e-9):
 
     def possible(blocks):
         together = [rows[block] for block in blocks if len(rows[block])]
-        return not together or plain.linkable(family, np.vstack(together), margin, cuts)
+        return not together or linkable(family, np.vstack(together), margin, cuts)
 
     alone = [block for block, own in enumerate(rows) if own is not None and possible([block])]
     sets = chain.from_iterable(combinations(alone, size) for size in range(len(alone) + 1))
