@@ -10,7 +10,7 @@ from exact_runs import KINDS, every_search, nasty_pair, optimum
 from formulations.errors import FormulationError
 from solver.linkage.evaluator import Evaluator
 
-QUICK = 8
+QUICK = 5
 LONG = 60
 
 
