@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.block_system import BlockSystem, block_system
+from formulations.block_system import BlockSystem, block_system, system_of
 from solver.backends.base import Limit, Status
+from solver.certificate.build import certify
 from solver.engines.attacks import attack
 from solver.engines.base import Clock, Engine, EngineOptions, EngineResult, Record, Reporter
 from solver.engines.growing import GrowingRows, GrowingRun
@@ -31,6 +32,7 @@ from solver.results import FitResult, RecordsTable, plain
 FloatArray = NDArray[np.float64]
 
 DEFAULT_TIME_LIMIT = 120.0
+_CERTIFICATE_SECONDS = 60.0
 LARGEST_SYSTEM = 40_000_000
 """Most pairs of a block and a candidate for a big-C model that leaves dominated rows out."""
 
@@ -54,10 +56,11 @@ def fit(
     original: Any = None,
     masked: Any = None,
     *,
-    engine: str = "milp",
+    engine: str = "exact",
     time_limit: float | None = DEFAULT_TIME_LIMIT,
     memory_limit: float | None = None,
     options: EngineOptions | None = None,
+    certificate: bool = False,
     report: Reporter | None = None,
     command: str | None = None,
     **problem_options: Any,
@@ -69,13 +72,16 @@ def fit(
     original, masked : path, pandas.DataFrame or polars.DataFrame, optional
         The original file and its masked version; the embedded default pair when both are absent.
     engine : str
-        How to solve: ``milp`` or ``exact``.
+        How to solve: ``exact`` or ``milp``.
     time_limit : float or None
         Seconds after which the best answer so far is returned, with a valid bound; None for no limit.
     memory_limit : float or None
         Megabytes (of a million bytes) that this process may hold before the same happens; None for no limit.
     options : EngineOptions, optional
-        Backend, threads, seed, margin.
+        Seed; for ``milp`` also backend, threads, margin and constant C.
+    certificate : bool
+        Write down what proves the bound, for `solver.verify`; ``exact`` only. It takes about as long again
+        as the search, at most a minute or the time limit.
     report : callable, optional
         Told every progress.
     command : str, optional
@@ -104,6 +110,8 @@ def fit(
     check_memory_limit(memory_limit)
     choices = options or EngineOptions()
     runner = get_engine(engine, choices)
+    if certificate and engine != "exact":
+        raise UsageError(f"the engine {engine} proves nothing that could be checked: use --engine exact")
     problem = make_problem(original, masked, ProblemOptions(**problem_options))
     clock = Clock(time_limit, memory_limit)
     with interruptible(clock):
@@ -111,7 +119,24 @@ def fit(
             run = _grow(problem, runner, clock, choices, report)
         else:
             run = _solve(problem, runner, clock, choices, report)
-    return _result(problem, run, choices, engine, command)
+    result = _result(problem, run, choices, engine, command)
+    return _certified(result, problem, run) if certificate else result
+
+
+def _certified(result: FitResult, problem: Problem, run: _Run) -> FitResult:
+    """The result with its certificate."""
+    assert run.outcome.proof is not None
+    written = certify(
+        problem.files,
+        problem.describe(),
+        run.system,
+        result.parameters,
+        result.linked,
+        run.record.bound,
+        run.outcome.proof,
+        max(_CERTIFICATE_SECONDS, run.record.clock.time_limit or 0.0),
+    )
+    return replace(result, certificate=written)
 
 
 @dataclass(frozen=True)
@@ -129,7 +154,11 @@ def _solve(
     problem: Problem, runner: Engine, clock: Clock, choices: EngineOptions, report: Reporter | None
 ) -> _Run:
     """Attack and search on all rows."""
-    system = problem_system(problem, reduce=choices.big_c is None, engine=runner.name, clock=clock)
+    nothing = np.empty(0, dtype=np.intp)
+    lost = np.zeros(problem.pair.blocks, dtype=bool)
+    system = system_of(problem.pair, problem.aggregator, nothing, nothing, lost, complete=False)
+    with memory_errors(clock):
+        system = problem_system(problem, reduce=choices.big_c is None, engine=runner.name, clock=clock)
     evaluator = Evaluator(problem.pair)
     record = first_record(system, evaluator, clock, report)
     built = clock.seconds

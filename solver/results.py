@@ -66,6 +66,8 @@ class FitResult:
         What became of every record.
     details : dict
         Everything else of the JSON.
+    certificate : dict or None
+        What proves the bound, where asked for; `solver.verify` checks it.
     """
 
     linked: int
@@ -76,6 +78,7 @@ class FitResult:
     records: int
     table: RecordsTable
     details: dict[str, Any] = field(repr=False)
+    certificate: dict[str, Any] | None = field(default=None, repr=False)
 
     @property
     def proven(self) -> bool:

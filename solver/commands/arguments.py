@@ -61,8 +61,7 @@ def add_run(parser: argparse.ArgumentParser, time_limit: float, each: str = "") 
     group.add_argument(
         "--margin",
         metavar="M",
-        default=f"{DEFAULT_MARGIN:g}",
-        help=f"the strict inequality in the model, on rows of unit length; default: {DEFAULT_MARGIN:g}",
+        help=f"the strict inequality in a model, on rows of unit length; default: {DEFAULT_MARGIN:g}",
     )
     group.add_argument(
         "--big-c",
@@ -96,10 +95,10 @@ def engine_options(arguments: argparse.Namespace) -> EngineOptions:
     """The settings of a run; UsageError when one is out of range."""
     defaults = EngineOptions()
     options = EngineOptions(
-        backend=getattr(arguments, "backend", defaults.backend),
+        backend=getattr(arguments, "backend", None) or defaults.backend,
         threads=whole_number(arguments.threads, "--threads") or 0,
         seed=whole_number(arguments.seed, "--seed") or 0,
-        margin=number(arguments.margin, "--margin"),
+        margin=defaults.margin if arguments.margin is None else number(arguments.margin, "--margin"),
         big_c=None if arguments.big_c is None else number(arguments.big_c, "--big-c"),
     )
     check_options(options)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import shlex
 from dataclasses import asdict
 from typing import Any
@@ -44,10 +45,12 @@ def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
     add_run(parser, DEFAULT_TIME_LIMIT)
     group = parser.add_argument_group("engine")
     group.add_argument(
-        "--engine", default="milp", metavar="NAME", help=f"{', '.join(ENGINES)}; default: milp"
+        "--engine",
+        metavar="NAME",
+        help=f"{', '.join(ENGINES)}; default: exact, or milp where --backend, --margin or --big-c is given",
     )
     group.add_argument(
-        "--backend", default="highs", metavar="NAME", help=f"{', '.join(backend_names())}; default: highs"
+        "--backend", metavar="NAME", help=f"for milp: {', '.join(backend_names())}; default: highs"
     )
     group.add_argument(
         "--memory-limit",
@@ -59,6 +62,9 @@ def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
     group.add_argument("--json", metavar="FILE", help="write the whole result as JSON")
     group.add_argument("--report", metavar="FILE", help="write the result as one HTML page")
     group.add_argument(
+        "--certificate", metavar="FILE", help="write what proves the bound, for the command verify"
+    )
+    group.add_argument(
         "--write-model", metavar="FILE", help="write the model (.lp or .mps) instead of solving it"
     )
     parser.set_defaults(run=run)
@@ -66,21 +72,23 @@ def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Solve, print the answer, write the files that were asked for."""
-    check_targets(arguments, "json", "report", "write_model")
+    check_targets(arguments, "json", "report", "certificate", "write_model")
     options, settings, limit = (
         problem_options(arguments),
         engine_options(arguments),
         time_limit(arguments.time_limit),
     )
     memory = memory_limit(arguments.memory_limit)
-    get_engine(arguments.engine, settings)
+    engine = _engine(arguments)
+    get_engine(engine, settings)
     if arguments.write_model is not None:
         return _write_model(arguments, options, settings)
     with progress_line("reading and comparing records") as line:
         result = fit(
             arguments.original,
             arguments.masked,
-            engine=arguments.engine,
+            engine=engine,
+            certificate=arguments.certificate is not None,
             time_limit=limit,
             memory_limit=memory,
             options=settings,
@@ -91,6 +99,8 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         if arguments.json is not None:
             write_whole(arguments.json, result.to_json())
+        if arguments.certificate is not None:
+            write_whole(arguments.certificate, json.dumps(result.certificate) + "\n")
         if arguments.report is not None:
             write_whole(arguments.report, render_report(result.to_dict()))
     finally:  # a full disk must not cost the answer of a long run
@@ -100,10 +110,21 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _engine(arguments: argparse.Namespace) -> str:
+    """The engine asked for: milp where an option of its own says so."""
+    given = [name for name in ("backend", "margin", "big_c") if getattr(arguments, name) is not None]
+    if arguments.engine is None:
+        return "milp" if given or arguments.write_model is not None else "exact"
+    if arguments.engine == "exact" and given:
+        option = "--" + given[0].replace("_", "-")
+        raise UsageError(f"{option} is for the engine milp: leave it out, or leave --engine exact out")
+    return str(arguments.engine)
+
+
 def _write_model(arguments: argparse.Namespace, options: ProblemOptions, settings: EngineOptions) -> int:
     from solver.backends.model_file import write_model
 
-    for name in ("json", "report"):
+    for name in ("json", "report", "certificate"):
         if getattr(arguments, name) is not None:
             raise UsageError(
                 f"--write-model stops before there is a result: leave --{name} out, or run twice"

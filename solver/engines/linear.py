@@ -65,16 +65,23 @@ class GrowingProgram:
 
     def add(self, rows: sparse.csr_array, lower: FloatArray) -> IndexArray:
         """Add ``rows @ x >= lower``; returns their positions in the program."""
-        count = rows.shape[0]
+        starts, columns = rows.indptr[:-1].astype(np.intp), rows.indices.astype(np.intp)
+        return self.add_entries(starts, columns, rows.data, lower)
+
+    def add_entries(
+        self, starts: IndexArray, columns: IndexArray, values: FloatArray, lower: FloatArray
+    ) -> IndexArray:
+        """Add rows whose entries follow each other, each row's from its place in `starts`."""
+        count = lower.size
         if count:
             self._highs.addRows(
                 count,
                 lower,
                 np.full(count, np.inf),
-                rows.nnz,
-                rows.indptr[:-1].astype(np.int32),
-                rows.indices.astype(np.int32),
-                rows.data.astype(np.float64),
+                values.size,
+                starts.astype(np.int32),
+                columns.astype(np.int32),
+                values.astype(np.float64),
             )
         self.rows += count
         return np.arange(self.rows - count, self.rows)

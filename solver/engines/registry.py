@@ -8,7 +8,7 @@ from solver.engines.exact.engine import ExactEngine
 from solver.engines.milp import MilpEngine
 from solver.errors import UsageError
 
-ENGINES: dict[str, type[Engine]] = {engine.name: engine for engine in (MilpEngine, ExactEngine)}
+ENGINES: dict[str, type[Engine]] = {engine.name: engine for engine in (ExactEngine, MilpEngine)}
 
 
 def get_engine(name: str, options: EngineOptions) -> Engine:

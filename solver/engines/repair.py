@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -15,6 +17,9 @@ FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
 _MOST_ROUNDS = 60
+_MOST_IDLE_ROWS = 150
+_FEW = 20
+_MOST_REMEMBERED = 12
 
 
 class WidestMargin:
@@ -32,13 +37,19 @@ class WidestMargin:
 
     def __init__(self, system: BlockSystem, scorer: Scorer, clock: Clock) -> None:
         self._system, self._scorer, self._clock = system, scorer, clock
-        self._program = GrowingProgram(
-            system.aggregator, cost=np.array([-1.0]), lower=np.array([-1.0]), upper=np.array([1.0])
-        )
         self._inside = np.zeros(system.open_blocks.size, dtype=bool)
-        self.rows = np.empty(0, dtype=np.intp)
         self._known = np.zeros(system.rows, dtype=bool)
         self.cuts = np.empty((0, system.aggregator.dimension))
+        self._remembered: dict[int, list[int]] = {}
+        self._begin()
+
+    def _begin(self) -> None:
+        """A program with no rows but those of the domain."""
+        self._program = GrowingProgram(
+            self._system.aggregator, cost=np.array([-1.0]), lower=np.array([-1.0]), upper=np.array([1.0])
+        )
+        self.rows = np.empty(0, dtype=np.intp)
+        self._known[:] = False
         self._on = np.empty(0, dtype=bool)
         self._places = np.empty(0, dtype=np.intp)
         self._cut_places = np.empty(0, dtype=np.intp)
@@ -48,10 +59,28 @@ class WidestMargin:
         self._inside = np.zeros_like(self._inside)
         self._inside[blocks] = True
         wanted = self._inside[self._system.row_open[self.rows]]
-        changed = np.flatnonzero(wanted != self._on)
-        if changed.size:
-            self._program.bound_below(self._places[changed], np.where(wanted[changed], 0.0, -np.inf))
-            self._on = wanted
+        if wanted.size > _MOST_IDLE_ROWS + 2 * int(wanted.sum()):
+            self._renew(self.rows[wanted])
+        else:
+            changed = np.flatnonzero(wanted != self._on)
+            if changed.size:
+                self._program.bound_below(self._places[changed], np.where(wanted[changed], 0.0, -np.inf))
+                self._on = wanted
+        if blocks.size <= _FEW:
+            remembered = chain.from_iterable(self._remembered.get(block, ()) for block in blocks.tolist())
+            rows = np.fromiter(remembered, dtype=np.intp)
+            rows = rows[~self._known[rows]]
+            if rows.size:
+                self._add(rows)
+
+    def _renew(self, rows: IndexArray) -> None:
+        """Start again with these rows: every step costs time for the rows that are switched off, too."""
+        cuts, self.cuts = self.cuts, self.cuts[:0]
+        self._begin()
+        if len(cuts):
+            self.cut(cuts)
+        if rows.size:
+            self._add(rows)
 
     def solve(self, *, widest: bool = True) -> tuple[FloatArray, float] | None:
         """The parameters of widest margin and that margin; None when time ran out.
@@ -59,6 +88,7 @@ class WidestMargin:
         The margin is that of all rows, so a value at or below zero says that the blocks cannot all be
         linked, up to the solver's tolerance. Without `widest` any parameters that link the blocks will do.
         """
+        few = bool(np.count_nonzero(self._inside) <= _FEW)
         for _ in range(_MOST_ROUNDS):
             point = self._program.solve(self._clock.remaining)
             if point is None or self._clock.expired:
@@ -66,20 +96,33 @@ class WidestMargin:
             theta, margin = point[:-1], float(point[-1])
             if margin <= STRICT:
                 return theta, margin
-            fresh, least = self._violated(theta, margin, everywhere=False)
-            if fresh.size == 0 or (least > STRICT and not widest):
+            fresh, least = self._violated(theta, margin, everywhere=few)
+            if few:
+                self._remember(fresh)
+            elif fresh.size == 0 or (least > STRICT and not widest):
                 fresh, least = self._violated(theta, margin, everywhere=True)
             if fresh.size == 0 or (least > STRICT and not widest):
                 return theta, min(margin, least)
             self._add(fresh)
         return None
 
+    def _remember(self, rows: IndexArray) -> None:
+        """Keep the rows of each block that were violated last, to begin with when it is asked for again."""
+        for row in rows.tolist():
+            kept = self._remembered.setdefault(int(self._system.row_open[row]), [])
+            kept.append(row)
+            del kept[:-_MOST_REMEMBERED]
+
     def _violated(self, theta: FloatArray, margin: float, *, everywhere: bool) -> tuple[IndexArray, float]:
         """Rows that fall short of the margin and are not in the program yet, and the smallest activity."""
-        rows, smallest = self._scorer.tightest_rows(theta, everywhere=everywhere)
-        short = self._inside & (smallest < margin - 1e-7)
-        wanted = rows[short]
-        return wanted[~self._known[wanted]], float(smallest[self._inside].min(initial=margin))
+        inside = np.flatnonzero(self._inside)
+        if inside.size <= _FEW:
+            rows, smallest = self._scorer.tightest_of(inside, theta)
+        else:
+            rows, smallest = self._scorer.tightest_rows(theta, everywhere=everywhere)
+            rows, smallest = rows[inside], smallest[inside]
+        wanted = rows[smallest < margin - 1e-7]
+        return wanted[~self._known[wanted]], float(smallest.min(initial=margin))
 
     def multipliers(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Multipliers of `rows`, of `cuts` and of the domain's rows at the last solution."""
@@ -95,9 +138,14 @@ class WidestMargin:
         self._cut_places = np.concatenate([self._cut_places, places])
 
     def _add(self, fresh: IndexArray) -> None:
-        ones = sparse.csr_array(np.full((fresh.size, 1), -1.0))
-        block = sparse.hstack([self._system.part(fresh), ones], format="csr")
-        places = self._program.add(sparse.csr_array(block), np.zeros(fresh.size))
+        part = self._system.part(fresh)
+        ends = part.indptr[1:]
+        places = self._program.add_entries(
+            starts=part.indptr[:-1] + np.arange(fresh.size),
+            columns=np.insert(part.indices, ends, self._system.aggregator.dimension),
+            values=np.insert(part.data, ends, -1.0),
+            lower=np.zeros(fresh.size),
+        )
         self.rows = np.concatenate([self.rows, fresh])
         self._known[fresh] = True
         self._on = np.concatenate([self._on, np.ones(fresh.size, dtype=bool)])

@@ -45,6 +45,7 @@ class Scorer:
         self._all = system.values
         self._first_of_all = np.searchsorted(system.row_open, np.arange(system.open_blocks.size))
         self.weight = system.open_weight
+        self._blocks: dict[int, FloatArray | sparse.csr_array] = {}
         if system.rows <= _ALL_ROWS or probes is None:
             self._use(np.arange(system.rows))
         else:
@@ -112,6 +113,22 @@ class Scorer:
     def exact_weight(self, theta: FloatArray) -> float:
         """Linked weight of the open blocks at `theta`."""
         return float(self.weight @ (self.exact_margins(theta) > STRICT))
+
+    def tightest_of(self, blocks: IndexArray, theta: FloatArray) -> tuple[IndexArray, FloatArray]:
+        """The row of smallest activity of each of a few open blocks, and that activity."""
+        rows = np.empty(blocks.size, dtype=np.intp)
+        smallest = np.empty(blocks.size)
+        for at, block in enumerate(blocks.tolist()):
+            activity = self._rows_of(block) @ theta
+            tightest = int(np.argmin(activity))
+            rows[at], smallest[at] = self._first_of_all[block] + tightest, activity[tightest]
+        return rows, smallest
+
+    def _rows_of(self, block: int) -> FloatArray | sparse.csr_array:
+        if block not in self._blocks:
+            ends = np.append(self._first_of_all, self.system.rows)
+            self._blocks[block] = self._all[ends[block] : ends[block + 1]]
+        return self._blocks[block]
 
     def tightest_rows(self, theta: FloatArray, *, everywhere: bool = True) -> tuple[IndexArray, FloatArray]:
         """For each open block, its row of smallest activity and that activity.

@@ -27,8 +27,10 @@ _MASTER_SECONDS = 20.0
 _WITNESS_CELLS = 400_000_000
 _MOST_WITNESSES = 6_000
 _PROBES = 8
-_STALLED = 6
-_LEAST_RISE = 0.25
+_PAIRS_SHARE = 0.4
+_PAIRS_BETWEEN_BOUNDS = 2_000
+_STALLED = 4
+_LEAST_RISE = 1.0
 _SWAP_SHARE = 0.4
 
 
@@ -108,7 +110,7 @@ class HittingSearch:
         """Which pairs of open blocks some random parameters link together, shape (open, open)."""
         self._record.phase = "pairs"
         aggregator = self._system.aggregator
-        cells = self._system.rows * aggregator.dimension
+        cells = self._system.values.size  # entries, or non-zeros of a sparse matrix
         count = max(50, min(_MOST_WITNESSES, _WITNESS_CELLS // max(1, cells)))
         points = aggregator.sample(count, self._random)
         share = self._random.uniform(size=(count, 1)) ** 2
@@ -123,9 +125,10 @@ class HittingSearch:
         return together
 
     def _witness(self, theta: FloatArray, together: BoolArray) -> None:
-        linked = np.flatnonzero(self._scorer.exact_margins(theta) > STRICT)
+        linked = self._scorer.exact_margins(theta) > STRICT
         together[np.ix_(linked, linked)] = True
-        self._attack(theta)
+        if self._system.open_weight @ linked + self._system.sure_weight > self._record.linked:
+            self._attack(theta)
 
     def _singles(self, together: BoolArray) -> None:
         """Prove that a block is lost, or find parameters that link it."""
@@ -139,12 +142,14 @@ class HittingSearch:
         """Prove that two blocks exclude each other, or find parameters that link both."""
         able = together.diagonal()
         first, second = np.nonzero(np.triu(~together & able[:, None] & able[None, :], 1))
-        for at in self._random.permutation(first.size):
-            if self._over:
+        until = self._record.clock.share(_PAIRS_SHARE, np.inf)
+        for done, at in enumerate(self._random.permutation(first.size)):
+            if self._over or self._record.clock.seconds > until:
                 return
             if not together[first[at], second[at]]:
                 self._ask(np.array([first[at], second[at]]), together)
-        self._tighten_relaxed()
+            if done % _PAIRS_BETWEEN_BOUNDS == 0:
+                self._tighten_relaxed()
 
     def _ask(self, blocks: NDArray[np.intp], together: BoolArray) -> None:
         answer = self._finder.ask(blocks)

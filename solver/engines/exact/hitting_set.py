@@ -6,10 +6,14 @@ every known core is a lower bound on the weight that cannot be linked (Moreno-Ce
 
 from __future__ import annotations
 
+from itertools import chain
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from solver.engines.base import CoreProof
+from solver.engines.exact.cliques import ConflictGraph
 from solver.engines.exact.cores import Core
 from solver.engines.exact.cover import incidence, search_cover
 
@@ -17,6 +21,15 @@ FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
 _SEARCH_STEPS = 20_000
+_MOST_CLIQUE_ROUNDS = 8
+
+
+class _Rows(NamedTuple):
+    """Inequalities: of the blocks of row r, ``least[r]`` must be given up at least."""
+
+    sizes: IndexArray
+    members: IndexArray
+    least: FloatArray
 
 
 class HittingSet:
@@ -43,27 +56,34 @@ class HittingSet:
         self.bound = 0.0
         self._chosen = np.zeros(weight.size, dtype=bool)
         self._random = random
+        self._conflicts = ConflictGraph(weight.size)
 
     def add(self, core: Core, proof: CoreProof) -> bool:
         """Take a core and what proves it; True when it is new."""
         if core in self.cores:
             return False
         self.cores[core] = proof
+        if len(core) == 2:
+            self._conflicts.add(*core)
         return True
 
     def relaxed(self) -> FloatArray:
         """Fractional hitting set of least weight, shape (open,); raises the bound.
 
-        The bound is that of the dual solution: a packing of cores, less what it loads on each block beyond
-        the block's weight, because a block need not be given up more than once. So rounding cannot hurt it.
+        Cliques of pairs are added as the point violates them. The bound is that of the dual solution: what
+        a packing of the inequalities is worth, less what it loads on each block beyond the block's weight,
+        because a block need not be given up more than once. So rounding cannot hurt it.
         """
-        point, _, duals = self._solve(whole=False, seconds=np.inf, gap=0.0)
-        packing = np.clip(duals, 0.0, None)
-        load = np.zeros(self._weight.size)
-        for core, value in zip(self.cores, packing, strict=True):
-            load[list(core)] += value
-        bound = float(packing.sum() - np.clip(load - self._weight, 0.0, None).sum())
-        self.bound = max(self.bound, bound - 1e-12 * float(packing.sum()))
+        for _ in range(_MOST_CLIQUE_ROUNDS):
+            rows = self._rows()
+            point, _, duals = self._solve(rows, whole=False, seconds=np.inf, gap=0.0)
+            packing = np.clip(duals, 0.0, None)
+            load = np.bincount(rows.members, np.repeat(packing, rows.sizes), minlength=self._weight.size)
+            worth = float(packing @ rows.least)
+            bound = worth - float(np.clip(load - self._weight, 0.0, None).sum())
+            self.bound = max(self.bound, bound - 1e-12 * worth)
+            if not self._conflicts.separate(point):
+                break
         return point
 
     def whole(self, seconds: float, gap: float) -> FloatArray:
@@ -79,29 +99,38 @@ class HittingSet:
         found, at_best = self.search(self.bound + gap)
         if at_best:
             return found
-        point, bound, _ = self._solve(whole=True, seconds=seconds, gap=gap)
+        point, bound, _ = self._solve(self._rows(), whole=True, seconds=seconds, gap=gap)
         self.bound = max(self.bound, bound)
         self._chosen = point > 0.5
         return point
 
     def search(self, target: float) -> tuple[FloatArray, bool]:
         """Look for a hitting set that weighs at most `target`, near the last one; and whether it is one."""
-        cores = incidence(*self._lists(), self._weight.size)
+        sizes = np.array([len(core) for core in self.cores], dtype=np.intp)
+        members = np.fromiter(chain.from_iterable(self.cores), dtype=np.intp)
+        cores = incidence(sizes, members, self._weight.size)
         chosen, at_best = search_cover(cores, self._weight, self._chosen, target, _SEARCH_STEPS, self._random)
         if at_best:
             self._chosen = chosen
         return chosen.astype(np.float64), bool(at_best)
 
-    def _lists(self) -> tuple[IndexArray, IndexArray]:
-        """Size of each core, and the blocks of all of them, core by core."""
-        sizes = np.array([len(core) for core in self.cores], dtype=np.intp)
-        members = np.array([block for core in self.cores for block in sorted(core)], dtype=np.intp)
-        return sizes, members
+    def _rows(self) -> _Rows:
+        """The inequalities: cores, but for pairs that a clique implies, and cliques."""
+        cores = [core for core in self.cores if len(core) != 2 or not self._conflicts.implied(*core)]
+        lists = [*cores, *self._conflicts.cliques]
+        least = np.ones(len(lists))
+        least[len(cores) :] = [len(clique) - 1 for clique in self._conflicts.cliques]
+        return _Rows(
+            sizes=np.array([len(blocks) for blocks in lists], dtype=np.intp),
+            members=np.fromiter(chain.from_iterable(lists), dtype=np.intp),
+            least=least,
+        )
 
-    def _solve(self, *, whole: bool, seconds: float, gap: float) -> tuple[FloatArray, float, FloatArray]:
+    def _solve(
+        self, rows: _Rows, *, whole: bool, seconds: float, gap: float
+    ) -> tuple[FloatArray, float, FloatArray]:
         import highspy
 
-        sizes, members = self._lists()
         blocks = self._weight.size
         highs = highspy.Highs()
         highs.setOptionValue("output_flag", False)
@@ -110,19 +139,19 @@ class HittingSet:
         highs.setOptionValue("time_limit", seconds)
         highs.passModel(
             blocks,
-            sizes.size,
-            members.size,
+            rows.sizes.size,
+            rows.members.size,
             int(highspy.MatrixFormat.kRowwise),
             int(highspy.ObjSense.kMinimize),
             0.0,
             self._weight,
             np.zeros(blocks),
             np.ones(blocks),
-            np.ones(sizes.size),
-            np.full(sizes.size, np.inf),
-            np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32),
-            members.astype(np.int32),
-            np.ones(members.size),
+            rows.least,
+            np.full(rows.sizes.size, np.inf),
+            np.concatenate([[0], np.cumsum(rows.sizes)]).astype(np.int32),
+            rows.members.astype(np.int32),
+            np.ones(rows.members.size),
             np.full(blocks, int(whole), dtype=np.int32),
         )
         highs.run()

@@ -42,7 +42,6 @@ class SemidefiniteCoreFinder(CoreFinder):
         self._clock, self._scorer = clock, scorer
         self._linear = LinearCoreFinder(system, scorer, clock)
         self._rows = system.matrix.toarray()
-        self._starts = np.searchsorted(system.row_open, np.arange(system.open_blocks.size + 1))
         self._first, self._second = np.triu_indices(len(system.aggregator.attributes))
         self._remembered: list[list[int]] = [[] for _ in range(system.open_blocks.size)]
         self._anywhere = system.aggregator.equal()
@@ -53,7 +52,7 @@ class SemidefiniteCoreFinder(CoreFinder):
             return Answer(theta=self._anywhere)
         strange = [block for block in blocks.tolist() if not self._remembered[block]]
         if strange:
-            self._remember(self._tightest(np.array(strange), self._anywhere)[0])
+            self._remember(self._scorer.tightest_of(np.array(strange), self._anywhere)[0])
         active = np.unique(list(chain.from_iterable(self._remembered[block] for block in blocks)))
         for _ in range(_MOST_ROUNDS):
             if self._clock.expired:
@@ -77,7 +76,7 @@ class SemidefiniteCoreFinder(CoreFinder):
     def _violated(self, blocks: IndexArray, theta: FloatArray) -> IndexArray:
         """The tightest row of each of these blocks that is not linked."""
         if blocks.size <= _FEW:
-            rows, smallest = self._tightest(blocks, theta)
+            rows, smallest = self._scorer.tightest_of(blocks, theta)
             return rows[smallest <= STRICT]
         for everywhere in (False, True):
             rows, smallest = self._scorer.tightest_rows(theta, everywhere=everywhere)
@@ -85,16 +84,6 @@ class SemidefiniteCoreFinder(CoreFinder):
             if short.any():
                 break
         return rows[blocks][short]
-
-    def _tightest(self, blocks: IndexArray, theta: FloatArray) -> tuple[IndexArray, FloatArray]:
-        """The row of smallest activity of each block, and that activity."""
-        rows = np.empty(blocks.size, dtype=np.intp)
-        smallest = np.empty(blocks.size)
-        for at, block in enumerate(blocks):
-            activity = self._rows[self._starts[block] : self._starts[block + 1]] @ theta
-            tightest = int(np.argmin(activity))
-            rows[at], smallest[at] = self._starts[block] + tightest, activity[tightest]
-        return rows, smallest
 
     def _widest(self, rows: IndexArray) -> tuple[FloatArray, FloatArray] | None:
         try:

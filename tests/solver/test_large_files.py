@@ -1,0 +1,220 @@
+"""Rows that grow, and the compiled code for many rows: the same answers as on all rows, by definition."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from aggregator_cases import BY_LABEL, CASES, LABELS
+from scipy import sparse
+
+from formulations.block_system import block_system
+from formulations.distances import attribute_distances
+from formulations.pair import Ties, make_pair
+from solver.engines.base import Clock, Record
+from solver.engines.exact.tree import SimplexTree
+from solver.engines.exact.tree_conflicts import clique_saving, matching_saving
+from solver.engines.growing import GrowingRows
+from solver.engines.lines import best_on_lines
+from solver.engines.scoring import STRICT, Scorer, _smallest
+from solver.fitting import fit
+from solver.linkage.evaluator import Evaluator
+
+everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
+
+
+def files(seed, n=40, attributes=3, noise=0.8):
+    random = np.random.default_rng(seed)
+    original = random.normal(size=(n, attributes))
+    return original, original + noise * random.normal(size=(n, attributes))
+
+
+def frames(seed, n=40, attributes=3, noise=0.8):
+    names = ["A", "B", "C", "D", "E"][:attributes]
+    return [pd.DataFrame(values, columns=names) for values in files(seed, n, attributes, noise)]
+
+
+def rows_link(system, theta):
+    linked = ~system.lost
+    linked[system.block[system.values @ theta <= STRICT]] = False
+    return linked
+
+
+# ---------------------------------------------------------------- rows that grow
+
+
+@everywhere
+@pytest.mark.parametrize("ties", list(Ties))
+def test_after_a_count_the_rows_say_what_the_evaluator_has_counted(case, ties):
+    original, masked = files(3, 150)
+    masked[5] = masked[6]
+    pair = make_pair(original, masked, ties=ties)
+    aggregator = case.make(3)
+    rows = GrowingRows(pair, aggregator, Clock(None), 0)
+    first = rows.system()
+    assert not first.complete
+    whole = block_system(pair, aggregator, reduce=False)
+    wrong = 0
+    for theta in aggregator.sample(10, np.random.default_rng(1)):
+        form = aggregator.form(theta)
+        before = rows_link(rows.system(), theta)
+        weight = rows.weight(form)
+        truth = Evaluator(pair, 1).count(form)
+        assert weight == pytest.approx(pair.weight[truth].sum())
+        assert (before >= truth).all()  # a part of the rows never forbids what can be linked
+        wrong += (before > truth).sum()
+        np.testing.assert_array_equal(rows_link(rows.system(), theta), truth)
+    last = rows.system()
+    assert wrong > 0
+    assert first.rows < last.rows < whole.rows
+    assert not (last.lost & ~whole.lost).any()
+    assert rows.fresh == 0
+
+
+@everywhere
+def test_growing_rows_are_rows_of_the_whole_system(case):
+    pair = make_pair(*files(4, 25))
+    aggregator = case.make(3)
+    part = GrowingRows(pair, aggregator, Clock(None), 0).system()
+    whole = block_system(pair, aggregator, reduce=False)
+    place = {key: at for at, key in enumerate(zip(whole.block, whole.rival, strict=True))}
+    # That a block is lost shows only in the rivals met so far.
+    open_rows = np.flatnonzero(~whole.lost[part.block])
+    at = [place[part.block[row], part.rival[row]] for row in open_rows]
+    np.testing.assert_allclose(part.part(open_rows).toarray(), whole.matrix[at].toarray(), atol=1e-14)
+    assert len(set(at)) == len(at) > 0
+    assert (np.diff(part.block) >= 0).all()
+
+
+@pytest.mark.parametrize("label", ["weighted-mean", "owa", "choquet", "2-additive"])
+@pytest.mark.parametrize("seed", range(2))
+def test_the_optimum_on_growing_rows_is_that_on_all_rows(label, seed, monkeypatch):
+    case = BY_LABEL[label]
+    options = {"aggregator": case.name, "engine": "exact", "time_limit": 60.0, **case.options}
+    whole = fit(*frames(seed), **options)
+    monkeypatch.setattr("solver.fitting.MOST_REDUCED", 0)
+    grown = fit(*frames(seed), **options)
+    assert whole.proven
+    assert grown.proven
+    assert grown.linked == whole.linked
+
+
+def test_a_quadratic_form_on_growing_rows_agrees_with_all_rows(monkeypatch):
+    options = {"aggregator": "mahalanobis", "engine": "exact", "time_limit": 6.0}
+    whole = fit(*frames(1, 60, noise=0.3), **options)
+    monkeypatch.setattr("solver.fitting.MOST_UNREDUCED", 0)
+    grown = fit(*frames(1, 60, noise=0.3), **options)
+    assert grown.linked <= whole.linked_upper_bound
+    assert whole.linked <= grown.linked_upper_bound
+    assert grown.linked >= grown.details["baselines"]["euclid"]
+
+
+def test_more_records_than_a_big_c_model_can_hold(monkeypatch):
+    """The exact engine takes what `milp` refuses, and its interval holds the best weights known."""
+    monkeypatch.setattr("solver.fitting.MOST_REDUCED", 100_000)
+    result = fit(*frames(7, 500, 4, 0.2), engine="exact", time_limit=8.0)
+    assert result.details["baselines"]["euclid"] <= result.linked <= result.linked_upper_bound < 500
+    assert result.details["seconds"] < 30.0
+
+
+@everywhere
+def test_the_rival_in_the_way_is_the_nearest_by_definition(case):
+    pair = make_pair(*files(9, 30))
+    aggregator = case.make(3)
+    theta = aggregator.sample(1, np.random.default_rng(2))[0]
+    form = aggregator.form(theta)
+    rival = Evaluator(pair, 1).table(form).rival
+    for block in range(pair.blocks):
+        distances = form(attribute_distances(pair.queries[block], pair.candidates, aggregator.differences))
+        distances[pair.partner[block]] = np.inf
+        assert distances[rival[block]] == pytest.approx(distances.min(), rel=1e-9)
+
+
+def test_one_candidate_has_no_rival():
+    pair = make_pair(np.array([[0.0], [1.0]]), np.array([[0.5], [2.0]]), np.array([0, -1]))
+    lonely = replace(pair, candidates=pair.candidates[:1])
+    aggregator = BY_LABEL["weighted-mean"].make(1)
+    assert Evaluator(lonely, 1).table(aggregator.form(aggregator.equal())).rival.tolist() == [-1]
+
+
+# ---------------------------------------------------------------- many rows
+
+
+@pytest.mark.parametrize("count", [1, 3, 12])
+def test_the_few_smallest_of_each_block(count):
+    random = np.random.default_rng(count)
+    sizes = random.integers(1, 30, size=40)
+    first = np.concatenate([[0], np.cumsum(sizes)])
+    values = np.round(random.normal(size=first[-1]), 1)  # with ties
+    few = _smallest(values, first, count)
+    for block, size in enumerate(sizes):
+        expected = first[block] + np.argsort(values[first[block] : first[block + 1]], kind="stable")[:count]
+        assert few[block, : min(size, count)].tolist() == expected.tolist()
+        assert (few[block, size:] == -1).all()
+
+
+def test_lines_are_the_same_on_dense_and_on_sparse_rows():
+    pair = make_pair(*files(2, 30))
+    aggregator = BY_LABEL["choquet"].make(3)
+    dense = block_system(pair, aggregator)
+    assert isinstance(dense.values, np.ndarray)
+    thin = replace(dense, values=sparse.csr_array(dense.values))
+    theta, *targets = aggregator.sample(6, np.random.default_rng(0))
+    directions = np.array(targets) - theta
+    chords = np.array([aggregator.chord(theta, direction) for direction in directions])
+    for one, other in zip(
+        best_on_lines(Scorer(dense), theta, directions, chords),
+        best_on_lines(Scorer(thin), theta, directions, chords),
+        strict=True,
+    ):
+        np.testing.assert_allclose(one, other, atol=1e-12)
+
+
+# ---------------------------------------------------------------- conflicts in a simplex
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_no_point_of_a_simplex_links_more_than_conflicts_allow(seed):
+    random = np.random.default_rng(seed)
+    blocks, corners = 12, 3
+    block = np.repeat(np.arange(blocks), 2)
+    values = random.normal(size=(block.size, corners)) + 0.3
+    weight = random.choice([1.0, 0.5], size=blocks)
+    keep = np.arange(block.size)
+    points = random.dirichlet(np.full(corners, 0.7), size=20_000)
+    holds = np.minimum.reduceat(values @ points.T, np.arange(0, block.size, 2), axis=0) > 0.0
+    most = (weight @ holds).max()
+    for saving in (
+        matching_saving(values, keep, block, weight, np.inf, 10**9),
+        clique_saving(values, keep, block, weight, np.inf),
+    ):
+        assert weight.sum() - saving >= most - 1e-12
+    assert matching_saving(values, keep, block, weight, np.inf, 1) <= weight.max()
+
+
+def test_matching_pairs_what_excludes_each_other():
+    """Block 0 holds left of the middle only, block 1 right of it only, block 2 everywhere but at an end."""
+    values = np.array([[1.0, -1.1], [-1.1, 1.0], [1.0, -0.1]])
+    own, ones = np.arange(3), np.ones(3)
+    assert matching_saving(values, own, own, ones, np.inf, 100) == 1.0
+    assert matching_saving(values[[0, 2]], own[:2], own[:2], ones, np.inf, 100) == 0.0
+
+
+def test_subtrees_of_many_rows_prove_the_same(monkeypatch):
+    """With every subtree told its rows, and explorations of one simplex each."""
+    pair = make_pair(*files(5, 40))
+    system = block_system(pair, BY_LABEL["weighted-mean"].make(3))
+    bounds = []
+    for few, budget in ((20_000, 10_000_000), (0, 1)):
+        monkeypatch.setattr("solver.engines.exact.tree._FEW_ROWS", few)
+        monkeypatch.setattr("solver.engines.exact.tree._BUDGET_ROWS", budget)
+        theta = system.aggregator.equal()
+        evaluator = Evaluator(pair, 1)
+        linked = evaluator.weight(system.aggregator.form(theta))
+        record = Record(Clock(60.0), theta, linked, system.total_weight - system.lost_weight)
+        SimplexTree(system, record, evaluator).run(60.0)
+        assert record.proven
+        bounds.append(record.bound)
+    assert bounds[0] == bounds[1]
