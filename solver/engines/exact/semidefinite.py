@@ -160,7 +160,10 @@ def widest_margin(
         right[size] = 1.0 - target.sum()
         right[size + 1] = 0.0
         scale[: size + 1] = 1.0 / np.sqrt(np.diag(system)[: size + 1])
-        step = scale * np.linalg.solve(system * scale * scale.reshape(-1, 1), scale * right)
+        try:
+            step = scale * np.linalg.solve(system * scale * scale.reshape(-1, 1), scale * right)
+        except Exception:  # singular to rounding, so these steps get no nearer
+            break
         move = rows @ step[:size] - step[size]
         shift = target - multipliers - ratio * move
         _full(step[:size], first, second, change)

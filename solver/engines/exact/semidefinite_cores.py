@@ -48,6 +48,8 @@ class SemidefiniteCoreFinder(CoreFinder):
 
     def ask(self, blocks: IndexArray) -> Answer:
         """Find a matrix on few rows, add the rows that it violates, and again."""
+        if blocks.size == 0:
+            return Answer(theta=self._anywhere)
         strange = [block for block in blocks.tolist() if not self._remembered[block]]
         if strange:
             self._remember(self._scorer.tightest_of(np.array(strange), self._anywhere)[0])

@@ -1,0 +1,285 @@
+"""Small pairs, runs of the exact engine and of its parts, and an oracle that knows about ties."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import chain, combinations
+
+import brute_force as plain
+import numpy as np
+import pytest
+
+from formulations.block_system import BlockSystem, block_system
+from formulations.distances import Standardisation
+from formulations.pair import Direction, Ties, make_pair
+from solver.engines.attacks import attack
+from solver.engines.base import Clock, EngineOptions, EngineResult, Record
+from solver.engines.exact.engine import ExactEngine
+from solver.engines.exact.hitting import HittingSearch
+from solver.engines.exact.tree import SimplexTree
+from solver.linkage.evaluator import Evaluator
+
+MOST_TREE_DIMENSION = 7
+
+
+def files(seed, n=7, attributes=3, noise=1.4):
+    random = np.random.default_rng(seed)
+    original = random.normal(size=(n, attributes))
+    return original, original + noise * random.normal(size=(n, attributes))
+
+
+@dataclass
+class Run:
+    """One run: what was searched, what was found, and how the engine says that it ended."""
+
+    system: BlockSystem
+    record: Record
+    evaluator: Evaluator
+    result: EngineResult | None = None
+
+
+def start(pair, aggregator, seconds=30.0, attacked=False):
+    """A run that has not begun, from equal weights or after the attack."""
+    system = block_system(pair, aggregator)
+    evaluator = Evaluator(pair, 1)
+    theta = aggregator.equal()
+    linked = evaluator.weight(aggregator.form(theta))
+    record = Record(Clock(seconds), theta, linked, system.total_weight - system.lost_weight)
+    if attacked:
+        attack(system, record, evaluator, 0)
+    return Run(system, record, evaluator)
+
+
+def honest(made, aggregator):
+    """The attack is what the evaluator counts, lies in the domain, and is not above the bound."""
+    record = made.record
+    assert record.linked == pytest.approx(made.evaluator.weight(aggregator.form(record.theta)))
+    assert record.linked <= record.bound + 1e-9
+    assert aggregator.domain().violation(record.theta) <= 1e-9
+    return made
+
+
+def engine(pair, aggregator, **options):
+    """The whole engine."""
+    made = start(pair, aggregator, **options)
+    made.result = ExactEngine().run(made.system, made.record, made.evaluator, EngineOptions())
+    assert made.result.margin is None
+    return honest(made, aggregator)
+
+
+def hitting_sets(pair, aggregator, seed=0, **options):
+    """Hitting sets alone, where the engine might have been done with the tree."""
+    made = start(pair, aggregator, **options)
+    if made.system.open_blocks.size:
+        search = HittingSearch(made.system, made.record, made.evaluator, seed)
+        search.small_cores()
+        search.rounds(np.inf)
+    return honest(made, aggregator)
+
+
+def tree(pair, aggregator, seconds=20.0):
+    """The tree alone."""
+    made = start(pair, aggregator)
+    if made.system.open_blocks.size:
+        SimplexTree(made.system, made.record, made.evaluator).run(seconds)
+    return honest(made, aggregator)
+
+
+def every_search(pair, aggregator):
+    """The engine and each of its two searches alone, by name."""
+    runs = {"engine": engine(pair, aggregator), "hitting sets": hitting_sets(pair, aggregator)}
+    if aggregator.on_simplex and aggregator.dimension <= MOST_TREE_DIMENSION:
+        runs["tree"] = tree(pair, aggregator)
+    return runs
+
+
+# ---------------------------------------------------------------- the optimum, ties included
+
+
+def reference(pair):
+    return plain.Records(pair.queries, pair.candidates, pair.partner.tolist(), pair.ties is Ties.SHARE)
+
+
+def exact_rows(pair, case, block):
+    """Rows of a block in the parameters of the oracle, ties taken off: fractions, by rival."""
+    family = case.family(pair.queries.shape[1])
+    records = reference(pair)
+    c = [[Fraction(x) for x in distances] for distances in records.distances(block, family.kind)]
+    own = c[records.partner[block]]
+    quadratic = case.name == "mahalanobis"
+    if quadratic:
+        unit = [int(k == m) for k in range(len(own)) for m in range(k, len(own))]
+    else:
+        unit = [int(x) for x in family.features([1] * len(own))]
+    rows = {}
+    for rival in records.rivals(block):
+        sizes = [sum(x * x for x in distances) for distances in (own, c[rival])]
+        tie = Fraction(plain.TIE) * (sizes[0] if quadratic else max(own))
+        tie += Fraction(plain.CANCELLATION) * sizes[1] if quadratic else 0
+        both = zip(family.features(c[rival]), family.features(own), unit, strict=True)
+        rows[rival] = [other - mine - tie * one for other, mine, one in both]
+    return rows
+
+
+def unit_rows(pair, case, block):
+    """The same in unit length, rounded once, shape (rivals, any); None when one of them vanishes."""
+    rows = exact_rows(pair, case, block).values()
+    largest = [max(abs(x) for x in row) for row in rows]
+    if not all(largest):
+        return None
+    scaled = [np.array([float(x / size) for x in row]) for row, size in zip(rows, largest, strict=True)]
+    return np.array([row / np.linalg.norm(row) for row in scaled])
+
+
+def linkable(family, rows, margin, cuts):
+    """Whether some parameters, inside the domain but for a rounding, link all of these rows."""
+    if family.cone is not None:
+        return plain.linkable(family, rows, margin, cuts)
+    x, widest = plain._program(family, rows, np.empty((0, rows.shape[1])))
+    outside = max((family.upper @ x - family.limit).max(), np.abs(family.equal @ x - family.value).max())
+    return widest > margin and outside <= 1e-13 and (rows @ x).min() > 1e-12
+
+
+def optimum(pair, case, margin=1e-9):
+    """Largest weight of blocks that some parameters link together, by asking about every set of blocks.
+
+    Blocks that need a margin below `margin` on rows of unit length are taken for not linkable, so this may
+    be too small. It is never too large: what only the program's tolerance lets through does not count.
+    """
+    family = case.family(pair.queries.shape[1])
+    rows = [unit_rows(pair, case, block) for block in range(pair.blocks)]
+    cuts: list[np.ndarray] = []
+
+    def possible(blocks):
+        together = [rows[block] for block in blocks if len(rows[block])]
+        return not together or linkable(family, np.vstack(together), margin, cuts)
+
+    alone = [block for block, own in enumerate(rows) if own is not None and possible([block])]
+    sets = chain.from_iterable(combinations(alone, size) for size in range(len(alone) + 1))
+    by_weight = sorted(sets, key=lambda blocks: -pair.weight[list(blocks)].sum())
+    return float(next(pair.weight[list(blocks)].sum() for blocks in by_weight if possible(blocks)))
+
+
+# ---------------------------------------------------------------- nasty files
+
+
+def _normal(random, original, masked):
+    del random
+    return original, masked
+
+
+def _whole_numbers(random, original, masked):
+    del masked
+    original = random.integers(0, 4, size=original.shape).astype(float)
+    return original, original + random.integers(-1, 2, size=original.shape)
+
+
+def _permuted_whole_numbers(random, original, masked):
+    del masked
+    original = random.integers(0, 3, size=original.shape).astype(float)
+    return original, random.permuted(original, axis=0)
+
+
+def _halves(random, original, masked):
+    del random
+    return np.round(2.0 * original) / 2.0, np.round(2.0 * masked) / 2.0
+
+
+def _duplicates(random, original, masked):
+    for _ in range(len(original) // 2):
+        first, second = random.integers(len(original), size=2)
+        values = (original, masked)[random.integers(2)]
+        values[first] = values[second]
+    return original, masked
+
+
+def _nearly_duplicates(random, original, masked):
+    """Records that differ by so little that ties are at stake."""
+    for _ in range(len(original)):
+        first, second = random.integers(len(original), size=2)
+        values = (original, masked)[random.integers(2)]
+        values[first] = values[second] + 10.0 ** random.uniform(-13, -8) * random.normal(size=values.shape[1])
+    return original, masked
+
+
+def _mirrored(random, original, masked):
+    """Rivals as far as the partner on every attribute, or nearly."""
+    for first in range(len(original)):
+        second = random.integers(len(original))
+        if first != second:
+            signs = random.choice([-1.0, 1.0], size=masked.shape[1])
+            off = random.choice([0.0, 1e-13, 1e-11, 1e-10, 1e-9, 1e-8]) * random.normal(size=masked.shape[1])
+            masked[second] = original[first] + signs * (masked[first] - original[first]) + off
+    return original, masked
+
+
+def _unchanged_values(random, original, masked):
+    return original, np.where(random.random(original.shape) < 0.5, original, masked)
+
+
+def _scaled(random, original, masked):
+    scale = 10.0 ** random.uniform(-150, 150, size=original.shape[1])
+    return original * scale, masked * scale
+
+
+def _outliers(random, original, masked):
+    for values in (original, masked):
+        values[random.integers(len(values))] *= 10.0 ** random.uniform(0, 8)
+    return original, masked
+
+
+def _far_from_zero(random, original, masked):
+    offset = 10.0 ** random.uniform(0, 9, size=original.shape[1])
+    return original + offset, masked + offset
+
+
+def _near_partners(random, original, masked):
+    del masked
+    size = 10.0 ** random.uniform(-9, 0, size=(len(original), 1))
+    return original, original + size * random.normal(size=original.shape)
+
+
+KINDS = {
+    "normal": _normal,
+    "whole numbers": _whole_numbers,
+    "permuted whole numbers": _permuted_whole_numbers,
+    "halves": _halves,
+    "duplicates": _duplicates,
+    "nearly duplicates": _nearly_duplicates,
+    "mirrored": _mirrored,
+    "unchanged values": _unchanged_values,
+    "scaled": _scaled,
+    "outliers": _outliers,
+    "far from zero": _far_from_zero,
+    "near partners": _near_partners,
+}
+
+
+def nasty_pair(kind, seed, most=7):
+    """A pair of this kind under a random tie rule, direction, standardisation and weighting.
+
+    Raises
+    ------
+    FormulationError
+        When an attribute happens to be constant.
+    """
+    random = np.random.default_rng(seed)
+    n = int(random.integers(1, most + 1))
+    original, masked = files(seed, n, int(random.integers(2, 5)), random.choice([0.3, 1.0, 1.4]))
+    original, masked = KINDS[kind](random, original, masked)
+    partner = np.arange(n)
+    if random.random() < 0.3:  # candidates of nobody, and a record without a partner
+        more = random.normal(size=(int(random.integers(1, 4)), masked.shape[1])) * np.abs(masked).max(axis=0)
+        masked = np.vstack([masked, more])
+        partner[random.integers(n)] = -1 if n > 2 else 0
+    options = [how for how in Standardisation if kind != "scaled" or how is not Standardisation.NONE]
+    return make_pair(
+        original,
+        masked,
+        partner,
+        direction=Direction(random.choice(list(Direction))),
+        standardisation=Standardisation(random.choice(options)),
+        ties=Ties(random.choice(list(Ties))),
+        weight=random.choice([0.5, 1.0, 2.0, 3.3, 1.0 / 3.0], size=n) if random.random() < 0.2 else None,
+    )

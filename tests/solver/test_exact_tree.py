@@ -1,0 +1,152 @@
+"""Branch and bound on simplices: conflicts, and whole trees, against independent optima."""
+
+from __future__ import annotations
+
+from itertools import chain, combinations
+
+import brute_force as plain
+import numpy as np
+import pytest
+from aggregator_cases import BY_LABEL
+from exact_runs import files, hitting_sets, optimum, reference, start, tree
+from scipy.optimize import linprog
+
+from formulations.distances import Standardisation
+from formulations.pair import Direction, Ties, make_pair
+from solver.engines.exact.tree import SimplexTree
+from solver.engines.exact.tree_conflicts import clique_saving, matching_saving
+
+on_simplex = pytest.mark.parametrize("label", ["weighted-mean", "owa", "2-additive"])
+
+
+def undecided_rows(seed):
+    """Values of the rows of some blocks at the vertices of a simplex: continuous, or a few whole numbers."""
+    random = np.random.default_rng(seed)
+    blocks, corners = int(random.integers(2, 8)), int(random.integers(2, 5))
+    block = np.repeat(np.arange(blocks), random.integers(1, 4, size=blocks))
+    shape = (block.size, corners)
+    values = random.normal(size=shape) if seed % 2 else random.integers(-2, 3, size=shape).astype(float)
+    values[np.arange(block.size), random.integers(corners, size=block.size)] = 1.0
+    return values, block, random.choice([1.0, 1.0, 0.5, 1.0 / 3.0, 2.0], size=blocks)
+
+
+def linked_somewhere(values):
+    """Whether some point of the simplex makes all rows positive, by an independent program."""
+    rows, corners = values.shape
+    answer = linprog(
+        np.append(np.zeros(corners), -1.0),
+        A_ub=np.hstack([-values, np.ones((rows, 1))]),
+        b_ub=np.zeros(rows),
+        A_eq=np.append(np.ones(corners), 0.0)[None, :],
+        b_eq=[1.0],
+        bounds=[(0, None)] * corners + [(None, None)],
+    )
+    return -answer.fun > 1e-7
+
+
+def most_linked(values, block, weight):
+    blocks = range(weight.size)
+    sets = chain.from_iterable(combinations(blocks, size) for size in range(weight.size + 1))
+    for chosen in sorted(sets, key=lambda chosen: -weight[list(chosen)].sum()):
+        rows = values[np.isin(block, chosen)]
+        if not len(rows) or linked_somewhere(rows):
+            return weight[list(chosen)].sum()
+    raise AssertionError("the empty set can always be linked")
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_conflicts_save_no_more_than_is_out_of_reach(seed):
+    values, block, weight = undecided_rows(seed)
+    keep = np.arange(block.size, dtype=np.intp)
+    most = weight.sum() - most_linked(values, block, weight)
+    cliques = clique_saving(values, keep, block, weight, np.inf)
+    assert cliques <= most + 1e-9
+    for effort in (1, 1_000_000):
+        assert matching_saving(values, keep, block, weight, np.inf, effort) <= most + 1e-9
+
+
+def test_conflicts_are_found():
+    """Opposite rows exclude each other, of three that do so in pairs two are given up."""
+    values = np.array([[1.0, -1.1, -1.1], [-1.1, 1.0, -1.1], [-1.1, -1.1, 1.0]])
+    keep = np.arange(3, dtype=np.intp)
+    weight = np.array([3.0, 1.0, 2.0])
+    assert clique_saving(values, keep, keep, weight, np.inf) == pytest.approx(3.0)
+    assert matching_saving(values, keep, keep, weight, np.inf, 1000) > 0.0
+    assert clique_saving(np.abs(values), keep, keep, weight, np.inf) == 0.0
+    assert matching_saving(np.abs(values), keep, keep, weight, np.inf, 1000) == 0.0
+
+
+@pytest.mark.parametrize("touch", [-1e-12, -1e-16, 0.0, 1e-16, 1e-12])
+def test_rows_that_touch_conflict_only_beyond_rounding(touch):
+    """Opposite rows meet where both vanish; only less than that is out of reach for sure."""
+    values = np.array([[1.0, -1.0, 0.3], [-1.0, 1.0, -0.3]]) + touch
+    keep = np.arange(2, dtype=np.intp)
+    saving = clique_saving(values, keep, keep, np.ones(2), np.inf)
+    assert saving == (1.0 if touch == -1e-12 else 0.0)
+
+
+@pytest.mark.parametrize("label", ["weighted-mean", "owa"])
+@pytest.mark.parametrize("seed", range(4))
+def test_two_attributes_agree_with_overlapping_intervals(label, seed):
+    pair = make_pair(*files(seed, 150, 2, 0.5))
+    features = (lambda c: sorted(c, reverse=True)) if label == "owa" else list
+    made = tree(pair, BY_LABEL[label].make(2))
+    assert made.record.proven
+    assert made.record.linked == plain.overlap_optimum(reference(pair), features)
+
+
+@on_simplex
+@pytest.mark.parametrize("ties", list(Ties))
+@pytest.mark.parametrize("direction", list(Direction))
+@pytest.mark.parametrize("seed", range(3))
+def test_trees_alone_reach_the_optimum(label, ties, direction, seed):
+    attributes = 2 if label == "2-additive" else 2 + seed
+    original, masked = files(seed, attributes=attributes)
+    masked[1] = masked[0]
+    pair = make_pair(original, masked, ties=ties, direction=direction)
+    case = BY_LABEL[label]
+    made = tree(pair, case.make(attributes))
+    assert made.record.proven
+    assert made.record.linked == pytest.approx(optimum(pair, case))
+
+
+@on_simplex
+@pytest.mark.parametrize("seed", range(3))
+def test_both_searches_agree(label, seed):
+    attributes = 2 if label == "2-additive" else 3
+    pair = make_pair(*files(seed, 40, attributes, 0.7))
+    aggregator = BY_LABEL[label].make(attributes)
+    by_tree, by_cores = tree(pair, aggregator).record, hitting_sets(pair, aggregator).record
+    assert by_tree.proven
+    assert by_tree.linked <= by_cores.bound
+    assert by_cores.linked <= by_tree.bound
+
+
+def test_a_tree_goes_on_where_it_stopped():
+    pair = make_pair(*files(2, 80, 4, 0.9))
+    made = start(pair, BY_LABEL["weighted-mean"].make(4), seconds=60.0)
+    search = SimplexTree(made.system, made.record, made.evaluator)
+    bounds, nodes = [made.record.bound], [0]
+    while not made.record.proven and made.record.clock.seconds < 40.0:
+        search.run(made.record.clock.seconds + 0.02)
+        bounds.append(made.record.bound)
+        nodes.append(search.nodes)
+    assert made.record.proven
+    assert bounds == sorted(bounds, reverse=True)
+    assert nodes == sorted(nodes)
+
+
+@pytest.mark.parametrize("label", ["weighted-mean", "owa"])
+@pytest.mark.parametrize("seed", range(25))
+def test_whole_numbers_full_of_ties(label, seed):
+    """Rivals as near as the partner, opposite rows, records that are equal."""
+    random = np.random.default_rng(seed)
+    original = random.integers(0, 4, size=(7, 2)).astype(float)
+    masked = original + random.integers(-1, 2, size=(7, 2))
+    if any(np.ptp(values[:, k]) == 0 for values in (original, masked) for k in range(2)):
+        masked[0] += 1.0
+        original[0] += 2.0
+    pair = make_pair(original, masked, standardisation=Standardisation.POOLED)
+    case = BY_LABEL[label]
+    made = tree(pair, case.make(2))
+    assert made.record.linked == optimum(pair, case) == made.record.bound
