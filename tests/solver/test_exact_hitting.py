@@ -29,8 +29,9 @@ quickly = settings(derandomize=True, max_examples=150, deadline=None)
 def masters(draw):
     """Cores over a few blocks, and the weight of each block: ones, shares of ties or anything."""
     blocks = draw(st.integers(1, 8))
-    core = st.frozensets(st.integers(0, blocks - 1), min_size=1, max_size=min(4, blocks))
-    cores = draw(st.lists(core, min_size=1, max_size=14, unique=True))
+    most = draw(st.sampled_from([2, 4]))  # many pairs make cliques
+    core = st.frozensets(st.integers(0, blocks - 1), min_size=1, max_size=min(most, blocks))
+    cores = draw(st.lists(core, min_size=1, max_size=18, unique=True))
     weight = draw(st.sampled_from([(1.0,), (1.0, 0.5, 1.0 / 3.0), (3.3, 0.01, 1e4)]))
     return cores, np.array(draw(st.lists(st.sampled_from(weight), min_size=blocks, max_size=blocks)))
 
@@ -123,12 +124,16 @@ def test_the_master_without_time_bounds_all_the_same():
     assert point.shape == (60,)
 
 
-def test_three_pairs_in_a_triangle():
-    """Two of the three must go; the relaxation says one and a half."""
-    master = master_of([frozenset(core) for core in ({0, 1}, {1, 2}, {0, 2})], np.ones(4))
+@pytest.mark.parametrize(
+    ("size", "relaxed", "whole"), [(3, 2.0, 2.0), (4, 2.0, 2.0), (5, 2.5, 3.0), (7, 3.5, 4.0)]
+)
+def test_cycles_of_pairs(size, relaxed, whole):
+    """Three pairs in a triangle are a clique, all but one of which go; of longer cycles half must go."""
+    cores = [frozenset({block, (block + 1) % size}) for block in range(size)]
+    master = master_of(cores, np.ones(size + 1))
     master.relaxed()
-    assert master.bound == pytest.approx(1.5)
-    assert master.whole(10.0, 0.999).sum() == 2.0
+    assert master.bound == pytest.approx(relaxed)
+    assert master.whole(10.0, 0.999).sum() == whole
 
 
 # ---------------------------------------------------------------- the search as a whole

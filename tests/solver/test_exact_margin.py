@@ -51,7 +51,7 @@ def test_the_largest_value_of_a_row_is_attained_by_an_eigenvector(n, seed):
     assert family.equal @ np.outer(vectors[0], vectors[0])[first, second] == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("many", [1, 2, 6, 20])
 @pytest.mark.parametrize("n", [2, 3, 5])
 def test_matrix_and_multipliers_meet(n, many, seed):
@@ -77,7 +77,7 @@ def test_two_rows_agree_with_a_search_over_their_multipliers(seed):
     assert bound == pytest.approx(answer.fun, abs=1e-6)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(8))
 def test_no_sampled_matrix_has_a_wider_margin(seed):
     n = 3
     rows = some_rows(seed, 5, n)
@@ -89,7 +89,7 @@ def test_no_sampled_matrix_has_a_wider_margin(seed):
     assert (points @ rows.T).min(axis=1).max() <= bound + 1e-12
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(8))
 def test_it_stops_once_the_sign_is_known(seed):
     rows = some_rows(seed, 8, 3)
     margin, bound = solved(rows, 3, 1e-9, -2e-14)
