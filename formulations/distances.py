@@ -35,6 +35,15 @@ most about ``(n + 2) * 1.2e-16 * |d|' |M| |d|``, and ``|d|' |M| |d| <= trace(M) 
 semidefinite M. This covers 80 attributes; it is a part of every tie of two quadratic forms.
 """
 
+ROW_TIE_TOLERANCE = 0.9 * TIE_TOLERANCE
+ROW_CANCELLATION_TOLERANCE = 0.5 * CANCELLATION_TOLERANCE
+"""What the rows of models and engines take for a tie: a little less than the evaluator does.
+
+So whatever the evaluator links is linked by the rows as well, for all that rounding may do to either, and a
+bound on the rows is a bound on its count. The slack, 1e-12 of the partner's size, is far above the rounding
+of its distance, and half of `CANCELLATION_TOLERANCE` is above that of the terms that cancel.
+"""
+
 
 class Standardisation(StrEnum):
     """Whose mean and standard deviation scale the attributes."""

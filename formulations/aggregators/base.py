@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from formulations.distances import TIE_TOLERANCE, Differences
+from formulations.distances import ROW_TIE_TOLERANCE, Differences
 from formulations.errors import FormulationError
 from formulations.forms import DistanceForm
 
@@ -215,7 +215,7 @@ class Aggregator(ABC):
         return np.ones(self.dimension)
 
     def tie(self, partner: FloatArray, rival: FloatArray) -> FloatArray:
-        """By how much a rival must be farther than the partner, row by row, not to tie with it.
+        """By how much a rival must be farther than the partner, row by row, not to tie with it, at least.
 
         Parameters
         ----------
@@ -225,11 +225,12 @@ class Aggregator(ABC):
         Returns
         -------
         ndarray of float64, shape (rows,)
-            `TIE_TOLERANCE` times the partner's size. The rival's size does not matter: a monotone distance
-            has no terms that cancel, so near a tie its error is relative to the partner's distance too.
+            `ROW_TIE_TOLERANCE` times the partner's size, a little less than the evaluator's tie. The rival's
+            size does not matter: a monotone distance has no terms that cancel, so near a tie its error is
+            relative to the partner's distance too.
         """
         del rival
-        return np.asarray(TIE_TOLERANCE * np.abs(partner).max(axis=1))
+        return np.asarray(ROW_TIE_TOLERANCE * np.abs(partner).max(axis=1))
 
     def chord(self, theta: FloatArray, direction: FloatArray) -> tuple[float, float]:
         """Range of t for which ``theta + t * direction`` stays in the domain, `theta` being inside."""

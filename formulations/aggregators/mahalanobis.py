@@ -11,7 +11,7 @@ from scipy.linalg import eigh
 
 from formulations.aggregators.base import Aggregator, Domain, FloatArray, Lift, finite, sample_simplex
 from formulations.aggregators.weighted_mean import WeightedMean
-from formulations.distances import CANCELLATION_TOLERANCE, TIE_TOLERANCE, Differences
+from formulations.distances import ROW_CANCELLATION_TOLERANCE, ROW_TIE_TOLERANCE, Differences
 from formulations.errors import FormulationError
 from formulations.forms import DistanceForm, FormKind
 
@@ -63,9 +63,9 @@ class Mahalanobis(Aggregator):
         return np.asarray(first == second, dtype=np.float64)
 
     def tie(self, partner: FloatArray, rival: FloatArray) -> FloatArray:
-        """`TIE_TOLERANCE` of the partner's ``|c|**2``, and what cancelling terms leave of the rival's."""
+        """`ROW_TIE_TOLERANCE` of the partner's ``|c|**2``, and what cancelling terms leave of the rival's."""
         sizes = (partner**2).sum(axis=1), (rival**2).sum(axis=1)
-        return np.asarray(TIE_TOLERANCE * sizes[0] + CANCELLATION_TOLERANCE * sizes[1])
+        return np.asarray(ROW_TIE_TOLERANCE * sizes[0] + ROW_CANCELLATION_TOLERANCE * sizes[1])
 
     def domain(self) -> Domain:
         """Trace one, and ``M_kk + M_ll +- 2 M_kl >= 0`` for every pair: a relaxation of semidefiniteness."""
