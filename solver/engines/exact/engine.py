@@ -18,10 +18,12 @@ from solver.engines.scoring import Scorer
 from solver.linkage.evaluator import Evaluator
 
 MOST_TREE_DIMENSIONS = 7
-_QUICK_SECONDS = 6.0
+_QUICK_TREE = 6.0
+_LONGER_TREE = 15.0
 _QUICK_ROUNDS = 15.0
-_TREE_SHARE = 0.6
-_TREE_SECONDS = 600.0
+_HITTING_SHARE = 0.4
+_NARROW = 0.05
+_MOST_BLOCKS = 2_000
 _UNDECIDED = (
     "some records exclude each other only up to rounding, so the interval stays open; --engine milp may "
     "close it up to its margin"
@@ -70,17 +72,27 @@ class _Run:
     def search(self) -> None:
         """First what is quick, then all attacks, then what takes long."""
         clock, aggregator = self._record.clock, self._system.aggregator
-        if aggregator.on_simplex and aggregator.dimension <= MOST_TREE_DIMENSIONS:
+        on_tree = aggregator.on_simplex and aggregator.dimension <= MOST_TREE_DIMENSIONS
+        if on_tree:
             tree = SimplexTree(self._system, self._record, self._evaluator)
-            self._tree(tree, clock.seconds + _QUICK_SECONDS)
+            self._tree(tree, clock.seconds + _QUICK_TREE)
             self._attack()
-            self._tree(tree, clock.share(_TREE_SHARE, _TREE_SECONDS))
-        if not self._over:
+            self._tree(tree, clock.seconds + _LONGER_TREE)
+        if self._over or (on_tree and self._system.open_blocks.size > _MOST_BLOCKS):
+            pass  # among thousands of blocks there are too many pairs to ask about
+        else:
             hitting = HittingSearch(self._system, self._record, self._evaluator, self._seed)
-            self._hitting(hitting, hitting.small_cores)
-            self._hitting(hitting, lambda: hitting.rounds(clock.seconds + _QUICK_ROUNDS))
-            self._attack()
-            self._hitting(hitting, lambda: hitting.rounds(np.inf))
+            until = clock.share(_HITTING_SHARE, np.inf) if on_tree else np.inf
+            self._hitting(hitting, lambda: hitting.small_cores(until))
+            self._hitting(hitting, lambda: hitting.rounds(min(until, clock.seconds + _QUICK_ROUNDS)))
+            if not on_tree:
+                self._attack()
+            # A narrow gap closes steadily; a wide one all at once, when the tree has been searched.
+            gap = self._record.bound - self._record.linked
+            if not on_tree or gap <= _NARROW * self._system.total_weight:
+                self._hitting(hitting, lambda: hitting.rounds(np.inf))
+        if on_tree:
+            self._tree(tree, np.inf)
 
     @property
     def _over(self) -> bool:

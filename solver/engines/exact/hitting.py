@@ -66,13 +66,13 @@ class HittingSearch:
         self._swaps = SwapSearch(self._finder, self._scorer, system.open_weight, self._learn, self._random)
         self.undecided = False
 
-    def small_cores(self) -> None:
-        """Single blocks and all pairs, then cores that fractional hitting sets miss."""
+    def small_cores(self, until: float = np.inf) -> None:
+        """Single blocks and all pairs, then cores that fractional hitting sets miss, until that time."""
         together = self._witnesses()
         self._singles(together)
-        self._pairs(together)
+        self._pairs(together, until)
         if self.master.cores:
-            self._relaxed_rounds()
+            self._relaxed_rounds(until)
 
     def rounds(self, until: float) -> None:
         """Cores that whole hitting sets miss, until all is proven or the clock shows `until` seconds."""
@@ -84,8 +84,12 @@ class HittingSearch:
             left = min(until - began, np.inf if clock.remaining is None else clock.remaining)
             point = self.master.whole(min(_MASTER_SECONDS, left), 0.999 if self._whole else 1e-6)
             self._tighten(self.master.bound)
+            # The same set misses many cores; asking for them may take as long as finding the set did.
+            enough = 2.0 * clock.seconds - began
             if self._over or not self._separate(point, 0.5):
                 return
+            while not self._over and clock.seconds < enough:
+                self._separate(point, 0.5)
             self._swap(clock.seconds - began)
 
     def _swap(self, seconds: float) -> None:
@@ -138,11 +142,11 @@ class HittingSearch:
             if not together[block, block]:
                 self._ask(np.array([block]), together)
 
-    def _pairs(self, together: BoolArray) -> None:
+    def _pairs(self, together: BoolArray, until: float) -> None:
         """Prove that two blocks exclude each other, or find parameters that link both."""
         able = together.diagonal()
         first, second = np.nonzero(np.triu(~together & able[:, None] & able[None, :], 1))
-        until = self._record.clock.share(_PAIRS_SHARE, np.inf)
+        until = min(until, self._record.clock.share(_PAIRS_SHARE, np.inf))
         for done, at in enumerate(self._random.permutation(first.size)):
             if self._over or self._record.clock.seconds > until:
                 return
@@ -164,11 +168,11 @@ class HittingSearch:
 
     # ---- cores that the current hitting set misses
 
-    def _relaxed_rounds(self) -> None:
+    def _relaxed_rounds(self, until: float) -> None:
         """Cores that the fractional hitting set misses, until they no longer raise its weight."""
         self._record.phase = "cores"
         bounds: list[float] = []
-        while not self._over:
+        while not self._over and self._record.clock.seconds < until:
             point = self._tighten_relaxed()
             bounds.append(self.master.bound)
             if len(bounds) > _STALLED and bounds[-1] - bounds[-1 - _STALLED] < _LEAST_RISE:
@@ -184,21 +188,21 @@ class HittingSearch:
             answer = self._finder.ask(np.flatnonzero(inside))
             if answer.theta is not None:
                 self._attack(answer.theta)
-            if answer.core is None or answer.proof is None:
-                if answer.theta is None:
-                    self._note_undecided()
                 return found
-            core, proof = self._shrunk(answer, point)
-            found |= self.master.add(core, proof)
+            if answer.core is not None and answer.proof is not None:
+                core, proof = self._shrunk(answer, point)
+                found |= self.master.add(core, proof)
+            else:
+                self._note_undecided()
+                core = frozenset(np.flatnonzero(inside).tolist())
             # Another core, without the block of this one that the hitting set was nearest to taking.
-            members = sorted(core)
-            inside[max(members, key=lambda block: (point[block], self._random.random()))] = False
+            inside[max(sorted(core), key=lambda block: (point[block], self._random.random()))] = False
         return found
 
     def _shrunk(self, answer: Answer, point: FloatArray) -> tuple[Core, CoreProof]:
         assert answer.core is not None
         if len(answer.core) > 2:
-            order = sorted(answer.core, key=lambda block: (-point[block], block))
+            order = sorted(answer.core, key=lambda block: (-point[block], self._random.random()))
             answer = self._finder.shrink(answer, order)
         assert answer.core is not None
         assert answer.proof is not None
