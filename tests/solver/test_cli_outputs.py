@@ -20,6 +20,7 @@ EVALUATE = ["evaluate", *PAIR, "--parameters", "fit.json"]
 TARGETS = [
     (FIT, "--json", "out.json"),
     (FIT, "--report", "out.html"),
+    (FIT, "--certificate", "out.json"),
     (FIT, "--write-model", "out.lp"),
     (COMPARE, "--json", "out.json"),
     (COMPARE, "--csv", "out.csv"),

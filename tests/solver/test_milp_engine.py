@@ -343,7 +343,7 @@ def test_bounds_are_rounded_down_to_whole_blocks_when_blocks_weigh_one():
 
 def test_unknown_engines_and_settings():
     for name, options, expected in (
-        ("exakt", {}, "unknown engine 'exakt': choose one of milp, exact"),
+        ("exakt", {}, "unknown engine 'exakt': choose one of exact, milp"),
         ("milp", {"threads": 0}, "threads must be at least 1, not 0"),
         ("milp", {"margin": 1.5}, "the margin must be above 0 and below 1, not 1.5"),
         ("milp", {"backend": "highz"}, "unknown backend 'highz': did you mean 'highs'?"),
@@ -389,7 +389,7 @@ def test_a_backend_that_fails_leaves_the_attack(monkeypatch):
     random = np.random.default_rng(5)
     original = pd.DataFrame(random.normal(size=(40, 2)), columns=["a", "b"])
     masked = original + random.normal(scale=0.8, size=(40, 2))
-    result = fit(original, masked, attributes=["a", "b"])
+    result = fit(original, masked, attributes=["a", "b"], engine="milp")
     assert result.status == "feasible"
     assert 0 < result.linked < result.linked_upper_bound <= 40
     assert result.details["notes"] == [
