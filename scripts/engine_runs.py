@@ -209,13 +209,14 @@ def solve(case: Case, method: str, seconds: float) -> dict[str, Any]:
         time_limit=seconds,
         options=options,
     )
+    phases = result.details["phases"]
     return {
         "status": result.status,
         "limit": result.limit or "",
         "linked": result.linked,
         "bound": result.linked_upper_bound,
         "seconds": result.details["seconds"],
-        "attack_seconds": result.details["phases"]["attack"],
+        "attack_seconds": sum(phases.get(name, 0.0) for name in ("first attack", "attack")),
         "peak_mb": round(meter.peak() / 1e6, 1),
         "needed_c": needed,
         "note": "; ".join(result.details["notes"]),

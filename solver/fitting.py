@@ -20,7 +20,7 @@ from formulations.block_system import BlockSystem, block_system, system_of
 from solver.backends.base import Limit, Status
 from solver.certificate.build import certify
 from solver.engines.attacks import attack
-from solver.engines.base import Clock, Engine, EngineOptions, EngineResult, Record, Reporter
+from solver.engines.base import Clock, Engine, EngineOptions, EngineResult, Proof, Record, Reporter
 from solver.engines.growing import GrowingRows, GrowingRun
 from solver.engines.registry import get_engine
 from solver.errors import UsageError
@@ -110,6 +110,12 @@ def fit(
     check_memory_limit(memory_limit)
     choices = options or EngineOptions()
     runner = get_engine(engine, choices)
+    usual = EngineOptions()
+    own = (choices.backend, choices.margin, choices.big_c) != (usual.backend, usual.margin, usual.big_c)
+    if engine == "exact" and own:
+        raise UsageError(
+            "backend, margin and big_c are for the engine milp: leave them out, or say engine='milp'"
+        )
     if certificate and engine != "exact":
         raise UsageError(f"the engine {engine} proves nothing that could be checked: use --engine exact")
     problem = make_problem(original, masked, ProblemOptions(**problem_options))
@@ -125,7 +131,6 @@ def fit(
 
 def _certified(result: FitResult, problem: Problem, run: _Run) -> FitResult:
     """The result with its certificate."""
-    assert run.outcome.proof is not None
     written = certify(
         problem.files,
         problem.describe(),
@@ -133,7 +138,7 @@ def _certified(result: FitResult, problem: Problem, run: _Run) -> FitResult:
         result.parameters,
         result.linked,
         run.record.bound,
-        run.outcome.proof,
+        run.outcome.proof or Proof("lost"),
         max(_CERTIFICATE_SECONDS, run.record.clock.time_limit or 0.0),
     )
     return replace(result, certificate=written)
