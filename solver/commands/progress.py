@@ -13,7 +13,13 @@ from typing import TextIO
 from solver.engines.base import EngineProgress
 
 # Short, so that the numbers and the advice fit a terminal of 80 columns.
-_PHASES = {"attack": "attacking", "build": "building", "solve": "proving"}
+_PHASES = {
+    "attack": "attacking",
+    "build": "building",
+    "solve": "proving",
+    "branch and bound": "proving",
+    "hitting sets": "proving",
+}
 _TICK = 0.25
 """Seconds between two drawings."""
 
@@ -46,9 +52,12 @@ class ProgressLine:
     def report(self, progress: EngineProgress) -> None:
         """Show the attack and the bound of a running engine."""
         phase = _PHASES.get(progress.phase, progress.phase)
-        self.show(
-            f"{phase}: linked {progress.linked:g}, at most {progress.bound:g}  (Ctrl-C: stop with this)"
-        )
+        interval = f"{phase}: linked {progress.linked:g}, at most {progress.bound:g}"
+        if progress.work:
+            gap = progress.bound - progress.linked
+            self.show(f"{interval}, gap {gap:g}, {progress.work}  (Ctrl-C stops)")
+        else:
+            self.show(f"{interval}  (Ctrl-C: stop with this)")
 
     def close(self) -> None:
         """Take the line away."""

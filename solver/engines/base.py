@@ -26,12 +26,16 @@ _LOOK_AT_MEMORY = 0.02
 
 @dataclass(frozen=True)
 class EngineProgress:
-    """What a running engine knows: seconds so far, best linked weight, upper bound, and what it is doing."""
+    """What a running engine knows: seconds so far, best linked weight, upper bound, and what it is doing.
+
+    `work` says how much of it, such as ``1085 cores``; empty where there is nothing to count.
+    """
 
     seconds: float
     linked: float
     bound: float
     phase: str
+    work: str = ""
 
 
 class Clock:
@@ -132,6 +136,8 @@ class Record:
         Every improvement of either.
     report : callable, optional
         Told every improvement.
+    phase, work : str
+        What is being done, and how much of it: cores found, simplices looked at.
     """
 
     clock: Clock
@@ -140,6 +146,7 @@ class Record:
     bound: float
     report: Reporter | None = None
     phase: str = "attack"
+    work: str = ""
     trace: list[tuple[float, float, float]] = field(default_factory=list)
 
     @property
@@ -169,7 +176,8 @@ class Record:
     def tell(self) -> None:
         """Tell the reporter how things stand."""
         if self.report is not None:
-            self.report(EngineProgress(self.clock.seconds, self.linked, self.bound, self.phase))
+            progress = EngineProgress(self.clock.seconds, self.linked, self.bound, self.phase, self.work)
+            self.report(progress)
 
 
 @dataclass(frozen=True)

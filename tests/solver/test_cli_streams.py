@@ -202,7 +202,7 @@ def _take_terminal() -> None:
 def test_progress_and_ctrl_c_on_a_terminal():
     # So wide a margin keeps the optimiser busy for minutes.
     terminal = Terminal("fit", "--margin", "0.2", "--time-limit", "300", "--json", "out.json")
-    terminal.wait_for(r"proving: linked \d+, at most \d+  \(Ctrl-C: stop with this\)")
+    terminal.wait_for(r"proving: linked \d+, at most \d+.*  \(Ctrl-C")
     terminal.press_ctrl_c()
     code, printed = terminal.end()
     assert code == 0
@@ -284,6 +284,16 @@ def test_the_line_fits_the_terminal_and_its_clock_runs_by_itself():
     words = "proving: linked 374, at most 381.5  (Ctrl-C: stop with this)"
     assert all(part[10:].rstrip() == words for part in shown)
     assert screen.written.endswith("\r" + " " * 79 + "\r")
+
+
+def test_the_line_says_the_gap_and_how_much_was_done():
+    screen = Screen()
+    line = ProgressLine(screen, "reading")
+    line.report(EngineProgress(1.0, 352.0, 354.0, "hitting sets", "1085 cores"))
+    time.sleep(0.4)
+    line.close()
+    words = "proving: linked 352, at most 354, gap 2, 1085 cores  (Ctrl-C stops)"
+    assert screen.written.split("\r")[1][10:].rstrip() == words
 
 
 @pytest.mark.parametrize("phase", ["attack", "build", "solve"])

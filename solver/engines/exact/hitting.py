@@ -230,5 +230,6 @@ class HittingSearch:
         if self._whole:
             given_up = float(np.ceil(given_up - 1e-6))
         bound = self._system.sure_weight + open_weight - given_up
+        self._record.work = f"{len(self.master.cores)} cores"
         self._record.tighten(rounded_bound(bound, self._system.pair.weight))
         self._record.tell()

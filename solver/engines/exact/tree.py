@@ -151,5 +151,6 @@ class SimplexTree:
         """Take the largest bound that waits, or that could not be split any more, as the upper bound."""
         waiting = -self._waiting[0][0] if self._waiting else -np.inf
         bound = max(waiting, self._stuck, self._record.linked)
+        self._record.work = f"{self.nodes} nodes"
         self._record.tighten(rounded_bound(bound, self._system.pair.weight))
         self._record.tell()
