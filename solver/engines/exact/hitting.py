@@ -184,7 +184,7 @@ class HittingSearch:
         """Collect cores among the blocks that a hitting set leaves out; True when there was a new one."""
         inside = point < threshold
         found = False
-        while not self._record.clock.expired:
+        while inside.any() and not self._record.clock.expired:
             answer = self._finder.ask(np.flatnonzero(inside))
             if answer.theta is not None:
                 self._attack(answer.theta)
