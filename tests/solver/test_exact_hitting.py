@@ -107,7 +107,7 @@ def test_the_lightest_set_is_found_and_its_bound_holds(made, relaxed_first):
     least = lightest(cores, weight)
     gap = 0.999 if (weight == 1.0).all() else 1e-6
     for _ in range(2):
-        point = master.whole(10.0, gap)
+        point = master.whole(master.rows(), 10.0, gap)
         assert hits(cores, point > 0.5)
         assert master.bound <= least * (1.0 + 1e-9)
         assert weight @ point <= least + gap + 1e-6
@@ -119,7 +119,7 @@ def test_the_master_without_time_bounds_all_the_same():
     master = HittingSet(np.ones(60), random)
     for core in cores:
         master.add(core, NO_PROOF)
-    point = master.whole(0.0, 0.999)
+    point = master.whole(master.rows(), 0.0, 0.999)
     assert 0.0 <= master.bound <= 60.0
     assert point.shape == (60,)
 
@@ -133,7 +133,7 @@ def test_cycles_of_pairs(size, relaxed, whole):
     master = master_of(cores, np.ones(size + 1))
     master.relaxed()
     assert master.bound == pytest.approx(relaxed)
-    assert master.whole(10.0, 0.999).sum() == whole
+    assert master.whole(master.rows(), 10.0, 0.999).sum() == whole
 
 
 # ---------------------------------------------------------------- the search as a whole

@@ -7,6 +7,8 @@ whole one leaves out.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -32,6 +34,7 @@ _PAIRS_BETWEEN_BOUNDS = 2_000
 _STALLED = 4
 _LEAST_RISE = 1.0
 _SWAP_SHARE = 0.4
+_MEANWHILE_SECONDS = 0.2
 
 
 class HittingSearch:
@@ -64,6 +67,7 @@ class HittingSearch:
         self.master = HittingSet(system.open_weight, self._random)
         self._whole = whole(system.open_weight)
         self._swaps = SwapSearch(self._finder, self._scorer, system.open_weight, self._learn, self._random)
+        self._point = np.zeros(system.open_blocks.size)
         self.undecided = False
 
     def small_cores(self, until: float = np.inf) -> None:
@@ -79,21 +83,31 @@ class HittingSearch:
         clock = self._record.clock
         self._record.phase = "hitting sets"
         self._swaps.start(self._record.theta)
-        while not self._over and clock.seconds < until:
-            began = clock.seconds
-            left = min(until - began, np.inf if clock.remaining is None else clock.remaining)
-            point = self.master.whole(min(_MASTER_SECONDS, left), 0.999 if self._whole else 1e-6)
-            self._tighten(self.master.bound)
-            # The same set misses many cores; asking for them may take as long as finding the set did.
-            enough = 2.0 * clock.seconds - began
-            if self._over or not self._separate(point, 0.5):
-                return
-            while not self._over and clock.seconds < enough:
-                self._separate(point, 0.5)
-            self._swap(clock.seconds - began)
+        with ThreadPoolExecutor(1) as helper:
+            while not self._over and clock.seconds < until:
+                began = clock.seconds
+                left = min(until - began, np.inf if clock.remaining is None else clock.remaining)
+                point = self._lightest(min(_MASTER_SECONDS, left), helper)
+                self._tighten(self.master.bound)
+                if self._over or not self._separate(point, 0.5):
+                    return
+                self._swap(clock.seconds - began)
+
+    def _lightest(self, seconds: float, helper: ThreadPoolExecutor) -> FloatArray:
+        """A lightest hitting set, by local search, or by HiGHS while this thread collects more cores."""
+        gap = 0.999 if self._whole else 1e-6
+        found, at_best = self.master.search(self.master.bound + gap)
+        if not at_best:
+            solving = helper.submit(self.master.whole, self.master.rows(), seconds, gap)
+            while not solving.done() and not self._over:
+                self._separate(self._point, 0.5)
+                self._swap(_MEANWHILE_SECONDS)
+            found = solving.result()
+        self._point = found
+        return found
 
     def _swap(self, seconds: float) -> None:
-        """Walk through sets of linked blocks for a share of the time that the last round took."""
+        """Walk through sets of linked blocks for a share of some seconds."""
         until = self._record.clock.seconds + _SWAP_SHARE * seconds
         while not self._over and self._record.clock.seconds < until:
             theta = self._swaps.step()

@@ -24,7 +24,7 @@ _SEARCH_STEPS = 20_000
 _MOST_CLIQUE_ROUNDS = 8
 
 
-class _Rows(NamedTuple):
+class Rows(NamedTuple):
     """Inequalities: of the blocks of row r, ``least[r]`` must be given up at least."""
 
     sizes: IndexArray
@@ -75,7 +75,7 @@ class HittingSet:
         because a block need not be given up more than once. So rounding cannot hurt it.
         """
         for _ in range(_MOST_CLIQUE_ROUNDS):
-            rows = self._rows()
+            rows = self.rows()
             point, _, duals = self._solve(rows, whole=False, seconds=np.inf, gap=0.0)
             packing = np.clip(duals, 0.0, None)
             load = np.bincount(rows.members, np.repeat(packing, rows.sizes), minlength=self._weight.size)
@@ -86,20 +86,21 @@ class HittingSet:
                 break
         return point
 
-    def whole(self, seconds: float, gap: float) -> FloatArray:
-        """Hitting set of least weight, shape (open,), by local search or HiGHS; raises the bound.
+    def whole(self, rows: Rows, seconds: float, gap: float) -> FloatArray:
+        """Hitting set of least weight, shape (open,), by HiGHS; raises the bound.
+
+        It may run beside everything that adds cores: it looks at `rows` alone.
 
         Parameters
         ----------
+        rows : Rows
+            What `rows` gave.
         seconds : float
-            Time limit of HiGHS, whose bound holds all the same.
+            Time limit; the bound holds all the same.
         gap : float
             A set that weighs less than this above the bound is as good as the lightest.
         """
-        found, at_best = self.search(self.bound + gap)
-        if at_best:
-            return found
-        point, bound, _ = self._solve(self._rows(), whole=True, seconds=seconds, gap=gap)
+        point, bound, _ = self._solve(rows, whole=True, seconds=seconds, gap=gap)
         self.bound = max(self.bound, bound)
         self._chosen = point > 0.5
         return point
@@ -114,20 +115,20 @@ class HittingSet:
             self._chosen = chosen
         return chosen.astype(np.float64), bool(at_best)
 
-    def _rows(self) -> _Rows:
+    def rows(self) -> Rows:
         """The inequalities: cores, but for pairs that a clique implies, and cliques."""
         cores = [core for core in self.cores if len(core) != 2 or not self._conflicts.implied(*core)]
         lists = [*cores, *self._conflicts.cliques]
         least = np.ones(len(lists))
         least[len(cores) :] = [len(clique) - 1 for clique in self._conflicts.cliques]
-        return _Rows(
+        return Rows(
             sizes=np.array([len(blocks) for blocks in lists], dtype=np.intp),
             members=np.fromiter(chain.from_iterable(lists), dtype=np.intp),
             least=least,
         )
 
     def _solve(
-        self, rows: _Rows, *, whole: bool, seconds: float, gap: float
+        self, rows: Rows, *, whole: bool, seconds: float, gap: float
     ) -> tuple[FloatArray, float, FloatArray]:
         import highspy
 
