@@ -23,7 +23,6 @@ FloatArray = NDArray[np.float64]
 
 _RANDOM_POINTS = 400
 _FEW_POINTS = 60
-_BRIEF_SECONDS = 0.3
 _RESTARTS = 8
 _LINES = 32
 _PROBES = 8
@@ -56,7 +55,7 @@ class Attack:
     def run(self, until: float, *, brief: bool = False) -> None:
         """Improve the record until all parts are done or the clock shows `until` seconds.
 
-        A brief run stops after random points and one line search.
+        A brief run stops after known starts and random points.
         """
         self._until = until
         if self.system.open_blocks.size == 0:
@@ -67,8 +66,6 @@ class Attack:
         self._take(starts)
         self._take(points)
         if brief:
-            self._until = min(until, self.clock.seconds + _BRIEF_SECONDS)
-            self._search(self.record.theta)
             return
         best = points[np.argsort(-self.scorer.weights(points), kind="stable")]
         for start in range(_RESTARTS):

@@ -19,7 +19,7 @@ from solver.linkage.evaluator import Evaluator
 
 MOST_TREE_DIMENSIONS = 7
 _QUICK_TREE = 6.0
-_LONGER_TREE = 15.0
+_LONGER_TREE = 30.0
 _QUICK_ROUNDS = 15.0
 _HITTING_SHARE = 0.4
 _NARROW = 0.05
