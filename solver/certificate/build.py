@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from datasets.file_pair import FilePair
 from formulations.block_system import BlockSystem
 from solver.certificate.cores import exact_core, lost_pairs, monotone_steps
-from solver.certificate.hitting import HittingTree
+from solver.certificate.hitting import HittingTree, read_hint
 from solver.certificate.simplex import simplex_proof
 from solver.engines.base import CoreProof, Proof
 from solver.verification.cores import Rows
@@ -131,7 +131,7 @@ def _proof(
             break
         share = (until - time.perf_counter()) / left
         if method == "hitting-set":
-            found = _hitting_set(rows, system, proof.cores, weight, most, share)
+            found = _hitting_set(rows, system, proof, weight, most, share)
         else:
             found = simplex_proof(rows, _rivals(system), weight, most, share) or best
         best = min(best, found, key=lambda attempt: attempt[1])
@@ -150,14 +150,14 @@ def _rivals(system: BlockSystem) -> dict[int, list[int]]:
 def _hitting_set(
     rows: Rows,
     system: BlockSystem,
-    cores: Sequence[CoreProof],
+    proof: Proof,
     weight: Mapping[int, int],
     most: int,
     seconds: float,
 ) -> tuple[dict[str, Any], int]:
     """Cores that are proven exactly, and a tree for the hitting set."""
     proven: dict[frozenset[int], dict[str, Any]] = {}
-    for core in cores:
+    for core in proof.cores:
         answer = exact_core(rows, *_multipliers(rows, system, core))
         if answer is not None and answer[1] <= weight.keys():
             proven[answer[1]] = answer[0]
@@ -165,7 +165,8 @@ def _hitting_set(
     total = sum(weight.values())
     if not minimal:
         return {"method": "lost"}, total
-    tree, least = HittingTree(minimal, weight, total - most, seconds).prove()
+    hint = read_hint(proof.splits, system.open_blocks.tolist())
+    tree, least = HittingTree(minimal, weight, total - most, seconds).prove(hint)
     content = {**tree, "cores": [proven[minimal[at]] for at in tree["cores"]]}
     return {"method": "hitting-set", **content}, total - least
 

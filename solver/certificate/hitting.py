@@ -6,7 +6,7 @@ import heapq
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +27,27 @@ _MOST_LEAVES = 20_000
 Fixed = dict[int, bool]
 
 
+class Hint(NamedTuple):
+    """How to branch: on which block, and how then where it is given up and where it is kept."""
+
+    block: int
+    given_up: Hint | None
+    kept: Hint | None
+
+
+def read_hint(splits: Sequence[int], names: Sequence[int]) -> Hint | None:
+    """The tree that an engine has searched (`Proof.splits`); `names` are the blocks' names here."""
+    ready: list[Hint | None] = []
+    for split in reversed(splits):
+        ready.append(None if split < 0 else Hint(int(names[split]), ready.pop(), ready.pop()))
+    return ready.pop()
+
+
 class _Node:
     """A node of the tree: its fixings, its bound and its line of the certificate; children when split."""
 
-    def __init__(self, fixed: Fixed, value: int, line: list[Any], x: FloatArray) -> None:
-        self.fixed, self.value, self.line, self.x = fixed, value, line, x
+    def __init__(self, fixed: Fixed, value: int, line: list[Any], x: FloatArray, hint: Hint | None) -> None:
+        self.fixed, self.value, self.line, self.x, self.hint = fixed, value, line, x, hint
         self.children: tuple[_Node, ...] = ()
 
 
@@ -52,8 +68,8 @@ class HittingTree:
     def __init__(self, cores: Sequence[Core], weight: Mapping[int, int], target: int, seconds: float) -> None:
         self._until = time.perf_counter() + seconds
         self._names = sorted({block for core in cores for block in core})
-        place = {block: at for at, block in enumerate(self._names)}
-        self._cores = [frozenset(place[block] for block in core) for core in cores]
+        self._place = {block: at for at, block in enumerate(self._names)}
+        self._cores = [frozenset(self._place[block] for block in core) for core in cores]
         self._weight = {at: weight[block] for at, block in enumerate(self._names)}
         self._target = target
         self._inequalities = Inequalities(self._cores, len(self._names))
@@ -61,8 +77,13 @@ class HittingTree:
         self._degree: FloatArray = np.asarray(self._inequalities.matrix.sum(axis=0)).ravel()
         self.leaves = 0
 
-    def prove(self) -> tuple[dict[str, Any], int]:
+    def prove(self, hint: Hint | None = None) -> tuple[dict[str, Any], int]:
         """The proof, and the weight that it shows must be given up.
+
+        Parameters
+        ----------
+        hint : Hint, optional
+            How to branch; beyond it, and where it needs blocks without cores, the search finds its own way.
 
         Returns
         -------
@@ -70,19 +91,20 @@ class HittingTree:
             ``cores`` (places in the list given), ``inequalities`` and ``tree`` of the certificate.
         least : int
         """
-        root = self._node({}, _ROUNDS_AT_ROOT)
+        root = self._node({}, _ROUNDS_AT_ROOT, hint)
         waiting = [(root.value, 0, root)]
         count = 1
         while waiting[0][0] < self._target and self.leaves < _MOST_LEAVES:
             if time.perf_counter() > self._until:
                 break
             _, _, node = heapq.heappop(waiting)
-            block = self._fractional(node)
+            block, hints = self._split(node)
             if block is None:  # a whole hitting set: no more can be proven
                 heapq.heappush(waiting, (node.value, count, node))
                 break
             node.children = tuple(
-                self._node({**node.fixed, block: given_up}, _ROUNDS) for given_up in (True, False)
+                self._node({**node.fixed, block: given_up}, _ROUNDS, hint)
+                for given_up, hint in zip((True, False), hints, strict=True)
             )
             node.line = ["split", self._names[block]]
             self.leaves += 1
@@ -91,24 +113,30 @@ class HittingTree:
                 heapq.heappush(waiting, (child.value, count, child))
         return self._written(root), waiting[0][0]
 
-    def _node(self, fixed: Fixed, rounds: int) -> _Node:
+    def _split(self, node: _Node) -> tuple[int | None, tuple[Hint | None, Hint | None]]:
+        """The block to branch on, and the hints for both children."""
+        if node.hint is not None and node.hint.block in self._place:
+            return self._place[node.hint.block], (node.hint.given_up, node.hint.kept)
+        return self._fractional(node), (None, None)
+
+    def _node(self, fixed: Fixed, rounds: int, hint: Hint | None) -> _Node:
         """Solve a node, with cuts; its value is that of its exact dual."""
         program, inequalities = self._program, self._inequalities
         program.fix(fixed)
         closed = self._closed_by(fixed)
         if closed is not None:
-            return _Node(fixed, 1 << 200, ["core", closed], np.empty(0))
+            return _Node(fixed, 1 << 200, ["core", closed], np.empty(0), None)
         while True:
             x = program.solve()
             missed = program.fresh(inequalities.violated_cores(x, _CORES_AT_ONCE))
             if not missed:
                 value, line = self._leaf(fixed)
                 if value >= self._target or rounds == 0 or time.perf_counter() > self._until:
-                    return _Node(fixed, value, line, x)
+                    return _Node(fixed, value, line, x, hint)
                 rounds -= 1
                 missed = program.fresh(inequalities.violated_cuts(x))
                 if not missed:
-                    return _Node(fixed, value, line, x)
+                    return _Node(fixed, value, line, x, hint)
             for index in missed:
                 program.add(index, inequalities.found[index])
 

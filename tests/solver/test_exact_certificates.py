@@ -38,8 +38,8 @@ def run_of(problem, search):
         return made, Proof("lost")
     hitting = HittingSearch(made.system, made.record, made.evaluator, 0)
     hitting.small_cores()
-    hitting.rounds(np.inf)
-    return made, Proof("hitting-set", tuple(hitting.master.cores.values()))
+    hitting.branch(np.inf)
+    return made, hitting.proof
 
 
 def verdict_of(problem, made, proof):

@@ -1,4 +1,4 @@
-"""Hitting sets: local search, master and the search as a whole, against brute force over all sets."""
+"""Hitting sets: program, branch and cut, and the search as a whole, against brute force over all sets."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from formulations.pair import Ties, make_pair
 from solver.engines.base import CoreProof
+from solver.engines.exact.branching import BranchAndCut, Worker
 from solver.engines.exact.cores import LinearCoreFinder
-from solver.engines.exact.cover import incidence, search_cover
+from solver.engines.exact.covering import CoveringProgram
 from solver.engines.exact.hitting import HittingSearch
 from solver.engines.exact.hitting_set import HittingSet
 from solver.engines.exact.swaps import SwapSearch
@@ -47,46 +48,37 @@ def hits(cores, chosen):
 
 
 def master_of(cores, weight):
-    master = HittingSet(weight, np.random.default_rng(0))
+    master = HittingSet(weight)
     assert all(master.add(core, NO_PROOF) for core in cores)
     assert not master.add(cores[0], NO_PROOF)
     return master
 
 
-# ---------------------------------------------------------------- local search
+def nothing(_=None):
+    """Find no core, and let nothing be enough."""
+    return False
 
 
-@given(masters(), st.integers(0, 5))
-@quickly
-def test_the_local_search_finds_what_it_says(made, seed):
-    cores, weight = made
-    sizes = np.array([len(core) for core in cores], dtype=np.intp)
-    members = np.array([block for core in cores for block in sorted(core)], dtype=np.intp)
-    least = lightest(cores, weight)
-    random = np.random.default_rng(seed)
-    start_set = random.random(weight.size) < 0.5
-    for target, possible in ((least * (1.0 + 1e-9), True), (least * 0.999, False)):
-        chosen, found = search_cover(
-            incidence(sizes, members, weight.size), weight, start_set, target, 5000, random
-        )
-        assert found == possible
-        if found:
-            assert hits(cores, chosen)
-            assert weight[chosen].sum() <= target * (1.0 + 1e-9)
+def branching_of(master, stop=np.inf, enough=nothing, workers=1):
+    """Branch and cut over fixed cores; it is over after `stop` questions."""
+    asked = iter(range(10**9))
+    made = [Worker(CoveringProgram(master), nothing, nothing) for _ in range(workers)]
+    search = BranchAndCut(made, master.weight.size, enough)
+    search.run(lambda: next(asked) >= stop, nothing)
+    return search
 
 
-# ---------------------------------------------------------------- the master
+# ---------------------------------------------------------------- the linear program
 
 
 @given(masters())
 @quickly
 def test_the_relaxation_never_exceeds_the_lightest_set(made):
     cores, weight = made
-    master = master_of(cores, weight)
-    point = master.relaxed()
+    point, value = CoveringProgram(master_of(cores, weight)).solve()
     least = lightest(cores, weight)
-    assert 0.0 < master.bound <= least
-    assert all(sum(point[block] for block in core) >= 1.0 - 1e-6 for core in cores)
+    assert 0.0 < value <= least
+    assert all(sum(point[block] for block in core) >= 1.0 - 1e-5 for core in cores)
     # A packing of disjoint cores is a fractional one.
     used: set[int] = set()
     packed = 0.0
@@ -94,34 +86,94 @@ def test_the_relaxation_never_exceeds_the_lightest_set(made):
         if not core & used:
             used |= core
             packed += min(weight[block] for block in core)
-    assert master.bound >= packed * (1.0 - 1e-9) - 1e-9
+    assert value >= packed * (1.0 - 1e-9) - 1e-9
 
 
-@given(masters(), st.booleans())
+@given(masters(), st.data())
 @quickly
-def test_the_lightest_set_is_found_and_its_bound_holds(made, relaxed_first):
+def test_the_relaxation_with_fixed_blocks(made, data):
+    """Also when blocks were fixed otherwise before."""
     cores, weight = made
-    master = master_of(cores, weight)
-    if relaxed_first:
-        master.relaxed()
+    program = CoveringProgram(master_of(cores, weight))
+    for _ in range(3):
+        fixed = data.draw(st.dictionaries(st.integers(0, weight.size - 1), st.booleans()))
+        program.fix(fixed)
+        point, value = program.solve()
+        sets = (np.array(bits, dtype=bool) for bits in product((False, True), repeat=weight.size))
+        agreeing = [chosen for chosen in sets if all(chosen[b] == up for b, up in fixed.items())]
+        least = min((weight[chosen].sum() for chosen in agreeing if hits(cores, chosen)), default=np.inf)
+        assert value <= least
+        assert np.isinf(value) == np.isinf(least)
+        assert np.isinf(value) or all(point[block] == up for block, up in fixed.items())
+
+
+def test_inequalities_leave_and_come_back(monkeypatch):
+    monkeypatch.setattr("solver.engines.exact.covering._MOST_ROWS", 20)
+    monkeypatch.setattr("solver.engines.exact.covering._MOST_IDLE", 2)
+    random = np.random.default_rng(1)
+    cores = list({frozenset(random.choice(40, size=4, replace=False).tolist()) for _ in range(300)})
+    master = master_of(cores, random.uniform(0.5, 2.0, size=40))
+    program = CoveringProgram(master)
+    first = program.solve()[1]
+    for at in range(60):
+        fixed = {at % 40: at % 3 == 0, (at * 7 + 1) % 40: at % 2 == 0}
+        program.fix(fixed)
+        point, value = program.solve()
+        fresh = CoveringProgram(master)
+        fresh.fix(fixed)
+        assert value == pytest.approx(fresh.solve()[1])
+        assert all(sum(point[block] for block in core) >= 1.0 - 1e-5 for core in cores)
+    program.fix({})
+    assert program.solve()[1] == pytest.approx(first)
+
+
+# ---------------------------------------------------------------- branch and cut
+
+
+@given(masters(), st.integers(1, 2))
+@quickly
+def test_the_lightest_set_is_proven(made, workers):
+    cores, weight = made
     least = lightest(cores, weight)
-    gap = 0.999 if (weight == 1.0).all() else 1e-6
-    for _ in range(2):
-        point = master.whole(master.rows(), 10.0, gap)
-        assert hits(cores, point > 0.5)
-        assert master.bound <= least * (1.0 + 1e-9)
-        assert weight @ point <= least + gap + 1e-6
+    enough = branching_of(
+        master_of(cores, weight), enough=lambda value: value >= least * (1.0 - 1e-9), workers=workers
+    )
+    assert np.isinf(enough.bound)
+    # Without it the search ends at a whole hitting set that misses no core.
+    assert branching_of(master_of(cores, weight), workers=workers).bound == pytest.approx(least)
 
 
-def test_the_master_without_time_bounds_all_the_same():
+@given(masters(), st.integers(0, 6))
+@quickly
+def test_a_search_that_is_stopped_bounds_all_the_same(made, stop):
+    cores, weight = made
+    search = branching_of(master_of(cores, weight), stop)
+    assert search.bound <= lightest(cores, weight) * (1.0 + 1e-9)
+    search.run(nothing, nothing)
+    assert search.bound == pytest.approx(lightest(cores, weight))
+
+
+@given(masters())
+@quickly
+def test_splits_are_the_tree_in_preorder(made):
+    cores, weight = made
+    splits = list(branching_of(master_of(cores, weight)).splits())
+
+    def read(fixed):
+        split = splits.pop(0)
+        if split >= 0:
+            assert split not in fixed
+            read(fixed | {split})
+            read(fixed | {split})
+
+    read(frozenset())
+    assert not splits
+
+
+def test_the_root_without_time_bounds_all_the_same():
     random = np.random.default_rng(1)
     cores = list({frozenset(random.choice(60, size=3, replace=False).tolist()) for _ in range(200)})
-    master = HittingSet(np.ones(60), random)
-    for core in cores:
-        master.add(core, NO_PROOF)
-    point = master.whole(master.rows(), 0.0, 0.999)
-    assert 0.0 <= master.bound <= 60.0
-    assert point.shape == (60,)
+    assert 0.0 <= branching_of(master_of(cores, np.ones(60)), 0).bound <= 60.0
 
 
 @pytest.mark.parametrize(
@@ -131,9 +183,8 @@ def test_cycles_of_pairs(size, relaxed, whole):
     """Three pairs in a triangle are a clique, all but one of which go; of longer cycles half must go."""
     cores = [frozenset({block, (block + 1) % size}) for block in range(size)]
     master = master_of(cores, np.ones(size + 1))
-    master.relaxed()
-    assert master.bound == pytest.approx(relaxed)
-    assert master.whole(master.rows(), 10.0, 0.999).sum() == whole
+    assert CoveringProgram(master).solve()[1] == pytest.approx(relaxed)
+    assert branching_of(master).bound == pytest.approx(whole)
 
 
 # ---------------------------------------------------------------- the search as a whole
@@ -157,7 +208,7 @@ def test_every_core_of_a_search_has_a_proof():
     made = start(pair, BY_LABEL["choquet"].make(3))
     search = HittingSearch(made.system, made.record, made.evaluator, 0)
     search.small_cores()
-    search.rounds(np.inf)
+    search.branch(np.inf)
     assert search.master.cores
     assert not search.undecided
     for core, proof in search.master.cores.items():
@@ -165,13 +216,13 @@ def test_every_core_of_a_search_has_a_proof():
         assert proof.multipliers.sum() == pytest.approx(1.0)
 
 
-def test_rounds_stop_in_time_and_go_on():
+def test_branching_stops_in_time_and_goes_on():
     pair = make_pair(*files(7, 60, 4, 0.9))
     made = start(pair, BY_LABEL["choquet"].make(4), seconds=60.0)
     search = HittingSearch(made.system, made.record, made.evaluator, 0)
-    search.rounds(made.record.clock.seconds)
+    search.branch(made.record.clock.seconds)
     assert not search.master.cores  # there was no time for any
-    search.rounds(made.record.clock.seconds + 0.5)
+    search.branch(made.record.clock.seconds + 0.5)
     assert made.record.clock.seconds < 30.0
     assert search.master.cores
 

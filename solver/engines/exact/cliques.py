@@ -17,37 +17,27 @@ _MOST_AT_ONCE = 100
 
 
 class ConflictGraph:
-    """Pairs of blocks that exclude each other, and cliques of them that have been of use.
+    """Pairs of blocks that exclude each other, and maximal cliques of them.
 
     Parameters
     ----------
     blocks : int
-
-    Attributes
-    ----------
-    cliques : dict
-        Maximal cliques of three blocks or more.
     """
 
     def __init__(self, blocks: int) -> None:
         self._adjacent = np.zeros((blocks, blocks), dtype=bool)
-        self._covered = np.zeros((blocks, blocks), dtype=bool)
-        self.cliques: dict[Clique, None] = {}
+        self._known: set[Clique] = set()
 
     def add(self, first: int, second: int) -> None:
         """Take a pair."""
         self._adjacent[first, second] = self._adjacent[second, first] = True
 
-    def implied(self, first: int, second: int) -> bool:
-        """Whether a clique has this pair."""
-        return bool(self._covered[first, second])
-
-    def separate(self, x: FloatArray) -> bool:
-        """Collect cliques of which `x`, shape (blocks,), gives up too little; True when there are new ones.
+    def violated(self, x: FloatArray) -> list[Clique]:
+        """New maximal cliques of three blocks or more of which `x`, shape (blocks,), gives up too little.
 
         Each grows from a block by the neighbour of which least is given up.
         """
-        found = 0
+        found: list[Clique] = []
         for seed in np.flatnonzero(self._adjacent.any(axis=1) & (x < 1.0 - _VIOLATED)):
             clique, common = [int(seed)], self._adjacent[seed].copy()
             while common.any():
@@ -56,11 +46,10 @@ class ConflictGraph:
                 clique.append(nearest)
                 common &= self._adjacent[nearest]
             members = tuple(sorted(clique))
-            if len(clique) < 3 or len(clique) - 1 - x[clique].sum() <= _VIOLATED or members in self.cliques:
+            if len(clique) < 3 or len(clique) - 1 - x[clique].sum() <= _VIOLATED or members in self._known:
                 continue
-            self.cliques[members] = None
-            self._covered[np.ix_(members, members)] = True
-            found += 1
-            if found == _MOST_AT_ONCE:
+            self._known.add(members)
+            found.append(members)
+            if len(found) == _MOST_AT_ONCE:
                 break
-        return found > 0
+        return found

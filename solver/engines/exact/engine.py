@@ -18,9 +18,10 @@ from solver.engines.scoring import Scorer
 from solver.linkage.evaluator import Evaluator
 
 MOST_TREE_DIMENSIONS = 7
-_QUICK_TREE = 6.0
+_QUICK_TREE = 0.4
+_QUICK_BRANCHING = 1.5
+_LONG_TREE = 5.0
 _LONGER_TREE = 30.0
-_QUICK_ROUNDS = 15.0
 _HITTING_SHARE = 0.4
 _NARROW = 0.05
 _MOST_BLOCKS = 2_000
@@ -73,33 +74,29 @@ class _Run:
         """First what is quick, then all attacks, then what takes long."""
         clock, aggregator = self._record.clock, self._system.aggregator
         on_tree = aggregator.on_simplex and aggregator.dimension <= MOST_TREE_DIMENSIONS
-        if on_tree:
-            tree = SimplexTree(self._system, self._record, self._evaluator)
-            self._tree(tree, clock.seconds + _QUICK_TREE)
-            self._attack()
-            self._tree(tree, clock.seconds + _LONGER_TREE)
-        if self._over or (on_tree and self._system.open_blocks.size > _MOST_BLOCKS):
-            pass  # among thousands of blocks there are too many pairs to ask about
-        else:
-            hitting = HittingSearch(self._system, self._record, self._evaluator, self._seed)
+        tree = SimplexTree(self._system, self._record, self._evaluator) if on_tree else None
+        hitting = HittingSearch(self._system, self._record, self._evaluator, self._seed)
+        self._tree(tree, clock.seconds + _QUICK_TREE)
+        self._hitting(hitting, lambda: hitting.branch(clock.seconds + _QUICK_BRANCHING))
+        self._tree(tree, clock.seconds + _LONG_TREE)
+        self._attack()
+        self._tree(tree, clock.seconds + _LONGER_TREE)
+        # Among thousands of blocks there are too many pairs to ask about.
+        if tree is None or self._system.open_blocks.size <= _MOST_BLOCKS:
             until = clock.share(_HITTING_SHARE, np.inf) if on_tree else np.inf
             self._hitting(hitting, lambda: hitting.small_cores(until))
-            self._hitting(hitting, lambda: hitting.rounds(min(until, clock.seconds + _QUICK_ROUNDS)))
-            if not on_tree:
-                self._attack()
             # A narrow gap closes steadily; a wide one all at once, when the tree has been searched.
             gap = self._record.bound - self._record.linked
-            if not on_tree or gap <= _NARROW * self._system.total_weight:
-                self._hitting(hitting, lambda: hitting.rounds(np.inf))
-        if on_tree:
-            self._tree(tree, np.inf)
+            narrow = not on_tree or gap <= _NARROW * self._system.total_weight
+            self._hitting(hitting, lambda: hitting.branch(np.inf if narrow else until))
+        self._tree(tree, np.inf)
 
     @property
     def _over(self) -> bool:
         return self._record.proven or self._record.clock.expired
 
-    def _tree(self, tree: SimplexTree, until: float) -> None:
-        if not self._over:
+    def _tree(self, tree: SimplexTree | None, until: float) -> None:
+        if tree is not None and not self._over:
             with self._timed("tree", "simplex-tree"):
                 tree.run(until)
 
@@ -113,7 +110,7 @@ class _Run:
             with self._timed("hitting sets", "hitting-set"):
                 part()
             if self.proof.method == "hitting-set":
-                self.proof = Proof("hitting-set", tuple(search.master.cores.values()))
+                self.proof = search.proof
             self.undecided = search.undecided
 
     @contextmanager

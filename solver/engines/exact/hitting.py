@@ -7,14 +7,17 @@ whole one leaves out.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+import os
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
 
 from formulations.block_system import BlockSystem
-from solver.engines.base import CoreProof, Record, rounded_bound, whole
+from solver.engines.base import Proof, Record, rounded_bound, whole
+from solver.engines.exact.branching import BranchAndCut, Worker
 from solver.engines.exact.cores import Answer, Core, CoreFinder, LinearCoreFinder
+from solver.engines.exact.covering import CoveringProgram
 from solver.engines.exact.hitting_set import HittingSet
 from solver.engines.exact.semidefinite_cores import SemidefiniteCoreFinder
 from solver.engines.exact.swaps import SwapSearch
@@ -25,16 +28,12 @@ FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
 _THRESHOLDS = (1e-6, 0.34, 0.6)
-_MASTER_SECONDS = 20.0
 _WITNESS_CELLS = 400_000_000
 _MOST_WITNESSES = 6_000
 _PROBES = 8
 _PAIRS_SHARE = 0.4
-_PAIRS_BETWEEN_BOUNDS = 2_000
-_STALLED = 4
-_LEAST_RISE = 1.0
-_SWAP_SHARE = 0.4
-_MEANWHILE_SECONDS = 0.2
+_SWAP_SHARE = 0.15
+_SWAP_SECONDS = 0.1
 
 
 class HittingSearch:
@@ -60,63 +59,95 @@ class HittingSearch:
         self._system, self._record, self._evaluator = system, record, evaluator
         self._random = np.random.default_rng(seed)
         aggregator = system.aggregator
-        probes = np.vstack([record.theta, aggregator.sample(_PROBES, self._random)])
-        self._scorer = Scorer(system, probes)
-        kind = SemidefiniteCoreFinder if aggregator.semidefinite else LinearCoreFinder
-        self._finder: CoreFinder = kind(system, self._scorer, record.clock)
-        self.master = HittingSet(system.open_weight, self._random)
+        self._probes = np.vstack([record.theta, aggregator.sample(_PROBES, self._random)])
+        self._scorer = Scorer(system, self._probes)
+        self._finder = self._new_finder()
+        self.master = HittingSet(system.open_weight)
         self._whole = whole(system.open_weight)
-        self._swaps = SwapSearch(self._finder, self._scorer, system.open_weight, self._learn, self._random)
-        self._point = np.zeros(system.open_blocks.size)
+        self._swaps = SwapSearch(
+            self._new_finder(), self._scorer, system.open_weight, self._learn, self._random
+        )
+        self._workers = [self._worker() for _ in range(os.cpu_count() or 1)]
+        self._branching: BranchAndCut | None = None
+        self._proving: BranchAndCut | None = None
+        self._recording, self._swapping = Lock(), Lock()
+        self._began, self._swapped = record.clock.seconds, 0.0
         self.undecided = False
 
+    def _new_finder(self) -> CoreFinder:
+        kind = SemidefiniteCoreFinder if self._system.aggregator.semidefinite else LinearCoreFinder
+        # Threads must not share a scorer, whose working set grows.
+        return kind(self._system, Scorer(self._system, self._probes), self._record.clock)
+
     def small_cores(self, until: float = np.inf) -> None:
-        """Single blocks and all pairs, then cores that fractional hitting sets miss, until that time."""
+        """Single blocks and all pairs, until that time; branching begins anew with them."""
         together = self._witnesses()
         self._singles(together)
         self._pairs(together, until)
-        if self.master.cores:
-            self._relaxed_rounds(until)
+        self._branching = None
 
-    def rounds(self, until: float) -> None:
-        """Cores that whole hitting sets miss, until all is proven or the clock shows `until` seconds."""
+    def branch(self, until: float) -> None:
+        """Branch and cut, until all is proven or the clock shows `until` seconds."""
         clock = self._record.clock
-        self._record.phase = "hitting sets"
+        self._record.phase = "branch and cut"
         self._swaps.start(self._record.theta)
-        with ThreadPoolExecutor(1) as helper:
-            while not self._over and clock.seconds < until:
-                began = clock.seconds
-                left = min(until - began, np.inf if clock.remaining is None else clock.remaining)
-                point = self._lightest(min(_MASTER_SECONDS, left), helper)
-                self._tighten(self.master.bound)
-                if self._over or not self._separate(point, 0.5):
-                    return
-                self._swap(clock.seconds - began)
+        if self._branching is None:
+            self._branching = BranchAndCut(self._workers, self._system.open_blocks.size, self._enough)
+        self._branching.run(lambda: self._over or clock.seconds >= until, self._tell)
 
-    def _lightest(self, seconds: float, helper: ThreadPoolExecutor) -> FloatArray:
-        """A lightest hitting set, by local search, or by HiGHS while this thread collects more cores."""
-        gap = 0.999 if self._whole else 1e-6
-        found, at_best = self.master.search(self.master.bound + gap)
-        if not at_best:
-            solving = helper.submit(self.master.whole, self.master.rows(), seconds, gap)
-            while not solving.done() and not self._over:
-                self._separate(self._point, 0.5)
-                self._swap(_MEANWHILE_SECONDS)
-            found = solving.result()
-        self._point = found
-        return found
+    @property
+    def proof(self) -> Proof:
+        """What the bound rests on, when it was tightened here last."""
+        splits = (-1,) if self._proving is None else self._proving.splits()
+        return Proof("hitting-set", tuple(self.master.cores.values()), splits)
 
-    def _swap(self, seconds: float) -> None:
-        """Walk through sets of linked blocks for a share of some seconds."""
-        until = self._record.clock.seconds + _SWAP_SHARE * seconds
-        while not self._over and self._record.clock.seconds < until:
-            theta = self._swaps.step()
-            if theta is not None:
-                self._attack(theta)
+    def _worker(self) -> Worker:
+        finder = self._new_finder()
+        return Worker(CoveringProgram(self.master), lambda point: self._separate(finder, point), self._spare)
 
-    def _learn(self, answer: Answer) -> None:
-        if answer.core is not None and answer.proof is not None:
-            self.master.add(answer.core, answer.proof)
+    def _tell(self) -> None:
+        assert self._branching is not None
+        bound = min(self._branching.bound, self._target)
+        self._record.work = f"{len(self.master.cores)} cores, {self._branching.nodes} nodes"
+        before = self._record.bound
+        self._tighten(bound)
+        if self._record.bound < before:
+            self._proving = self._branching
+
+    @property
+    def _target(self) -> float:
+        """Weight that must be given up so that the best attack is proven."""
+        return float(self._system.open_weight.sum()) + self._system.sure_weight - self._record.linked
+
+    def _enough(self, given_up: float) -> bool:
+        """Whether giving up so much leaves no better attack."""
+        return self._rounded(given_up) >= self._target - 1e-9
+
+    def _rounded(self, given_up: float) -> float:
+        return float(np.ceil(given_up - 1e-6)) if self._whole else given_up
+
+    def _spare(self, idle: bool) -> None:
+        """Walk through sets of linked blocks for a moment; where there is other work, for a share of time."""
+        clock = self._record.clock
+        if not self._swapping.acquire(blocking=False):
+            return
+        try:
+            began = clock.seconds
+            if idle or self._swapped < _SWAP_SHARE * (began - self._began):
+                while not self._over and clock.seconds < began + _SWAP_SECONDS:
+                    theta = self._swaps.step()
+                    if theta is not None:
+                        self._attack(theta)
+                self._swapped += clock.seconds - began
+        finally:
+            self._swapping.release()
+
+    def _learn(self, answer: Answer) -> bool:
+        return (
+            answer.core is not None
+            and answer.proof is not None
+            and self.master.add(answer.core, answer.proof)
+        )
 
     @property
     def _over(self) -> bool:
@@ -161,13 +192,11 @@ class HittingSearch:
         able = together.diagonal()
         first, second = np.nonzero(np.triu(~together & able[:, None] & able[None, :], 1))
         until = min(until, self._record.clock.share(_PAIRS_SHARE, np.inf))
-        for done, at in enumerate(self._random.permutation(first.size)):
+        for at in self._random.permutation(first.size):
             if self._over or self._record.clock.seconds > until:
                 return
             if not together[first[at], second[at]]:
                 self._ask(np.array([first[at], second[at]]), together)
-            if done % _PAIRS_BETWEEN_BOUNDS == 0:
-                self._tighten_relaxed()
 
     def _ask(self, blocks: NDArray[np.intp], together: BoolArray) -> None:
         answer = self._finder.ask(blocks)
@@ -182,68 +211,56 @@ class HittingSearch:
 
     # ---- cores that the current hitting set misses
 
-    def _relaxed_rounds(self, until: float) -> None:
-        """Cores that the fractional hitting set misses, until they no longer raise its weight."""
-        self._record.phase = "cores"
-        bounds: list[float] = []
-        while not self._over and self._record.clock.seconds < until:
-            point = self._tighten_relaxed()
-            bounds.append(self.master.bound)
-            if len(bounds) > _STALLED and bounds[-1] - bounds[-1 - _STALLED] < _LEAST_RISE:
-                return
-            if not any(self._separate(point, threshold) for threshold in _THRESHOLDS):
-                return
+    def _separate(self, finder: CoreFinder, point: FloatArray) -> bool:
+        """Collect cores among the blocks that a fractional hitting set leaves out; True when one was new."""
+        asked = -1
+        for threshold in _THRESHOLDS:
+            inside = point < threshold
+            if np.count_nonzero(inside) > asked and self._collect(finder, point, inside):
+                return True
+            asked = int(np.count_nonzero(inside))
+        return False
 
-    def _separate(self, point: FloatArray, threshold: float) -> bool:
-        """Collect cores among the blocks that a hitting set leaves out; True when there was a new one."""
-        inside = point < threshold
+    def _collect(self, finder: CoreFinder, point: FloatArray, inside: BoolArray) -> bool:
+        """Collect cores among these blocks until the rest can all be linked; True when one was new."""
         found = False
-        while inside.any() and not self._record.clock.expired:
-            answer = self._finder.ask(np.flatnonzero(inside))
+        inside = inside.copy()
+        while inside.any() and not self._over:
+            answer = finder.ask(np.flatnonzero(inside))
             if answer.theta is not None:
                 self._attack(answer.theta)
                 return found
-            if answer.core is not None and answer.proof is not None:
-                core, proof = self._shrunk(answer, point)
-                found |= self.master.add(core, proof)
-            else:
+            if answer.core is None:
                 self._note_undecided()
                 core = frozenset(np.flatnonzero(inside).tolist())
+            else:
+                core, new = self._shrunk(finder, answer, point)
+                found |= new
             # Another core, without the block of this one that the hitting set was nearest to taking.
             inside[max(sorted(core), key=lambda block: (point[block], self._random.random()))] = False
         return found
 
-    def _shrunk(self, answer: Answer, point: FloatArray) -> tuple[Core, CoreProof]:
+    def _shrunk(self, finder: CoreFinder, answer: Answer, point: FloatArray) -> tuple[Core, bool]:
+        """A smaller core, without the blocks that the hitting set was nearest to taking; and if it is new."""
         assert answer.core is not None
         if len(answer.core) > 2:
             order = sorted(answer.core, key=lambda block: (-point[block], self._random.random()))
-            answer = self._finder.shrink(answer, order)
+            answer = finder.shrink(answer, order)
         assert answer.core is not None
-        assert answer.proof is not None
-        return answer.core, answer.proof
+        return answer.core, self._learn(answer)
 
     # ---- both ends of the interval
 
     def _attack(self, theta: FloatArray) -> None:
         aggregator = self._system.aggregator
         repaired = aggregator.repair(theta)
-        self._record.improve(repaired, self._evaluator.weight(aggregator.form(repaired)))
-
-    def _tighten_relaxed(self) -> FloatArray:
-        if not self.master.cores:
-            return np.zeros(self._system.open_blocks.size)
-        point = self.master.relaxed()
-        self._tighten(self.master.bound)
-        return point
+        linked = self._evaluator.weight(aggregator.form(repaired))
+        with self._recording:
+            self._record.improve(repaired, linked)
 
     def _tighten(self, given_up: float) -> None:
         """Take a lower bound on the weight that cannot be linked."""
-        if not np.isfinite(given_up):
-            return
         open_weight = float(self._system.open_weight.sum())
-        if self._whole:
-            given_up = float(np.ceil(given_up - 1e-6))
-        bound = self._system.sure_weight + open_weight - given_up
-        self._record.work = f"{len(self.master.cores)} cores"
+        bound = self._system.sure_weight + open_weight - self._rounded(given_up)
         self._record.tighten(rounded_bound(bound, self._system.pair.weight))
         self._record.tell()

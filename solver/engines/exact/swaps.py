@@ -40,7 +40,7 @@ class SwapSearch:
         finder: CoreFinder,
         scorer: Scorer,
         weight: FloatArray,
-        learn: Callable[[Answer], None],
+        learn: Callable[[Answer], object],
         random: np.random.Generator,
     ) -> None:
         self._finder, self._scorer, self._weight = finder, scorer, weight

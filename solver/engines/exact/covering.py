@@ -1,0 +1,118 @@
+"""The linear program of a hitting set, in which only those inequalities take part that have mattered.
+
+``minimise weight . x`` where block b is given up to the share ``x_b`` in [0, 1], and of every core at least
+one block is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solver.engines.exact.hitting_set import VIOLATED, HittingSet, Rows
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+_MOST_AT_ONCE = 200
+_MOST_ROWS = 1_200
+_MOST_IDLE = 20
+_ROUNDING = 1e-12
+_NEARLY = 1e-9
+
+
+class CoveringProgram:
+    """The program of one thread, solved again and again with other blocks fixed.
+
+    Parameters
+    ----------
+    master : HittingSet
+        Names the inequalities that a point violates.
+    """
+
+    def __init__(self, master: HittingSet) -> None:
+        import highspy
+
+        self._master, self._weight = master, master.weight
+        self._highs = highspy.Highs()
+        self._highs.setOptionValue("output_flag", False)
+        self._highs.setOptionValue("threads", 1)
+        blocks, none = self._weight.size, np.empty(0, dtype=np.int32)
+        self._lower, self._upper = np.zeros(blocks), np.ones(blocks)
+        self._highs.addCols(blocks, self._weight, self._lower, self._upper, 0, none, none, np.empty(0))
+        self._names = np.empty(0, dtype=np.intp)
+        self._rows = Rows.made((), ())
+        self._idle = np.empty(0, dtype=np.intp)
+
+    def fix(self, given_up: Mapping[int, bool]) -> None:
+        """Give up or keep these blocks, and free all others."""
+        lower, upper = np.zeros(self._weight.size), np.ones(self._weight.size)
+        for block, value in given_up.items():
+            lower[block] = upper[block] = float(value)
+        changed = np.flatnonzero((lower != self._lower) | (upper != self._upper)).astype(np.int32)
+        if changed.size:
+            self._highs.changeColsBounds(changed.size, changed, lower[changed], upper[changed])
+        self._lower, self._upper = lower, upper
+
+    def solve(self) -> tuple[FloatArray, float]:
+        """A lightest fractional hitting set of all inequalities known, and a lower bound on its weight.
+
+        Returns
+        -------
+        point : ndarray of float64, shape (blocks,)
+        value : float
+            Infinite when what is kept leaves no hitting set.
+        """
+        self._forget()
+        while True:
+            point, value = self.resolve()
+            if np.isinf(value):
+                return point, value
+            names, rows = self._master.violated(point, _MOST_AT_ONCE)
+            fresh = ~np.isin(names, self._names)  # others are violated within the tolerance of HiGHS
+            if not fresh.any():
+                return point, value
+            self._add(names[fresh], rows.of(fresh))
+
+    def resolve(self) -> tuple[FloatArray, float]:
+        """Like `solve`, with those inequalities alone that take part now."""
+        if (self._rows.activity(self._upper) < self._rows.least - VIOLATED).any():
+            return self._upper, np.inf
+        self._highs.run()
+        solution = self._highs.getSolution()
+        multipliers = np.clip(np.asarray(solution.row_dual), 0.0, None)
+        self._idle = np.where(multipliers > 0.0, 0, self._idle + 1)
+        return np.asarray(solution.col_value), self._value(multipliers)
+
+    def _value(self, multipliers: FloatArray) -> float:
+        """What these multipliers prove, as any do that are not negative: so rounding cannot hurt it.
+
+        By weak duality, ``weight . x`` is at least ``multipliers . least + (weight - load) . x``.
+        """
+        load = self._rows.load(multipliers, self._weight.size)
+        rest = self._weight - load
+        worth = float(multipliers @ self._rows.least)
+        counts = (rest <= _NEARLY * self._weight) | (
+            self._lower > 0.0
+        )  # else rounding cannot make it negative
+        size = worth + float((load + self._weight)[counts].sum())
+        return worth + float(np.minimum(rest * self._lower, rest * self._upper).sum()) - _ROUNDING * size
+
+    def _add(self, names: IndexArray, rows: Rows) -> None:
+        self._names = np.concatenate([self._names, names])
+        self._rows = self._rows.and_(rows)
+        self._idle = np.concatenate([self._idle, np.zeros(names.size, dtype=np.intp)])
+        starts = np.concatenate([[0], np.cumsum(rows.sizes)[:-1]]).astype(np.int32)
+        above, ones = np.full(names.size, np.inf), np.ones(rows.members.size)
+        members = rows.members.astype(np.int32)
+        self._highs.addRows(names.size, rows.least, above, members.size, starts, members, ones)
+
+    def _forget(self) -> None:
+        """Leave out inequalities that have not mattered for long."""
+        idle = self._idle > _MOST_IDLE
+        if self._names.size < _MOST_ROWS or not idle.any():
+            return
+        self._highs.deleteRows(int(idle.sum()), np.flatnonzero(idle).astype(np.int32))
+        self._names, self._idle, self._rows = self._names[~idle], self._idle[~idle], self._rows.of(~idle)
