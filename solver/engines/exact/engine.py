@@ -19,7 +19,8 @@ from solver.linkage.evaluator import Evaluator
 
 MOST_TREE_DIMENSIONS = 7
 _QUICK_TREE = 0.4
-_QUICK_BRANCHING = 1.5
+_QUICK_BRANCHING = 4.0
+_LONG_BRANCHING = 10.0
 _LONG_TREE = 5.0
 _LONGER_TREE = 30.0
 _HITTING_SHARE = 0.4
@@ -78,16 +79,25 @@ class _Run:
         hitting = HittingSearch(self._system, self._record, self._evaluator, self._seed)
         self._tree(tree, clock.seconds + _QUICK_TREE)
         self._hitting(hitting, lambda: hitting.branch(clock.seconds + _QUICK_BRANCHING))
-        self._tree(tree, clock.seconds + _LONG_TREE)
-        self._attack()
-        self._tree(tree, clock.seconds + _LONGER_TREE)
+        if tree is None:
+            self._hitting(hitting, hitting.small_cores)
+            self._hitting(hitting, lambda: hitting.branch(clock.seconds + _LONG_BRANCHING))
+            self._attack()
+            self._hitting(hitting, lambda: hitting.branch(np.inf))
+        else:
+            self._tree(tree, clock.seconds + _LONG_TREE)
+            self._attack()
+            self._tree(tree, clock.seconds + _LONGER_TREE)
+            self._alternate(tree, hitting)
+
+    def _alternate(self, tree: SimplexTree, hitting: HittingSearch) -> None:
+        """Where the tree does not end soon: hitting sets for a share of the time, then one of both."""
         # Among thousands of blocks there are too many pairs to ask about.
-        if tree is None or self._system.open_blocks.size <= _MOST_BLOCKS:
-            until = clock.share(_HITTING_SHARE, np.inf) if on_tree else np.inf
+        if self._system.open_blocks.size <= _MOST_BLOCKS:
+            until = self._record.clock.share(_HITTING_SHARE, np.inf)
             self._hitting(hitting, lambda: hitting.small_cores(until))
             # A narrow gap closes steadily; a wide one all at once, when the tree has been searched.
-            gap = self._record.bound - self._record.linked
-            narrow = not on_tree or gap <= _NARROW * self._system.total_weight
+            narrow = self._record.bound - self._record.linked <= _NARROW * self._system.total_weight
             self._hitting(hitting, lambda: hitting.branch(np.inf if narrow else until))
         self._tree(tree, np.inf)
 
