@@ -73,7 +73,7 @@ def hitting_sets(pair, aggregator, seed=0, **options):
     made = start(pair, aggregator, **options)
     if made.system.open_blocks.size:
         search = HittingSearch(made.system, made.record, made.evaluator, seed)
-        search.small_cores()
+        search.all_pairs(np.inf)
         search.branch(np.inf)
     return honest(made, aggregator)
 

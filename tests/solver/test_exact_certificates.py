@@ -37,7 +37,7 @@ def run_of(problem, search):
     if not made.system.open_blocks.size:
         return made, Proof("lost")
     hitting = HittingSearch(made.system, made.record, made.evaluator, 0)
-    hitting.small_cores()
+    hitting.all_pairs(np.inf)
     hitting.branch(np.inf)
     return made, hitting.proof
 

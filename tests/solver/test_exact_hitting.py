@@ -207,7 +207,7 @@ def test_every_core_of_a_search_has_a_proof():
     pair = make_pair(*files(4, 30, 3, 1.0))
     made = start(pair, BY_LABEL["choquet"].make(3))
     search = HittingSearch(made.system, made.record, made.evaluator, 0)
-    search.small_cores()
+    search.all_pairs(np.inf)
     search.branch(np.inf)
     assert search.master.cores
     assert not search.undecided

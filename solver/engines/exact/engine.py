@@ -19,8 +19,11 @@ from solver.linkage.evaluator import Evaluator
 
 MOST_TREE_DIMENSIONS = 7
 _QUICK_TREE = 0.4
-_QUICK_BRANCHING = 4.0
+_QUICK_BRANCHING = 1.5
+_BRANCHING = 4.0
 _LONG_BRANCHING = 10.0
+_ROWS_SHARE = 0.1
+_PAIRS_SHARE = 0.4
 _LONG_TREE = 5.0
 _LONGER_TREE = 30.0
 _HITTING_SHARE = 0.4
@@ -73,32 +76,40 @@ class _Run:
 
     def search(self) -> None:
         """First what is quick, then all attacks, then what takes long."""
-        clock, aggregator = self._record.clock, self._system.aggregator
-        on_tree = aggregator.on_simplex and aggregator.dimension <= MOST_TREE_DIMENSIONS
-        tree = SimplexTree(self._system, self._record, self._evaluator) if on_tree else None
+        aggregator = self._system.aggregator
         hitting = HittingSearch(self._system, self._record, self._evaluator, self._seed)
+        if aggregator.on_simplex and aggregator.dimension <= MOST_TREE_DIMENSIONS:
+            self._both(SimplexTree(self._system, self._record, self._evaluator), hitting)
+        else:
+            self._hitting_sets(hitting)
+
+    def _hitting_sets(self, hitting: HittingSearch) -> None:
+        """Where the parameters have many dimensions."""
+        clock = self._record.clock
+        self._hitting(hitting, lambda: hitting.branch(clock.seconds + _BRANCHING))
+        self._hitting(hitting, lambda: hitting.all_pairs(clock.share(_PAIRS_SHARE, np.inf)))
+        self._hitting(hitting, lambda: hitting.branch(clock.seconds + _LONG_BRANCHING))
+        self._attack()
+        self._hitting(hitting, lambda: hitting.branch(np.inf))
+
+    def _both(self, tree: SimplexTree, hitting: HittingSearch) -> None:
+        """Where they have few: tree and hitting sets in turn, as either may end where the other does not."""
+        clock, few = self._record.clock, self._system.open_blocks.size <= _MOST_BLOCKS
         self._tree(tree, clock.seconds + _QUICK_TREE)
         self._hitting(hitting, lambda: hitting.branch(clock.seconds + _QUICK_BRANCHING))
-        if tree is None:
-            self._hitting(hitting, hitting.small_cores)
-            self._hitting(hitting, lambda: hitting.branch(clock.seconds + _LONG_BRANCHING))
-            self._attack()
-            self._hitting(hitting, lambda: hitting.branch(np.inf))
-        else:
-            self._tree(tree, clock.seconds + _LONG_TREE)
-            self._attack()
-            self._tree(tree, clock.seconds + _LONGER_TREE)
-            self._alternate(tree, hitting)
-
-    def _alternate(self, tree: SimplexTree, hitting: HittingSearch) -> None:
-        """Where the tree does not end soon: hitting sets for a share of the time, then one of both."""
-        # Among thousands of blocks there are too many pairs to ask about.
-        if self._system.open_blocks.size <= _MOST_BLOCKS:
-            until = self._record.clock.share(_HITTING_SHARE, np.inf)
-            self._hitting(hitting, lambda: hitting.small_cores(until))
+        if few:  # among thousands of blocks there are too many pairs
+            self._hitting(hitting, lambda: hitting.pairs_of_rows(clock.share(_ROWS_SHARE, np.inf)))
+            self._hitting(hitting, lambda: hitting.branch(clock.seconds + _BRANCHING))
+        self._tree(tree, clock.seconds + _LONG_TREE)
+        self._attack()
+        self._tree(tree, clock.seconds + _LONGER_TREE)
+        if few:
+            until = clock.share(_HITTING_SHARE, np.inf)
+            self._hitting(hitting, lambda: hitting.all_pairs(0.5 * (clock.seconds + until)))
+            self._hitting(hitting, lambda: hitting.branch(until))
             # A narrow gap closes steadily; a wide one all at once, when the tree has been searched.
-            narrow = self._record.bound - self._record.linked <= _NARROW * self._system.total_weight
-            self._hitting(hitting, lambda: hitting.branch(np.inf if narrow else until))
+            if self._record.bound - self._record.linked <= _NARROW * self._system.total_weight:
+                self._hitting(hitting, lambda: hitting.branch(np.inf))
         self._tree(tree, np.inf)
 
     @property

@@ -1,9 +1,4 @@
-"""Implicit hitting sets: collect cores where the current hitting set misses them, until both ends meet.
-
-First all pairs of blocks that cannot both be linked, because small cores say most. Then cores among the
-blocks that the fractional hitting set of least weight leaves out, which is cheap; last among those that a
-whole one leaves out.
-"""
+"""Implicit hitting sets: collect cores where the current hitting set misses them, until both ends meet."""
 
 from __future__ import annotations
 
@@ -19,19 +14,17 @@ from solver.engines.exact.branching import BranchAndCut, Worker
 from solver.engines.exact.cores import Answer, Core, CoreFinder, LinearCoreFinder
 from solver.engines.exact.covering import CoveringProgram
 from solver.engines.exact.hitting_set import HittingSet
+from solver.engines.exact.pairs import SmallCores
 from solver.engines.exact.semidefinite_cores import SemidefiniteCoreFinder
 from solver.engines.exact.swaps import SwapSearch
-from solver.engines.scoring import STRICT, Scorer
+from solver.engines.scoring import Scorer
 from solver.linkage.evaluator import Evaluator
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
 _THRESHOLDS = (1e-6, 0.34, 0.6)
-_WITNESS_CELLS = 400_000_000
-_MOST_WITNESSES = 6_000
 _PROBES = 8
-_PAIRS_SHARE = 0.4
 _SWAP_SHARE = 0.15
 _SWAP_SECONDS = 0.1
 
@@ -61,12 +54,12 @@ class HittingSearch:
         aggregator = system.aggregator
         self._probes = np.vstack([record.theta, aggregator.sample(_PROBES, self._random)])
         self._scorer = Scorer(system, self._probes)
-        self._finder = self._new_finder()
         self.master = HittingSet(system.open_weight)
         self._whole = whole(system.open_weight)
         self._swaps = SwapSearch(
             self._new_finder(), self._scorer, system.open_weight, self._learn, self._random
         )
+        self._small = SmallCores(system, self._scorer, record.clock, self._learn_pair, self._random)
         self._workers = [self._worker() for _ in range(os.cpu_count() or 1)]
         self._branching: BranchAndCut | None = None
         self._proving: BranchAndCut | None = None
@@ -79,11 +72,18 @@ class HittingSearch:
         # Threads must not share a scorer, whose working set grows.
         return kind(self._system, Scorer(self._system, self._probes), self._record.clock)
 
-    def small_cores(self, until: float = np.inf) -> None:
-        """Single blocks and all pairs, until that time; branching begins anew with them."""
-        together = self._witnesses()
-        self._singles(together)
-        self._pairs(together, until)
+    def pairs_of_rows(self, until: float) -> None:
+        """Pairs that two rows exclude, where the domain is a simplex; branching begins anew with them."""
+        self._record.phase = "pairs"
+        self._small.sample(self._record.theta)
+        self._small.two_rows(until)
+        self._branching = None
+
+    def all_pairs(self, until: float) -> None:
+        """Single blocks and all pairs, as far as they are not known; branching begins anew with them."""
+        self._record.phase = "pairs"
+        self._small.sample(self._record.theta)
+        self._small.ask(self._new_finder(), until)
         self._branching = None
 
     def branch(self, until: float) -> None:
@@ -143,71 +143,23 @@ class HittingSearch:
             self._swapping.release()
 
     def _learn(self, answer: Answer) -> bool:
-        return (
-            answer.core is not None
-            and answer.proof is not None
-            and self.master.add(answer.core, answer.proof)
-        )
+        """Take a core; True when it is new."""
+        if answer.core is None or answer.proof is None:
+            self.undecided |= answer.theta is None and not self._record.clock.expired
+            return False
+        return self.master.add(answer.core, answer.proof)
+
+    def _learn_pair(self, answer: Answer) -> None:
+        self._learn(answer)
+        if (
+            answer.theta is not None
+            and self._scorer.exact_weight(answer.theta) > self._record.linked - self._system.sure_weight
+        ):
+            self._attack(answer.theta)
 
     @property
     def _over(self) -> bool:
         return self._record.proven or self._record.clock.expired
-
-    # ---- small cores first
-
-    def _witnesses(self) -> BoolArray:
-        """Which pairs of open blocks some random parameters link together, shape (open, open)."""
-        self._record.phase = "pairs"
-        aggregator = self._system.aggregator
-        cells = self._system.values.size  # entries, or non-zeros of a sparse matrix
-        count = max(50, min(_MOST_WITNESSES, _WITNESS_CELLS // max(1, cells)))
-        points = aggregator.sample(count, self._random)
-        share = self._random.uniform(size=(count, 1)) ** 2
-        points = np.vstack([points, (1.0 - share) * self._record.theta + share * points])
-        open_blocks = self._system.open_blocks.size
-        together = np.zeros((open_blocks, open_blocks), dtype=bool)
-        for first in range(0, len(points), 500):
-            linked = self._scorer.linked(points[first : first + 500]).astype(np.float32)
-            together |= (linked @ linked.T) > 0.0
-            if self._record.clock.expired:
-                break
-        return together
-
-    def _witness(self, theta: FloatArray, together: BoolArray) -> None:
-        linked = self._scorer.exact_margins(theta) > STRICT
-        together[np.ix_(linked, linked)] = True
-        if self._system.open_weight @ linked + self._system.sure_weight > self._record.linked:
-            self._attack(theta)
-
-    def _singles(self, together: BoolArray) -> None:
-        """Prove that a block is lost, or find parameters that link it."""
-        for block in np.flatnonzero(~together.diagonal()):
-            if self._over:
-                return
-            if not together[block, block]:
-                self._ask(np.array([block]), together)
-
-    def _pairs(self, together: BoolArray, until: float) -> None:
-        """Prove that two blocks exclude each other, or find parameters that link both."""
-        able = together.diagonal()
-        first, second = np.nonzero(np.triu(~together & able[:, None] & able[None, :], 1))
-        until = min(until, self._record.clock.share(_PAIRS_SHARE, np.inf))
-        for at in self._random.permutation(first.size):
-            if self._over or self._record.clock.seconds > until:
-                return
-            if not together[first[at], second[at]]:
-                self._ask(np.array([first[at], second[at]]), together)
-
-    def _ask(self, blocks: NDArray[np.intp], together: BoolArray) -> None:
-        answer = self._finder.ask(blocks)
-        self._learn(answer)
-        if answer.theta is not None:
-            self._witness(answer.theta, together)
-        elif answer.core is None:
-            self._note_undecided()
-
-    def _note_undecided(self) -> None:
-        self.undecided |= not self._record.clock.expired
 
     # ---- cores that the current hitting set misses
 
@@ -231,7 +183,7 @@ class HittingSearch:
                 self._attack(answer.theta)
                 return found
             if answer.core is None:
-                self._note_undecided()
+                self._learn(answer)
                 core = frozenset(np.flatnonzero(inside).tolist())
             else:
                 core, new = self._shrunk(finder, answer, point)

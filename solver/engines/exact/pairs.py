@@ -1,0 +1,150 @@
+"""Small cores first, because they say most: single blocks, and pairs of blocks that exclude each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from formulations.block_system import BlockSystem
+from solver.engines.base import Clock, CoreProof
+from solver.engines.exact.cores import Answer, CoreFinder
+from solver.engines.exact.tree_conflicts import SAFE
+from solver.engines.scoring import STRICT, Scorer
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+BoolArray = NDArray[np.bool_]
+
+_WITNESS_CELLS = 400_000_000
+_MOST_WITNESSES = 6_000
+_AT_ONCE = 500
+_BLOCKS_AT_ONCE = 20
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _multiplier(first: FloatArray, second: FloatArray) -> float:
+    """Some x > 0 with ``first + x * second`` negative at every corner of the simplex; zero without one."""
+    low, high = 0.0, np.inf
+    for corner in range(first.size):
+        a, b = first[corner] + SAFE, second[corner] + SAFE
+        if b < 0.0:
+            if a > 0.0:
+                low = max(low, a / -b)
+        elif a >= 0.0:
+            return 0.0
+        elif b > 0.0:
+            high = min(high, -a / b)
+        if low >= high:
+            return 0.0
+    return 2.0 * low + 1.0 if np.isinf(high) else 0.5 * (low + high)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _pairs_of_rows(values: FloatArray, first: IndexArray, block: int, open_pairs: BoolArray) -> Any:
+    """Of each later block one row that excludes a row of this block, shape (blocks,); -1 where there is none.
+
+    Also the row of this block, and the multiplier of the other. Block b has the rows ``first[b]`` to
+    ``first[b + 1]``; only blocks with ``open_pairs`` are looked at.
+    """
+    blocks = first.size - 1
+    own, other = np.full(blocks, -1, dtype=np.intp), np.full(blocks, -1, dtype=np.intp)
+    multiplier = np.zeros(blocks)
+    for second in range(block + 1, blocks):
+        if not open_pairs[second]:
+            continue
+        for row in range(first[block], first[block + 1]):
+            for rival in range(first[second], first[second + 1]):
+                x = _multiplier(values[row], values[rival])
+                if x > 0.0:
+                    own[second], other[second], multiplier[second] = row, rival, x
+                    break
+            if own[second] >= 0:
+                break
+    return own, other, multiplier
+
+
+class SmallCores:
+    """The search for cores of one or two blocks.
+
+    Parameters
+    ----------
+    system : BlockSystem
+    scorer : Scorer
+    clock : Clock
+    learn : callable
+        Told every answer.
+    random : numpy.random.Generator
+
+    Attributes
+    ----------
+    together : ndarray of bool, shape (open, open)
+        Which pairs of blocks some parameters link, as far as is known; on the diagonal single blocks.
+    """
+
+    def __init__(
+        self,
+        system: BlockSystem,
+        scorer: Scorer,
+        clock: Clock,
+        learn: Callable[[Answer], object],
+        random: np.random.Generator,
+    ) -> None:
+        self._system, self._scorer, self._clock = system, scorer, clock
+        self._learn, self._random = learn, random
+        blocks = system.open_blocks.size
+        self.together = np.zeros((blocks, blocks), dtype=bool)
+        self._apart = np.zeros((blocks, blocks), dtype=bool)
+
+    def sample(self, near: FloatArray) -> None:
+        """See what random parameters link, half of them towards `near`, shape (dimension,)."""
+        cells = self._system.values.size  # entries, or non-zeros of a sparse matrix
+        count = max(50, min(_MOST_WITNESSES, _WITNESS_CELLS // max(1, cells)))
+        points = self._system.aggregator.sample(count, self._random)
+        share = self._random.uniform(size=(count, 1)) ** 2
+        points = np.vstack([points, (1.0 - share) * near + share * points])
+        for first in range(0, len(points), _AT_ONCE):
+            if self._clock.expired:
+                break
+            linked = self._scorer.linked(points[first : first + _AT_ONCE]).astype(np.float32)
+            self.together |= (linked @ linked.T) > 0.0
+
+    def two_rows(self, until: float) -> None:
+        """All pairs that two rows exclude, on a simplex, where its corners say all."""
+        values = self._system.values
+        rows = values if isinstance(values, np.ndarray) else values.toarray()
+        blocks = self._system.open_blocks.size
+        first = np.searchsorted(self._system.row_open, np.arange(blocks + 1))
+        for block in range(blocks):
+            if self._clock.expired or self._clock.seconds > until:
+                return
+            own, other, multiplier = _pairs_of_rows(rows, first, block, ~self.together[block])
+            for second in np.flatnonzero(own >= 0):
+                multipliers = np.array([1.0, multiplier[second]]) / (1.0 + multiplier[second])
+                proof = CoreProof(np.array([own[second], other[second]]), multipliers, np.empty(0))
+                self._apart[block, second] = True
+                self._learn(Answer(core=frozenset({block, int(second)}), proof=proof))
+
+    def ask(self, finder: CoreFinder, until: float) -> None:
+        """Ask about every single block and every pair that is not known yet, in random order."""
+        blocks = np.flatnonzero(~self.together.diagonal())
+        self._ask_all(finder, blocks, blocks, until)
+        able = self.together.diagonal()
+        unknown = ~self.together & ~self._apart & able[:, None] & able[None, :]
+        first, second = np.nonzero(np.triu(unknown, 1))
+        self._ask_all(finder, first, second, until)
+
+    def _ask_all(self, finder: CoreFinder, first: IndexArray, second: IndexArray, until: float) -> None:
+        for at in self._random.permutation(first.size):
+            if self._clock.expired or self._clock.seconds > until:
+                return
+            if self.together[first[at], second[at]]:
+                continue
+            answer = finder.ask(np.unique([first[at], second[at]]))
+            self._learn(answer)
+            if answer.theta is not None:
+                linked = self._scorer.exact_margins(answer.theta) > STRICT
+                self.together[np.ix_(linked, linked)] = True
