@@ -13,7 +13,6 @@ from aggregator_cases import CASES, LABELS
 from fit_runs import check, frames, solve
 
 from solver.cli import main
-from solver.engines.base import Clock, resident_megabytes
 from solver.engines.exact.engine import ExactEngine
 from solver.errors import UsageError
 from solver.evaluation import evaluate
@@ -38,21 +37,6 @@ def valid(result, files):
 # ---------------------------------------------------------------- memory
 
 
-def test_the_clock_looks_at_the_memory_of_the_process(monkeypatch):
-    held = resident_megabytes()
-    assert 20.0 < held < 100_000.0
-    assert not Clock(None, 1e9).expired
-    assert Clock(None, held / 2).expired
-    assert Clock(None, held / 2).limit.value == "memory"
-    monkeypatch.setattr("solver.engines.base._LOOK_AT_MEMORY", 0.0)
-    clock = Clock(None, 500.0)
-    for megabytes, expired in ((100.0, False), (501.0, True), (100.0, True)):
-        monkeypatch.setattr("solver.engines.base.resident_megabytes", lambda megabytes=megabytes: megabytes)
-        assert clock.expired is expired  # for good: freed memory would be taken again
-    clock.stop()
-    assert clock.limit.value == "user"
-
-
 @pytest.mark.parametrize("engine", ["milp", "exact"])
 @pytest.mark.parametrize("aggregator", ["weighted-mean", "mahalanobis"])
 def test_a_memory_limit_that_is_reached_at_once(engine, aggregator):
@@ -68,8 +52,8 @@ def test_a_memory_limit_that_is_reached_at_once(engine, aggregator):
 @pytest.mark.parametrize("engine", ["milp", "exact"])
 def test_a_memory_limit_that_is_reached_later(engine, monkeypatch):
     looks = iter(range(10**9))
-    monkeypatch.setattr("solver.engines.base._LOOK_AT_MEMORY", 0.0)
-    monkeypatch.setattr("solver.engines.base.resident_megabytes", lambda: 100.0 + next(looks))
+    monkeypatch.setattr("solver.clock._LOOK_AT_MEMORY", 0.0)
+    monkeypatch.setattr("solver.clock.resident_megabytes", lambda: 100.0 + next(looks))
     files = pair(n=150)
     result = fit(*files, engine=engine, aggregator="choquet", memory_limit=400.0, time_limit=60.0)
     assert result.limit == "memory"
