@@ -18,7 +18,8 @@ from formulations.block_indicator import indicator_model, paper_options
 from solver.backends.base import SolveOptions
 from solver.backends.memory import MemoryMeter
 from solver.backends.registry import get_backend
-from solver.engines.base import Clock, EngineOptions, rounded_bound
+from solver.clock import Clock
+from solver.engines.base import EngineOptions, rounded_bound
 from solver.fitting import fit, problem_system
 from solver.linkage.evaluator import Evaluator
 from solver.problem import ProblemOptions, make_problem

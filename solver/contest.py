@@ -11,8 +11,9 @@ from formulations.block_indicator import IndicatorModel, IndicatorOptions, indic
 from formulations.block_system import BlockSystem
 from solver.backends.base import SolveOptions
 from solver.backends.isolated import IsolatedResult, run_isolated, solve_isolated
+from solver.clock import Clock
 from solver.engines.attacks import attack, widen
-from solver.engines.base import Clock, EngineOptions, Record, rounded_bound, whole
+from solver.engines.base import EngineOptions, Record, rounded_bound, whole
 from solver.engines.exact.engine import ExactEngine
 from solver.engines.isolated import EngineJob
 from solver.engines.scoring import Scorer

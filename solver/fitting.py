@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.block_system import BlockSystem, block_system, system_of
-from solver.backends.base import Limit, Status
+from solver.backends.base import Status
 from solver.certificate.build import certify
+from solver.clock import Clock, Limit
 from solver.engines.attacks import attack
-from solver.engines.base import Clock, Engine, EngineOptions, EngineResult, Proof, Record, Reporter
+from solver.engines.base import Engine, EngineOptions, EngineResult, Proof, Record, Reporter
 from solver.engines.growing import GrowingRows, GrowingRun
 from solver.engines.registry import get_engine
 from solver.errors import UsageError

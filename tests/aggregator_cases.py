@@ -88,3 +88,15 @@ def random_distances(case: Case, seed: int, rows: int, n: int) -> np.ndarray:
     z[rows // 2 :] = np.round(z[rows // 2 :])
     kind = case.make(n).differences.value
     return np.array([plain.compare(row, np.zeros(n), kind) for row in z])
+
+
+def samples(aggregator, count=60, seed=0):
+    """Random parameters, the equal ones, and those of the simpler aggregator."""
+    random = np.random.default_rng(seed)
+    points = [aggregator.sample(count, random), aggregator.equal()[None, :]]
+    relative = aggregator.relative()
+    if relative is not None:
+        simpler, lift = relative
+        lifted = [lift(theta) for theta in np.vstack([simpler.sample(20, random), np.eye(simpler.dimension)])]
+        points.append(np.array(lifted))
+    return np.vstack(points)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from survey_files import write_pair
 
-pytest.register_assert_rewrite("cli_runs")
+pytest.register_assert_rewrite("cli_runs", "fit_runs", "report_pages")
 
 
 @pytest.fixture

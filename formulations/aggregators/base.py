@@ -56,18 +56,6 @@ class Domain:
         return max((float(part.max()) for part in parts if part.size), default=0.0)
 
 
-def simplex(dimension: int) -> Domain:
-    """Non-negative parameters that sum to one."""
-    return Domain(
-        matrix=sparse.csr_array(np.ones((1, dimension))),
-        row_lower=np.ones(1),
-        row_upper=np.ones(1),
-        column_lower=np.zeros(dimension),
-        column_upper=np.ones(dimension),
-        row_names=("sum_to_one",),
-    )
-
-
 Lift = Callable[[FloatArray], FloatArray]
 """Turns parameters of a simpler aggregator into those of a richer one that give the same distance."""
 
@@ -311,19 +299,3 @@ def finite(values: Any, what: str) -> FloatArray:
     if not np.isfinite(array).all():
         raise FormulationError(f"{what} must be finite numbers")
     return array
-
-
-def on_simplex(theta: FloatArray) -> FloatArray:
-    """Clip negative entries and divide by the sum."""
-    clipped = np.clip(theta, 0.0, None)
-    total = clipped.sum()
-    if total <= 0.0:
-        return np.full(theta.shape, 1.0 / theta.size)
-    return np.asarray(clipped / total)
-
-
-def sample_simplex(count: int, dimension: int, generator: np.random.Generator) -> FloatArray:
-    """Points of the simplex, from its middle to its corners: Dirichlet draws of several concentrations."""
-    concentration = generator.choice([0.2, 0.5, 1.0, 3.0], size=count)
-    draws = generator.standard_gamma(concentration[:, None], size=(count, dimension)) + 1e-300
-    return np.asarray(draws / draws.sum(axis=1, keepdims=True))

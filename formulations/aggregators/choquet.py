@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from formulations.aggregators.base import Aggregator, Domain, FloatArray, Lift, named_values, sample_simplex
+from formulations.aggregators.base import Aggregator, Domain, FloatArray, Lift, named_values
+from formulations.aggregators.simplex import sample_simplex
 from formulations.aggregators.weighted_mean import WeightedMean
 from formulations.distances import Differences
 from formulations.errors import FormulationError

@@ -11,18 +11,9 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from formulations.aggregators.base import (
-    ROUNDED,
-    Aggregator,
-    Domain,
-    FloatArray,
-    Lift,
-    named_values,
-    on_simplex,
-    sample_simplex,
-    simplex,
-)
+from formulations.aggregators.base import ROUNDED, Aggregator, Domain, FloatArray, Lift, named_values
 from formulations.aggregators.choquet import MOST_ATTRIBUTES
+from formulations.aggregators.simplex import SimplexAggregator, sample_simplex
 from formulations.aggregators.weighted_mean import WeightedMean
 from formulations.distances import Differences
 from formulations.errors import FormulationError
@@ -133,7 +124,7 @@ class _KAdditive(Aggregator):
         return indices
 
 
-class TwoAdditiveChoquet(_KAdditive):
+class TwoAdditiveChoquet(_KAdditive, SimplexAggregator):
     """The 2-additive Choquet integral: a weighted mean of ``c_k``, ``min(c_k, c_l)`` and ``max(c_k, c_l)``.
 
     The extreme points of the 2-additive measures are 0-1 valued: they look at one attribute, at the
@@ -142,7 +133,6 @@ class TwoAdditiveChoquet(_KAdditive):
     """
 
     k = 2
-    on_simplex: ClassVar[bool] = True
 
     @property
     def _pairs(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -166,10 +156,6 @@ class TwoAdditiveChoquet(_KAdditive):
         low, high = np.minimum(c[:, first], c[:, second]), np.maximum(c[:, first], c[:, second])
         return sparse.csr_array(np.hstack([c, low, high]))
 
-    def domain(self) -> Domain:
-        """The simplex."""
-        return simplex(self.dimension)
-
     def moebius(self, theta: FloatArray) -> FloatArray:
         """``max(c_k, c_l) = c_k + c_l - min(c_k, c_l)``, coefficient by coefficient."""
         n, (first, second) = len(self.attributes), self._pairs
@@ -188,13 +174,9 @@ class TwoAdditiveChoquet(_KAdditive):
             raise FormulationError("the Moebius coefficients are not those of a monotone 2-additive measure")
         return np.concatenate([np.clip(single, 0.0, None), np.clip(pair, 0.0, None), high])
 
-    def repair(self, theta: FloatArray) -> FloatArray:
-        """Clip and normalise."""
-        return on_simplex(theta)
-
     def sample(self, count: int, generator: np.random.Generator) -> FloatArray:
         """Dirichlet draws over the extreme points, and additive measures among them."""
-        points = sample_simplex(count, self.dimension, generator)
+        points = super().sample(count, generator)
         n = len(self.attributes)
         additive = generator.uniform(size=(count, 1)) ** 2
         points[:, n:] *= additive

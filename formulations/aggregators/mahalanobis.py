@@ -9,7 +9,8 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh
 
-from formulations.aggregators.base import Aggregator, Domain, FloatArray, Lift, finite, sample_simplex
+from formulations.aggregators.base import Aggregator, Domain, FloatArray, Lift, finite
+from formulations.aggregators.simplex import sample_simplex
 from formulations.aggregators.weighted_mean import WeightedMean
 from formulations.distances import ROW_CANCELLATION_TOLERANCE, ROW_TIE_TOLERANCE, Differences
 from formulations.errors import FormulationError

@@ -8,15 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from formulations.aggregators.base import (
-    Aggregator,
-    Domain,
-    FloatArray,
-    named_values,
-    on_simplex,
-    sample_simplex,
-    simplex,
-)
+from formulations.aggregators.base import FloatArray, named_values
+from formulations.aggregators.simplex import SimplexAggregator
 from formulations.forms import DistanceForm, FormKind
 
 
@@ -25,11 +18,10 @@ def descending(c: FloatArray) -> FloatArray:
     return np.asarray(-np.sort(-c, axis=-1))
 
 
-class OrderedWeightedAverage(Aggregator):
+class OrderedWeightedAverage(SimplexAggregator):
     """OWA of attribute distances; ``theta`` holds the weight of the largest, the second largest, ..."""
 
     name: ClassVar[str] = "owa"
-    on_simplex: ClassVar[bool] = True
 
     @property
     def ranks(self) -> tuple[str, ...]:
@@ -54,10 +46,6 @@ class OrderedWeightedAverage(Aggregator):
         """In descending order, rank is compared with rank."""
         return descending(c)
 
-    def domain(self) -> Domain:
-        """Non-negative weights that sum to one."""
-        return simplex(self.dimension)
-
     def largest_excess(self, partner: FloatArray, rival: FloatArray) -> FloatArray:
         """Largest difference of the ordered distances, rank by rank."""
         return np.asarray((descending(partner) - descending(rival)).max(axis=1))
@@ -75,15 +63,3 @@ class OrderedWeightedAverage(Aggregator):
     def encode(self, parameters: Mapping[str, Any]) -> FloatArray:
         """Read ``{"weights": {rank: weight}}``."""
         return self.admit(named_values(parameters, "weights", self.ranks, self.name))
-
-    def repair(self, theta: FloatArray) -> FloatArray:
-        """Clip and normalise."""
-        return on_simplex(theta)
-
-    def equal(self) -> FloatArray:
-        """Equal weights: the arithmetic mean, which is the Euclidean distance."""
-        return np.full(self.dimension, 1.0 / self.dimension)
-
-    def sample(self, count: int, generator: np.random.Generator) -> FloatArray:
-        """Dirichlet draws of several concentrations."""
-        return sample_simplex(count, self.dimension, generator)

@@ -8,24 +8,16 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from formulations.aggregators.base import (
-    Aggregator,
-    Domain,
-    FloatArray,
-    named_values,
-    on_simplex,
-    sample_simplex,
-    simplex,
-)
+from formulations.aggregators.base import FloatArray, named_values
+from formulations.aggregators.simplex import SimplexAggregator, on_simplex
 from formulations.distances import Differences
 from formulations.forms import DistanceForm, FormKind
 
 
-class WeightedMean(Aggregator):
+class WeightedMean(SimplexAggregator):
     """The weighted mean of attribute distances; ``theta`` is the weighting vector ``p``."""
 
     name: ClassVar[str] = "weighted-mean"
-    on_simplex: ClassVar[bool] = True
 
     @property
     def dimension(self) -> int:
@@ -40,10 +32,6 @@ class WeightedMean(Aggregator):
     def features(self, c: FloatArray) -> sparse.csr_array:
         """The attribute distances themselves."""
         return sparse.csr_array(c)
-
-    def domain(self) -> Domain:
-        """Non-negative weights that sum to one (D11.2, Table 1)."""
-        return simplex(self.dimension)
 
     def largest_excess(self, partner: FloatArray, rival: FloatArray) -> FloatArray:
         """``max_k (partner_k - rival_k)``: a linear function is largest at a corner of the simplex."""
@@ -63,18 +51,6 @@ class WeightedMean(Aggregator):
     def encode(self, parameters: Mapping[str, Any]) -> FloatArray:
         """Read ``{"weights": {attribute: weight}}``."""
         return self.admit(named_values(parameters, "weights", self.attributes, self.name))
-
-    def repair(self, theta: FloatArray) -> FloatArray:
-        """Clip and normalise."""
-        return on_simplex(theta)
-
-    def equal(self) -> FloatArray:
-        """Equal weights: the Euclidean distance (D11.2, Eq. 1)."""
-        return np.full(self.dimension, 1.0 / self.dimension)
-
-    def sample(self, count: int, generator: np.random.Generator) -> FloatArray:
-        """Dirichlet draws of several concentrations."""
-        return sample_simplex(count, self.dimension, generator)
 
     def starts(self, partner: FloatArray) -> FloatArray:
         """Equal weights, and weights that even out how far masking has moved each attribute."""

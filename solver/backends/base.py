@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.milp import MilpModel
+from solver.clock import Limit
 
 FloatArray = NDArray[np.float64]
 
@@ -24,14 +25,6 @@ class Status(StrEnum):
     FEASIBLE = "feasible"  # a solution and a bound, with a gap between them
     NO_SOLUTION = "no_solution"  # no solution in hand: a limit came first, or the model is infeasible
     INTERRUPTED = "interrupted"  # the user stopped it; whatever was found is returned
-
-
-class Limit(StrEnum):
-    """Which limit ended a solve."""
-
-    TIME = "time"
-    MEMORY = "memory"
-    USER = "user"
 
 
 @dataclass(frozen=True)

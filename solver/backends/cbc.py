@@ -16,7 +16,8 @@ import numpy as np
 from formulations.milp import MilpModel
 from solver.backends.base import FloatArray, SolveOptions, Watcher
 from solver.backends.pulp_model import PulpModel, make_pulp_model
-from solver.backends.template import Clock, Ending, Outcome, TemplateBackend
+from solver.backends.template import Ending, Outcome, TemplateBackend
+from solver.clock import Clock
 
 BEST_POSSIBLE = re.compile(r"best possible ([^\s),]+)")
 """CBC's dual bound as its log lines 5 and 10 give it, to about eight digits."""
@@ -99,7 +100,7 @@ class CbcBackend(TemplateBackend[BuiltCbc]):
         """Let PuLP run CBC and read its log; None when CBC crashed."""
         import pulp
 
-        remaining = clock.remaining()
+        remaining = clock.time_left
         options = built.arguments["options"] + ([] if preprocess else ["preprocess off"])
         with tempfile.TemporaryDirectory(prefix="linkrisk-cbc-") as folder:
             log = Path(folder, "cbc.log")

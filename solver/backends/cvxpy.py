@@ -12,7 +12,8 @@ from solver.backends.background import run_in_background
 from solver.backends.base import FloatArray, SolveOptions, Watcher
 from solver.backends.highs_run import highs_options, outcome_of
 from solver.backends.scip import INFINITY, scip_bound, scip_ending, scip_parameters
-from solver.backends.template import Clock, Outcome, TemplateBackend
+from solver.backends.template import Outcome, TemplateBackend
+from solver.clock import Clock
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ class CvxpyBackend(TemplateBackend[BuiltCvxpy]):
         watch: Watcher | None,  # noqa: ARG002
     ) -> Outcome:
         """Let CVXPY call HiGHS."""
-        answer = built.solve(**built.options, time_limit=clock.remaining())
+        answer = built.solve(**built.options, time_limit=clock.time_left)
         values = np.array(answer["solution"].col_value)
         return shift(outcome_of(answer["model_status"], answer["info"], values, model), model.constant)
 
@@ -143,7 +144,7 @@ class CvxpyScipBackend(CvxpyBackend):
         watch: Watcher | None,  # noqa: ARG002
     ) -> Outcome:
         """Let CVXPY call SCIP."""
-        limit = {"limits/time": min(clock.remaining(), INFINITY)}
+        limit = {"limits/time": min(clock.time_left, INFINITY)}
         answer = built.solve(scip_params={**built.options, **limit})
         bound = scip_bound(answer["model"].getDualbound())
         ending = scip_ending(answer["scip_status"])

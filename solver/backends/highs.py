@@ -9,7 +9,8 @@ import numpy as np
 from formulations.milp import MilpModel
 from solver.backends.base import FloatArray, SolveOptions, Watcher
 from solver.backends.highs_run import SMALLEST_COEFFICIENT, HighsRun, highs_options
-from solver.backends.template import Clock, Outcome, TemplateBackend
+from solver.backends.template import Outcome, TemplateBackend
+from solver.clock import Clock
 
 if TYPE_CHECKING:
     import highspy

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from formulations.milp import MilpModel
 from solver.backends.background import NOTHING_KNOWN, run_in_background
 from solver.backends.base import BackendProgress, FloatArray, SolveOptions, Watcher
-from solver.backends.template import Clock, Ending, Outcome
+from solver.backends.template import Ending, Outcome
+from solver.clock import Clock
 
 if TYPE_CHECKING:
     import highspy
@@ -109,7 +110,7 @@ class HighsRun:
             # HiGHS tests integrality before it accepts a point; rounding noise must not cost it.
             self._set_start(np.where(model.integer, np.round(start), start), order)
         self._listen()
-        self._highs.setOptionValue("time_limit", clock.remaining())
+        self._highs.setOptionValue("time_limit", clock.time_left)
         run_in_background(self._run, stop=self._stop.set, progress=lambda: self._progress, watch=watch)
         return self._read(model, order)
 

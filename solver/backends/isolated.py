@@ -22,18 +22,11 @@ from typing import Any
 
 from formulations.milp import MilpModel
 from solver.backends.background import NOTHING_KNOWN, TICK
-from solver.backends.base import (
-    BackendProgress,
-    BackendResult,
-    FloatArray,
-    Limit,
-    SolveOptions,
-    Status,
-    Watcher,
-)
+from solver.backends.base import BackendProgress, BackendResult, FloatArray, SolveOptions, Status, Watcher
 from solver.backends.jobs import Job, SolveJob
 from solver.backends.memory import MemoryMeter
 from solver.backends.registry import get_backend
+from solver.clock import Limit
 
 GRACE = 10.0
 """Seconds beyond the time limit before the child is killed; some layers cannot stop while they build."""

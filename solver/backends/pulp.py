@@ -11,7 +11,8 @@ from formulations.milp import MilpModel
 from solver.backends.base import FloatArray, SolveOptions, Watcher
 from solver.backends.highs_run import HighsRun, highs_options
 from solver.backends.pulp_model import PulpModel, make_pulp_model
-from solver.backends.template import Clock, Outcome, TemplateBackend
+from solver.backends.template import Outcome, TemplateBackend
+from solver.clock import Clock
 
 if TYPE_CHECKING:
     import highspy

@@ -12,7 +12,8 @@ import numpy as np
 from formulations.milp import MilpModel
 from solver.backends.background import NOTHING_KNOWN, run_in_background
 from solver.backends.base import BackendProgress, FloatArray, SolveOptions, Watcher
-from solver.backends.template import Clock, Ending, Outcome, TemplateBackend
+from solver.backends.template import Ending, Outcome, TemplateBackend
+from solver.clock import Clock
 
 if TYPE_CHECKING:
     import pyscipopt
@@ -200,7 +201,7 @@ class ScipBackend(TemplateBackend[BuiltScip]):
         """Run SCIP in a thread of its own."""
         if start is not None:
             built.add_start(model, start)
-        built.scip.setParam("limits/time", min(clock.remaining(), INFINITY))
+        built.scip.setParam("limits/time", min(clock.time_left, INFINITY))
         ScipRun(built.scip).run(watch)
         ending = scip_ending(built.scip.getStatus())
         return Outcome(ending, built.best_values(), scip_bound(built.scip.getDualbound()))

@@ -14,7 +14,8 @@ from formulations.milp import MilpModel
 from solver.backends.background import run_in_background
 from solver.backends.base import FloatArray, SolveOptions, Watcher
 from solver.backends.highs_run import highs_options
-from solver.backends.template import Clock, Ending, Outcome, TemplateBackend
+from solver.backends.template import Ending, Outcome, TemplateBackend
+from solver.clock import Clock
 
 ENDINGS = {0: Ending.COMPLETE, 1: Ending.TIME, 2: Ending.INFEASIBLE, 3: Ending.UNBOUNDED}
 """`OptimizeResult.status` of `scipy.optimize.milp`; 4 is anything else, told apart by its message."""
@@ -85,7 +86,7 @@ class ScipyBackend(TemplateBackend[MilpArguments]):
         from scipy.optimize import milp
 
         results: list[Any] = []
-        options: Any = {**built.options, **extra, "time_limit": clock.remaining()}
+        options: Any = {**built.options, **extra, "time_limit": clock.time_left}
 
         def call() -> None:
             with warnings.catch_warnings():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from enum import Enum, auto
@@ -12,7 +11,8 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from formulations.milp import MilpModel
-from solver.backends.base import Backend, BackendResult, FloatArray, Limit, SolveOptions, Status, Watcher
+from solver.backends.base import Backend, BackendResult, FloatArray, SolveOptions, Status, Watcher
+from solver.clock import Clock, Limit
 
 Built = TypeVar("Built")
 
@@ -63,34 +63,6 @@ class Outcome:
     bound: float = -math.inf
 
 
-class Clock:
-    """Wall time since the solve was asked for, and what is left of the time limit.
-
-    Attributes
-    ----------
-    build_seconds : float
-        When building ended, once `built` was called.
-    """
-
-    def __init__(self, time_limit: float | None) -> None:
-        self._time_limit = time_limit
-        self._started = time.perf_counter()
-        self.build_seconds = math.nan
-
-    def built(self) -> None:
-        """Take note of the end of building; later calls change nothing."""
-        if math.isnan(self.build_seconds):
-            self.build_seconds = self.elapsed()
-
-    def elapsed(self) -> float:
-        """Seconds since the start."""
-        return time.perf_counter() - self._started
-
-    def remaining(self) -> float:
-        """Seconds until the time limit, never negative; inf without a limit."""
-        return math.inf if self._time_limit is None else max(0.0, self._time_limit - self.elapsed())
-
-
 class TemplateBackend(Backend, Generic[Built]):
     """A backend written as two steps, `build` and `run`; the judgement of what they return is shared."""
 
@@ -114,7 +86,7 @@ class TemplateBackend(Backend, Generic[Built]):
         start: FloatArray | None,
         watch: Watcher | None,
     ) -> Outcome:
-        """Solve what `build` returned within ``clock.remaining()`` seconds.
+        """Solve what `build` returned within ``clock.time_left`` seconds.
 
         Returns
         -------
@@ -133,30 +105,36 @@ class TemplateBackend(Backend, Generic[Built]):
         """Solve `model`; see `Backend.solve`."""
         version = self.version()  # imports the optimiser, which shall not count as building
         clock = Clock(options.time_limit)
+        build_seconds: float | None = None
         try:
-            outcome = self._build_and_run(model, options, clock, start, watch)
+            reduced = drop_idle_rows(model)
+            if reduced is None:
+                outcome = Outcome(Ending.INFEASIBLE)
+            else:
+                built = self.build(reduced, options)
+                build_seconds = clock.seconds
+                outcome = self._run_in_time(built, reduced, options, clock, start, watch)
         except KeyboardInterrupt:  # while building, or from an optimiser that cannot be asked to stop
             outcome = Outcome(Ending.USER)
-        clock.built()
-        return judge(refute(outcome, model, start), model, options, clock, self.name, version)
+        if build_seconds is None:
+            build_seconds = clock.seconds
+        outcome = refute(outcome, model, start)
+        solve_seconds = clock.seconds - build_seconds
+        return judge(outcome, model, options, (build_seconds, solve_seconds), self.name, version)
 
-    def _build_and_run(
+    def _run_in_time(
         self,
+        built: Built,
         model: MilpModel,
         options: SolveOptions,
         clock: Clock,
         start: FloatArray | None,
         watch: Watcher | None,
     ) -> Outcome:
-        reduced = drop_idle_rows(model)
-        if reduced is None:
-            return Outcome(Ending.INFEASIBLE)
-        built = self.build(reduced, options)
-        clock.built()
-        if clock.remaining() == 0:
+        if clock.expired:
             return Outcome(Ending.TIME)
-        outcome = self.run(built, reduced, clock, start=start, watch=watch)
-        return self._decide_infeasible_or_unbounded(outcome, reduced, options)
+        outcome = self.run(built, model, clock, start=start, watch=watch)
+        return self._decide_infeasible_or_unbounded(outcome, model, options)
 
     def _decide_infeasible_or_unbounded(
         self, outcome: Outcome, model: MilpModel, options: SolveOptions
@@ -222,7 +200,7 @@ def judge(
     outcome: Outcome,
     model: MilpModel,
     options: SolveOptions,
-    clock: Clock,
+    seconds: tuple[float, float],
     backend: str,
     version: str,
 ) -> BackendResult:
@@ -234,8 +212,8 @@ def judge(
         What the optimiser says.
     model, options
         What was solved, and how.
-    clock : Clock
-        Times of building and solving.
+    seconds : (float, float)
+        Wall time of building, and of solving.
     backend, version : str
         Copied into the result.
 
@@ -262,8 +240,8 @@ def judge(
         objective=objective,
         bound=bound,
         values=values,
-        build_seconds=clock.build_seconds,
-        solve_seconds=clock.elapsed() - clock.build_seconds,
+        build_seconds=seconds[0],
+        solve_seconds=seconds[1],
         backend=backend,
         version=version,
     )

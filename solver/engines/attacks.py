@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from formulations.aggregators import Aggregator
 from formulations.block_system import BlockSystem, block_system
-from solver.engines.base import Clock, Record
+from solver.clock import Clock
+from solver.engines.base import Record
 from solver.engines.lines import best_on_lines
 from solver.engines.repair import WidestMargin, hinge
 from solver.engines.scoring import STRICT, Scorer

@@ -19,8 +19,9 @@ from formulations.block_system import BlockSystem, system_of
 from formulations.distances import attribute_distances
 from formulations.forms import DistanceForm
 from formulations.pair import LinkagePair
+from solver.clock import Clock
 from solver.engines.attacks import attack
-from solver.engines.base import Clock, Engine, EngineOptions, EngineResult, Record
+from solver.engines.base import Engine, EngineOptions, EngineResult, Record
 from solver.linkage.evaluator import Evaluation, Evaluator
 
 FloatArray = NDArray[np.float64]

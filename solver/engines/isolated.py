@@ -13,7 +13,8 @@ from formulations.block_system import BlockSystem
 from solver.backends.background import TICK
 from solver.backends.base import BackendProgress, BackendResult, Watcher
 from solver.backends.jobs import Job
-from solver.engines.base import Clock, EngineOptions, Record
+from solver.clock import Clock
+from solver.engines.base import EngineOptions, Record
 from solver.engines.registry import get_engine
 from solver.linkage.evaluator import Evaluator
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from formulations.block_system import BlockSystem
-from solver.engines.base import Clock
+from solver.clock import Clock
 from solver.engines.linear import GrowingProgram
 from solver.engines.scoring import STRICT, Scorer
 

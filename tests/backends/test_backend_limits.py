@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 from backend_problems import big_m, knapsack, market_split
 
-from solver.backends.base import BackendProgress, BackendResult, Limit, SolveOptions, Status
+from solver.backends.base import BackendProgress, BackendResult, SolveOptions, Status
 from solver.backends.registry import available_backends, get_backend
+from solver.clock import Limit
 
 BACKENDS = available_backends()
 WATCHED = [name for name in BACKENDS if get_backend(name).takes_watcher]

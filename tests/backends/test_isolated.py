@@ -17,10 +17,11 @@ import pytest
 from backend_problems import infeasible, knapsack, market_split, unbounded
 
 from solver.backends import isolated, registry
-from solver.backends.base import BackendProgress, Limit, SolveOptions, Status
+from solver.backends.base import BackendProgress, SolveOptions, Status
 from solver.backends.isolated import solve_isolated
 from solver.backends.memory import MemoryMeter, peak_of
 from solver.backends.registry import available_backends, get_backend
+from solver.clock import Limit
 from solver.errors import UsageError
 
 WATCHED = [name for name in available_backends() if get_backend(name).takes_watcher]

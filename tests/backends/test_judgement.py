@@ -8,16 +8,17 @@ import numpy as np
 import pytest
 from backend_problems import INF, knapsack, make
 
-from solver.backends.base import BackendResult, Limit, SolveOptions, Status
+from solver.backends.base import BackendResult, SolveOptions, Status
 from solver.backends.cbc import last_bound
-from solver.backends.template import Clock, Ending, Outcome, drop_idle_rows, judge, refute
+from solver.backends.template import Ending, Outcome, drop_idle_rows, judge, refute
+from solver.clock import Limit
 
 POINT = np.array([1.0, 1.0, 0.0, 0.0])  # worth -23, the optimum
 WORSE = np.array([0.0, 0.0, 1.0, 1.0])  # worth -15
 
 
 def judged(outcome: Outcome, absolute_gap: float = 1e-6) -> BackendResult:
-    return judge(outcome, knapsack(), SolveOptions(absolute_gap=absolute_gap), Clock(None), "b", "1")
+    return judge(outcome, knapsack(), SolveOptions(absolute_gap=absolute_gap), (0.0, 0.0), "b", "1")
 
 
 @pytest.mark.parametrize(
@@ -110,9 +111,3 @@ def test_bound_of_a_cbc_log_is_the_last_one_rounded_down():
     assert bound == pytest.approx(1911370.25, rel=1e-6)
     assert last_bound("nothing here") == -math.inf
     assert last_bound("(best possible -1e+50), took") == -math.inf
-
-
-def test_a_clock_without_limit_never_ends():
-    assert Clock(None).remaining() == math.inf
-    assert Clock(0.0).remaining() == 0.0
-    assert 0 < Clock(10.0).remaining() <= 10.0

@@ -13,8 +13,9 @@ import pytest
 from formulations.block_system import BlockSystem, block_system
 from formulations.distances import Standardisation
 from formulations.pair import Direction, Ties, make_pair
+from solver.clock import Clock
 from solver.engines.attacks import attack
-from solver.engines.base import Clock, EngineOptions, EngineResult, Record
+from solver.engines.base import EngineOptions, EngineResult, Record
 from solver.engines.exact.engine import ExactEngine
 from solver.engines.exact.hitting import HittingSearch
 from solver.engines.exact.tree import SimplexTree

@@ -9,8 +9,9 @@ from aggregator_cases import BY_LABEL, CASES, LABELS, POLYTOPES
 
 from formulations.block_system import block_system
 from formulations.pair import Ties, make_pair
+from solver.clock import Clock
 from solver.engines.attacks import attack, widen
-from solver.engines.base import Clock, EngineProgress, Record
+from solver.engines.base import EngineProgress, Record
 from solver.engines.lines import best_on_lines
 from solver.engines.repair import WidestMargin, hinge
 from solver.engines.scoring import STRICT, Scorer

@@ -14,7 +14,7 @@ from scipy.optimize import linprog
 
 from formulations.block_system import block_system
 from formulations.pair import make_pair
-from solver.engines.base import Clock
+from solver.clock import Clock
 from solver.engines.exact.cores import LinearCoreFinder
 from solver.engines.exact.semidefinite_cores import SemidefiniteCoreFinder
 from solver.engines.scoring import Scorer

@@ -13,8 +13,9 @@ from exact_runs import MOST_TREE_DIMENSION, engine, files, optimum, start
 from datasets.default_pair import default_pair
 from formulations.distances import Standardisation
 from formulations.pair import Direction, Ties, make_pair
-from solver.backends.base import Limit, Status
+from solver.backends.base import Status
 from solver.backends.registry import available_backends
+from solver.clock import Limit
 from solver.engines.attacks import attack
 from solver.engines.base import EngineOptions
 from solver.engines.exact.cores import Answer, LinearCoreFinder

@@ -10,9 +10,10 @@ import pytest
 from formulations.aggregators import make_aggregator
 from formulations.block_system import BlockSystem, block_system
 from formulations.pair import make_pair
-from solver.backends.base import BackendProgress, Limit, Status
+from solver.backends.base import BackendProgress, Status
 from solver.backends.isolated import run_isolated
-from solver.engines.base import Clock, EngineOptions, Record
+from solver.clock import Clock, Limit
+from solver.engines.base import EngineOptions, Record
 from solver.engines.exact.engine import ExactEngine
 from solver.engines.isolated import EngineJob
 from solver.linkage.evaluator import Evaluator

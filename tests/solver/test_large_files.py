@@ -13,7 +13,8 @@ from scipy import sparse
 from formulations.block_system import block_system
 from formulations.distances import attribute_distances
 from formulations.pair import Ties, make_pair
-from solver.engines.base import Clock, Record
+from solver.clock import Clock
+from solver.engines.base import Record
 from solver.engines.exact.tree import SimplexTree
 from solver.engines.exact.tree_conflicts import clique_saving, matching_saving
 from solver.engines.growing import GrowingRows

@@ -12,11 +12,12 @@ from formulations.block_indicator import indicator_model, paper_options
 from formulations.block_system import block_system
 from formulations.distances import Standardisation
 from formulations.pair import Direction, Ties, make_pair
-from solver.backends.base import BackendResult, Limit, Status
+from solver.backends.base import BackendResult, Status
 from solver.backends.registry import available_backends
+from solver.clock import Clock, Limit
 from solver.engines import milp as milp_module
 from solver.engines.attacks import attack
-from solver.engines.base import Clock, EngineOptions, Record, rounded_bound
+from solver.engines.base import EngineOptions, Record, rounded_bound
 from solver.engines.milp import MilpEngine
 from solver.engines.registry import get_engine
 from solver.errors import UsageError
@@ -351,22 +352,6 @@ def test_unknown_engines_and_settings():
         with pytest.raises(UsageError) as error:
             get_engine(name, EngineOptions(**options))
         assert str(error.value) == expected
-
-
-def test_the_clock():
-    clock = Clock(None)
-    assert clock.remaining is None
-    assert not clock.expired
-    assert clock.limit is None
-    assert clock.share(0.5, 3.0) == pytest.approx(clock.seconds + 3.0, abs=0.1)
-    clock.stop()
-    assert clock.expired
-    assert clock.limit is Limit.USER
-    late = Clock(1e-9)
-    assert late.expired
-    assert late.remaining == 0.0
-    assert late.limit is Limit.TIME
-    assert Clock(10.0).share(0.2, 20.0) == pytest.approx(2.0, abs=0.1)
 
 
 def test_a_record_keeps_the_best_of_both_sides():

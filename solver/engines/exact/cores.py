@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.block_system import BlockSystem
-from solver.engines.base import Clock, CoreProof
+from solver.clock import Clock
+from solver.engines.base import CoreProof
 from solver.engines.repair import WidestMargin
 from solver.engines.scoring import STRICT, Scorer
 

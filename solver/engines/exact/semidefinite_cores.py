@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.block_system import BlockSystem
-from solver.engines.base import Clock, CoreProof
+from solver.clock import Clock
+from solver.engines.base import CoreProof
 from solver.engines.exact.cores import ROUNDING, Answer, CoreFinder, LinearCoreFinder
 from solver.engines.exact.semidefinite import largest_eigenvalue, widest_margin
 from solver.engines.scoring import STRICT, Scorer
