@@ -10,7 +10,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from formulations.block_system import BlockSystem
-from solver.engines.base import Clock, CoreProof
+from solver.clock import Clock
+from solver.engines.base import CoreProof
 from solver.engines.exact.cores import Answer, CoreFinder
 from solver.engines.exact.tree_conflicts import SAFE
 from solver.engines.scoring import STRICT, Scorer
