@@ -19,7 +19,8 @@ from solver.linkage.evaluator import Evaluator
 
 MOST_TREE_DIMENSIONS = 7
 _QUICK_TREE = 0.4
-_QUICK_BRANCHING = 1.5
+_QUICK_BRANCHING = 0.6
+_SHORT_TREE = 1.2
 _BRANCHING = 4.0
 _LONG_BRANCHING = 10.0
 _ROWS_SHARE = 0.1
@@ -97,6 +98,7 @@ class _Run:
         clock, few = self._record.clock, self._system.open_blocks.size <= _MOST_BLOCKS
         self._tree(tree, clock.seconds + _QUICK_TREE)
         self._hitting(hitting, lambda: hitting.branch(clock.seconds + _QUICK_BRANCHING))
+        self._tree(tree, clock.seconds + _SHORT_TREE)
         if few:  # among thousands of blocks there are too many pairs
             self._hitting(hitting, lambda: hitting.pairs_of_rows(clock.share(_ROWS_SHARE, np.inf)))
             self._hitting(hitting, lambda: hitting.branch(clock.seconds + _BRANCHING))
