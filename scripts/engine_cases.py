@@ -47,7 +47,7 @@ class Case:
         Records of each file.
     direction, aggregator : str
         As `fit` takes them.
-    original, masked : Path
+    original, masked : Path or DataFrame
         The two files.
     """
 
@@ -56,8 +56,8 @@ class Case:
     records: int
     direction: str
     aggregator: str
-    original: Path
-    masked: Path
+    original: Path | pd.DataFrame
+    masked: Path | pd.DataFrame
 
 
 @dataclass(frozen=True)
