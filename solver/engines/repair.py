@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,16 +11,24 @@ from scipy import sparse
 
 from formulations.block_system import BlockSystem
 from solver.clock import Clock
-from solver.engines.linear import GrowingProgram
+from solver.engines.linear import GrowingProgram, row_entries
 from solver.engines.scoring import STRICT, Scorer
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
 _MOST_ROUNDS = 60
-_MOST_IDLE_ROWS = 150
+_MOST_IDLE_ROWS = 80
 _FEW = 20
 _MOST_REMEMBERED = 12
+
+
+class Multipliers(NamedTuple):
+    """Multipliers of rows, of cuts and of the domain's rows that combine to a bound on the widest margin."""
+
+    rows: FloatArray
+    cuts: FloatArray
+    domain: FloatArray
 
 
 class WidestMargin:
@@ -124,11 +133,27 @@ class WidestMargin:
         wanted = rows[smallest < margin - 1e-7]
         return wanted[~self._known[wanted]], float(smallest.min(initial=margin))
 
-    def multipliers(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+    @property
+    def required(self) -> IndexArray:
+        """Those of `rows` that are switched on: the rows of the blocks asked for."""
+        return self.rows[self._on]
+
+    def multipliers(self) -> Multipliers:
         """Multipliers of `rows`, of `cuts` and of the domain's rows at the last solution."""
         duals = self._program.duals()
-        domain = duals[: self._system.aggregator.domain().matrix.shape[0]]
-        return np.clip(duals[self._places], 0.0, None), np.clip(duals[self._cut_places], 0.0, None), domain
+        domain = duals[: self._program.domain_rows]
+        return Multipliers(
+            np.clip(duals[self._places], 0.0, None), np.clip(duals[self._cut_places], 0.0, None), domain
+        )
+
+    def extend(self, theta: FloatArray) -> bool:
+        """Add the tightest row of each block asked for that `theta` does not link; False if none is new."""
+        inside = np.flatnonzero(self._inside)
+        rows, smallest = self._scorer.tightest_of(inside, theta)
+        fresh = rows[(smallest <= 0.0) & ~self._known[rows]]
+        if fresh.size:
+            self._add(fresh)
+        return bool(fresh.size)
 
     def cut(self, rows: FloatArray) -> None:
         """Add rows that are non-negative on the true domain, for good."""
@@ -138,14 +163,14 @@ class WidestMargin:
         self._cut_places = np.concatenate([self._cut_places, places])
 
     def _add(self, fresh: IndexArray) -> None:
-        part = self._system.part(fresh)
-        ends = part.indptr[1:]
-        places = self._program.add_entries(
-            starts=part.indptr[:-1] + np.arange(fresh.size),
-            columns=np.insert(part.indices, ends, self._system.aggregator.dimension),
-            values=np.insert(part.data, ends, -1.0),
-            lower=np.zeros(fresh.size),
-        )
+        counts, own_columns, own_values = row_entries(self._system.values, fresh)
+        # The last entry of each row is that of t.
+        columns = np.full(own_columns.size + fresh.size, self._system.aggregator.dimension)
+        values = np.full(columns.size, -1.0)
+        own = np.arange(own_columns.size) + np.repeat(np.arange(fresh.size), counts)
+        columns[own], values[own] = own_columns, own_values
+        starts = np.cumsum(counts + 1) - counts - 1
+        places = self._program.add_entries(starts, columns, values, np.zeros(fresh.size))
         self.rows = np.concatenate([self.rows, fresh])
         self._known[fresh] = True
         self._on = np.concatenate([self._on, np.ones(fresh.size, dtype=bool)])

@@ -13,12 +13,16 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from formulations.block_system import BlockSystem
 from solver.clock import Clock
 from solver.engines.base import CoreProof
-from solver.engines.repair import WidestMargin
+from solver.engines.exact.polish import Polished, polished
+from solver.engines.linear import row_entries
+from solver.engines.repair import Multipliers, WidestMargin
 from solver.engines.scoring import STRICT, Scorer
+from solver.linkage.evaluator import Evaluator
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -28,7 +32,14 @@ ROUNDING = 1e-14
 """More than the rounding error of a combination of rows of unit length with multipliers that sum to one."""
 
 _MOST_CUT_ROUNDS = 25
-_NEGLIGIBLE = 1e-11
+_MOVED = 100.0
+"""More than a row changes when its point is moved into the domain, as a multiple of how far outside it is."""
+
+_NEGLIGIBLE = (1e-11, 1e-16)
+"""Smaller multipliers are left out, as a share of the largest: noise would only make the core larger.
+
+Blocks that exclude each other by no more than a tie may need all that are no rounding.
+"""
 
 
 class Answer(NamedTuple):
@@ -79,7 +90,9 @@ class LinearCoreFinder(CoreFinder):
     def __init__(self, system: BlockSystem, scorer: Scorer, clock: Clock) -> None:
         super().__init__(system)
         self._program = WidestMargin(system, scorer, clock)
+        self._evaluator = Evaluator(system.pair)
         self._domain = system.aggregator.domain()
+        self._by_column = sparse.csr_array(self._domain.matrix.T)
 
     def ask(self, blocks: IndexArray) -> Answer:
         """Solve, and cut the relaxed domain where the answer lies outside the true one."""
@@ -87,29 +100,63 @@ class LinearCoreFinder(CoreFinder):
         for _ in range(_MOST_CUT_ROUNDS):
             solution = self._program.solve(widest=False)
             if solution is None:
-                return Answer()
+                break
             theta, margin = solution
-            if margin <= STRICT:
-                return self._core()
+            narrow = margin <= _MOVED * self._domain.violation(theta)
+            if margin <= STRICT or (narrow and not self._linked(blocks, theta)):
+                answer = self._core()
+                if answer.theta is None:
+                    return answer
+                theta = answer.theta
+                if self._program.extend(theta):
+                    continue
             cuts = self.system.aggregator.cuts(theta)
             if len(cuts) == 0:
-                return Answer(theta=theta)
+                known = margin > STRICT or self._linked(blocks, theta)
+                return Answer(theta=theta) if known else Answer()
             self._program.cut(cuts)
         return Answer()
 
     def _core(self) -> Answer:
-        """The blocks of the rows with multipliers, if these prove that they cannot all be linked."""
-        rows, cuts, domain = self._program.multipliers()
-        used = np.flatnonzero(rows > _NEGLIGIBLE * rows.max(initial=0.0))
-        total = rows[used].sum()
-        if used.size == 0 or total <= 0.0:
-            return Answer()
-        multipliers = rows[used] / total
-        proof = CoreProof(self._program.rows[used], multipliers, -domain / total)
-        combined = self.system.matrix[proof.rows].T @ multipliers + self._program.cuts.T @ (cuts / total)
-        if self._largest(np.asarray(combined), proof.domain) >= -ROUNDING:
-            return Answer()
-        return self.proved(proof)
+        """The core that multipliers of the program prove; else parameters that only just link the blocks."""
+        program = self._program
+        answer = self._proven(program.rows, program.multipliers())
+        if answer.core is not None:
+            return answer
+        rows = program.required
+        best: Polished | None = None
+        for best in polished(self._domain, self.system.part(rows), program.cuts):
+            answer = self._proven(rows, best.multipliers)
+            if answer.core is not None:
+                return answer
+        return Answer(theta=best.theta if best is not None and best.margin > 0.0 else None)
+
+    def _linked(self, blocks: IndexArray, theta: FloatArray) -> bool:
+        """Whether the evaluator links all of these open blocks: within rounding, it alone decides."""
+        form = self.system.aggregator.form(self.system.aggregator.repair(theta))
+        return bool(self._evaluator.count(form)[self.system.open_blocks[blocks]].all())
+
+    def _proven(self, rows: IndexArray, given: Multipliers) -> Answer:
+        """The core of these rows if the multipliers prove it, as few of them as do."""
+        for negligible in _NEGLIGIBLE:
+            used = np.flatnonzero(given.rows > negligible * given.rows.max(initial=0.0))
+            total = given.rows[used].sum()
+            if used.size == 0 or total <= 0.0:
+                break
+            proof = CoreProof(rows[used], given.rows[used] / total, -given.domain / total)
+            combined = self._combined(proof) + self._program.cuts.T @ (given.cuts / total)
+            # Large multipliers of the domain would round more than unit rows do.
+            size = max(1.0, float(np.abs(proof.domain).sum() + given.cuts.sum() / total))
+            if self._largest(combined, proof.domain) < -ROUNDING * size:
+                return self.proved(proof)
+        return Answer()
+
+    def _combined(self, proof: CoreProof) -> FloatArray:
+        """The sum of the rows of a proof times their multipliers."""
+        counts, columns, values = row_entries(self.system.values, proof.rows)
+        shares = values * np.repeat(proof.multipliers, counts)
+        combined = np.bincount(columns, weights=shares, minlength=self.system.aggregator.dimension)
+        return np.asarray(combined, dtype=np.float64)
 
     def _largest(self, row: FloatArray, multipliers: FloatArray) -> float:
         """An upper bound of ``row @ theta`` over the domain: weak duality holds for any multipliers."""
@@ -118,5 +165,5 @@ class LinearCoreFinder(CoreFinder):
         allowed = np.where(np.isinf(domain.row_lower), np.maximum(allowed, 0.0), allowed)
         upper = np.where(allowed > 0.0, domain.row_upper, domain.row_lower)
         fixed = float((allowed * np.where(allowed == 0.0, 0.0, upper)).sum())
-        rest = row - domain.matrix.T @ allowed
+        rest = row - self._by_column @ allowed
         return fixed + float(np.maximum(rest * domain.column_lower, rest * domain.column_upper).sum())
