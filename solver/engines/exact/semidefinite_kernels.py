@@ -1,0 +1,270 @@
+"""Questions about blocks of rows over semidefinite matrices, answered in compiled code.
+
+Nothing here holds Python's lock: threads that have `Rows` of their own work side by side.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from solver.engines.exact.cores import ROUNDING
+from solver.engines.exact.semidefinite import combine, largest_eigenvalue, widest_margin
+from solver.engines.scoring import STRICT
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+UNDECIDED, MORE, LINKED, CORE, TOUCHING = range(5)
+"""How a question ends: `MORE` rounds are needed; `TOUCHING` rows exclude each other barely, or do not."""
+
+WIDE, _ANY = 0.5, 0.0
+_ENOUGH = 2.0 * STRICT
+_PROVEN = -2.0 * ROUNDING
+_BARELY = 1e-5
+_SHARES = (0.3, 0.1, 1e-2, 1e-4, 1e-6, 0.0)
+_TOUCHING_SHARES = (1e-2, 1e-4, 1e-6)
+_MOST_ROUNDS = 60
+
+
+class Rows(NamedTuple):
+    """The rows of all open blocks, and those of each block that mattered last.
+
+    Attributes
+    ----------
+    values : ndarray of float64, shape (rows, dimension)
+    starts : ndarray of int, shape (open + 1,)
+        Block b has the rows ``starts[b]`` to ``starts[b + 1]``.
+    block : ndarray of int, shape (rows,)
+        Block of each row.
+    first, second : ndarray of int, shape (dimension,)
+        Row and column of each parameter in the matrix.
+    remembered : ndarray of int, shape (open, any)
+        Rows of each block that mattered, the last one first; -1 where there are fewer. Written to.
+    """
+
+    values: FloatArray
+    starts: IndexArray
+    block: IndexArray
+    first: IndexArray
+    second: IndexArray
+    remembered: IndexArray
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})  # type: ignore[untyped-decorator]
+def _tightest(rows: Rows, block: int, theta: FloatArray) -> Any:
+    """The row of smallest activity of a block, and that activity."""
+    tightest, smallest = -1, np.inf
+    for row in range(rows.starts[block], rows.starts[block + 1]):
+        activity = 0.0
+        for k in range(theta.size):
+            activity += rows.values[row, k] * theta[k]
+        if activity < smallest:
+            tightest, smallest = row, activity
+    return tightest, smallest
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _remember(rows: Rows, row: int) -> None:
+    """Put a row first among those of its block, and forget the last one if there are too many."""
+    kept = rows.remembered[rows.block[row]]
+    place = 0
+    while place < kept.size - 1 and kept[place] != row and kept[place] >= 0:
+        place += 1
+    for at in range(place, 0, -1):
+        kept[at] = kept[at - 1]
+    kept[0] = row
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _first_rows(rows: Rows, blocks: IndexArray) -> Any:
+    """The remembered rows of these blocks; of a block never seen, the tightest under equal weights."""
+    equal = np.where(rows.first == rows.second, 1.0 / (rows.first[-1] + 1), 0.0)
+    for block in blocks:
+        if rows.remembered[block, 0] < 0:
+            _remember(rows, _tightest(rows, block, equal)[0])
+    found = np.empty(blocks.size * rows.remembered.shape[1], dtype=np.intp)
+    size = 0
+    for block in blocks:
+        for row in rows.remembered[block]:
+            if row >= 0:
+                found[size] = row
+                size += 1
+    return found[:size]
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _violated(rows: Rows, blocks: IndexArray, theta: FloatArray) -> Any:
+    """The tightest row of each of these blocks that `theta` does not link."""
+    violated = np.empty(blocks.size, dtype=np.intp)
+    size = 0
+    for block in blocks:
+        row, smallest = _tightest(rows, block, theta)
+        if smallest <= STRICT:
+            violated[size] = row
+            size += 1
+    return violated[:size]
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _with_unknown(known: IndexArray, found: IndexArray) -> Any:
+    """What is known, and then what was found and not known."""
+    both = np.empty(known.size + found.size, dtype=np.intp)
+    both[: known.size] = known
+    size = known.size
+    for row in found:
+        seen = False
+        for other in known:
+            seen |= other == row
+        if not seen:
+            both[size] = row
+            size += 1
+    return both[:size]
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _largest(rows: Rows, chosen: IndexArray, multipliers: FloatArray) -> Any:
+    """Largest value of a combination of rows over the domain."""
+    combined = np.empty(rows.values.shape[1])
+    combine(rows.values[chosen], multipliers, combined)
+    if not np.isfinite(combined).all():
+        return np.inf
+    return largest_eigenvalue(combined, rows.first, rows.second)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def fewest(rows: Rows, chosen: IndexArray, multipliers: FloatArray) -> Any:
+    """The rows with the largest multipliers that prove a core beyond rounding; none if nothing does.
+
+    Returns
+    -------
+    chosen : ndarray of int, shape (any,)
+    multipliers : ndarray of float64, shape (any,)
+        Positive; they sum to one.
+    """
+    if _largest(rows, chosen, multipliers / multipliers.sum()) < -ROUNDING:
+        for share in _SHARES:
+            used = multipliers > share * multipliers.max()
+            few = multipliers[used] / multipliers[used].sum()
+            if _largest(rows, chosen[used], few) < -ROUNDING:
+                for row in chosen[used]:
+                    _remember(rows, row)
+                return chosen[used], few
+    return chosen[:0], multipliers[:0]
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def ask(rows: Rows, blocks: IndexArray, active: IndexArray, share: float, most_rounds: int) -> Any:
+    """Find a matrix on few rows, add the rows that it violates, and again.
+
+    Parameters
+    ----------
+    rows : Rows
+    blocks : ndarray of int, shape (any,)
+        Open blocks, at least one.
+    active : ndarray of int, shape (any,)
+        The rows to begin with; none for those that mattered before.
+    share : float
+        Parameters that link all blocks may do so with this share of the widest margin.
+    most_rounds : int
+        Times to add rows.
+
+    Returns
+    -------
+    state : int
+    theta : ndarray of float64, shape (dimension,)
+        Parameters that link all blocks, if `LINKED`.
+    active : ndarray of int, shape (any,)
+        The rows of the proof if `CORE`; those that may prove one if `TOUCHING`; else those to go on with.
+    multipliers : ndarray of float64
+        Of the rows of the proof, if `CORE`.
+    """
+    if active.size == 0:
+        active = _first_rows(rows, blocks)
+    theta, multipliers = np.empty(0), np.empty(0)
+    for _ in range(most_rounds):
+        theta, multipliers = widest_margin(
+            rows.values[active], rows.first, rows.second, _ENOUGH, _PROVEN, share
+        )
+        if not (np.isfinite(theta).all() and np.isfinite(multipliers).all()):
+            return UNDECIDED, theta, active, multipliers
+        chosen, few = fewest(rows, active, multipliers)
+        if chosen.size:
+            return CORE, theta, chosen, few
+        violated = _violated(rows, blocks, theta)
+        if violated.size == 0:
+            return LINKED, theta, active, multipliers
+        more = _with_unknown(active, violated)
+        if more.size == active.size:
+            return _touching(rows, theta, active, multipliers)
+        active = more
+    return MORE, theta, active, multipliers
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _touching(rows: Rows, theta: FloatArray, active: IndexArray, multipliers: FloatArray) -> Any:
+    """Ask again about the few rows that matter; answers as `ask` does."""
+    largest = multipliers.max()
+    if _largest(rows, active, multipliers) > _BARELY:
+        return UNDECIDED, theta, active, multipliers
+    for share in _TOUCHING_SHARES:
+        used = active[multipliers > share * largest]
+        _, again = widest_margin(rows.values[used], rows.first, rows.second, _ENOUGH, _PROVEN, WIDE)
+        if np.isfinite(again).all():
+            chosen, few = fewest(rows, used, again)
+            if chosen.size:
+                return CORE, theta, chosen, few
+    used = active[multipliers > _TOUCHING_SHARES[0] * largest]
+    return TOUCHING, theta, used, multipliers[:0]
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def shrink(rows: Rows, core: IndexArray, multipliers: FloatArray, order: IndexArray, most_asked: int) -> Any:
+    """Leave blocks out of a core, in this order, as long as the rest is proven to be one.
+
+    Parameters
+    ----------
+    rows : Rows
+    core : ndarray of int, shape (any,)
+        Rows that prove the core.
+    multipliers : ndarray of float64
+        Of these rows.
+    order : ndarray of int, shape (any,)
+        Blocks; those outside the core are passed over.
+    most_asked : int
+        Stop after so many questions.
+
+    Returns
+    -------
+    done : int
+        How many of `order` have had their turn.
+    core, multipliers : ndarray
+        As before, of the smaller core.
+    touching : ndarray of int, shape (any,)
+        Rows that may prove a core without the last of these blocks, which is for others to say; mostly none.
+    """
+    nothing = core[:0]
+    asked = 0
+    for done in range(order.size):
+        inside = np.zeros(rows.starts.size - 1, dtype=np.bool_)
+        for row in core:
+            inside[rows.block[row]] = True
+        if inside.sum() == 1:
+            break
+        if asked == most_asked:
+            return done, core, multipliers, nothing
+        if not inside[order[done]]:
+            continue
+        asked += 1
+        inside[order[done]] = False
+        rest = np.flatnonzero(inside)
+        # Which parameters link the rest does not matter, so any will do.
+        state, _, active, few = ask(rows, rest, nothing, _ANY, _MOST_ROUNDS)
+        if state == TOUCHING:
+            return done + 1, core, multipliers, active
+        if state == CORE:
+            core, multipliers = active, few
+    return order.size, core, multipliers, nothing
