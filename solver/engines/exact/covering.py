@@ -71,8 +71,9 @@ class CoveringProgram:
             if np.isinf(value):
                 return point, value
             names, rows = self._master.violated(point, _MOST_AT_ONCE)
-            fresh = ~np.isin(names, self._names)  # others are violated within the tolerance of HiGHS
-            if not fresh.any():
+            # Others are violated within the tolerance of HiGHS.
+            fresh = np.flatnonzero(~np.isin(names, self._names))
+            if fresh.size == 0:
                 return point, value
             self._add(names[fresh], rows.of(fresh))
 
@@ -115,4 +116,5 @@ class CoveringProgram:
         if self._names.size < _MOST_ROWS or not idle.any():
             return
         self._highs.deleteRows(int(idle.sum()), np.flatnonzero(idle).astype(np.int32))
-        self._names, self._idle, self._rows = self._names[~idle], self._idle[~idle], self._rows.of(~idle)
+        kept = np.flatnonzero(~idle)
+        self._names, self._idle, self._rows = self._names[kept], self._idle[kept], self._rows.of(kept)

@@ -25,6 +25,7 @@ BoolArray = NDArray[np.bool_]
 
 _THRESHOLDS = (1e-6, 0.34, 0.6)
 _PROBES = 8
+_MOST_AT_ONCE = 8
 _SWAP_SHARE = 0.15
 _SWAP_SECONDS = 0.1
 
@@ -175,13 +176,13 @@ class HittingSearch:
 
     def _collect(self, finder: CoreFinder, point: FloatArray, inside: BoolArray) -> bool:
         """Collect cores among these blocks until the rest can all be linked; True when one was new."""
-        found = False
+        found = 0
         inside = inside.copy()
-        while inside.any() and not self._over:
+        while inside.any() and found < _MOST_AT_ONCE and not self._over:
             answer = finder.ask(np.flatnonzero(inside))
             if answer.theta is not None:
                 self._attack(answer.theta)
-                return found
+                break
             if answer.core is None:
                 self._learn(answer)
                 core = frozenset(np.flatnonzero(inside).tolist())
@@ -190,7 +191,7 @@ class HittingSearch:
                 found |= new
             # Another core, without the block of this one that the hitting set was nearest to taking.
             inside[max(sorted(core), key=lambda block: (point[block], self._random.random()))] = False
-        return found
+        return found > 0
 
     def _shrunk(self, finder: CoreFinder, answer: Answer, point: FloatArray) -> tuple[Core, bool]:
         """A smaller core, without the blocks that the hitting set was nearest to taking; and if it is new."""

@@ -19,7 +19,6 @@ from solver.engines.exact.cores import Core
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
 
 VIOLATED = 1e-6
 
@@ -41,9 +40,11 @@ class Rows(NamedTuple):
             least=np.array(list(least), dtype=np.float64),
         )
 
-    def of(self, chosen: BoolArray) -> Rows:
+    def of(self, chosen: IndexArray) -> Rows:
         """These rows alone."""
-        return Rows(self.sizes[chosen], self.members[np.repeat(chosen, self.sizes)], self.least[chosen])
+        sizes, ends = self.sizes[chosen], np.cumsum(self.sizes)[chosen]
+        within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        return Rows(sizes, self.members[np.repeat(ends - sizes, sizes) + within], self.least[chosen])
 
     def and_(self, more: Rows) -> Rows:
         """These rows and more."""
@@ -119,7 +120,6 @@ class HittingSet:
                 self._fresh = []
             rows = self._rows
         short = rows.least - rows.activity(x)
-        worst = np.argsort(-short, kind="stable")[:most]
-        chosen = np.zeros(short.size, dtype=bool)
-        chosen[worst[short[worst] > VIOLATED]] = True
-        return np.flatnonzero(chosen), rows.of(chosen)
+        violated = np.flatnonzero(short > VIOLATED)
+        names = np.sort(violated[np.argsort(-short[violated], kind="stable")[:most]])
+        return names, rows.of(names)
