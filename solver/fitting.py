@@ -43,7 +43,7 @@ LARGEST_UNREDUCED = 4_000_000
 MOST_REDUCED = 400_000_000
 """Most pairs for a search on all rows that are not dominated; beyond, rows grow where they matter."""
 
-MOST_UNREDUCED = 500_000
+MOST_UNREDUCED = 2_000_000
 """The same where no row can be left out: searches on rows that grow are faster long before memory ends."""
 
 _BUILDING_SHARE = 0.7

@@ -109,14 +109,17 @@ class _Run:
             until = clock.share(_HITTING_SHARE, np.inf)
             self._hitting(hitting, lambda: hitting.all_pairs(0.5 * (clock.seconds + until)))
             self._hitting(hitting, lambda: hitting.branch(until))
-            # A narrow gap closes steadily; a wide one all at once, when the tree has been searched.
-            if self._record.bound - self._record.linked <= _NARROW * self._system.total_weight:
+            if self._narrow:  # which closes steadily; a wide gap all at once, when the tree has been searched
                 self._hitting(hitting, lambda: hitting.branch(np.inf))
         self._tree(tree, np.inf)
 
     @property
     def _over(self) -> bool:
         return self._record.proven or self._record.clock.expired
+
+    @property
+    def _narrow(self) -> bool:
+        return self._record.bound - self._record.linked <= _NARROW * self._system.total_weight
 
     def _tree(self, tree: SimplexTree | None, until: float) -> None:
         if tree is not None and not self._over:

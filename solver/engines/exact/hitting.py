@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from threading import Lock
 
 import numpy as np
@@ -25,8 +27,9 @@ BoolArray = NDArray[np.bool_]
 
 _THRESHOLDS = (1e-6, 0.34, 0.6)
 _PROBES = 8
+_MANY = 1.1
 _MOST_AT_ONCE = 8
-_SWAP_SHARE = 0.15
+_SWAP_SHARE = 0.2
 _SWAP_SECONDS = 0.1
 
 
@@ -74,18 +77,24 @@ class HittingSearch:
         return kind(self._system, Scorer(self._system, self._probes), self._record.clock)
 
     def pairs_of_rows(self, until: float) -> None:
-        """Pairs that two rows exclude, where the domain is a simplex; branching begins anew with them."""
-        self._record.phase = "pairs"
-        self._small.sample(self._record.theta)
-        self._small.two_rows(until)
-        self._branching = None
+        """Pairs that two rows exclude, where the domain is a simplex."""
+        with self._anew():
+            self._small.sample(self._record.theta)
+            self._small.two_rows(until)
 
     def all_pairs(self, until: float) -> None:
-        """Single blocks and all pairs, as far as they are not known; branching begins anew with them."""
-        self._record.phase = "pairs"
-        self._small.sample(self._record.theta)
-        self._small.ask(self._new_finder(), until)
-        self._branching = None
+        """Single blocks and all pairs, as far as they are not known."""
+        with self._anew():
+            self._small.sample(self._record.theta)
+            self._small.ask(self._new_finder(), until)
+
+    @contextmanager
+    def _anew(self) -> Iterator[None]:
+        """Let branching begin anew where many small cores have been found: they change what to branch on."""
+        self._record.phase, before = "pairs", len(self.master.cores)
+        yield
+        if len(self.master.cores) > _MANY * before:
+            self._branching = None
 
     def branch(self, until: float) -> None:
         """Branch and cut, until all is proven or the clock shows `until` seconds."""
@@ -182,6 +191,7 @@ class HittingSearch:
             answer = finder.ask(np.flatnonzero(inside))
             if answer.theta is not None:
                 self._attack(answer.theta)
+                self._swaps.offer(answer.theta, point)
                 break
             if answer.core is None:
                 self._learn(answer)

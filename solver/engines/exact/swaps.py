@@ -19,6 +19,8 @@ BoolArray = NDArray[np.bool_]
 
 _MOST_GIVEN_UP = 3
 _TABU_STEPS = 12
+_EVEN = 0.1
+_PATIENCE = 200
 
 
 class SwapSearch:
@@ -47,21 +49,36 @@ class SwapSearch:
         self._learn, self._random = learn, random
         self._linked = np.zeros(weight.size, dtype=bool)
         self._tabu = np.zeros(weight.size, dtype=np.intp)
-        self._step = 0
+        self._step = self._stale = 0
+        self._offered: FloatArray | None = None
+        self._shares = np.zeros(weight.size)
+        self._best = 0.0
 
     def start(self, theta: FloatArray) -> None:
         """Begin at these parameters, unless the walk links more already."""
         linked = self._scorer.exact_margins(theta) > STRICT
         if self._weight @ linked > self._weight @ self._linked:
-            self._linked = linked
+            self._linked, self._stale = linked, 0
+            self._best = float(self._weight @ linked)
+
+    def offer(self, theta: FloatArray, point: FloatArray) -> None:
+        """Parameters to go on from when the walk has got nowhere for long, and what shares to give up."""
+        self._offered, self._shares = theta, point
 
     def step(self) -> FloatArray | None:
-        """Try one more block; parameters that link at least as much as before, if it worked."""
+        """Try one more block; parameters that link more than any before, if there are."""
         self._step += 1
+        self._stale += 1
+        if self._stale > _PATIENCE and self._offered is not None:
+            self._linked = self._scorer.exact_margins(self._offered) > STRICT
+            self._tabu[:] = 0
+            self._offered, self._stale = None, 0
         outside = np.flatnonzero(~self._linked & (self._tabu < self._step))
         if outside.size == 0:
             return None
-        block = int(self._random.choice(outside))
+        # Rather a block that fractional hitting sets keep, and give up rather what they give up.
+        likely = 1.0 + _EVEN - self._shares[outside]
+        block = int(self._random.choice(outside, p=likely / likely.sum()))
         wanted = self._linked.copy()
         wanted[block] = True
         for _ in range(_MOST_GIVEN_UP + 1):
@@ -76,14 +93,21 @@ class SwapSearch:
                 self._tabu[block] = np.iinfo(np.intp).max
                 return None
             least = others[self._tabu[others] == self._tabu[others].min()]
-            wanted[self._random.choice(least)] = False
+            likely = _EVEN + self._shares[least]
+            wanted[self._random.choice(least, p=likely / likely.sum())] = False
         self._tabu[block] = self._step + _TABU_STEPS
         return None
 
     def _move(self, theta: FloatArray, wanted: BoolArray) -> FloatArray | None:
         linked = wanted | (self._scorer.exact_margins(theta) > STRICT)
-        if self._weight @ linked < self._weight @ self._linked - 1e-9:
+        gain = self._weight @ linked - self._weight @ self._linked
+        if gain < -1e-9:
             return None
+        if gain > 1e-9:
+            self._stale = 0
         self._tabu[self._linked & ~linked] = self._step + _TABU_STEPS
         self._linked = linked
+        if self._weight @ linked <= self._best + 1e-9:
+            return None
+        self._best = float(self._weight @ linked)
         return theta
