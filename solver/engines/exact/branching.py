@@ -21,7 +21,7 @@ from solver.engines.exact.gains import Gains
 FloatArray = NDArray[np.float64]
 
 _WHOLE = 1e-6
-_STALLED, _RISE = 1, 0.1
+_STALLED, _RISE = 1, 0.2
 _STALLED_AT_ROOT, _RISE_AT_ROOT = 3, 0.05
 
 

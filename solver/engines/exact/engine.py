@@ -26,7 +26,8 @@ _LONG_BRANCHING = 10.0
 _ROWS_SHARE = 0.1
 _PAIRS_SHARE = 0.4
 _LONG_TREE = 5.0
-_LONGER_TREE = 30.0
+_LONGER_TREE = 12.0
+_LONGEST_TREE = 30.0
 _HITTING_SHARE = 0.4
 _NARROW = 0.05
 _MOST_BLOCKS = 2_000
@@ -105,6 +106,8 @@ class _Run:
         self._tree(tree, clock.seconds + _LONG_TREE)
         self._attack()
         self._tree(tree, clock.seconds + _LONGER_TREE)
+        if not self._narrow:
+            self._tree(tree, clock.seconds + _LONGEST_TREE)
         if few:
             until = clock.share(_HITTING_SHARE, np.inf)
             self._hitting(hitting, lambda: hitting.all_pairs(0.5 * (clock.seconds + until)))

@@ -149,3 +149,4 @@ class SmallCores:
             if answer.theta is not None:
                 linked = self._scorer.exact_margins(answer.theta) > STRICT
                 self.together[np.ix_(linked, linked)] = True
+            self._apart[first[at], second[at]] = answer.core is not None
