@@ -255,3 +255,21 @@ def test_swaps_never_lose_and_learn_true_cores(label):
     for answer in learned:
         assert not linked[sorted(answer.core)].all(axis=0).any()
     assert (scorer.exact_margins(theta) > STRICT).sum() == first
+
+
+def test_a_walk_that_gets_nowhere_goes_on_from_what_was_offered(monkeypatch):
+    monkeypatch.setattr("solver.engines.exact.swaps._PATIENCE", 0)
+    pair = make_pair(*files(6, 40, 3, 1.0))
+    aggregator = BY_LABEL["weighted-mean"].make(3)
+    made = start(pair, aggregator)
+    scorer = Scorer(made.system)
+    finder = LinearCoreFinder(made.system, scorer, made.record.clock)
+    search = SwapSearch(finder, scorer, scorer.weight, lambda _: None, np.random.default_rng(0))
+    low, high = sorted(aggregator.sample(30, np.random.default_rng(3)), key=scorer.exact_weight)[::29]
+    assert scorer.exact_weight(low) + 1 < scorer.exact_weight(high)
+    search.start(low)
+    search.offer(high, np.zeros(scorer.weight.size))
+    # Every step from `high` on links at least as much; those from `low` could not.
+    for _ in range(40):
+        found = search.step()
+        assert found is None or scorer.exact_weight(found) >= scorer.exact_weight(high)
