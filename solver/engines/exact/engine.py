@@ -19,7 +19,7 @@ from solver.linkage.evaluator import Evaluator
 
 MOST_TREE_DIMENSIONS = 7
 _QUICK_TREE = 0.4
-_QUICK_BRANCHING = 0.6
+_QUICK_BRANCHING = 0.8
 _SHORT_TREE = 1.2
 _BRANCHING = 4.0
 _LONG_BRANCHING = 10.0

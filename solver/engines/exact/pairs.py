@@ -23,6 +23,7 @@ BoolArray = NDArray[np.bool_]
 _WITNESS_CELLS = 400_000_000
 _MOST_WITNESSES = 6_000
 _AT_ONCE = 500
+_FEW = 0.001
 _BLOCKS_AT_ONCE = 20
 
 
@@ -101,17 +102,25 @@ class SmallCores:
         self._apart = np.zeros((blocks, blocks), dtype=bool)
 
     def sample(self, near: FloatArray) -> None:
-        """See what random parameters link, half of them towards `near`, shape (dimension,)."""
+        """See what random parameters link, half of them towards `near`; until they show little that is new.
+
+        Parameters
+        ----------
+        near : ndarray of float64, shape (dimension,)
+        """
         cells = self._system.values.size  # entries, or non-zeros of a sparse matrix
         count = max(50, min(_MOST_WITNESSES, _WITNESS_CELLS // max(1, cells)))
         points = self._system.aggregator.sample(count, self._random)
         share = self._random.uniform(size=(count, 1)) ** 2
-        points = np.vstack([points, (1.0 - share) * near + share * points])
+        points = self._random.permutation(np.vstack([points, (1.0 - share) * near + share * points]))
         for first in range(0, len(points), _AT_ONCE):
             if self._clock.expired:
                 break
             linked = self._scorer.linked(points[first : first + _AT_ONCE]).astype(np.float32)
+            before = np.count_nonzero(self.together)
             self.together |= (linked @ linked.T) > 0.0
+            if np.count_nonzero(self.together) - before < _FEW * before:
+                break
 
     def two_rows(self, until: float) -> None:
         """All pairs that two rows exclude, on a simplex, where its corners say all."""
