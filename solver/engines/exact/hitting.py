@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
@@ -31,6 +32,7 @@ _MANY = 1.1
 _MOST_AT_ONCE = 8
 _SWAP_SHARE = 0.2
 _SWAP_SECONDS = 0.1
+_ALONE = 0.3
 
 
 class HittingSearch:
@@ -139,6 +141,10 @@ class HittingSearch:
     def _spare(self, idle: bool) -> None:
         """Walk through sets of linked blocks for a moment; where there is other work, for a share of time."""
         clock = self._record.clock
+        if clock.seconds < self._began + _ALONE:
+            # Small problems end in that time, and always with the same answer, as no threads race for it.
+            time.sleep(_ALONE / 10 if idle else 0.0)
+            return
         if not self._swapping.acquire(blocking=False):
             return
         try:
