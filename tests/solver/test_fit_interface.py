@@ -98,7 +98,7 @@ def test_the_same_seed_gives_the_same_result(case):
 @pytest.mark.parametrize(
     ("engine", "phases"),
     [
-        ("exact", {"attack", "branch and bound", "pairs", "cores", "hitting sets"}),
+        ("exact", {"attack", "branch and cut", "pairs"}),
         ("milp", {"attack", "build", "solve"}),
     ],
 )

@@ -231,5 +231,6 @@ class HittingSearch:
         """Take a lower bound on the weight that cannot be linked."""
         open_weight = float(self._system.open_weight.sum())
         bound = self._system.sure_weight + open_weight - self._rounded(given_up)
-        self._record.tighten(rounded_bound(bound, self._system.pair.weight))
-        self._record.tell()
+        with self._recording:
+            self._record.tighten(rounded_bound(bound, self._system.pair.weight))
+            self._record.tell()
