@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from datasets.errors import DataError
-from datasets.files import read_table
-from datasets.identifiers import match_ids, record_ids
 from datasets.numeric import check_known, check_no_twins, constant_attributes, numeric_matrix
+from datasets.table_pair import Table, make_table_pair
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,18 +62,6 @@ class FilePair:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class _Table:
-    """One of the two tables with what to call it in messages."""
-
-    frame: pd.DataFrame
-    source: str
-
-    @property
-    def columns(self) -> list[str]:
-        return list(self.frame.columns)
-
-
 def make_file_pair(
     original: Any,
     masked: Any,
@@ -112,51 +98,27 @@ def make_file_pair(
     DataError
         On any input that cannot be used, with one line that says what, where and how to mend it.
     """
-    first = _load(original, original_name, id_column)
-    second = _load(masked, masked_name, id_column)
-    for table in (first, second):
-        if len(table.frame) < 2:
-            raise DataError(f"{table.source} has fewer than two records; linkage needs at least two")
+    tables = make_table_pair(
+        original, masked, id_column=id_column, original_name=original_name, masked_name=masked_name
+    )
+    first, second = tables.original, tables.masked
     names = _choose_attributes(first, second, attributes, id_column)
     values = [numeric_matrix(table.frame, names, table.source) for table in (first, second)]
     names = _without_constants(names, values, (first.source, second.source), drop_constant)
-    original_labels, masked_labels, partner = _truth(first, second, id_column)
     return FilePair(
         original=first.frame,
         masked=second.frame,
-        partner=partner,
+        partner=tables.partner,
         attributes=names,
-        original_labels=original_labels,
-        masked_labels=masked_labels,
-        name=f"{first.source} and {second.source}",
+        original_labels=tables.original_labels,
+        masked_labels=tables.masked_labels,
+        name=tables.name,
     )
 
 
-def _load(table: Any, name: str, id_column: str | None) -> _Table:
-    if isinstance(table, str | Path):
-        # Ids stay text, so that 007 and 7 remain two records.
-        return _Table(read_table(table, text_columns=() if id_column is None else (id_column,)), str(table))
-    if not isinstance(table, pd.DataFrame):
-        convert = getattr(table, "to_pandas", None)
-        table = convert() if callable(convert) else table
-    if not isinstance(table, pd.DataFrame):
-        raise DataError(
-            f"{name} is a {type(table).__name__}; give a file name or a table (pandas, polars, pyarrow)"
-        )
-    frame = table.reset_index(drop=True)
-    frame.columns = pd.Index([str(column) for column in frame.columns])
-    twins = frame.columns[frame.columns.duplicated()]
-    if len(twins):
-        raise DataError(f"{name} has two columns named {twins[0]!r}; rename one of them")
-    return _Table(frame, name)
-
-
 def _choose_attributes(
-    first: _Table, second: _Table, attributes: Sequence[str] | None, id_column: str | None
+    first: Table, second: Table, attributes: Sequence[str] | None, id_column: str | None
 ) -> tuple[str, ...]:
-    if id_column is not None:
-        for table in (first, second):
-            check_known([id_column], table.columns, table.source, what="--id")
     if attributes is None:
         _check_same_columns(first, second)
         chosen = [column for column in first.columns if column != id_column]
@@ -174,7 +136,7 @@ def _choose_attributes(
     return tuple(chosen)
 
 
-def _check_same_columns(first: _Table, second: _Table) -> None:
+def _check_same_columns(first: Table, second: Table) -> None:
     for here, there in ((first, second), (second, first)):
         lacking = [column for column in there.columns if column not in here.columns]
         if lacking:
@@ -203,25 +165,3 @@ def _without_constants(
     if not left:
         raise DataError("every attribute is constant in one of the files; nothing is left to compare")
     return left
-
-
-def _truth(
-    first: _Table, second: _Table, id_column: str | None
-) -> tuple[tuple[str, ...], tuple[str, ...], npt.NDArray[np.intp]]:
-    if id_column is not None:
-        original_ids = record_ids(first.frame, id_column, first.source)
-        masked_ids = record_ids(second.frame, id_column, second.source)
-        partner = match_ids(original_ids, masked_ids)
-        if not (partner >= 0).any():
-            raise DataError(
-                f"{first.source} and {second.source} have no id in common in column {id_column!r} "
-                f"(for example {original_ids[0]!r} and {masked_ids[0]!r}); is it the same id?"
-            )
-        return original_ids, masked_ids, partner
-    if len(first.frame) != len(second.frame):
-        raise DataError(
-            f"{first.source} has {len(first.frame)} records and {second.source} has {len(second.frame)}; "
-            "name the column that says who is who with --id"
-        )
-    labels = tuple(str(row) for row in range(1, len(first.frame) + 1))
-    return labels, labels, np.arange(len(first.frame), dtype=np.intp)

@@ -80,6 +80,12 @@ def _files(arguments: argparse.Namespace, attributes: tuple[str, ...]) -> FilePa
     original, masked = arguments.original, arguments.masked
     if original is None and masked is None:
         pair = default_pair()
+        absent = [name for name in attributes if name not in pair.attributes]
+        if absent:
+            raise UsageError(
+                f"{arguments.fit} is about {','.join(absent)}, which the embedded pair does not have: "
+                "give the files of the fit with --original and --masked"
+            )
         chosen = make_file_pair(pair.original, pair.masked, attributes=attributes, id_column=arguments.id)
         return replace(chosen, name=pair.name)
     if original is None or masked is None:

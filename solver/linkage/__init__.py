@@ -1,4 +1,4 @@
-"""Linkage: the evaluator, which alone decides what is linked, and one-to-one assignment.
+"""Linkage: every linker, and the evaluator, which alone decides what is linked.
 
-May import `formulations`, `solver.results` and `solver.errors`.
+May import `formulations`, `datasets.schema`, `solver.results` and `solver.errors`.
 """

@@ -271,13 +271,15 @@ def _outside(subset: int, attribute: int, attributes: int) -> bool:
 
 
 def family_of(aggregator: str, attributes: int, k_additive: int | None) -> Family:
-    """The family that the JSON names; any measure on two attributes is 2-additive."""
+    """The family of one of the names in `setting.py`; any measure on two attributes is 2-additive."""
     if aggregator == "weighted-mean":
         return WeightedMean(attributes)
     if aggregator == "owa":
         return OrderedWeightedAverage(attributes)
     if aggregator == "mahalanobis":
         return QuadraticForm(attributes)
+    if aggregator != "choquet":
+        raise ValueError(f"no family is called {aggregator}")
     if k_additive is None:
         return Choquet(attributes)
     return TwoAdditive(attributes) if min(k_additive, attributes) <= 2 else KAdditive(attributes, k_additive)

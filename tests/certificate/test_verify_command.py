@@ -161,7 +161,7 @@ def test_every_part_of_the_certificate_is_needed(capsys):
         (("--original", "original.csv"), "the masked file is missing"),
         ((*PAIR, "--attributes", "V1,V2"), "--attributes: fit.json is about V1,V2,V3; leave the option out"),
         ((*PAIR, "--id", "ID"), "original.csv has no column 'ID'"),
-        ((), "original has no column 'V1'"),
+        ((), "fit.json is about V1,V2,V3, which the embedded pair does not have: give the files of the fit"),
     ],
 )
 def test_files_that_do_not_fit(capsys, extra, message):

@@ -13,7 +13,7 @@ from formulations.block_system import BlockSystem
 from solver.clock import Clock
 from solver.engines.base import CoreProof
 from solver.engines.exact.cores import Answer, CoreFinder
-from solver.engines.exact.tree_conflicts import SAFE
+from solver.engines.exact.two_rows import excluding_multiplier
 from solver.engines.scoring import STRICT, Scorer
 
 FloatArray = NDArray[np.float64]
@@ -25,24 +25,6 @@ _MOST_WITNESSES = 6_000
 _AT_ONCE = 500
 _FEW = 0.001
 _BLOCKS_AT_ONCE = 20
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _multiplier(first: FloatArray, second: FloatArray) -> float:
-    """Some x > 0 with ``first + x * second`` negative at every corner of the simplex; zero without one."""
-    low, high = 0.0, np.inf
-    for corner in range(first.size):
-        a, b = first[corner] + SAFE, second[corner] + SAFE
-        if b < 0.0:
-            if a > 0.0:
-                low = max(low, a / -b)
-        elif a >= 0.0:
-            return 0.0
-        elif b > 0.0:
-            high = min(high, -a / b)
-        if low >= high:
-            return 0.0
-    return 2.0 * low + 1.0 if np.isinf(high) else 0.5 * (low + high)
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
@@ -60,7 +42,7 @@ def _pairs_of_rows(values: FloatArray, first: IndexArray, block: int, open_pairs
             continue
         for row in range(first[block], first[block + 1]):
             for rival in range(first[second], first[second + 1]):
-                x = _multiplier(values[row], values[rival])
+                x = excluding_multiplier(values[row], values[rival])
                 if x > 0.0:
                     own[second], other[second], multiplier[second] = row, rival, x
                     break

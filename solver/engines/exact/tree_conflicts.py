@@ -13,36 +13,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from solver.engines.exact.two_rows import SAFE, excluding_multiplier
+
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
-SAFE = 1e-14
-"""More than the rounding error of a row's value at a vertex: rows have unit length, vertices sum to one."""
-
 _MOST_TRIES = 20_000
 """Rows that are tried as a partner of one row."""
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _rows_conflict(first: FloatArray, second: FloatArray) -> bool:
-    """Whether some ``first + x * second`` with x >= 0 is negative at every vertex.
-
-    Then the two rows are nowhere positive together on the simplex.
-    """
-    low, high = 0.0, np.inf
-    for vertex in range(first.size):
-        a, b = first[vertex] + SAFE, second[vertex] + SAFE
-        if b < 0.0:
-            if a > 0.0:
-                low = max(low, a / -b)
-        elif a >= 0.0:
-            return False
-        elif b > 0.0:
-            high = min(high, -a / b)
-        if low > high:
-            return False
-    # The quotients are rounded, so the interval must be wider than that.
-    return low * (1.0 + 4e-16) < high
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
@@ -52,7 +29,7 @@ def _blocks_conflict(
     """Whether a row of one block and a row of another conflict; the rows are given by their ranges."""
     for row in range(first, after_first):
         for other in range(second, after_second):
-            if _rows_conflict(values[row], values[other]):
+            if excluding_multiplier(values[row], values[other]) > 0.0:
                 return True
     return False
 
@@ -144,7 +121,7 @@ def _partner(
         if values[other, corner] >= 0.0:
             break
         own = place[other] == place[row]
-        if barred[place[other]] == 0 and not own and _rows_conflict(values[row], values[other]):
+        if barred[place[other]] == 0 and not own and excluding_multiplier(values[row], values[other]) > 0.0:
             return int(other), tried + 1
     return -1, tried + 1
 

@@ -13,7 +13,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from solver.engines.exact.tree_conflicts import SAFE, clique_saving, matching_saving
+from solver.engines.exact.tree_conflicts import clique_saving, matching_saving
+from solver.engines.exact.two_rows import SAFE
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]

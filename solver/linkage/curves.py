@@ -1,0 +1,140 @@
+"""Precision and recall of a linker's claims over all thresholds, and its single most probable claim."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solver.linkage.linker import LearnedLinker, Truth, in_chunks
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class PrecisionRecall:
+    """What is right among all pairs with at least a given score (Smith 2016, section 6.3).
+
+    Thresholds are the scores of true matches, the only ones where recall changes, in descending order.
+
+    Attributes
+    ----------
+    thresholds : ndarray of float64, shape (points,)
+    correct : ndarray of int, shape (points,)
+        True matches with at least that score (tp).
+    claimed : ndarray of int, shape (points,)
+        Pairs with at least that score (tp + fp).
+    matches : int
+        All true matches (tp + fn).
+    """
+
+    thresholds: FloatArray
+    correct: IndexArray
+    claimed: IndexArray
+    matches: int
+
+    @property
+    def precision(self) -> FloatArray:
+        """``tp / (tp + fp)``, shape (points,)."""
+        return self.correct / self.claimed
+
+    @property
+    def recall(self) -> FloatArray:
+        """``tp / (tp + fn)``, shape (points,)."""
+        return self.correct / self.matches
+
+    @property
+    def average_precision(self) -> float:
+        """``sum_k (recall_k - recall_(k-1)) precision_k``: the area under the steps of the curve."""
+        return float((np.diff(self.recall, prepend=0.0) * self.precision).sum())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Lists, ready for JSON."""
+        return {
+            "average_precision": self.average_precision,
+            "threshold": self.thresholds.tolist(),
+            "precision": self.precision.tolist(),
+            "recall": self.recall.tolist(),
+        }
+
+
+def precision_recall(own: FloatArray, pairs: Iterable[FloatArray]) -> PrecisionRecall:
+    """Count claims at every threshold.
+
+    Parameters
+    ----------
+    own : ndarray of float64, shape (matches,)
+        Scores of the true matches, of one file pair or of several; those of -inf are never claimed.
+    pairs : iterable of ndarray
+        Scores of all pairs, the true matches among them, in any shape: `all_scores`.
+    """
+    thresholds, counts = np.unique(own[own > -np.inf], return_counts=True)
+    at_least = np.zeros(thresholds.size, dtype=np.intp)
+    for scores in pairs:
+        place = np.searchsorted(thresholds, scores.ravel(), side="right")
+        found = np.bincount(place, minlength=thresholds.size + 1)
+        at_least += np.cumsum(found[::-1])[::-1][1:]
+    return PrecisionRecall(
+        thresholds=thresholds[::-1],
+        correct=np.cumsum(counts[::-1]),
+        claimed=at_least[::-1],
+        matches=own.size,
+    )
+
+
+def all_scores(linker: LearnedLinker, truth: Truth) -> Iterator[FloatArray]:
+    """Scores of all pairs of a task, a part of the queries at a time."""
+    for _, scores in in_chunks(linker, np.arange(truth.queries), truth.candidates):
+        yield scores
+
+
+@dataclass(frozen=True)
+class Claim:
+    """The single most probable match of a file pair (Smith 2016, section 7).
+
+    Attributes
+    ----------
+    query, candidate : int
+        Their rows; the first such pair when several score alike.
+    score : float
+    probability : float or None
+        Of a match, where the linker knows it.
+    correct : float
+        1 when the claim is right, 0 when it is wrong; among pairs that score alike the share of true ones.
+    """
+
+    query: int
+    candidate: int
+    score: float
+    probability: float | None
+    correct: float
+
+
+def most_probable_claim(linker: LearnedLinker, truth: Truth) -> Claim | None:
+    """The pair of largest score; None when no pair can be a match."""
+    partner = np.full(truth.queries, -1, dtype=np.intp)
+    partner[truth.query_rows] = truth.partner
+    best, place, alike, right = -np.inf, (-1, -1), 0, 0
+    for part, scores in in_chunks(linker, np.arange(truth.queries), truth.candidates):
+        top = float(scores.max(initial=-np.inf))
+        if top == -np.inf or top < best:
+            continue
+        rows, columns = np.nonzero(scores == top)
+        if top > best:
+            best, place, alike, right = top, (int(rows[0]) + part.start, int(columns[0])), 0, 0
+        alike += rows.size
+        right += int((partner[rows + part.start] == columns).sum())
+    if best == -np.inf:
+        return None
+    probability = linker.probabilities(np.array([best]))
+    return Claim(
+        query=place[0],
+        candidate=place[1],
+        score=best,
+        probability=None if probability is None else float(probability[0]),
+        correct=right / alike,
+    )

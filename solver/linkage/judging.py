@@ -1,0 +1,69 @@
+"""Judge a linker by its scores, with the same answer for every pair as the evaluator of distances gives."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.distances import TIE_TOLERANCE
+from solver.linkage.evaluator import Evaluation
+from solver.linkage.linker import LearnedLinker, Truth, in_chunks
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+
+def judge(linker: LearnedLinker, truth: Truth) -> Evaluation:
+    """What becomes of every block: linked when its partner scores strictly higher than every rival.
+
+    Scores that differ by no more than rounding (`TIE_TOLERANCE` of the partner's) tie, and a tie is no link.
+    A distance is a score with its sign changed.
+
+    Parameters
+    ----------
+    linker : LearnedLinker
+    truth : Truth
+
+    Returns
+    -------
+    Evaluation
+    """
+    parts = [
+        _judged(scores, truth, part) for part, scores in in_chunks(linker, truth.query_rows, truth.candidates)
+    ]
+    linked, rank, ties, own, best, rival = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return Evaluation(
+        linked=linked,
+        rank=rank,
+        ties=ties,
+        distance=-own,
+        nearest_other=-best,
+        weight=truth.weight,
+        rival=rival,
+    )
+
+
+def _judged(scores: FloatArray, truth: Truth, part: slice) -> tuple[NDArray[np.generic], ...]:
+    """Linked, rank, ties, own score, best score of a rival, and that rival, of the blocks of a part."""
+    partner = truth.partner[part]
+    blocks = np.arange(partner.size)
+    own = scores[blocks, partner]
+    rivals = _rivals(truth, part)
+    tolerance = np.where(np.isfinite(own), TIE_TOLERANCE * np.abs(own), 0.0)
+    nearer = (rivals & (scores > (own + tolerance)[:, None])).sum(axis=1)
+    as_near = (rivals & (scores >= (own - tolerance)[:, None])).sum(axis=1) - nearer
+    best = np.where(rivals, scores, -np.inf).max(axis=1)
+    rival = (rivals & (scores == best[:, None])).argmax(axis=1)
+    rival[~rivals.any(axis=1)] = -1
+    linked = (nearer == 0) & (as_near == 0) & (own > -np.inf)
+    return linked, 1 + nearer, as_near, own, best, rival
+
+
+def _rivals(truth: Truth, part: slice) -> BoolArray:
+    """Which candidates stand against the partner, shape (blocks of the part, candidates)."""
+    partner = truth.partner[part]
+    if truth.twin_group is not None:
+        return np.asarray(truth.twin_group[None, :] != truth.twin_group[partner][:, None])
+    rivals = np.ones((partner.size, truth.candidates), dtype=np.bool_)
+    rivals[np.arange(partner.size), partner] = False
+    return rivals

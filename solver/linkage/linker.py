@@ -1,0 +1,190 @@
+"""What every linker is: something that learns without the truth, and scores pairs of records."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from datasets.schema import Schema
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+_CELLS_AT_ONCE = 4_000_000
+"""Scores that are held at a time: 32 MB."""
+
+
+@dataclass(frozen=True, eq=False)
+class LinkageTask:
+    """What a linker may look at. Who is who is not part of it.
+
+    Attributes
+    ----------
+    queries : DataFrame
+        The records to be linked, n rows.
+    candidates : DataFrame
+        The records they may be linked to, m rows.
+    query_attributes, candidate_attributes : tuple of str
+        Columns of the two frames to use; the same where files have attributes in common.
+    schema : Schema
+        Scale and categories of all these attributes. Missing values are missing in the frames.
+    bijection : bool
+        Whether every query is known to have exactly one partner, and the other way round.
+    training : DataFrame, optional
+        Other records of which all attributes of both files are known.
+    seed : int
+        Of every random choice.
+    """
+
+    queries: pd.DataFrame
+    candidates: pd.DataFrame
+    query_attributes: tuple[str, ...]
+    candidate_attributes: tuple[str, ...]
+    schema: Schema
+    bijection: bool = False
+    training: pd.DataFrame | None = None
+    seed: int = 0
+
+
+class Linker(ABC):
+    """A way to link records; a frozen dataclass whose fields are its settings.
+
+    Each field has metadata made by `datasets.masking.base.option`, which is what the command line needs to
+    offer it. A new linker is one file with a subclass, and a line in `solver/linkage/registry.py`.
+
+    Attributes
+    ----------
+    name : str
+        What it is called, also on the command line.
+    common_attributes : bool
+        Whether it compares attributes that both files have.
+    """
+
+    name: ClassVar[str]
+    common_attributes: ClassVar[bool] = True
+
+    @abstractmethod
+    def learn(self, task: LinkageTask) -> LearnedLinker:
+        """Learn what there is to learn from the two files and from training records.
+
+        Raises
+        ------
+        UsageError
+            If the task or the settings do not suit this linker; one line that says how to mend it.
+        """
+
+    @classmethod
+    @abstractmethod
+    def restored(cls, parameters: Mapping[str, Any], task: LinkageTask) -> LearnedLinker:
+        """A linker with parameters that were learned before, applied to these files.
+
+        Raises
+        ------
+        UsageError
+            If they are not parameters of this linker.
+        """
+
+
+class LearnedLinker(ABC):
+    """A linker ready to score the pairs of its task.
+
+    Attributes
+    ----------
+    parameters : dict
+        What was learned, as the JSON shows it; `Linker.restored` reads it.
+    notes : tuple of str
+        What users ought to know: no convergence, parameters at their bounds, and the like.
+    """
+
+    parameters: dict[str, Any]
+    notes: tuple[str, ...] = ()
+
+    @abstractmethod
+    def scores(self, rows: IndexArray) -> FloatArray:
+        """Score of some queries with every candidate; a larger one makes a likelier match.
+
+        Parameters
+        ----------
+        rows : ndarray of int, shape (any,)
+            Rows of the queries.
+
+        Returns
+        -------
+        ndarray of float64, shape (any, candidates)
+            No NaN; -inf where a pair cannot be a match.
+        """
+
+    def probabilities(self, scores: FloatArray) -> FloatArray | None:
+        """Probability of a match for each score, where the linker knows it."""
+        del scores
+        return None
+
+
+def in_chunks(
+    linker: LearnedLinker, rows: IndexArray, candidates: int, cells: int = _CELLS_AT_ONCE
+) -> Iterator[tuple[slice, FloatArray]]:
+    """Scores of some queries with every candidate, a part of the queries at a time.
+
+    Parameters
+    ----------
+    linker : LearnedLinker
+    rows : ndarray of int, shape (any,)
+        Rows of the queries.
+    candidates : int
+        How many candidates there are.
+    cells : int
+        Most scores to hold at a time, at least one row of them.
+
+    Yields
+    ------
+    slice
+        Which of `rows`.
+    ndarray of float64, shape (rows of the part, candidates)
+    """
+    size = max(1, cells // max(1, candidates))
+    for first in range(0, rows.size, size):
+        part = slice(first, min(first + size, rows.size))
+        yield part, linker.scores(rows[part])
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """Who is who, for those who judge linkers.
+
+    One *block* per query that has a partner among the candidates.
+
+    Attributes
+    ----------
+    query_rows : ndarray of int, shape (blocks,)
+        The row of each block's query.
+    partner : ndarray of int, shape (blocks,)
+        The row of its partner among the candidates.
+    weight : ndarray of float64, shape (blocks,)
+        What linking the block counts.
+    queries, candidates : int
+        How many there are of each.
+    twin_group : ndarray of int, shape (candidates,), optional
+        Equal labels for candidates that equal each other on every attribute, where these are no rivals.
+    """
+
+    query_rows: IndexArray
+    partner: IndexArray
+    weight: FloatArray
+    queries: int
+    candidates: int
+    twin_group: IndexArray | None = None
+
+    @classmethod
+    def of(cls, partner: IndexArray, candidates: int, twin_group: IndexArray | None = None) -> Self:
+        """The truth from the partner of each query, -1 where it has none."""
+        rows = np.flatnonzero(partner >= 0)
+        weight = np.ones(rows.size)
+        if twin_group is not None:
+            weight /= np.bincount(twin_group)[twin_group[partner[rows]]]
+        return cls(rows, partner[rows], weight, partner.size, candidates, twin_group)
