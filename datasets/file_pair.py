@@ -15,7 +15,7 @@ from datasets.categorical import CategoricalAttribute, categorical_attributes, k
 from datasets.errors import DataError
 from datasets.numeric import check_known, check_no_twins, constant_attributes, numeric_matrix
 from datasets.schema import Schema
-from datasets.table_pair import Table, make_table_pair
+from datasets.table_pair import Table, TablePair, load_tables, truth_between
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,10 +118,7 @@ def make_file_pair(
     DataError
         On any input that cannot be used, with one line that says what, where and how to mend it.
     """
-    tables = make_table_pair(
-        original, masked, id_column=id_column, original_name=original_name, masked_name=masked_name
-    )
-    first, second = tables.original, tables.masked
+    first, second = load_tables(original, masked, id_column, (original_name, masked_name))
     names = _choose_attributes(first, second, attributes, id_column)
     scales = scales_of(names, nominal, ordinal, schema)
     recodings = known_recodings(masking, first, scales)
@@ -134,6 +131,8 @@ def make_file_pair(
     names = tuple(name for name in names if name in left or name in categorical)
     if not names:
         raise DataError("every attribute is constant in one of the files; nothing is left to compare")
+    # The truth last: what is wrong with the attributes is easier to mend.
+    tables = TablePair(first, second, *truth_between(first, second, id_column))
     return FilePair(
         original=first.frame,
         masked=second.frame,

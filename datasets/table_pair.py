@@ -85,12 +85,21 @@ def make_table_pair(
     DataError
         On any input that cannot be used, with one line that says what, where and how to mend it.
     """
-    first = load_table(original, original_name, id_column)
-    second = load_table(masked, masked_name, id_column)
+    first, second = load_tables(original, masked, id_column, (original_name, masked_name))
+    return TablePair(first, second, *truth_between(first, second, id_column))
+
+
+def load_tables(
+    original: Any, masked: Any, id_column: str | None, names: tuple[str, str]
+) -> tuple[Table, Table]:
+    """Read two tables of at least two records each (see `make_table_pair`)."""
+    first, second = load_table(original, names[0], id_column), load_table(masked, names[1], id_column)
     for table in (first, second):
         if len(table.frame) < 2:
             raise DataError(f"{table.source} has fewer than two records; linkage needs at least two")
-    return TablePair(first, second, *_truth(first, second, id_column))
+        if id_column is not None:
+            check_known([id_column], table.columns, table.source, what="--id")
+    return first, second
 
 
 def load_table(table: Any, name: str, id_column: str | None = None) -> Table:
@@ -119,13 +128,11 @@ def load_table(table: Any, name: str, id_column: str | None = None) -> Table:
     return Table(frame, name)
 
 
-def _truth(
+def truth_between(
     first: Table, second: Table, id_column: str | None
 ) -> tuple[npt.NDArray[np.intp], tuple[str, ...], tuple[str, ...]]:
-    """The partner of each original record, and the labels of both tables."""
+    """The partner of each original record, and the labels of both tables (see `make_table_pair`)."""
     if id_column is not None:
-        for table in (first, second):
-            check_known([id_column], table.columns, table.source, what="--id")
         original_ids = record_ids(first.frame, id_column, first.source)
         masked_ids = record_ids(second.frame, id_column, second.source)
         partner = match_ids(original_ids, masked_ids)
