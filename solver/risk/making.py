@@ -38,6 +38,7 @@ def how_it_was_made(result: Fields) -> list[tuple[str, str]]:
     return [
         ("Files", result.text("name")),
         ("Attributes", ", ".join(result.texts("attributes"))),
+        *_categories(result),
         ("Direction", _in_words(result, "direction", _DIRECTIONS)),
         ("Standardisation", _in_words(result, "standardisation", _STANDARDISATIONS)),
         ("Differences", _in_words(result, "differences", _DIFFERENCES)),
@@ -51,6 +52,20 @@ def how_it_was_made(result: Fields) -> list[tuple[str, str]]:
         ("Threads", count(result.number("threads"))),
         ("Versions", _versions(result)),
     ]
+
+
+def _categories(result: Fields) -> list[tuple[str, str]]:
+    """Return which attributes are categorical and how they were masked, where a result says so."""
+    found = []
+    if "schema" in result:
+        rows = [
+            Fields(row) for row in result.nested("schema").sequence("attributes") if isinstance(row, dict)
+        ]
+        scales = [f"{row.text('name')} ({row.text('scale')})" for row in rows]
+        found.append(("Categorical attributes", ", ".join(scales)))
+    if "masking" in result:
+        found.append(("Known masking", "; ".join(result.texts("masking"))))
+    return found
 
 
 def _in_words(result: Fields, key: str, words: dict[str, str]) -> str:

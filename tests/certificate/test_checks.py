@@ -151,6 +151,9 @@ class _Near:
         tie = Fraction(1e-11) * 2**80
         self._rival = (2**80 + tie) * 2**TIE_SHIFT + beyond
 
+    def reachable(self, block):
+        return block == 0
+
     def rivals(self, block):
         return np.array([1 + block])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from pathlib import Path
 
 import brute_force as plain
 import categorical_cases as mixed
@@ -11,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from aggregator_cases import BY_LABEL
+from cli_runs import PAIR, refuse, run
 
 from formulations.distances import Differences
 from solver import evaluate, fit
@@ -236,3 +238,61 @@ def test_parameters_are_applied_to_a_file_with_other_nominal_categories():
     content = json.loads(fit(*files, time_limit=5, **mixed.options(False)).to_json())
     others = tuple(frame.assign(town=[f"new {name}" for name in frame["town"]]) for frame in files)
     assert evaluate(*others, parameters=content).linked == content["linked"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The working folder, with a mixed file pair and its schema."""
+    monkeypatch.chdir(tmp_path)
+    for name, frame in zip(("original.csv", "masked.csv"), mixed.frames(5, 30), strict=True):
+        frame.to_csv(name, index=False)
+    Path("schema.json").write_text(json.dumps(mixed.SCHEMA))
+
+
+KNOWN = [word for method in mixed.MASKING for word in ("--masking", method)]
+
+
+@pytest.mark.usefixtures("folder")
+def test_from_the_command_line_to_a_verified_result(capsys):
+    written = ["--json", "fit.json", "--certificate", "proof.json", "--report", "fit.html"]
+    printed = run(capsys, "fit", *PAIR, "--schema", "schema.json", *KNOWN, *written)
+    content = json.loads(Path("fit.json").read_text())
+    assert content["schema"]["attributes"][0]["categories"] == list(mixed.SIZES)
+    assert content["masking"] == list(mixed.MASKING)
+    assert f"re-identified in the worst case  {content['linked']} of 30" in printed
+    page = Path("fit.html").read_text()
+    assert "size (ordinal), town (nominal)" in page
+    assert "; ".join(mixed.MASKING) in page
+    counted = run(capsys, "evaluate", *PAIR, "--parameters", "fit.json", "--one-to-one")
+    assert f"re-identified                    {content['linked']} of 30" in counted
+    verified = run(capsys, "verify", "fit.json", "--certificate", "proof.json", *PAIR)
+    assert verified.startswith(f"proved: no weighted mean links more than {content['linked']} of 30")
+    blind = run(capsys, "evaluate", *PAIR, "--parameters", "fit.json", "--nominal", "size,town")
+    assert blind != counted
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (
+            ["--ordinal", "size", "--nominal", "town"],
+            "the ordinal attribute 'size' has categories in words ('huge', for example), whose order is not "
+            "known; list them in ascending order in --schema",
+        ),
+        (["--schema", "none.json"], "none.json cannot be read: no such file or directory"),
+        (["--nominal", "city"], "--nominal: 'city' is not among the attributes to compare"),
+        (
+            ["--nominal", "size,town", "--masking", "noise percent=3"],
+            "noise does not recode categories; the methods that do are top-coding, bottom-coding, "
+            "global-recoding, pram",
+        ),
+        (
+            ["--nominal", "size,town", "--aggregator", "mahalanobis", "--differences", "signed"],
+            "differences of categories have no sign: take --differences absolute, or leave categorical "
+            "attributes out",
+        ),
+    ],
+)
+def test_bad_usage_is_refused_in_one_line(capsys, more, message):
+    refuse(capsys, message, "fit", *PAIR, *more)
