@@ -153,7 +153,8 @@ class RepresentativeLinker(Linker):
 
     def learn(self, task: LinkageTask) -> LearnedLinker:
         """Make the representatives of both files, and let the inner linker learn from them."""
-        return _Learned(self, task, self._inner().learn(self._inner_task(task)))
+        inner_task = self._inner_task(task)
+        return _Learned(self, task, self._inner(inner_task).learn(inner_task))
 
     @classmethod
     def restored(cls, parameters: Mapping[str, Any], task: LinkageTask) -> LearnedLinker:
@@ -166,10 +167,11 @@ class RepresentativeLinker(Linker):
             inner = parameters["inner"]
         except (KeyError, TypeError, AttributeError):
             raise UsageError(f"these are not parameters of {cls.name}: {_NEEDED}") from None
-        return _Learned(linker, task, type(linker._inner()).restored(inner, linker._inner_task(task)))
+        inner_task = linker._inner_task(task)
+        return _Learned(linker, task, type(linker._inner(inner_task)).restored(inner, inner_task))
 
-    def _inner(self) -> Linker:
-        return self.inner or INNER_LINKERS[self.linkage]()
+    def _inner(self, task: LinkageTask) -> Linker:
+        return self.inner or INNER_LINKERS[self.linkage](task.schema)
 
     def _inner_task(self, task: LinkageTask) -> LinkageTask:
         """The task of linking representatives, which both files have in common."""
