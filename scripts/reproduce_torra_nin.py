@@ -152,7 +152,7 @@ def print_table(example: Example, tasks: list[LinkageTask]) -> None:
             cells = []
             for at, (kind, family) in enumerate(COLUMNS):
                 linker = kind(quantifiers=(FAMILIES[family],), normalisation=normalisation, linkage=linkage)
-                cells.append(linked(linker, tasks) + (f" [{published[at]:g}]" if published else ""))
+                cells.append(linked(linker, tasks) + (f" [{published[at]:.1f}]" if published else ""))
             print(f"| {short} {label} | " + " | ".join(cells) + " |", flush=True)
     print("\n" + ", ".join(f"{linker.name} {linked(linker, tasks)}" for linker in BASELINES))
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import rankdata
 
+from datasets.registry import load
 from datasets.schema import Attribute, Scale, Schema
 from solver.errors import UsageError
 from solver.linkage.judging import judge
@@ -147,6 +151,48 @@ def test_files_of_different_length():
         scores = linker.learn(task(random.random((7, 2)), random.random((11, 5)))).scores(np.arange(7))
         assert scores.shape == (7, 11)
         assert not np.isnan(scores).any()
+
+
+@pytest.mark.skipif("LINKRISK_DATA" not in os.environ, reason="LINKRISK_DATA names no folder of public data")
+@pytest.mark.parametrize(
+    ("data", "queries", "candidates", "normalisation", "published"),
+    [
+        (
+            "abalone",
+            ("Height", "Whole_weight", "Viscera_weight"),
+            ("Length", "Diameter", "Shucked_weight", "Shell_weight"),
+            "standardising",
+            (9.9, 7.9, 8.8),
+        ),
+        (
+            "ionosphere",
+            ("a05", "a07", "a09", "a11", "a13", "a20"),
+            ("a15", "a17", "a19", "a21", "a23", "a30"),
+            "ranging",
+            (14.4, 21.8, 21.9),
+        ),
+    ],
+)
+def test_near_the_published_links(data, queries, candidates, normalisation, published):
+    """Tables V and VI of Torra and Nin (2008), OWA and DBRL, means of ten draws like theirs."""
+    frame = load(data)
+    schema = Schema.from_frame(frame)
+    for family, expected in zip(FAMILIES.values(), published, strict=True):
+        linker = OrderedWeightedAverages(quantifiers=(family,), normalisation=normalisation)
+        counts = []
+        for seed in range(10):
+            drawn = frame.sample(100, random_state=seed, ignore_index=True)
+            learned = linker.learn(LinkageTask(drawn, drawn, queries, candidates, schema))
+            counts.append(judge(learned, Truth.of(np.arange(100), 100)).count)
+        # Two standard errors of the difference of two such means: a draw has a standard deviation near 3.
+        assert np.mean(counts) == pytest.approx(expected, abs=2.7)
+
+
+def test_the_example_of_the_page_prints_what_it_shows(capsys):
+    page = Path(__file__).resolve().parents[2] / "docs" / "representatives.md"
+    source, shown = re.findall(r"```(?:python)?\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)[:2]
+    exec(compile(source, page.name, "exec"), {"__name__": "example"})
+    assert capsys.readouterr().out == shown
 
 
 @dataclass(frozen=True)
