@@ -17,7 +17,7 @@ from datasets.schema import Attribute, Scale, Schema
 from solver.errors import UsageError
 from solver.linkage.bayesian import linker as linker_module
 from solver.linkage.bayesian.linker import Bayesian
-from solver.linkage.bayesian.match_rate import estimated_match_rate
+from solver.linkage.bayesian.match_share import estimated_match_share
 from solver.linkage.curves import most_probable_claim
 from solver.linkage.judging import judge
 from solver.linkage.linker import LinkageTask, Truth
@@ -68,7 +68,7 @@ def test_it_links_more_than_chance():
     assert learned.notes == ()
     ranks = judge(learned, TRUTH).rank
     assert ranks.mean() < 10
-    assert learned.parameters["match_rate"] == learned.match_rate == 1 / 40
+    assert learned.parameters["p"] == learned.match_share == 1 / 40
     claim = most_probable_claim(learned, TRUTH)
     assert claim.probability == pytest.approx(2**claim.score / 40 / (2**claim.score / 40 + 39 / 40), rel=1e-9)
 
@@ -109,12 +109,12 @@ def test_back_from_json():
     restored = Bayesian.restored(parameters, task_of(training=None, bijection=False))
     np.testing.assert_array_equal(restored.scores(ROWS), learned.scores(ROWS))
     assert restored.parameters == learned.parameters
-    assert restored.match_rate == learned.match_rate
+    assert restored.match_share == learned.match_share
 
 
 def test_the_parameters_say_what_was_learned():
     parameters = Bayesian(classes=4).learn(task_of()).parameters
-    assert set(parameters) == {"attributes", "prior_weight", "cliques", "match_rate"}
+    assert set(parameters) == {"attributes", "prior_weight", "cliques", "p"}
     assert parameters["attributes"]["colour"] == {"categories": ["blue", "green", "red"]}
     assert [len(parameters["attributes"][name]["cuts"]) for name in "abcd"] == [3] * 4
     for clique in parameters["cliques"]:
@@ -149,7 +149,7 @@ def test_independent_files_score_zero_and_say_so():
     training = people(400, 2).assign(c=random.normal(size=400), d=random.normal(size=400))
     learned = Bayesian().learn(task_of(training=training, candidate_attributes=("c", "d"), bijection=False))
     assert (learned.scores(ROWS) == 0.0).all()
-    assert learned.match_rate == 0.0
+    assert learned.match_share == 0.0
     assert learned.notes == (
         "no attribute of one file depends on any of the other: all pairs score alike",
         "the estimate of the share of matches is 0, an end of its range",
@@ -170,13 +170,13 @@ def test_training_records_with_missing_values_are_left_out():
 
 def test_the_share_of_matches_is_estimated_from_all_pairs_unless_it_is_known(monkeypatch):
     learned = Bayesian().learn(task_of(bijection=False))
-    assert learned.match_rate == estimated_match_rate(learned.scores(ROWS))
-    assert 1 / 120 < learned.match_rate < 1 / 15
-    assert Bayesian(match_rate=0.3).learn(task_of()).match_rate == 0.3
+    assert learned.match_share == estimated_match_share(learned.scores(ROWS))
+    assert 1 / 120 < learned.match_share < 1 / 15
+    assert Bayesian(match_share=0.3).learn(task_of()).match_share == 0.3
     monkeypatch.setattr(linker_module, "_MOST_PAIRS", 800)
     part = Bayesian().learn(task_of(bijection=False))
     rows = np.sort(np.random.default_rng(0).choice(40, size=20, replace=False))
-    assert part.match_rate == estimated_match_rate(learned.scores(rows))
+    assert part.match_share == estimated_match_share(learned.scores(rows))
 
 
 def test_every_setting_has_an_option():
@@ -191,8 +191,8 @@ def test_every_setting_has_an_option():
         ({"classes": 1}, "classes is 1; a numeric attribute needs at least 2"),
         ({"prior_weight": 0.0}, "prior_weight is 0; it must be above 0"),
         ({"prior_weight": float("inf")}, "prior_weight is inf; it must be above 0"),
-        ({"match_rate": 1.0}, "match_rate is 1; it must be between 0 and 1"),
-        ({"match_rate": float("nan")}, "match_rate is nan; it must be between 0 and 1"),
+        ({"match_share": 1.0}, "match_share is 1; it must be between 0 and 1"),
+        ({"match_share": float("nan")}, "match_share is nan; it must be between 0 and 1"),
     ],
 )
 def test_bad_settings(settings, message):
@@ -257,10 +257,10 @@ DISAGREE = "two cliques do not agree on what they share"
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: broken(match_rate=None), '"match_rate" is missing or not of its kind'),
-        (lambda: broken(match_rate=True), '"match_rate" is missing or not of its kind'),
-        (lambda: broken(match_rate=1.5), '"match_rate" is 1.5, no probability'),
-        (lambda: broken(match_rate=float("nan")), '"match_rate" is nan, no probability'),
+        (lambda: broken(p=None), '"p" is missing or not of its kind'),
+        (lambda: broken(p=True), '"p" is missing or not of its kind'),
+        (lambda: broken(p=1.5), '"p" is 1.5, no probability'),
+        (lambda: broken(p=float("nan")), '"p" is nan, no probability'),
         (lambda: broken(prior_weight=-1), '"prior_weight" is -1, not above 0'),
         (lambda: broken(attributes=[]), '"attributes" is missing or not of its kind'),
         (lambda: broken(cliques=3), '"cliques" is missing or not of its kind'),

@@ -17,7 +17,7 @@ from solver.errors import UsageError
 from solver.linkage.bayesian.categorising import UNKNOWN, Categories, learn_categories
 from solver.linkage.bayesian.factors import BayesFactors
 from solver.linkage.bayesian.likelihood import MarginalLikelihood
-from solver.linkage.bayesian.match_rate import estimated_match_rate, match_probabilities
+from solver.linkage.bayesian.match_share import estimated_match_share, match_probabilities
 from solver.linkage.bayesian.parameters import Learned, counted, read_parameters
 from solver.linkage.bayesian.search import learn_graph
 from solver.linkage.linker import LearnedLinker, LinkageTask, Linker, in_chunks
@@ -43,7 +43,7 @@ class Bayesian(Linker):
         Most classes of a numeric attribute, at least 2.
     prior_weight : float
         Sum of the parameters of the hyper-Dirichlet prior, positive: how many records it counts for.
-    match_rate : float, optional
+    match_share : float, optional
         Probability that a pair is a match before its records are looked at. By default one in the number of
         candidates for a bijection, otherwise estimated.
 
@@ -62,7 +62,7 @@ class Bayesian(Linker):
     prior_weight: float = field(
         default=1.0, metadata=option("weight of the prior, in records", parse_number, metavar="W")
     )
-    match_rate: float | None = field(
+    match_share: float | None = field(
         default=None,
         metadata=option("share of pairs that are matches (default: estimated)", parse_number, metavar="P"),
     )
@@ -72,8 +72,8 @@ class Bayesian(Linker):
             raise UsageError(f"classes is {self.classes}; a numeric attribute needs at least 2")
         if not (math.isfinite(self.prior_weight) and self.prior_weight > 0):
             raise UsageError(f"prior_weight is {self.prior_weight:g}; it must be above 0")
-        if self.match_rate is not None and not 0 < self.match_rate < 1:
-            raise UsageError(f"match_rate is {self.match_rate:g}; it must be between 0 and 1")
+        if self.match_share is not None and not 0 < self.match_share < 1:
+            raise UsageError(f"match_share is {self.match_share:g}; it must be between 0 and 1")
 
     def learn(self, task: LinkageTask) -> LearnedBayesian:
         """Learn categories, graph and probability tables from the training records, and p from the files."""
@@ -87,17 +87,17 @@ class Bayesian(Linker):
         sizes = [categories[name].size for name in names]
         graph = learn_graph(MarginalLikelihood(codes, sizes, self.prior_weight))
         learned = counted(graph, codes, categories, self.prior_weight)
-        return LearnedBayesian(learned, task, self.match_rate, notes)
+        return LearnedBayesian(learned, task, self.match_share, notes)
 
     @classmethod
     def restored(cls, parameters: Mapping[str, Any], task: LinkageTask) -> LearnedBayesian:
         """A model that was learned before, and its p, applied to these files."""
         _check_apart(task)
-        learned, match_rate = read_parameters(parameters)
+        learned, match_share = read_parameters(parameters)
         for name in task.query_attributes + task.candidate_attributes:
             if name not in learned.categories:
                 raise UsageError(f"parameters of bayes: nothing was learned of {name!r}; leave it out")
-        return LearnedBayesian(learned, task, match_rate)
+        return LearnedBayesian(learned, task, match_share)
 
 
 class LearnedBayesian(LearnedLinker):
@@ -105,12 +105,12 @@ class LearnedBayesian(LearnedLinker):
 
     Attributes
     ----------
-    match_rate : float
+    match_share : float
         p, the probability that a pair is a match.
     """
 
     def __init__(
-        self, learned: Learned, task: LinkageTask, match_rate: float | None, notes: tuple[str, ...] = ()
+        self, learned: Learned, task: LinkageTask, match_share: float | None, notes: tuple[str, ...] = ()
     ) -> None:
         nodes = {name: at for at, name in enumerate(learned.categories)}
         sides = ((task.queries, task.query_attributes), (task.candidates, task.candidate_attributes))
@@ -128,13 +128,13 @@ class LearnedBayesian(LearnedLinker):
         notes += _unseen(task.candidates, task.candidate_attributes, candidates)
         if not self._factors.connected:
             notes += ("no attribute of one file depends on any of the other: all pairs score alike",)
-        if match_rate is None:
-            match_rate = self._estimated(task)
-            if match_rate in (0.0, 1.0):
-                notes += (f"the estimate of the share of matches is {match_rate:g}, an end of its range",)
-        self.match_rate = match_rate
+        if match_share is None:
+            match_share = self._estimated(task)
+            if match_share in (0.0, 1.0):
+                notes += (f"the estimate of the share of matches is {match_share:g}, an end of its range",)
+        self.match_share = match_share
         self.notes = notes
-        self.parameters = learned.to_dict() | {"match_rate": match_rate}
+        self.parameters = learned.to_dict() | {"p": match_share}
 
     def scores(self, rows: IndexArray) -> FloatArray:
         """``log2 BF``, shape (any, candidates), to a billionth: what differs by rounding only ties."""
@@ -142,7 +142,7 @@ class LearnedBayesian(LearnedLinker):
 
     def probabilities(self, scores: FloatArray) -> FloatArray:
         """Posterior probabilities of a match, given p."""
-        return match_probabilities(scores, self.match_rate)
+        return match_probabilities(scores, self.match_share)
 
     def _estimated(self, task: LinkageTask) -> float:
         """p: known for a bijection, else from the scores of all pairs, or of a random part of the queries."""
@@ -153,7 +153,7 @@ class LearnedBayesian(LearnedLinker):
         most = max(1, _MOST_PAIRS // candidates)
         if rows.size > most:
             rows = np.sort(np.random.default_rng(task.seed).choice(rows, size=most, replace=False))
-        return estimated_match_rate(
+        return estimated_match_share(
             np.concatenate([scores.ravel() for _, scores in in_chunks(self, rows, candidates)])
         )
 

@@ -95,9 +95,9 @@ def read_parameters(parameters: Mapping[str, Any]) -> tuple[Learned, float]:
     for key, kind in _KINDS.items():
         if not isinstance(parameters.get(key), kind) or isinstance(parameters[key], bool):
             raise UsageError(f'parameters of bayes: "{key}" is missing or not of its kind; {_MEND}')
-    match_rate, prior_weight = float(parameters["match_rate"]), float(parameters["prior_weight"])
-    if not 0.0 <= match_rate <= 1.0:
-        raise UsageError(f'parameters of bayes: "match_rate" is {match_rate:g}, no probability; {_MEND}')
+    match_share, prior_weight = float(parameters["p"]), float(parameters["prior_weight"])
+    if not 0.0 <= match_share <= 1.0:
+        raise UsageError(f'parameters of bayes: "p" is {match_share:g}, no probability; {_MEND}')
     if not (isfinite(prior_weight) and prior_weight > 0.0):
         raise UsageError(f'parameters of bayes: "prior_weight" is {prior_weight:g}, not above 0; {_MEND}')
     categories = {str(name): read_categories(entry, name) for name, entry in parameters["attributes"].items()}
@@ -105,14 +105,14 @@ def read_parameters(parameters: Mapping[str, Any]) -> tuple[Learned, float]:
     forest = _forest(set(counts), len(categories))
     learned = Learned(categories, prior_weight, forest, tuple(counts[clique.nodes] for clique in forest))
     _check_agreement(learned)
-    return learned, match_rate
+    return learned, match_share
 
 
 _KINDS: dict[str, Any] = {
     "attributes": Mapping,
     "prior_weight": int | float,
     "cliques": list,
-    "match_rate": int | float,
+    "p": int | float,
 }
 
 

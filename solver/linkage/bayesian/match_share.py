@@ -13,20 +13,20 @@ _LEAST = -60.0
 """The logit of the smallest share that is told from none, about 1e-26."""
 
 
-def match_probabilities(weights: FloatArray, match_rate: float) -> FloatArray:
+def match_probabilities(weights: FloatArray, match_share: float) -> FloatArray:
     """Posterior probability of a match, ``p BF / (p BF + 1 - p)`` (Smith 2016, Eq. 4).
 
     Parameters
     ----------
     weights : ndarray of float64
         Match weights, log2 BF.
-    match_rate : float
+    match_share : float
         p, the probability of a match before anything is known of the pair.
     """
-    return np.asarray(expit(weights * np.log(2.0) + logit(match_rate)), dtype=np.float64)
+    return np.asarray(expit(weights * np.log(2.0) + logit(match_share)), dtype=np.float64)
 
 
-def estimated_match_rate(weights: FloatArray) -> float:
+def estimated_match_share(weights: FloatArray) -> float:
     """The share p of matches among pairs of which we have the match weights.
 
     EM takes the mean of the posterior probabilities as the next p until it stays the same (Smith 2016,
