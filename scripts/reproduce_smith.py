@@ -39,6 +39,11 @@ PUBLISHED = {
     ("ionosphere", 100): (8.78, 13.93, 15.91, 33.25),
 }
 
+TITLES = (
+    "data set", "n", "method", "ours (s.e.)", "by p", "published", "ratio",
+    "average precision", "single claims right", "p >= 1/2",
+)  # fmt: skip
+
 # Section 7: share of right ones among the single most probable claims.
 PUBLISHED_CLAIMS = {
     ("abalone", 30, "Q1"): 0.21,
@@ -84,6 +89,8 @@ class Outcome:
         Scores of the matches, and of all pairs.
     claim : tuple of (float, float, bool)
         The largest score, the share of matches among the pairs that have it, whether the first is one.
+    likely : tuple of (ndarray, int)
+        Match probabilities of 1/2 and more, and how many of these pairs are matches.
     """
 
     matched: int
@@ -91,6 +98,7 @@ class Outcome:
     own: np.ndarray
     scores: np.ndarray
     claim: tuple[float, float, bool]
+    likely: tuple[np.ndarray, int]
 
 
 def prepared(name: str) -> pd.DataFrame:
@@ -143,6 +151,8 @@ def outcome(method: Method, task: LinkageTask, truth: Truth) -> Outcome:
     learned = method.linker.learn(task)
     scores = score_matrix(learned, truth.queries, truth.candidates)
     probabilities = learned.probabilities(scores)
+    likely = np.empty(0) if probabilities is None else probabilities[probabilities >= 0.5]
+    own = scores[truth.query_rows, truth.partner]
     claim = most_probable_claim(learned, truth)
     assert claim is not None, "every pair is possible here"
     return Outcome(
@@ -150,9 +160,10 @@ def outcome(method: Method, task: LinkageTask, truth: Truth) -> Outcome:
         by_probability=None
         if probabilities is None
         else int((hungarian(probabilities) == truth.partner).sum()),
-        own=scores[truth.query_rows, truth.partner],
+        own=own,
         scores=scores,
         claim=(claim.score, claim.correct, bool(truth.partner[claim.query] == claim.candidate)),
+        likely=(likely, 0 if probabilities is None else int((learned.probabilities(own) >= 0.5).sum())),
     )
 
 
@@ -192,6 +203,14 @@ def curve_rows(curve: PrecisionRecall, points: int) -> Iterator[dict[str, float]
         }
 
 
+def likely_pairs(found: list[Outcome]) -> str:
+    """Of all pairs of probability 1/2 and more: their mean probability, and the share that are matches."""
+    probabilities = np.concatenate([each.likely[0] for each in found])
+    if probabilities.size == 0:
+        return ""
+    return f"{probabilities.mean():.2f}, {sum(each.likely[1] for each in found) / probabilities.size:.2f}"
+
+
 def table_row(name: str, records: int, column: str, found: list[Outcome]) -> str:
     """Means with their standard errors, beside the published figures."""
     matched = np.array([each.matched for each in found])
@@ -210,6 +229,7 @@ def table_row(name: str, records: int, column: str, found: list[Outcome]) -> str
         f"{matched.mean() / published:.0%}",
         f"{curves(found)['all pairs'].average_precision:.3f}",
         f"{claims:.2f}" + ("" if published_claims is None else f" [{published_claims:.2f}]"),
+        likely_pairs(found),
     )
     return "| " + " | ".join(map(str, cells)) + " |"
 
@@ -224,13 +244,9 @@ def main() -> None:
     parser.add_argument("--points", type=int, default=200, help="most points of a curve")
     arguments = parser.parse_args()
     print(f"{arguments.repetitions} random samples and partitions each; mean of correct matches.")
-    print(
-        "'by p': match probabilities instead of scores in the matching. [published] beside single claims.\n"
-    )
-    titles = (
-        "data set, n, method, ours (s.e.), by p, published, ratio, average precision, single claims right"
-    )
-    print("| " + " | ".join(titles.split(", ")) + " |\n|---|---|---" + "|---:" * 6 + "|")
+    print("'by p': match probabilities instead of scores in the matching. [published] beside single claims.")
+    print("'p >= 1/2': of the pairs of such a probability, its mean and the share that are matches.\n")
+    print("| " + " | ".join(TITLES) + " |\n|---|---|---" + "|---:" * (len(TITLES) - 3) + "|")
     rows = []
     for name in arguments.data:
         for records in arguments.records:
