@@ -12,6 +12,7 @@ import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from time import perf_counter
 
 import numpy as np
 import pandas as pd
@@ -41,7 +42,7 @@ PUBLISHED = {
 
 TITLES = (
     "data set", "n", "method", "ours (s.e.)", "by p", "published", "ratio",
-    "average precision", "single claims right", "p >= 1/2",
+    "average precision", "single claims right", "p >= 1/2", "seconds",
 )  # fmt: skip
 
 # Section 7: share of right ones among the single most probable claims.
@@ -91,6 +92,8 @@ class Outcome:
         The largest score, the share of matches among the pairs that have it, whether the first is one.
     likely : tuple of (ndarray, int)
         Match probabilities of 1/2 and more, and how many of these pairs are matches.
+    seconds : tuple of float
+        Of learning, and of scoring all pairs.
     """
 
     matched: int
@@ -99,6 +102,7 @@ class Outcome:
     scores: np.ndarray
     claim: tuple[float, float, bool]
     likely: tuple[np.ndarray, int]
+    seconds: tuple[float, float]
 
 
 def prepared(name: str) -> pd.DataFrame:
@@ -148,8 +152,11 @@ def related(task: LinkageTask, threshold: float) -> tuple[str, ...]:
 
 def outcome(method: Method, task: LinkageTask, truth: Truth) -> Outcome:
     """Learn, score all pairs, match."""
+    begin = perf_counter()
     learned = method.linker.learn(task)
+    taught = perf_counter()
     scores = score_matrix(learned, truth.queries, truth.candidates)
+    scored = perf_counter()
     probabilities = learned.probabilities(scores)
     likely = np.empty(0) if probabilities is None else probabilities[probabilities >= 0.5]
     own = scores[truth.query_rows, truth.partner]
@@ -164,6 +171,7 @@ def outcome(method: Method, task: LinkageTask, truth: Truth) -> Outcome:
         scores=scores,
         claim=(claim.score, claim.correct, bool(truth.partner[claim.query] == claim.candidate)),
         likely=(likely, 0 if probabilities is None else int((learned.probabilities(own) >= 0.5).sum())),
+        seconds=(taught - begin, scored - taught),
     )
 
 
@@ -230,6 +238,7 @@ def table_row(name: str, records: int, column: str, found: list[Outcome]) -> str
         f"{curves(found)['all pairs'].average_precision:.3f}",
         f"{claims:.2f}" + ("" if published_claims is None else f" [{published_claims:.2f}]"),
         likely_pairs(found),
+        "{:.2f}, {:.3f}".format(*np.median([each.seconds for each in found], axis=0)),
     )
     return "| " + " | ".join(map(str, cells)) + " |"
 
@@ -245,7 +254,8 @@ def main() -> None:
     arguments = parser.parse_args()
     print(f"{arguments.repetitions} random samples and partitions each; mean of correct matches.")
     print("'by p': match probabilities instead of scores in the matching. [published] beside single claims.")
-    print("'p >= 1/2': of the pairs of such a probability, its mean and the share that are matches.\n")
+    print("'p >= 1/2': of the pairs of such a probability, its mean and the share that are matches.")
+    print("'seconds': medians of learning and of scoring all pairs.\n")
     print("| " + " | ".join(TITLES) + " |\n|---|---|---" + "|---:" * (len(TITLES) - 3) + "|")
     rows = []
     for name in arguments.data:

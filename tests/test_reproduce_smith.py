@@ -79,9 +79,9 @@ def test_the_table_and_the_curves(tmp_path, monkeypatch, capsys):
     row = capsys.readouterr().out.splitlines()[-1].split("|")[1:-1]
     assert [cell.strip() for cell in row[:3]] == ["boston-housing", "30", "Bayes"]
     assert row[5].strip() == "17.79"
-    assert row[-2].endswith("[0.83] ")
+    assert row[-3].endswith("[0.83] ")
     assert len(row) == len(script.TITLES)
-    assert all(0 < float(share) <= 1 for share in row[-1].split(","))
+    assert all(0 < float(share) <= 1 for share in row[-2].split(","))
     points = pd.read_csv(path)
     assert list(points) == ["data", "records", "method", "pairs", "score", "recall", "precision"]
     for kind, curve in points.groupby("pairs"):
