@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -11,8 +11,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from datasets.categorical import CategoricalAttribute, categorical_attributes, scales_of
 from datasets.errors import DataError
+from datasets.masking.recoding import Recoding
+from datasets.masking.spelled import spelled_recodings
 from datasets.numeric import check_known, check_no_twins, constant_attributes, numeric_matrix
+from datasets.schema import Schema
 from datasets.table_pair import Table, make_table_pair
 
 
@@ -29,11 +33,15 @@ class FilePair:
     partner : intp array (n,)
         The masked row of each original record, -1 for an original record that has none.
     attributes : tuple of str
-        The numeric attributes to compare, a of them, present and not constant in both tables.
+        The attributes to compare, a of them, present in both tables; numeric ones are constant in neither.
     original_labels, masked_labels : tuple of str, lengths n and m
         What to call the records: their ids, or their row numbers from 1.
     name : str
         What to call the pair.
+    categorical : mapping of str to CategoricalAttribute
+        Those of the attributes that are not numeric.
+    masking : tuple of str
+        How categorical attributes were masked, where that is known (`datasets.masking.spelled`).
     """
 
     original: pd.DataFrame
@@ -43,16 +51,18 @@ class FilePair:
     original_labels: tuple[str, ...]
     masked_labels: tuple[str, ...]
     name: str
+    categorical: Mapping[str, CategoricalAttribute] = field(default_factory=dict)
+    masking: tuple[str, ...] = ()
 
     @cached_property
     def original_values(self) -> npt.NDArray[np.float64]:
-        """The attributes of the original records, float64 (n, a)."""
-        return numeric_matrix(self.original, self.attributes, "original")
+        """The attributes of the original records, float64 (n, a); categories as their positions."""
+        return _values(Table(self.original, "original"), self.attributes, self.categorical)
 
     @cached_property
     def masked_values(self) -> npt.NDArray[np.float64]:
-        """The attributes of the masked records, float64 (m, a)."""
-        return numeric_matrix(self.masked, self.attributes, "masked")
+        """The attributes of the masked records, float64 (m, a); categories as their positions."""
+        return _values(Table(self.masked, "masked"), self.attributes, self.categorical)
 
     def __repr__(self) -> str:
         """Say what the pair holds in one line."""
@@ -69,6 +79,10 @@ def make_file_pair(
     attributes: Sequence[str] | None = None,
     id_column: str | None = None,
     drop_constant: bool = False,
+    nominal: Sequence[str] = (),
+    ordinal: Sequence[str] = (),
+    schema: Schema | None = None,
+    masking: Sequence[str] = (),
     original_name: str = "original",
     masked_name: str = "masked",
 ) -> FilePair:
@@ -79,19 +93,27 @@ def make_file_pair(
     original, masked : str, Path or frame
         CSV or Parquet files, or pandas frames, or frames of another library with a `to_pandas` method.
     attributes : sequence of str, optional
-        The numeric attributes to compare; by default all columns but the id, which both tables must have.
+        The attributes to compare; by default all columns but the id, which both tables must have.
     id_column : str, optional
         The column that says who is who; the tables may then have different records. Without it the tables
         are aligned row by row and must be equally long.
     drop_constant : bool
-        Leave out attributes that are constant in either table instead of raising an error.
+        Leave out numeric attributes that are constant in either table instead of raising an error.
+    nominal, ordinal : sequence of str
+        Those of the attributes that are not numeric, by their scale.
+    schema : Schema, optional
+        Scale and categories of attributes; the two lists come before it. Its roles are not used.
+    masking : sequence of str
+        How categorical attributes were masked (`datasets.masking.spelled`), where that is known: it makes
+        some recodings impossible.
     original_name, masked_name : str
         What to call the tables in messages when they are not files.
 
     Returns
     -------
     FilePair
-        Checked: numbers only, finite, at least two records on either side, at least one pair of partners.
+        Checked: finite numbers, known categories, at least two records on either side, at least one pair
+        of partners.
 
     Raises
     ------
@@ -103,8 +125,17 @@ def make_file_pair(
     )
     first, second = tables.original, tables.masked
     names = _choose_attributes(first, second, attributes, id_column)
-    values = [numeric_matrix(table.frame, names, table.source) for table in (first, second)]
-    names = _without_constants(names, values, (first.source, second.source), drop_constant)
+    scales = scales_of(names, nominal, ordinal, schema)
+    recodings = _recodings(masking, first.frame, tuple(scales))
+    categorical = categorical_attributes((first, second), scales, recodings)
+    for table in (first, second):
+        _values(table, tuple(categorical), categorical)
+    numeric = tuple(name for name in names if name not in categorical)
+    values = [numeric_matrix(table.frame, numeric, table.source) for table in (first, second)]
+    left = _without_constants(numeric, values, (first.source, second.source), drop_constant)
+    names = tuple(name for name in names if name in left or name in categorical)
+    if not names:
+        raise DataError("every attribute is constant in one of the files; nothing is left to compare")
     return FilePair(
         original=first.frame,
         masked=second.frame,
@@ -113,7 +144,44 @@ def make_file_pair(
         original_labels=tables.original_labels,
         masked_labels=tables.masked_labels,
         name=tables.name,
+        categorical=categorical,
+        masking=tuple(masking),
     )
+
+
+def _values(
+    table: Table, attributes: tuple[str, ...], categorical: Mapping[str, CategoricalAttribute]
+) -> npt.NDArray[np.float64]:
+    """Attributes as numbers: categories by their positions, all others by their values."""
+    numeric = [name for name in attributes if name not in categorical]
+    if len(numeric) == len(attributes):
+        return numeric_matrix(table.frame, attributes, table.source)
+    values = np.empty((len(table.frame), len(attributes)))
+    values[:, [attributes.index(name) for name in numeric]] = numeric_matrix(
+        table.frame, numeric, table.source
+    )
+    for at, name in enumerate(attributes):
+        if name in categorical:
+            values[:, at] = categorical[name].codes(table)
+    return values
+
+
+def _recodings(
+    masking: Sequence[str], original: pd.DataFrame, categorical: tuple[str, ...]
+) -> dict[str, Recoding]:
+    """What is known about the masking of categorical attributes."""
+    if not masking:
+        return {}
+    if isinstance(masking, str):
+        raise DataError(f"--masking is the text {masking!r}; give a list of masking methods")
+    recodings = spelled_recodings(masking, original)
+    for name in recodings:
+        if name not in categorical:
+            raise DataError(
+                f"--masking: {name!r} is not a categorical attribute that is compared; name those that are "
+                "with attributes=A,B"
+            )
+    return recodings
 
 
 def _choose_attributes(
@@ -152,6 +220,8 @@ def _without_constants(
     sources: tuple[str, str],
     drop_constant: bool,
 ) -> tuple[str, ...]:
+    if not names:
+        return names
     found = {
         source: constant_attributes(matrix, names) for source, matrix in zip(sources, values, strict=True)
     }
@@ -161,7 +231,4 @@ def _without_constants(
                 f"{source}: constant attributes cannot be compared: {', '.join(constant)}; "
                 "leave them out with --drop-constant or --attributes"
             )
-    left = tuple(name for name in names if not any(name in constant for constant in found.values()))
-    if not left:
-        raise DataError("every attribute is constant in one of the files; nothing is left to compare")
-    return left
+    return tuple(name for name in names if not any(name in constant for constant in found.values()))

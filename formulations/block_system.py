@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from formulations.aggregators.base import Aggregator
-from formulations.distances import attribute_distances
 from formulations.pair import LinkagePair
 from formulations.rows import block_rows
 
@@ -171,9 +170,7 @@ def system_of(
     for first in range(0, block.size, _ROWS_AT_ONCE):
         at = slice(first, first + _ROWS_AT_ONCE)
         own = partner[block[at]]
-        rivals = attribute_distances(
-            pair.queries[block[at]], pair.candidates[rival[at]], aggregator.differences
-        )
+        rivals = pair.distances(pair.queries[block[at]], pair.candidates[rival[at]], aggregator.differences)
         piece, length[at], excess[at] = _unit_rows(aggregator, own, rivals)
         if first == 0 and piece.nnz > _DENSE * piece.shape[0] * piece.shape[1]:
             values = np.empty((block.size, aggregator.dimension))

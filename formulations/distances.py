@@ -7,6 +7,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from formulations.distance_tables import DistanceTables
 from formulations.errors import FormulationError
 
 FloatArray = NDArray[np.float64]
@@ -55,7 +56,10 @@ class Standardisation(StrEnum):
 
 
 class Differences(StrEnum):
-    """What an aggregator is given for attribute k, with ``z_k`` the difference of standardised values."""
+    """What an aggregator is given for attribute k, with ``z_k`` the difference of standardised values.
+
+    Where distances of categories are looked up, ``z_k`` is the distance; it has no sign.
+    """
 
     SQUARED = "squared"  # z_k ** 2 (D11.2, Eq. 3)
     ABSOLUTE = "absolute"  # |z_k|
@@ -110,7 +114,9 @@ def standardise(
     return results[0], results[1]
 
 
-def attribute_distances(queries: FloatArray, candidates: FloatArray, kind: Differences) -> FloatArray:
+def attribute_distances(
+    queries: FloatArray, candidates: FloatArray, kind: Differences, tables: DistanceTables | None = None
+) -> FloatArray:
     """Compare records attribute by attribute; the leading axes broadcast.
 
     Parameters
@@ -119,12 +125,17 @@ def attribute_distances(queries: FloatArray, candidates: FloatArray, kind: Diffe
         Standardised records.
     kind : Differences
         Squared, absolute or signed.
+    tables : DistanceTables, optional
+        Distances of the attributes that are looked up; all others are numeric.
 
     Returns
     -------
     ndarray of float64, shape (..., attributes)
+        Finite: what is said of pairs that cannot be (`DistanceTables.possible`) means nothing.
     """
     difference: FloatArray = queries - candidates
+    if tables is not None:
+        tables.place(difference, queries, candidates)
     if kind is Differences.SQUARED:
         return np.square(difference, out=difference)
     if kind is Differences.ABSOLUTE:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from formulations.distance_tables import DistanceTables, check_positions
 from formulations.distances import Differences, Standardisation, attribute_distances, standardise
 from formulations.errors import FormulationError
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
+BoolArray = NDArray[np.bool_]
 
 
 class Direction(StrEnum):
@@ -33,7 +35,7 @@ class Ties(StrEnum):
 
 @dataclass(frozen=True)
 class LinkagePair:
-    """The linkage problem of a file pair, in standardised units.
+    """The linkage problem of a file pair, in standardised units or categories.
 
     One *block* per query record that has a partner among the candidates: the block is re-identified
     when the partner is strictly nearer than every rival (D11.2, Eq. 4).
@@ -41,7 +43,7 @@ class LinkagePair:
     Attributes
     ----------
     queries : ndarray of float64, shape (blocks, attributes)
-        The records to be linked.
+        The records to be linked; categories as their positions.
     candidates : ndarray of float64, shape (candidates, attributes)
         All records they may be linked to.
     partner : ndarray of int, shape (blocks,)
@@ -54,6 +56,8 @@ class LinkagePair:
         The tie rule.
     query_rows : ndarray of int, shape (blocks,)
         Row of each block's query record in its own file.
+    tables : DistanceTables, optional
+        Distances between categories, of a query and of a candidate; all other attributes are numeric.
     """
 
     queries: FloatArray
@@ -63,6 +67,7 @@ class LinkagePair:
     attributes: tuple[str, ...]
     ties: Ties
     query_rows: IndexArray
+    tables: DistanceTables | None = None
 
     @property
     def blocks(self) -> int:
@@ -75,16 +80,33 @@ class LinkagePair:
         _, labels = np.unique(self.candidates, axis=0, return_inverse=True)
         return labels.reshape(-1).astype(np.intp)
 
+    @cached_property
+    def reachable(self) -> BoolArray:
+        """Whether each query can be its partner's at all, shape (blocks,); if not, it is never linked."""
+        return self.possible(self.queries, self.candidates[self.partner])
+
+    def possible(self, queries: FloatArray, candidates: FloatArray) -> BoolArray:
+        """Whether records can be partners (`DistanceTables.possible`); the leading axes broadcast."""
+        if self.tables is not None:
+            return self.tables.possible(queries, candidates)
+        return np.ones(np.broadcast_shapes(queries.shape, candidates.shape)[:-1], dtype=np.bool_)
+
+    def distances(self, queries: FloatArray, candidates: FloatArray, kind: Differences) -> FloatArray:
+        """Attribute distances of records (`attribute_distances`); the leading axes broadcast."""
+        return attribute_distances(queries, candidates, kind, self.tables)
+
     def rivals(self, block: int) -> IndexArray:
         """Candidates that must be farther than the partner for `block` to be linked."""
         partner = self.partner[block]
         if self.ties is Ties.SHARE:
-            return np.flatnonzero(self.twin_group != self.twin_group[partner])
-        return np.delete(np.arange(len(self.candidates)), partner)
+            against = self.twin_group != self.twin_group[partner]
+        else:
+            against = np.arange(len(self.candidates)) != partner
+        return np.flatnonzero(against & self.possible(self.queries[block], self.candidates))
 
     def partner_distances(self, kind: Differences) -> FloatArray:
         """Attribute distances of each query to its own partner, shape (blocks, attributes)."""
-        return attribute_distances(self.queries, self.candidates[self.partner], kind)
+        return self.distances(self.queries, self.candidates[self.partner], kind)
 
     def chunks(self, kind: Differences, megabytes: float = 64.0) -> Iterator[tuple[slice, FloatArray]]:
         """Attribute distances of some blocks to all candidates at a time.
@@ -106,7 +128,7 @@ class LinkagePair:
         size = max(1, int(megabytes * 2**20 / per_block))
         for first in range(0, self.blocks, size):
             part = slice(first, min(first + size, self.blocks))
-            yield part, attribute_distances(self.queries[part, None, :], self.candidates[None, :, :], kind)
+            yield part, self.distances(self.queries[part, None, :], self.candidates[None, :, :], kind)
 
 
 def make_pair(
@@ -119,6 +141,7 @@ def make_pair(
     standardisation: Standardisation = Standardisation.OWN,
     ties: Ties = Ties.STRICT,
     weight: FloatArray | None = None,
+    tables: Sequence[FloatArray | None] | None = None,
 ) -> LinkagePair:
     """Set up the linkage problem of an original file and its masked version.
 
@@ -138,6 +161,10 @@ def make_pair(
         The tie rule.
     weight : ndarray of float64, optional, shape (n,)
         What linking an original record counts (sampling weights, say); 1 when absent.
+    tables : sequence of ndarray or None, optional
+        For each attribute None, or the distance of each category of an original record (rows) to each of a
+        masked one (columns), not negative; inf where the first cannot have become the second. The values of
+        such an attribute are positions in its table. All attributes are numeric when absent.
 
     Returns
     -------
@@ -152,7 +179,8 @@ def make_pair(
     linked = np.flatnonzero(partner >= 0)
     if linked.size == 0:
         raise FormulationError("no original record has a masked partner, so there is nothing to link")
-    standard_original, standard_masked = standardise(original, masked, standardisation)
+    standard_original, standard_masked = _standardised(original, masked, standardisation, tables)
+    looked_up = None if tables is None else DistanceTables.of(tables)
     own = linked.astype(np.intp)
     other = partner[linked].astype(np.intp)
     base = np.ones(len(linked)) if weight is None else np.asarray(weight, dtype=np.float64)[linked]
@@ -160,6 +188,7 @@ def make_pair(
         order = np.argsort(other, kind="stable")
         own, other, base = other[order], own[order], base[order]
         standard_original, standard_masked = standard_masked, standard_original
+        looked_up = None if looked_up is None else looked_up.transposed()
     names = attributes or tuple(f"V{k + 1}" for k in range(original.shape[1]))
     pair = LinkagePair(
         queries=np.ascontiguousarray(standard_original[own]),
@@ -169,8 +198,31 @@ def make_pair(
         attributes=names,
         ties=ties,
         query_rows=own,
+        tables=looked_up,
     )
     return _shared(pair) if ties is Ties.SHARE else pair
+
+
+def _standardised(
+    original: FloatArray,
+    masked: FloatArray,
+    how: Standardisation,
+    tables: Sequence[FloatArray | None] | None,
+) -> tuple[FloatArray, FloatArray]:
+    """Both files with their numeric attributes standardised; positions of categories stay."""
+    if tables is None:
+        return standardise(original, masked, how)
+    if len(tables) != original.shape[1]:
+        raise FormulationError(f"{len(tables)} tables for {original.shape[1]} attributes: give one for each")
+    numeric = [k for k, table in enumerate(tables) if table is None]
+    results = original.copy(), masked.copy()
+    first, second = (np.ascontiguousarray(values[:, numeric]) for values in results)
+    for values, part in zip(results, standardise(first, second, how), strict=True):
+        values[:, numeric] = part
+    for k, table in enumerate(tables):
+        if table is not None:
+            check_positions(k, table, original[:, k], masked[:, k])
+    return results
 
 
 def _checked_partner(original: FloatArray, masked: FloatArray, partner: IndexArray | None) -> IndexArray:
@@ -203,6 +255,4 @@ def _shared(pair: LinkagePair) -> LinkagePair:
     """Divide each block's weight by the number of candidates that equal its partner."""
     sizes = np.bincount(pair.twin_group)
     weight = pair.weight / sizes[pair.twin_group[pair.partner]]
-    return LinkagePair(
-        pair.queries, pair.candidates, pair.partner, weight, pair.attributes, pair.ties, pair.query_rows
-    )
+    return replace(pair, weight=weight)

@@ -12,7 +12,6 @@ from numba import njit
 from numpy.typing import NDArray
 
 from formulations.aggregators.base import Aggregator
-from formulations.distances import attribute_distances
 from formulations.pair import LinkagePair, Ties
 
 FloatArray = NDArray[np.float64]
@@ -143,14 +142,19 @@ class _Rivals:
 
     def of(self, block: int) -> tuple[IndexArray, bool]:
         """Candidates that need a row, ascending, and whether the block is lost."""
-        pair, aggregator = self._pair, self._aggregator
-        vectors = attribute_distances(pair.queries[block], pair.candidates, aggregator.differences)
-        own = self._label[pair.partner[block]]
+        pair, aggregator, label = self._pair, self._aggregator, self._label
+        own = label[pair.partner[block]]
+        if pair.tables is not None:
+            if not pair.reachable[block]:
+                return np.empty(0, dtype=np.intp), True
+            # Who cannot be the partner is no rival, like the partner's twins.
+            label = np.where(pair.possible(pair.queries[block], pair.candidates), label, own)
+        vectors = pair.distances(pair.queries[block], pair.candidates, aggregator.differences)
         if self._reduce:
             ordered = np.ascontiguousarray(aggregator.comparable(vectors))
-            chosen, lost = _reduced(ordered, self._ordered[block], self._tie[block], self._label, own)
+            chosen, lost = _reduced(ordered, self._ordered[block], self._tie[block], label, own)
             return chosen, bool(lost)
-        rivals = np.flatnonzero(self._label != own)
+        rivals = np.flatnonzero(label != own)
         vectors = vectors[rivals]
         partner = np.broadcast_to(self._partner[block], vectors.shape)
         # The largest by which a rival can be farther, for any parameters.

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from datasets.schema import Scale, Schema
 from formulations.errors import FormulationError
 from solver.errors import UsageError
 from solver.fitting import library_versions, records_table
@@ -84,10 +85,23 @@ def learned_options(fitted: Mapping[str, Any]) -> dict[str, Any]:
     known = {key: fitted[key] for key in _PROBLEM_KEYS if isinstance(fitted.get(key), str)}
     if isinstance(fitted.get("attributes"), list):
         known["attributes"] = [str(name) for name in fitted["attributes"]]
+    if isinstance(fitted.get("schema"), Mapping):
+        known["schema"] = reusable_schema(fitted["schema"])
+    if isinstance(fitted.get("masking"), list):
+        known["masking"] = [str(method) for method in fitted["masking"]]
     options = fitted.get("aggregator_options")
     if isinstance(options, Mapping) and isinstance(options.get("k_additive"), int):
         known["k_additive"] = options["k_additive"]
     return known
+
+
+def reusable_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of a fit for other files: their nominal attributes may have other categories."""
+    rows = Schema.from_dict(schema).to_dict()["attributes"]
+    for row in rows:
+        if row["scale"] == Scale.NOMINAL:
+            del row["categories"]
+    return {"attributes": rows}
 
 
 def evaluate(

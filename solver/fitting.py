@@ -89,7 +89,7 @@ def fit(
         The command line to note in the result.
     **problem_options
         Fields of `ProblemOptions`: aggregator, direction, attributes, id_column, drop_constant, ties,
-        standardisation, differences, k_additive.
+        standardisation, differences, k_additive, nominal, ordinal, schema, masking.
 
     Returns
     -------
@@ -304,7 +304,7 @@ def records_table(problem: Problem, evaluation: Evaluation) -> RecordsTable:
         problem.labels,
         evaluation.linked.tolist(),
         evaluation.rank.tolist(),
-        evaluation.distance.tolist(),
+        [_finite(value) for value in evaluation.distance.tolist()],
         [_finite(value) for value in evaluation.nearest_other.tolist()],
         [_finite(value) for value in evaluation.margin.tolist()],
         evaluation.ties.tolist(),

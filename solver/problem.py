@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from datasets.categories import read_schema
 from datasets.default_pair import default_pair
 from datasets.file_pair import FilePair, make_file_pair
-from formulations.aggregators import Aggregator, make_aggregator
+from datasets.schema import Attribute, Schema
+from formulations.aggregators import AGGREGATORS, Aggregator, make_aggregator
 from formulations.distances import Differences, Standardisation
 from formulations.pair import Direction, LinkagePair, Ties, make_pair
 from solver.errors import UsageError
+from solver.linkage.categories import category_distances
+
+FloatArray = NDArray[np.float64]
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
@@ -41,6 +50,12 @@ class ProblemOptions:
         ``squared``, ``absolute`` or ``signed`` instead of the aggregator's default.
     k_additive : int, optional
         For ``choquet``: interactions of at most this many attributes.
+    nominal, ordinal : sequence of str
+        Attributes that are not numeric.
+    schema : path or mapping, optional
+        Scale and categories of attributes, as `Schema.from_dict` reads them.
+    masking : sequence of str
+        How categorical attributes were masked, such as ``top-coding categories=3 attributes=A``.
     """
 
     aggregator: str = "weighted-mean"
@@ -52,6 +67,10 @@ class ProblemOptions:
     standardisation: str = Standardisation.OWN
     differences: str | None = None
     k_additive: int | None = None
+    nominal: Sequence[str] = ()
+    ordinal: Sequence[str] = ()
+    schema: str | Path | Mapping[str, Any] | None = None
+    masking: Sequence[str] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +91,7 @@ class Problem:
 
     def describe(self) -> dict[str, Any]:
         """The part of the JSON that says what was solved."""
-        return {
+        described = {
             "name": self.files.name,
             "aggregator": self.aggregator.name,
             "aggregator_options": self.aggregator.options,
@@ -83,6 +102,11 @@ class Problem:
             "standardisation": str(self.options.standardisation),
             "differences": self.aggregator.differences.value,
         }
+        if self.files.categorical:
+            described["schema"] = categorical_schema(self.files).to_dict()
+        if self.files.masking:
+            described["masking"] = list(self.files.masking)
+        return described
 
 
 def choice(kind: type[_Choice], value: str, what: str) -> _Choice:
@@ -122,9 +146,12 @@ def make_problem(original: Any = None, masked: Any = None, options: ProblemOptio
     k: object = options.k_additive
     if k is not None and (isinstance(k, bool) or not isinstance(k, int)):
         raise UsageError(f"k_additive must be a whole number, not {k!r}")
+    schema = _schema(options.schema)
     # Any attributes will do to refuse a request that no file could satisfy, before the files are read.
     make_aggregator(options.aggregator, ("A", "B"), differences=differences, k_additive=options.k_additive)
-    files = _files(original, masked, options)
+    files = _files(original, masked, options, schema)
+    if files.categorical:
+        differences = _without_sign(options.aggregator, differences)
     # The aggregator next: a request that it refuses should not cost the comparison of records.
     aggregator = make_aggregator(
         options.aggregator, files.attributes, differences=differences, k_additive=options.k_additive
@@ -137,26 +164,72 @@ def make_problem(original: Any = None, masked: Any = None, options: ProblemOptio
         direction=direction,
         standardisation=standardisation,
         ties=ties,
+        tables=distance_tables(files),
     )
     return Problem(files, pair, aggregator, options)
 
 
-def _files(original: Any, masked: Any, options: ProblemOptions) -> FilePair:
+def distance_tables(files: FilePair) -> list[FloatArray | None] | None:
+    """Distances between the categories of each attribute, None for numeric ones; None if all are."""
+    if not files.categorical:
+        return None
+    tables: list[FloatArray | None] = []
+    for name in files.attributes:
+        attribute = files.categorical.get(name)
+        tables.append(None if attribute is None else category_distances(attribute))
+    return tables
+
+
+def categorical_schema(files: FilePair) -> Schema:
+    """Scale and categories of the categorical attributes, as results record them."""
+    return Schema(
+        tuple(
+            Attribute(name, scale=attribute.scale, categories=attribute.categories)
+            for name, attribute in files.categorical.items()
+        )
+    )
+
+
+def _schema(given: str | Path | Mapping[str, Any] | None) -> Schema | None:
+    if given is None or isinstance(given, Schema):
+        return given
+    return read_schema(given) if isinstance(given, str | Path) else Schema.from_dict(given)
+
+
+def _without_sign(aggregator: str, asked: Differences | None) -> Differences | None:
+    """The kind of differences where some attributes are categorical: the default, but for signed ones."""
+    if asked is Differences.SIGNED:
+        raise UsageError(
+            "differences of categories have no sign: take --differences absolute, or leave categorical "
+            "attributes out"
+        )
+    signed = AGGREGATORS[aggregator].allowed_differences[0] is Differences.SIGNED
+    return Differences.ABSOLUTE if asked is None and signed else asked
+
+
+def _files(original: Any, masked: Any, options: ProblemOptions, schema: Schema | None) -> FilePair:
     if original is None and masked is None:
         pair = default_pair()
-        if options.attributes is None and options.id_column is None:
+        own = (options.attributes, options.id_column, schema, *options.nominal, *options.ordinal)
+        if not options.masking and all(value is None for value in own):
             return pair
-        chosen = make_file_pair(
-            pair.original, pair.masked, attributes=options.attributes, id_column=options.id_column
-        )
+        chosen = make_file_pair(pair.original, pair.masked, **_file_options(options, schema))
         return replace(chosen, name=pair.name)
     if original is None or masked is None:
         missing = "original" if original is None else "masked"
         raise UsageError(f"the {missing} file is missing: give both --original and --masked, or neither")
     return make_file_pair(
-        original,
-        masked,
-        attributes=options.attributes,
-        id_column=options.id_column,
-        drop_constant=options.drop_constant,
+        original, masked, drop_constant=options.drop_constant, **_file_options(options, schema)
     )
+
+
+def _file_options(options: ProblemOptions, schema: Schema | None) -> dict[str, Any]:
+    """Those of the options that say which attributes there are and what they are."""
+    return {
+        "attributes": options.attributes,
+        "id_column": options.id_column,
+        "nominal": options.nominal,
+        "ordinal": options.ordinal,
+        "schema": schema,
+        "masking": options.masking,
+    }

@@ -10,14 +10,20 @@ from typing import Any
 
 from datasets.errors import DataError
 from datasets.masking.base import MaskingMethod, Option
+from datasets.masking.end_coding import BottomCoding, TopCoding
+from datasets.masking.global_recoding import GlobalRecoding
 from datasets.masking.microaggregation import Microaggregation
 from datasets.masking.noise import AdditiveNoise
 from datasets.masking.optimal_microaggregation import OptimalMicroaggregation
+from datasets.masking.pram import Pram
 from datasets.masking.protections import PROTECTIONS, Protection
 from datasets.masking.rank_swapping import RankSwapping
 from datasets.numeric import suggestion
 
-_METHODS = (Microaggregation, OptimalMicroaggregation, AdditiveNoise, RankSwapping)
+_METHODS = (
+    *(Microaggregation, OptimalMicroaggregation, AdditiveNoise, RankSwapping),
+    *(TopCoding, BottomCoding, GlobalRecoding, Pram),
+)
 """A new masking method is one file and its class here."""
 
 

@@ -18,7 +18,7 @@ from solver.engines.base import CoreProof, Proof
 from solver.verification.cores import Rows
 from solver.verification.families import CANCELLATION_TOLERANCE, TIE_TOLERANCE, Choquet, KAdditive, family_of
 from solver.verification.fields import Fields
-from solver.verification.records import make_records
+from solver.verification.records import make_records, numeric_values
 from solver.verification.setting import Setting, read_setting
 from solver.verification.verify import FORMAT, VERSION, weight_unit, whole_weights
 
@@ -34,6 +34,9 @@ _PROBLEM_KEYS = (
     "standardisation",
     "differences",
 )
+
+_CATEGORY_KEYS = ("schema", "masking")
+"""Those of problems with categorical attributes."""
 
 _MOST_CORNERS = 9
 """Corners of a simplex up to which halving it is worth a try."""
@@ -90,7 +93,7 @@ def certify(
     return {
         "format": FORMAT,
         "version": VERSION,
-        "problem": {key: problem[key] for key in _PROBLEM_KEYS},
+        "problem": {key: problem[key] for key in (*_PROBLEM_KEYS, *_CATEGORY_KEYS) if key in problem},
         "tolerances": {"tie": TIE_TOLERANCE, "cancellation": CANCELLATION_TOLERANCE},
         "moments": moments,
         "records": records.blocks,
@@ -106,7 +109,7 @@ def _moments(files: FilePair, setting: Setting) -> dict[str, Any]:
     """Means and deviations as the engine computed them."""
     if setting.standardisation == "none":
         return {}
-    original, masked = files.original_values, files.masked_values
+    original, masked = numeric_values(files)
     both = np.vstack([original, masked])
     sources = {"own": (original, masked), "original": (original, original), "pooled": (both, both)}
     return {

@@ -110,9 +110,15 @@ def monotone_steps(family: Choquet | KAdditive) -> list[tuple[int, int]]:
 
 
 def lost_pairs(rows: Rows, blocks: Iterable[int]) -> list[list[int]]:
-    """For each of the blocks, a rival that alone keeps it from being linked, where there is one."""
+    """For each of the blocks, a rival that alone keeps it from being linked, where there is one.
+
+    The partner itself stands there where it is impossible.
+    """
     found = []
     for block in blocks:
+        if not rows.records.reachable(block):
+            found.append([int(block), rows.records.partner[block]])
+            continue
         rivals = rows.records.rivals(block)
         own = rows.records.rounded_distances(block, np.array([rows.records.partner[block]]))
         excess = _excess(rows, rows.records.rounded_distances(block, rivals), own)

@@ -27,6 +27,21 @@ def add_files(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--drop-constant", action="store_true", help="leave constant attributes out")
 
 
+def add_categories(parser: argparse.ArgumentParser) -> None:
+    """Which attributes are categorical, and what is known of their masking."""
+    group = parser.add_argument_group("categorical attributes (all others are numeric)")
+    group.add_argument("--nominal", metavar="A,B", help="attributes whose categories have no order")
+    group.add_argument("--ordinal", metavar="A,B", help="attributes whose categories have one")
+    group.add_argument("--schema", metavar="FILE", help="JSON file with scale and categories of attributes")
+    group.add_argument(
+        "--masking",
+        metavar="METHOD",
+        action="append",
+        help="how categories were masked, as 'top-coding categories=3 attributes=A'; give it once for each "
+        "method. Records that it cannot have made of each other are never linked",
+    )
+
+
 def add_problem(parser: argparse.ArgumentParser, default: str | None = None) -> None:
     """What is linked to what, and how distances are formed; `default` says what holds when left out."""
 
@@ -82,6 +97,10 @@ def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
         "attributes": names(arguments.attributes),
         "id_column": arguments.id,
         "drop_constant": arguments.drop_constant or None,
+        "nominal": names(arguments.nominal),
+        "ordinal": names(arguments.ordinal),
+        "schema": arguments.schema,
+        "masking": arguments.masking,
     }
     return {name: value for name, value in fields.items() if value is not None}
 

@@ -12,6 +12,7 @@ from typing import Any
 from datasets.files import write_whole
 from solver.backends.registry import backend_names
 from solver.commands.arguments import (
+    add_categories,
     add_files,
     add_problem,
     add_run,
@@ -50,6 +51,7 @@ def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
         "process of its own.",
     )
     add_files(parser)
+    add_categories(parser)
     add_problem(parser)
     add_run(parser, DEFAULT_TIME_LIMIT, each=" for each")
     group = parser.add_argument_group("backends")

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from datasets.files import write_table, write_whole
-from solver.commands.arguments import add_files, add_problem, given_options
+from solver.commands.arguments import add_categories, add_files, add_problem, given_options
 from solver.commands.progress import progress_line
 from solver.commands.targets import check_targets
 from solver.commands.wording import baseline_pairs, heading, listed, share
@@ -24,6 +24,7 @@ def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
     )
     parser.add_argument("--parameters", required=True, metavar="FIT.json", help="what `fit --json` wrote")
     add_files(parser)
+    add_categories(parser)
     add_problem(parser, default="as in FIT.json")
     group = parser.add_argument_group("output")
     group.add_argument("--one-to-one", action="store_true", help="also assign records one to one")

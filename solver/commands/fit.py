@@ -12,6 +12,7 @@ from datasets.files import write_whole
 from formulations.block_indicator import IndicatorOptions, indicator_model
 from solver.backends.registry import backend_names
 from solver.commands.arguments import (
+    add_categories,
     add_files,
     add_problem,
     add_run,
@@ -41,6 +42,7 @@ def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
         epilog="example: fit --original o.csv --masked m.csv --report risk.html",
     )
     add_files(parser)
+    add_categories(parser)
     add_problem(parser)
     add_run(parser, DEFAULT_TIME_LIMIT)
     group = parser.add_argument_group("engine")

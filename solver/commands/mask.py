@@ -10,7 +10,7 @@ import pandas as pd
 
 from datasets.errors import DataError
 from datasets.files import CSV_SUFFIXES, read_table, write_table
-from datasets.masking.base import MaskingMethod, Option, choose_attributes, parse_whole
+from datasets.masking.base import MaskingMethod, Option, parse_whole
 from datasets.masking.registry import METHODS, all_options, make_method
 from datasets.numeric import check_known
 from datasets.registry import load
@@ -45,9 +45,10 @@ def run(arguments: argparse.Namespace) -> int:
     frame = _read(arguments.input, arguments.id)
     if arguments.id is not None:
         check_known([arguments.id], list(frame.columns), arguments.input, what="--id")
-        if not {"attributes", "groups"} & set(method_parameters):
+        if not {"attributes", "groups", "hierarchy", "matrix"} & set(method_parameters):
+            usual = make_method(arguments.method, method_parameters)
             without_id = frame.drop(columns=arguments.id)
-            method_parameters["attributes"] = choose_attributes(without_id, None)
+            method_parameters["attributes"] = usual.masked_attributes(without_id)
     method = make_method(arguments.method, method_parameters)
     masked_names = method.masked_attributes(frame)
     if arguments.id in masked_names:

@@ -10,11 +10,13 @@ from typing import Any
 
 from datasets.default_pair import default_pair
 from datasets.file_pair import FilePair, make_file_pair
+from datasets.schema import Attribute, Scale, Schema
 from solver.commands.arguments import add_files, names
 from solver.commands.progress import progress_line
 from solver.errors import UsageError
 from solver.verification.fields import read_object
 from solver.verification.rejection import RejectedError
+from solver.verification.setting import Setting
 from solver.verification.verify import Verdict, demand_fit, fit_setting, verify
 
 _FAMILIES = {
@@ -50,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     certificate = read_object(arguments.certificate, "--certificate")
     setting = fit_setting(fit, arguments.fit)
     with progress_line("checking"):
-        files = _files(arguments, setting.attributes)
+        files = _files(arguments, setting)
         try:
             verdict = verify(fit, certificate, files, (arguments.fit, arguments.certificate))
         except RejectedError as error:
@@ -70,8 +72,20 @@ def _rejected(error: RejectedError) -> int:
     return 1
 
 
-def _files(arguments: argparse.Namespace, attributes: tuple[str, ...]) -> FilePair:
-    """The two files, or the embedded pair, with the attributes of the fit."""
+def _files(arguments: argparse.Namespace, setting: Setting) -> FilePair:
+    """The two files, or the embedded pair, with the attributes of the fit and their categories."""
+    attributes = setting.attributes
+    options: dict[str, Any] = {
+        "attributes": attributes,
+        "id_column": arguments.id,
+        "schema": Schema(
+            tuple(
+                Attribute(name, scale=Scale(scale), categories=categories)
+                for name, scale, categories in setting.schema
+            )
+        ),
+        "masking": setting.masking,
+    }
     given = names(arguments.attributes)
     if given is not None and tuple(given) != attributes:
         raise UsageError(
@@ -86,12 +100,12 @@ def _files(arguments: argparse.Namespace, attributes: tuple[str, ...]) -> FilePa
                 f"{arguments.fit} is about {','.join(absent)}, which the embedded pair does not have: "
                 "give the files of the fit with --original and --masked"
             )
-        chosen = make_file_pair(pair.original, pair.masked, attributes=attributes, id_column=arguments.id)
+        chosen = make_file_pair(pair.original, pair.masked, **options)
         return replace(chosen, name=pair.name)
     if original is None or masked is None:
         missing = "original" if original is None else "masked"
         raise UsageError(f"the {missing} file is missing: give both --original and --masked, or neither")
-    return make_file_pair(original, masked, attributes=attributes, id_column=arguments.id)
+    return make_file_pair(original, masked, **options)
 
 
 def _proved(verdict: Verdict) -> str:

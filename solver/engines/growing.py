@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from formulations.aggregators import Aggregator
 from formulations.block_system import BlockSystem, system_of
-from formulations.distances import attribute_distances
 from formulations.forms import DistanceForm
 from formulations.pair import LinkagePair
 from solver.clock import Clock
@@ -58,7 +57,7 @@ class GrowingRows(Evaluator):
     def __init__(self, pair: LinkagePair, aggregator: Aggregator, clock: Clock, seed: int) -> None:
         super().__init__(pair)
         self._aggregator = aggregator
-        self._lost = np.zeros(pair.blocks, dtype=bool)
+        self._lost = ~pair.reachable
         self._keys = np.empty(0, dtype=np.int64)
         self._met: list[NDArray[np.int64]] = []
         self.fresh = 0
@@ -105,7 +104,7 @@ class GrowingRows(Evaluator):
         pair, kind = self.pair, self._aggregator.differences
         own = pair.candidates[pair.partner[block]]
         query = pair.queries[block]
-        return attribute_distances(query, own, kind), attribute_distances(query, pair.candidates[rival], kind)
+        return pair.distances(query, own, kind), pair.distances(query, pair.candidates[rival], kind)
 
     def _judge(self, keys: NDArray[np.int64]) -> None:
         """Note blocks that one of these rivals loses, whatever the parameters."""

@@ -15,7 +15,7 @@ LARGEST_MATRIX = 100_000_000
 
 
 def distance_matrix(pair: LinkagePair, form: DistanceForm) -> NDArray[np.float64]:
-    """Distance of every block to every candidate, shape (blocks, candidates).
+    """Distance of every block to every candidate, shape (blocks, candidates); inf for impossible pairs.
 
     Raises
     ------
@@ -31,6 +31,9 @@ def distance_matrix(pair: LinkagePair, form: DistanceForm) -> NDArray[np.float64
     matrix = np.empty((pair.blocks, len(pair.candidates)))
     for part, distances in pair.chunks(form.differences):
         matrix[part] = form(distances)
+        if pair.tables is not None:
+            possible = pair.possible(pair.queries[part, None, :], pair.candidates[None, :, :])
+            matrix[part][~possible] = np.inf
     return matrix
 
 
@@ -39,5 +42,10 @@ def assigned_links(pair: LinkagePair, form: DistanceForm) -> int:
 
     With fewer candidates than blocks some blocks stay without a link.
     """
-    rows, columns = linear_sum_assignment(distance_matrix(pair, form))
-    return int((pair.partner[rows] == columns).sum())
+    matrix = distance_matrix(pair, form)
+    possible = np.isfinite(matrix)
+    if not possible.all():
+        # Beyond the total of any assignment of possible pairs: no more impossible ones than there must be.
+        matrix[~possible] = 2.0 * min(matrix.shape) * max(float(matrix[possible].max(initial=0.0)), 1.0)
+    rows, columns = linear_sum_assignment(matrix)
+    return int(((pair.partner[rows] == columns) & possible[rows, columns]).sum())

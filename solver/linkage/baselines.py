@@ -27,12 +27,18 @@ def mahalanobis_form(pair: LinkagePair) -> DistanceForm:
 
     The covariance matrix is that of the differences between partners, ``Var(X) + Var(Y) - 2 Cov(X, Y)``
     (Torra, Abowd and Domingo-Ferrer 2006, the source of Eq. 2), with a pseudo-inverse where attributes
-    are collinear; the Euclidean distance where there is no covariance to speak of.
+    are collinear; the Euclidean distance where there is no covariance to speak of. Distances of categories
+    have no sign: each has its mean square instead, and no covariance with the others.
     """
     aggregator = Mahalanobis(pair.attributes, Differences.SIGNED)
-    if pair.blocks < 2:
+    differences = pair.partner_distances(Differences.SIGNED)[pair.reachable]
+    if len(differences) < 2:
         return aggregator.form(aggregator.equal())
-    covariance = np.atleast_2d(np.cov(pair.partner_distances(Differences.SIGNED), rowvar=False))
+    covariance = np.atleast_2d(np.cov(differences, rowvar=False))
+    if pair.tables is not None:
+        for k in pair.tables.attributes:
+            covariance[k, :] = covariance[:, k] = 0.0
+            covariance[k, k] = np.mean(differences[:, k] ** 2)
     if not covariance.any():
         return aggregator.form(aggregator.equal())  # nothing was masked
     inverse = np.linalg.pinv(covariance, rcond=1e-10, hermitian=True).astype(np.float64)

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.aggregators import Aggregator
+from formulations.distance_tables import DistanceTables
 from formulations.distances import TIE_TOLERANCE, Differences
 from formulations.forms import DistanceForm
 from formulations.pair import LinkagePair, Ties
-from solver.linkage.kernels import settle
+from solver.linkage.kernels import Tables, settle
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -35,9 +36,9 @@ class Evaluation:
     ties : ndarray of int, shape (blocks,)
         Rivals exactly as near as the partner.
     distance : ndarray of float64, shape (blocks,)
-        Distance to the partner.
+        Distance to the partner; inf when it cannot be the partner at all.
     nearest_other : ndarray of float64, shape (blocks,)
-        Distance to the nearest rival; inf when there is none.
+        Distance to the nearest rival; inf when there is none that can be the partner.
     weight : ndarray of float64, shape (blocks,)
         What linking each block counts.
     rival : ndarray of int, shape (blocks,)
@@ -64,8 +65,14 @@ class Evaluation:
 
     @property
     def margin(self) -> FloatArray:
-        """Distance to the nearest rival minus distance to the partner, shape (blocks,)."""
-        return np.asarray(self.nearest_other - self.distance)
+        """Distance to the nearest rival minus distance to the partner, shape (blocks,).
+
+        -inf for a partner that is impossible, whatever the rivals are.
+        """
+        possible = np.isfinite(self.distance)
+        margin = np.full(self.distance.size, -np.inf)
+        margin[possible] = self.nearest_other[possible] - self.distance[possible]
+        return margin
 
 
 class Evaluator:
@@ -114,8 +121,13 @@ class Evaluator:
         pair = self.pair
         power = 1 if form.differences is Differences.ABSOLUTE and form.kind != 4 else 2
         spread = pair.candidates.std(axis=0)
-        pivot = int(np.argmax(form.floor * spread**power))
+        floor = form.floor
+        if pair.tables is not None:
+            floor = floor.copy()
+            floor[pair.tables.attributes] = 0.0  # the positions of categories have no distance
+        pivot = int(np.argmax(floor * spread**power))
         candidates, group, partner, order = self._by(pivot)
+        tables = _arrays(pair)
         flat = form.parameters.ndim == 1
         vector = form.parameters if flat else np.empty(0)
         matrix = np.empty((0, 0)) if flat else form.parameters
@@ -129,7 +141,7 @@ class Evaluator:
             part = slice(first, first + _BLOCKS_PER_TASK)
             settle(
                 int(form.kind), vector, matrix, _DIFFERENCES[form.differences],
-                power, float(form.floor[pivot]), pivot,
+                power, float(floor[pivot]), pivot, tables,
                 pair.queries[part], candidates, group, partner[part],
                 pair.ties is Ties.SHARE, counting, TIE_TOLERANCE * form.unit, form.noise,
                 rank[part], ties[part], distance[part], nearest[part], rival[part],
@@ -142,9 +154,15 @@ class Evaluator:
         else:
             with ThreadPoolExecutor(self.threads) as pool:
                 list(pool.map(task, firsts))
-        linked = (rank == 1) & (ties == 0)
+        linked = (rank == 1) & (ties == 0) & pair.reachable
         rival = np.where(rival >= 0, order[rival], -1)
         return Evaluation(linked, rank, ties, distance, nearest, pair.weight, rival)
+
+
+def _arrays(pair: LinkagePair) -> Tables:
+    """The tables of a pair as compiled code takes them."""
+    tables = pair.tables or DistanceTables.of(())
+    return tables.attributes, tables.values, tables.first, tables.width
 
 
 def evaluate_parameters(

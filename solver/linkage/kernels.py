@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
+Tables = tuple[IndexArray, FloatArray, IndexArray, IndexArray]
+"""Attributes, values, first and width of `DistanceTables`; of no length where all attributes are numeric."""
+
 # The numbers of `formulations.forms.FormKind`, which compiled code cannot read.
 _WEIGHTED_SUM, _ORDERED_SUM, _CHOQUET, _PAIRWISE, _QUADRATIC = 0, 1, 2, 3, 4
 
@@ -102,6 +105,38 @@ def _compare(query: FloatArray, candidate: FloatArray, differences: int, c: Floa
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _look_up(
+    query: FloatArray, candidate: FloatArray, differences: int, tables: Tables, c: FloatArray
+) -> bool:
+    """Distances of categories into `c`; False when one is infinite."""
+    attributes, values, first, width = tables
+    for at in range(attributes.shape[0]):
+        k = attributes[at]
+        d = values[first[at] + int(query[k]) * width[at] + int(candidate[k])]
+        if d == np.inf:
+            return False
+        c[k] = d * d if differences == 0 else d
+    return True
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _to_partner(
+    kind: int,
+    vector: FloatArray,
+    matrix: FloatArray,
+    possible: bool,
+    tolerance: float,
+    c: FloatArray,
+    order: IndexArray,
+) -> tuple[float, float]:
+    """Distance of the partner's attribute distances `c` (overwritten), and what rounding can move it by."""
+    if not possible:  # whoever is possible is nearer
+        return np.inf, 0.0
+    moved = tolerance * (_dot(c, c) if kind == _QUADRATIC else c.max())
+    return _aggregate(kind, vector, matrix, c, order), moved
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def settle(
     kind: int,
     vector: FloatArray,
@@ -110,6 +145,7 @@ def settle(
     power: int,
     floor: float,
     pivot: int,
+    tables: Tables,
     queries: FloatArray,
     candidates: FloatArray,
     group: IndexArray,
@@ -131,7 +167,9 @@ def settle(
     kind, vector, matrix, differences
         The distance form: `FormKind`, its parameters (one of the two is used), attribute distances.
     power, floor, pivot
-        The distance is at least ``floor * |z_pivot| ** power``.
+        The distance is at least ``floor * |z_pivot| ** power``; the floor is zero unless that is numeric.
+    tables
+        Distances of the attributes that are looked up.
     queries : shape (blocks, attributes)
     candidates : shape (candidates, attributes)
         Sorted by the attribute `pivot`.
@@ -148,7 +186,7 @@ def settle(
         Times ``|c|**2`` of the rival: the same, on top of that.
     rank : out, 1 + number of strictly nearer rivals
     ties : out, number of rivals that tie with the partner
-    distance, nearest_other : out, distance to the partner and to the nearest rival
+    distance, nearest_other : out, distance to the partner and to the nearest rival; inf where impossible
     rival : out, position of the rival that comes nearest, or ties most clearly; -1 without rivals
     """
     n = queries.shape[1]
@@ -157,6 +195,7 @@ def settle(
     order = np.empty(n, dtype=np.intp)
     values = candidates[:, pivot].copy()
     safe = floor * (1.0 - 1e-9)
+    mixed = tables[0].shape[0] > 0
     # A rival at distance y (with rounding error e) ties with x only when y - e - x is at most
     # moved + noise * |c_y|**2. Without noise that is y <= x + moved, give or take a rounding.
     # With it, e and the last term are each below 1e-4 * y wherever the floor is not zero (`DistanceForm`),
@@ -166,8 +205,8 @@ def settle(
         query = queries[block]
         own = partner[block]
         _compare(query, candidates[own], differences, c)
-        moved = tolerance * (_dot(c, c) if kind == _QUADRATIC else c.max())
-        mine = _aggregate(kind, vector, matrix, c, order)
+        possible = not mixed or _look_up(query, candidates[own], differences, tables, c)
+        mine, moved = _to_partner(kind, vector, matrix, possible, tolerance, c, order)
         # A quadratic form that is zero on paper may come out a little below it.
         reach = (max(mine, 0.0) + moved) * widening
         nearer, tied, best, clearest, who = 0, 0, np.inf, np.inf, -1
@@ -188,15 +227,16 @@ def settle(
             if at == own or (share and group[at] == group[own]):
                 continue
             _compare(query, candidates[at], differences, c)
+            if mixed and not _look_up(query, candidates[at], differences, tables, c):
+                continue
             slack = moved + (noise * _dot(c, c) if noise > 0.0 else 0.0)
             other = _aggregate(kind, vector, matrix, c, order)
             best = min(best, other)
             if other - slack < clearest:
                 clearest, who = other - slack, at
-            if other - mine < -slack:
-                nearer += 1
-            elif other - mine <= slack:
-                tied += 1
+            farther = other - mine
+            nearer += farther < -slack
+            tied += -slack <= farther <= slack
             if counting and nearer + tied > 0:
                 break
         rank[block] = 1 + nearer

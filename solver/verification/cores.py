@@ -82,13 +82,23 @@ def check_core(rows: Rows, content: Any, where: str) -> Core:
 
 
 def check_lost(rows: Rows, content: list[Any], where: str) -> frozenset[int]:
-    """Check blocks that one rival alone keeps from being linked; pairs (block, rival)."""
+    """Check blocks that one rival alone keeps from being linked; pairs (block, rival).
+
+    Where the partner itself stands for the rival, it must be impossible.
+    """
     lost = set()
     for at, item in enumerate(content):
         place = f"{where}[{at}]"
         block, rival = wholes(item, place, 2)
-        rows.check_rival(block, rival, place)
         demand(block not in lost, f"{place}: block {block} is listed twice")
-        demand(rows.never(block, rival), f"{place}: some parameters may link block {block}")
+        if not _is_out_of_reach(rows.records, block, rival):
+            rows.check_rival(block, rival, place)
+            demand(rows.never(block, rival), f"{place}: some parameters may link block {block}")
         lost.add(block)
     return frozenset(lost)
+
+
+def _is_out_of_reach(records: Records, block: int, partner: int) -> bool:
+    """Whether `partner` is the block's own and cannot be."""
+    mine = 0 <= block < records.blocks and partner == records.partner[block]
+    return mine and not records.reachable(block)

@@ -63,6 +63,8 @@ def linked_blocks(rows: Rows, theta: list[Fraction]) -> list[bool]:
 
 def _is_linked(rows: Rows, block: int, whole: list[int], rounded: FloatArray) -> bool:
     records, family = rows.records, rows.family
+    if not records.reachable(block):
+        return False
     rivals = records.rivals(block)
     if rivals.size == 0:
         return True

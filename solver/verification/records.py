@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from datasets.categorical import CategoricalAttribute
 from datasets.file_pair import FilePair
+from datasets.schema import Scale
 from solver.verification.dyadic import shift_of, whole_numbers
 from solver.verification.fields import Fields
 from solver.verification.moments import standardised
+from solver.verification.rejection import demand
 from solver.verification.setting import Setting
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
+BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """The linkage problem of a file pair in standardised units.
+    """The linkage problem of a file pair in standardised units and positions of categories.
 
     Attributes
     ----------
@@ -36,6 +41,9 @@ class Records:
         ``squared``, ``absolute`` or ``signed``.
     labels : tuple of str
         What each block's record is called.
+    tables : mapping of int to ndarray of float64
+        For each categorical attribute, by its place, the distance of a query's category (rows) to a
+        candidate's (columns); inf where one cannot have become the other. Records hold positions there.
     """
 
     queries: FloatArray
@@ -44,6 +52,7 @@ class Records:
     share: bool
     differences: str
     labels: tuple[str, ...]
+    tables: Mapping[int, FloatArray] = field(default_factory=dict)
 
     @property
     def blocks(self) -> int:
@@ -53,7 +62,9 @@ class Records:
     @cached_property
     def shift(self) -> int:
         """Exact values are in units of ``2**-shift``; squares and products of them in its square."""
-        return max(shift_of(self.queries.ravel().tolist()), shift_of(self.candidates.ravel().tolist()))
+        looked_up = [np.unique(table[np.isfinite(table)]) for table in self.tables.values()]
+        values = [self.queries.ravel(), self.candidates.ravel(), *looked_up]
+        return max(shift_of(part.tolist()) for part in values)
 
     @cached_property
     def _exact(self) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
@@ -78,20 +89,39 @@ class Records:
         """Whether the candidate must be farther than the partner for the block to be linked."""
         if not 0 <= candidate < len(self.candidates) or candidate == self.partner[block]:
             return False
+        if not self.possible(block, np.array([candidate]))[0]:
+            return False
         exact = self._exact[1]
         return not (self.share and exact[candidate] == exact[self.partner[block]])
 
+    def possible(self, block: int, candidates: IndexArray) -> BoolArray:
+        """Whether each of the candidates can be a block's partner: no distance of categories is infinite."""
+        possible = np.ones(candidates.size, dtype=np.bool_)
+        for k, table in self.tables.items():
+            columns = self.candidates[candidates, k].astype(np.intp)
+            possible &= np.isfinite(table[int(self.queries[block, k]), columns])
+        return possible
+
+    def reachable(self, block: int) -> bool:
+        """Whether the block's own partner is possible; the block is never linked if not."""
+        return bool(self.possible(block, np.array([self.partner[block]]))[0])
+
     def rivals(self, block: int) -> IndexArray:
-        """All rivals of a block."""
-        mask = np.arange(len(self.candidates)) != self.partner[block]
+        """All rivals of a block: whoever cannot be its partner is none."""
+        everyone = np.arange(len(self.candidates))
+        mask = (everyone != self.partner[block]) & self.possible(block, everyone)
         if self.share:
             mask &= (self.candidates != self.candidates[self.partner[block]]).any(axis=1)
         return np.flatnonzero(mask)
 
     def distances(self, block: int, candidate: int) -> list[int]:
-        """Exact attribute distances of a block's query to a candidate, in a unit common to all."""
+        """Exact attribute distances of a block's query to a possible candidate, in a unit common to all."""
         query, other = self._exact[0][block], self._exact[1][candidate]
-        return self.compared([a - b for a, b in zip(query, other, strict=True)])
+        differences = [a - b for a, b in zip(query, other, strict=True)]
+        for k, table in self.tables.items():
+            distance = float(table[int(self.queries[block, k]), int(self.candidates[candidate, k])])
+            differences[k] = whole_numbers([distance], self.shift)[0]
+        return self.compared(differences)
 
     def partner_distances(self, block: int) -> list[int]:
         """Exact attribute distances of a block's query to its own partner."""
@@ -104,8 +134,11 @@ class Records:
         return [abs(z) for z in differences] if self.differences == "absolute" else differences
 
     def rounded_distances(self, block: int, candidates: IndexArray) -> FloatArray:
-        """Attribute distances in double precision, shape (candidates, attributes)."""
+        """Attribute distances of possible candidates in double precision, shape (candidates, attributes)."""
         difference = self.queries[block] - self.candidates[candidates]
+        for k, table in self.tables.items():
+            columns = self.candidates[candidates, k].astype(np.intp)
+            difference[:, k] = table[int(self.queries[block, k]), columns]
         if self.differences == "squared":
             return np.asarray(difference * difference)
         return np.asarray(np.abs(difference) if self.differences == "absolute" else difference)
@@ -122,13 +155,21 @@ def make_records(files: FilePair, setting: Setting, moments: Fields) -> Records:
     moments : Fields
         Means and deviations of the certificate.
     """
-    original, masked = standardised(
-        files.original_values, files.masked_values, setting.standardisation, moments
+    _check_categories(files, setting)
+    original, masked = files.original_values.copy(), files.masked_values.copy()
+    numeric = numeric_places(files)
+    original[:, numeric], masked[:, numeric] = standardised(
+        *numeric_values(files), setting.standardisation, moments
     )
+    tables = {
+        files.attributes.index(name): category_table(attribute)
+        for name, attribute in files.categorical.items()
+    }
     pairs = [(own, other) for own, other in enumerate(files.partner.tolist()) if other >= 0]
     labels = files.original_labels
     if setting.direction == "masked-to-original":
         original, masked, labels = masked, original, files.masked_labels
+        tables = {k: table.T for k, table in tables.items()}
         pairs = sorted((other, own) for own, other in pairs)
     return Records(
         queries=original[[own for own, _ in pairs]],
@@ -137,4 +178,38 @@ def make_records(files: FilePair, setting: Setting, moments: Fields) -> Records:
         share=setting.share,
         differences=setting.differences,
         labels=tuple(labels[own] for own, _ in pairs),
+        tables=tables,
     )
+
+
+def numeric_places(files: FilePair) -> list[int]:
+    """Which of the attributes are numeric."""
+    return [k for k, name in enumerate(files.attributes) if name not in files.categorical]
+
+
+def numeric_values(files: FilePair) -> tuple[FloatArray, FloatArray]:
+    """The numeric attributes of both files."""
+    places = numeric_places(files)
+    return tuple(  # type: ignore[return-value]
+        np.ascontiguousarray(values[:, places]) for values in (files.original_values, files.masked_values)
+    )
+
+
+def category_table(attribute: CategoricalAttribute) -> FloatArray:
+    """Distances of original categories (rows) to masked ones (columns), inf for impossible recodings.
+
+    Nominal: 0 or 1. Ordinal: the difference of positions divided by the number of categories, as a double.
+    """
+    many = len(attribute.categories)
+    steps = np.abs(np.arange(many)[:, None] - np.arange(many)[None, :])
+    table = steps / many if attribute.scale is Scale.ORDINAL else np.minimum(steps, 1).astype(np.float64)
+    return np.asarray(table if attribute.possible is None else np.where(attribute.possible, table, np.inf))
+
+
+def _check_categories(files: FilePair, setting: Setting) -> None:
+    """Reject files that are read with other categories than those of the fit."""
+    here = tuple(
+        (name, attribute.scale.value, attribute.categories) for name, attribute in files.categorical.items()
+    )
+    demand(here == setting.schema, "problem, schema: the files are read with other categories")
+    demand(files.masking == setting.masking, "problem, masking: the files are read with other methods")

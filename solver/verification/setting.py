@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from solver.errors import UsageError
 from solver.verification.fields import Fields, text, whole
@@ -10,6 +11,8 @@ from solver.verification.rejection import demand
 
 MOST_ATTRIBUTES = 12
 """Of a measure whose values are listed."""
+
+_SCALES = ("ordinal", "nominal")
 
 _CHOICES = {
     "aggregator": ("weighted-mean", "owa", "choquet", "mahalanobis"),
@@ -31,6 +34,10 @@ class Setting:
         In the order of the parameters.
     k_additive : int or None
         Of a k-additive Choquet integral.
+    schema : tuple of (str, str, tuple of str)
+        Name, scale and categories of each categorical attribute.
+    masking : tuple of str
+        How categorical attributes were masked, as far as it is known.
     """
 
     aggregator: str
@@ -40,6 +47,8 @@ class Setting:
     differences: str
     attributes: tuple[str, ...]
     k_additive: int | None
+    schema: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
+    masking: tuple[str, ...] = ()
 
     @property
     def share(self) -> bool:
@@ -68,11 +77,34 @@ def read_setting(fields: Fields) -> Setting:
         raise UsageError(f"{fields.where}, aggregator_options: k_additive is for choquet, and at least 2")
     if chosen["aggregator"] == "choquet" and k != 2 and len(attributes) > MOST_ATTRIBUTES:
         raise UsageError(f"{fields.where}, attributes: a measure on {len(attributes)} has too many subsets")
-    return Setting(attributes=attributes, k_additive=k, **chosen)
+    schema = _read_schema(fields, attributes)
+    if schema and signed:
+        raise UsageError(f"{fields.where}: differences of categories have no sign")
+    masking = tuple(text(item, f"{fields.where}, masking") for item in _optional(fields, "masking"))
+    return Setting(attributes=attributes, k_additive=k, schema=schema, masking=masking, **chosen)
+
+
+def _read_schema(fields: Fields, attributes: tuple[str, ...]) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+    """Scale and categories of the categorical attributes; none where the fit names none."""
+    if fields.get("schema") is None:
+        return ()
+    found = []
+    for item in fields.inner("schema").listed("attributes"):
+        row = Fields(item, f"{fields.where}, schema")
+        name, scale = row.text("name"), row.text("scale")
+        if name not in attributes or scale not in _SCALES:
+            raise UsageError(f"{row.where}: {name} must be an attribute of the fit, {' or '.join(_SCALES)}")
+        found.append((name, scale, tuple(text(category, row.where) for category in row.listed("categories"))))
+    return tuple(found)
+
+
+def _optional(fields: Fields, key: str) -> list[Any]:
+    return fields.listed(key) if fields.get(key) is not None else []
 
 
 def demand_same(fit: Setting, certificate: Setting) -> None:
     """Reject a certificate of another problem than the fit's."""
-    for name in (*_CHOICES, "attributes", "k_additive"):
+    demand(fit.schema == certificate.schema, "problem: the fit and the certificate have different schemas")
+    for name in (*_CHOICES, "attributes", "k_additive", "masking"):
         here, there = getattr(fit, name), getattr(certificate, name)
         demand(here == there, f"problem: the fit has {name} {here}, the certificate {there}")

@@ -14,12 +14,20 @@ from datasets.masking.noise import AdditiveNoise
 from datasets.masking.protections import PROTECTIONS
 from datasets.masking.registry import METHODS, all_options, make_method
 
-REQUIRED: dict[str, dict[str, Any]] = {"noise": {"percent": 5.0}, "rank-swapping": {"percent": 20.0}}
+REQUIRED: dict[str, dict[str, Any]] = {
+    "noise": {"percent": 5.0},
+    "rank-swapping": {"percent": 20.0},
+    "top-coding": {"categories": 3, "attributes": ("x1",)},
+    "bottom-coding": {"percent": 50.0, "attributes": ("x2",)},
+    "global-recoding": {"categories": 2, "attributes": ("x1", "x3")},
+    "pram": {"change": 0.5, "attributes": ("x4",)},
+}
 
 
 def test_every_method_has_a_name_and_the_common_shape() -> None:
     assert tuple(METHODS) == (
         *("microaggregation", "optimal-microaggregation", "noise", "rank-swapping"),
+        *("top-coding", "bottom-coding", "global-recoding", "pram"),
         *("M4-33", "M4-28", "M4-82", "M5-38", "M6-385", "M6-853"),
     )
     frame = pd.DataFrame(
@@ -47,11 +55,23 @@ def test_parameters_reach_the_method() -> None:
 
 def test_a_shared_option_says_what_it_means_to_each_method() -> None:
     options = all_options()
-    assert list(options) == ["attributes", "k", "groups", "percent", "correlated"]
-    assert options["attributes"].help == "attributes to mask, separated by commas (default: all numeric)"
+    assert list(options) == [
+        *("attributes", "k", "groups", "percent", "correlated", "schema", "categories", "label", "hierarchy"),
+        *("level", "change", "theta", "matrix", "invariant"),
+    ]
+    assert options["label"].help == (
+        "global-recoding: what to call them (default: as the most frequent of them)"
+    )
     assert options["percent"].help == (
         "noise: standard deviation of the noise in % of the attribute's; rank-swapping: window in percent of "
-        "the records"
+        "the records; top-coding, bottom-coding: categories that become one, in percent of those of the "
+        "attribute"
+    )
+    attributes = options["attributes"].help
+    assert "attributes to mask, separated by commas (default: all numeric)" in attributes
+    assert attributes.endswith(
+        "top-coding, bottom-coding, global-recoding, pram: attributes to mask, separated by commas (default: "
+        "all that are not numeric)"
     )
 
 

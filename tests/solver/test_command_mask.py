@@ -232,3 +232,28 @@ def test_help_explains_shared_parameters(capsys: pytest.CaptureFixture[str]) -> 
     text = " ".join(capsys.readouterr().out.split())
     assert "rank-swapping: window in percent of the records" in text
     assert "standard deviation of the noise in % of the attribute's" in text
+
+
+def test_categories_are_masked_from_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("schema.json").write_text('{"attributes": [{"name": "note", "scale": "nominal"}]}')
+    Path("t.csv").write_text("id,age,town\n1,20,a\n2,25,b\n3,31,c\n4,46,a\n")
+    code, out, _ = _run(
+        capsys,
+        *("--input", "t.csv", "--method", "top-coding", "--categories", "2", "--id", "id"),
+        *("--schema", "schema.json", "--output", "m.csv"),
+    )
+    assert code == 0
+    assert "method   top coding of 2 categories of town\n" in out
+    assert Path("m.csv").read_text() == "id,age,town\n1,20,a\n2,25,b\n3,31,b\n4,46,a\n"
+    code, _, err = _run(
+        capsys,
+        *("--input", "t.csv", "--method", "pram", "--matrix", "town=nowhere.csv", "--output", "m.csv"),
+    )
+    assert code == 2
+    assert err == "error: --matrix: nowhere.csv cannot be read: there is no such file\n"
+    code, _, err = _run(
+        capsys,
+        *("--input", "t.csv", "--method", "top-coding", "--schema", "t.csv", "--output", "m.csv"),
+    )
+    assert code == 2
+    assert err == ("error: --schema: t.csv is no JSON; a schema is a JSON object with a list of attributes\n")

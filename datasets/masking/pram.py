@@ -1,0 +1,233 @@
+"""PRAM, the post-randomisation method: every category becomes another one by chance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Self
+
+import numpy as np
+
+from datasets.categories import Categories
+from datasets.errors import DataError
+from datasets.files import read_table
+from datasets.masking.base import option, parse_number
+from datasets.masking.paper_parameters import chance
+from datasets.masking.recoding import CategoricalMethod, FloatArray, IndexArray, Transition
+
+SUM_TOLERANCE = 1e-9
+"""Rows may miss the sum of one by the rounding of their entries as text."""
+
+
+@dataclass(frozen=True, eq=False)
+class TransitionMatrix:
+    """The probabilities with which each category of an attribute becomes each other one.
+
+    Attributes
+    ----------
+    attribute : str
+        Whose categories they are.
+    categories : tuple of str
+        The k categories.
+    probability : float64 array (k, k)
+        Row c: what category c becomes, in the order of `categories`.
+
+    Raises
+    ------
+    DataError
+        If an entry is no probability, or a row does not sum to one.
+    """
+
+    attribute: str
+    categories: tuple[str, ...]
+    probability: FloatArray
+
+    def __post_init__(self) -> None:
+        what = f"the transition matrix of {self.attribute!r}"
+        size = len(self.categories)
+        if self.probability.shape != (size, size):
+            rows, columns = self.probability.shape
+            raise DataError(f"{what} has {rows} rows and {columns} columns for {size} categories")
+        for name, row in zip(self.categories, self.probability, strict=True):
+            if not (np.isfinite(row).all() and (row >= 0.0).all()):
+                raise DataError(f"{what}, row {name!r}: an entry is no probability; give numbers from 0 to 1")
+            if abs(float(row.sum()) - 1.0) > SUM_TOLERANCE:
+                raise DataError(f"{what}, row {name!r}: it sums to {row.sum():.10g}; it must sum to 1")
+
+    @classmethod
+    def parse(cls, text: str) -> TransitionMatrix:
+        """Read "ATTRIBUTE=FILE": a CSV file with a column of categories and one column for each of them."""
+        attribute, mark, path = text.partition("=")
+        attribute, path = attribute.strip(), path.strip()
+        if not mark or not attribute or not path:
+            raise DataError(f"{text!r} is no transition matrix; write ATTRIBUTE=FILE")
+        first = read_table(path).columns[0]
+        table = read_table(path, text_columns=(first,))
+        names, columns = tuple(str(name) for name in table[first]), tuple(table.columns[1:])
+        if names != columns:
+            raise DataError(
+                f"{path}: the rows are {', '.join(names)} and the columns {', '.join(columns)}; they must be "
+                "the same categories in the same order"
+            )
+        return cls(
+            attribute, names, _numbers(table[list(columns)].to_numpy(dtype=object).tolist(), names, path)
+        )
+
+
+def _numbers(cells: Sequence[Sequence[object]], names: Sequence[str], path: str) -> FloatArray:
+    rows = []
+    for name, row in zip(names, cells, strict=True):
+        try:
+            rows.append([float(str(cell)) for cell in row])
+        except ValueError:
+            raise DataError(f"{path}, row {name!r}: an entry is not a number") from None
+    return np.array(rows, dtype=np.float64)
+
+
+def even_matrix(size: int, change: float) -> FloatArray:
+    """A category stays with probability 1 - p and else becomes each other one alike, shape (size, size)."""
+    if size == 1:
+        return np.ones((1, 1))
+    matrix = np.full((size, size), change / (size - 1))
+    np.fill_diagonal(matrix, 1.0 - change)
+    return matrix
+
+
+def rarest_matrix(frequency: IndexArray, theta: float) -> FloatArray:
+    """Changes as rare as the rarest category allows, so that expected frequencies stay.
+
+    With frequencies ``t_k > 0`` of K categories and t their least, category k becomes each other one with
+    probability ``theta * t / ((K - 1) * t_k)``: as many records are expected to go from k to l as from l to
+    k (Gouweleeuw, Kooiman, Willenborg and de Wolf 1998). Categories that do not occur stay.
+    """
+    matrix = np.eye(frequency.size)
+    here = np.flatnonzero(frequency > 0)
+    if here.size < 2:
+        return matrix
+    share = theta * frequency[here].min() / frequency[here]
+    block = np.repeat((share / (here.size - 1))[:, None], here.size, axis=1)
+    np.fill_diagonal(block, 1.0 - share)
+    matrix[np.ix_(here, here)] = block
+    return matrix
+
+
+def invariant_matrix(matrix: FloatArray, frequency: IndexArray) -> FloatArray:
+    """Two stages that together keep the expected frequencies (Kooiman, Willenborg and Gouweleeuw 1998).
+
+    The first stage is ``matrix`` P. The second goes back as Bayes' theorem has it, from l to k with
+    probability ``t_k p_kl / sum_j t_j p_jl`` for frequencies t. Their product R has ``t' R = t'``.
+    Categories that do not occur and that nothing becomes stay.
+    """
+    joint = frequency[:, None] * matrix
+    total = joint.sum(axis=0)
+    back = np.eye(frequency.size)
+    reached = total > 0.0
+    back[reached] = (joint[:, reached] / total[reached]).T
+    product: FloatArray = matrix @ back
+    return np.asarray(product / product.sum(axis=1, keepdims=True))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pram(CategoricalMethod):
+    """Post-randomisation (Kooiman, Willenborg and Gouweleeuw 1998), every attribute by itself.
+
+    Attributes
+    ----------
+    change : float, optional
+        Probability p that a record's category changes, to any other one alike; from 0 to 1.
+    theta : float, optional
+        The expected number of changes of each category, in terms of the frequency of the rarest one; from 0
+        to 1 (`rarest_matrix`). Expected frequencies stay what they are.
+    matrix : tuple of TransitionMatrix
+        The probabilities themselves, one matrix for each attribute to mask.
+    invariant : bool
+        Whether a second stage makes the expected frequencies what they were (`invariant_matrix`).
+
+    Raises
+    ------
+    DataError
+        Unless exactly one of `change`, `theta` and `matrix` is given, in its range.
+    """
+
+    name: ClassVar[str] = "pram"
+
+    change: float | None = field(
+        default=None,
+        metadata=option("probability of a change, to any other category alike", parse_number, metavar="P"),
+    )
+    theta: float | None = field(
+        default=None,
+        metadata=option(
+            "expected changes of each category, relative to the frequency of the rarest one",
+            parse_number,
+            metavar="T",
+        ),
+    )
+    matrix: tuple[TransitionMatrix, ...] = field(
+        default=(),
+        metadata=option(
+            "file with the transition matrix of an attribute; give it once for each attribute",
+            TransitionMatrix.parse,
+            metavar="A=FILE",
+            repeated=True,
+        ),
+    )
+    invariant: bool = field(
+        default=False, metadata=option("keep the expected frequencies, by a second stage", None)
+    )
+
+    def __post_init__(self) -> None:
+        given = [self.change is not None, self.theta is not None, bool(self.matrix)]
+        if sum(given) != 1:
+            raise DataError("give one of --change, --theta and --matrix: with what probability values change")
+        for what, value in (("change", self.change), ("theta", self.theta)):
+            if value is not None and not 0.0 <= value <= 1.0:
+                raise DataError(f"{what} is {value:g}; it must be from 0 to 1")
+        if self.matrix and self.attributes is None:
+            # A matrix names its attribute, which need not be said again.
+            object.__setattr__(self, "attributes", tuple(item.attribute for item in self.matrix))
+        if len(self._matrices) < len(self.matrix):
+            raise DataError("an attribute has two transition matrices; give one for each")
+
+    @classmethod
+    def paper_parameter(cls, p: int, attributes: tuple[str, ...] | None = None) -> Self:
+        """The p-th of the nine parameters of Domingo-Ferrer and Torra 2002: theta is p tenths."""
+        return cls(theta=chance(p), attributes=attributes)
+
+    @property
+    def action(self) -> str:
+        """What is done, with the parameters."""
+        kind = "invariant PRAM" if self.invariant else "PRAM"
+        if self.change is not None:
+            return f"{kind} with probability {self.change:g} of a change"
+        return f"{kind} with theta {self.theta:g}" if self.theta is not None else f"{kind} by given matrices"
+
+    def recoding(self, attribute: str, categories: Categories) -> Transition:
+        """See `CategoricalMethod.recoding`."""
+        names, frequency = categories.names, categories.frequency
+        if self.change is not None:
+            matrix, after = even_matrix(len(names), self.change), names
+        elif self.theta is not None:
+            matrix, after = rarest_matrix(frequency, self.theta), names
+        else:
+            given = self._given(attribute, names)
+            matrix, after = given.probability, given.categories
+        rows = np.array([after.index(name) for name in names], dtype=np.intp)
+        if self.invariant:
+            count = np.zeros(len(after), dtype=np.intp)
+            count[rows] = frequency
+            matrix = invariant_matrix(matrix, count)
+        return Transition(names, after, matrix[rows])
+
+    @property
+    def _matrices(self) -> Mapping[str, TransitionMatrix]:
+        return {item.attribute: item for item in self.matrix}
+
+    def _given(self, attribute: str, names: Sequence[str]) -> TransitionMatrix:
+        if attribute not in self._matrices:
+            raise DataError(f"{attribute!r} has no transition matrix; give one with --matrix or leave it out")
+        given = self._matrices[attribute]
+        lacking = [name for name in names if name not in given.categories]
+        if lacking:
+            raise DataError(f"the transition matrix of {attribute!r} lacks the category {lacking[0]!r}")
+        return given

@@ -1,0 +1,215 @@
+"""What masking methods for categories have in common: which category becomes which, by rule or by chance."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from datasets.categories import Categories, categories_of, described, read_schema, with_names
+from datasets.errors import DataError
+from datasets.masking.base import choose_attributes, option, parse_names, random_generator
+from datasets.schema import Role, Scale, Schema
+
+BoolArray = npt.NDArray[np.bool_]
+FloatArray = npt.NDArray[np.float64]
+IndexArray = npt.NDArray[np.intp]
+
+SOURCE = "the input"
+
+CATEGORICAL = option(
+    "attributes to mask, separated by commas (default: all that are not numeric)", parse_names, metavar="A,B"
+)
+"""The option of methods that mask categories."""
+
+SCHEMA = option(
+    "JSON file that lists the categories of attributes in their order", read_schema, metavar="FILE"
+)
+"""The option that says what categories there are, and in what order."""
+
+
+@dataclass(frozen=True, eq=False)
+class Recoding(ABC):
+    """What a method makes of the categories of one attribute.
+
+    Attributes
+    ----------
+    before : tuple of str
+        The n categories of the original attribute.
+    after : tuple of str
+        The m categories that the masked attribute can have.
+    """
+
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+    @property
+    @abstractmethod
+    def possible(self) -> BoolArray:
+        """Whether each category can become each other one, shape (n, m)."""
+
+    @abstractmethod
+    def apply(self, codes: IndexArray, generator: np.random.Generator) -> IndexArray:
+        """Codes of `before` to codes of `after`, shape (any,); none is missing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping(Recoding):
+    """Every category becomes one other, always the same.
+
+    Attributes
+    ----------
+    target : intp array (n,)
+        What each becomes, as a position in `after`.
+    """
+
+    target: IndexArray
+
+    @property
+    def possible(self) -> BoolArray:
+        """One recoding for each category."""
+        table = np.zeros((len(self.before), len(self.after)), dtype=np.bool_)
+        table[np.arange(len(self.before)), self.target] = True
+        return table
+
+    def apply(self, codes: IndexArray, generator: np.random.Generator) -> IndexArray:
+        """Look up; nothing is left to chance."""
+        del generator
+        return self.target[codes]
+
+
+@dataclass(frozen=True, eq=False)
+class Transition(Recoding):
+    """Every category becomes another one by chance.
+
+    Attributes
+    ----------
+    probability : float64 array (n, m)
+        Of each category becoming each other one; rows sum to one.
+    """
+
+    probability: FloatArray
+
+    @property
+    def possible(self) -> BoolArray:
+        """Where the probability is not zero."""
+        return np.asarray(self.probability > 0.0)
+
+    def apply(self, codes: IndexArray, generator: np.random.Generator) -> IndexArray:
+        """Draw one category for every record, in the order of records."""
+        heights = np.cumsum(self.probability, axis=1)
+        # A sum that rounding leaves below one must not let a draw fall off the end, onto a probability of 0.
+        last = self.probability.shape[1] - 1 - np.argmax(self.possible[:, ::-1], axis=1)
+        drawn = generator.random(codes.size)
+        found = np.empty(codes.size, dtype=np.intp)
+        for code in np.unique(codes):
+            at = codes == code
+            found[at] = np.minimum(np.searchsorted(heights[code], drawn[at], side="right"), last[code])
+        return found
+
+
+def choose_categorical(
+    frame: pd.DataFrame, attributes: Sequence[str] | None, schema: Schema | None
+) -> tuple[str, ...]:
+    """Check the attributes to mask, or take all quasi-identifiers that are not numeric.
+
+    Raises
+    ------
+    DataError
+        If one does not exist or is given twice, or there is none.
+    """
+    if attributes is not None:
+        return choose_attributes(frame, attributes)
+    every = choose_attributes(frame, [str(column) for column in frame.columns])
+    kinds = [described(frame, name, schema) for name in every]
+    chosen = tuple(
+        kind.name for kind in kinds if kind.scale is not Scale.NUMERIC and kind.role is Role.QUASI_IDENTIFIER
+    )
+    if not chosen:
+        raise DataError("every attribute is numeric; name those to mask with --attributes")
+    return chosen
+
+
+@dataclass(frozen=True, kw_only=True)
+class CategoricalMethod(ABC):
+    """A method that turns categories into others, each attribute by itself; subclasses fill in `recoding`.
+
+    The values of a numeric attribute are its categories, in their order.
+
+    Attributes
+    ----------
+    attributes : tuple of str, optional
+        The attributes to mask; by default every quasi-identifier that is not numeric.
+    schema : Schema, optional
+        What categories there are, and in what order. By default those of a categorical column, else the
+        values that occur: numbers ascending, text by its letters.
+    """
+
+    attributes: tuple[str, ...] | None = field(default=None, metadata=CATEGORICAL)
+    schema: Schema | None = field(default=None, metadata=SCHEMA)
+
+    @abstractmethod
+    def recoding(self, attribute: str, categories: Categories) -> Recoding:
+        """What becomes of the categories of an attribute.
+
+        Raises
+        ------
+        DataError
+            If a parameter does not fit them.
+        """
+
+    @property
+    @abstractmethod
+    def action(self) -> str:
+        """What is done, with the parameters, as the beginning of "... of <attributes>"."""
+
+    def masked_attributes(self, frame: pd.DataFrame) -> tuple[str, ...]:
+        """Name the attributes of this table that `apply` would mask."""
+        return choose_categorical(frame, self.attributes, self.schema)
+
+    def describe(self, frame: pd.DataFrame) -> str:
+        """Say in one line what `apply` does to this table."""
+        return f"{self.action} of {', '.join(self.masked_attributes(frame))}"
+
+    def recodings(self, frame: pd.DataFrame) -> dict[str, Recoding]:
+        """What becomes of the categories of every masked attribute of this original table."""
+        return {
+            name: self.recoding(name, self._categories(frame, name)) for name in self.masked_attributes(frame)
+        }
+
+    def apply(self, frame: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
+        """Mask a table (see `MaskingMethod.apply`); missing values stay missing."""
+        generator = random_generator(seed)
+        if frame.empty:
+            raise DataError("the input has no records; there is nothing to mask")
+        masked = frame.copy()
+        for name, recoding in self.recodings(frame).items():
+            codes = self._categories(frame, name).codes.copy()
+            known = codes >= 0
+            codes[known] = recoding.apply(codes[known], generator)
+            masked[name] = with_names(frame[name], recoding.after, codes)
+        return masked
+
+    def _categories(self, frame: pd.DataFrame, name: str) -> Categories:
+        return categories_of(frame, name, self.schema, SOURCE)
+
+
+def recodings_of(methods: Sequence[CategoricalMethod], frame: pd.DataFrame) -> dict[str, Recoding]:
+    """The recodings of several methods that mask different attributes of one original table.
+
+    Raises
+    ------
+    DataError
+        If two of them mask the same attribute.
+    """
+    found: dict[str, Recoding] = {}
+    for method in methods:
+        for name, recoding in method.recodings(frame).items():
+            if name in found:
+                raise DataError(f"two masking methods are given for {name!r}; give one")
+            found[name] = recoding
+    return found
