@@ -79,9 +79,7 @@ def pattern_counts(draw):
     pattern = st.tuples(*(st.integers(0, size) for size in levels))
     patterns = draw(st.lists(pattern, min_size=1, max_size=12, unique=True))
     counts = draw(
-        st.lists(
-            st.sampled_from([1.0, 2.0, 7.0, 1e3, 1e6]), min_size=len(patterns), max_size=len(patterns)
-        )
+        st.lists(st.sampled_from([1.0, 2.0, 7.0, 1e3, 1e6]), min_size=len(patterns), max_size=len(patterns))
     )
     return PatternCounts(np.array(patterns, dtype=np.uint8), np.array(counts)), levels
 

@@ -150,8 +150,9 @@ def readable_columns(
     for name in task.query_attributes:
         pair = (task.queries[name], task.candidates[name])
         columns[name] = _readable(pair, task.schema[name], comparisons[name].measure)
-        if not any(column.notna().any() for column in columns[name]):
-            raise UsageError(f"attribute {name!r} is missing in every record; leave it out")
+        for column, side in zip(columns[name], ("queries", "candidates"), strict=True):
+            if not column.notna().any():
+                raise UsageError(f"attribute {name!r} is missing in all {side}; leave it out")
     return columns
 
 

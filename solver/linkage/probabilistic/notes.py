@@ -49,6 +49,6 @@ def notes_on(
         if m[-1] <= u[-1]:
             notes.append(
                 f"full agreement on {name!r} is no likelier among matches (m = {m[-1]:.4g}) than among other "
-                f"pairs (u = {u[-1]:.4g}): it speaks against a match"
+                f"pairs (u = {u[-1]:.4g}): it does not speak for a match"
             )
     return tuple(notes)

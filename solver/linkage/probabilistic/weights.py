@@ -27,11 +27,6 @@ def pattern_weights(patterns: NDArray[np.uint8], weights: Sequence[FloatArray]) 
     return total
 
 
-def knot_weights(comparison: Comparison, weights: FloatArray) -> FloatArray:
-    """The weight at each of `comparison.knots`: that of its level, of disagreement at the last."""
-    return weights[::-1] if comparison.disagreement is not None else weights[:0:-1]
-
-
 def compiled_weights(
     columns: Sequence[CodedColumn], comparisons: Sequence[Comparison], weights: Sequence[FloatArray]
 ) -> Weights:
@@ -40,12 +35,14 @@ def compiled_weights(
     Between two thresholds of an interpolated comparison the weight is linear in the similarity or the
     difference (Winkler 1990); from full agreement on, and where disagreement is full, it is constant.
     """
+    none = np.empty(0)
     segment, knots, heights = [], [], []
     for column, comparison, own in zip(columns, comparisons, weights, strict=True):
-        knot, height = np.array(comparison.knots), knot_weights(comparison, own)
+        interpolated = comparison.disagreement is not None
+        knot, height = (np.array(comparison.knots), own[::-1]) if interpolated else (none, none)
         knots.append(knot)
         heights.append(height)
-        if comparison.disagreement is None:
+        if not interpolated:
             segment.append(own[column.segments.level.astype(np.intp) - 1])
         elif comparison.measure in SIMILARITIES:
             segment.append(np.interp(column.segments.similarity, knot[::-1], height[::-1]))
