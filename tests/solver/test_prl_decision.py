@@ -1,4 +1,4 @@
-"""The decision rule by its definition: error rates reached but not passed, as few clerical pairs as can be."""
+"""The decision rule by its definition: error rates reached but not passed, clerical pairs only if needed."""
 
 from __future__ import annotations
 

@@ -151,7 +151,7 @@ class Comparison:
 
 
 USUAL = {
-    Scale.NUMERIC: Comparison(Measure.DEVIATIONS, (0.05, 0.1, 0.2, 0.5), 1.0),
+    Scale.NUMERIC: Comparison(Measure.DEVIATIONS, (0.1, 0.3), 1.0),
     Scale.ORDINAL: Comparison(),
     Scale.NOMINAL: Comparison(),
 }

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
-from scipy import sparse
 
 from solver.linkage.probabilistic.patterns import PatternCounts
 
@@ -87,46 +87,66 @@ class Estimate:
 
 
 class _Model:
-    """Pattern counts as a sparse matrix: one row per pattern, one column per level of each attribute."""
+    """Pattern counts, with the levels of all attributes one after the other in one vector."""
 
     def __init__(self, counts: PatternCounts, levels: Sequence[int], settings: EMSettings) -> None:
-        self.counts = counts.counts
-        self.pairs = counts.pairs
+        self.counts = counts
         self.settings = settings
         self.ends = np.cumsum(levels)[:-1]
-        first = np.concatenate([[0], self.ends]).astype(np.intp)
-        row, k = np.nonzero(counts.patterns)
-        column = first[k] + counts.patterns[row, k] - 1
-        shape = (len(counts.patterns), int(np.sum(levels)))
-        self.design = sparse.csr_array((np.ones(row.size), (row, column)), shape=shape)
-        self.transposed = self.design.T.tocsr()
-
-    def per_level(self, amounts: FloatArray) -> FloatArray:
-        """The sum over patterns of some amounts, for each level of each attribute."""
-        return np.asarray(self.transposed @ amounts, dtype=np.float64)
+        self.first = np.concatenate([[0], self.ends]).astype(np.int64)
+        self.total = int(np.sum(levels))
+        self.match = np.empty(len(counts.counts))
 
     def proportions(self, counts: FloatArray) -> FloatArray:
         """The most likely level probabilities of every attribute given expected counts of the levels."""
         with_prior = counts + self.settings.prior
         return np.concatenate([bounded_proportions(part) for part in np.split(with_prior, self.ends)])
 
-    def expect(self, m: FloatArray, u: FloatArray, p: float) -> tuple[FloatArray, float]:
-        """Match probability of every pattern, and the log-posterior."""
-        log_m, log_u = np.log(m), np.log(u)
-        match = np.log(p) + self.design @ log_m
-        other = np.log1p(-p) + self.design @ log_u
-        either = np.logaddexp(match, other)
-        prior = self.settings.prior * (log_m.sum() + (0.0 if self.settings.fixed_u else log_u.sum()))
-        return np.exp(match - either), float(self.counts @ either + prior)
+    def expect(self, m: FloatArray, u: FloatArray, p: float) -> tuple[float, FloatArray, FloatArray]:
+        """The log-posterior, and the expected counts of each level among matches and other pairs.
 
-    def maximise(self, match: FloatArray, u: FloatArray, p: float) -> tuple[FloatArray, FloatArray, float]:
-        """The most likely m, u and p given the match probability of every pattern."""
-        matches = self.counts * match
-        if self.settings.p is None:
-            p = float(np.clip(matches.sum() / self.pairs, BOUND, 1 - BOUND))
-        if not self.settings.fixed_u:
-            u = self.proportions(self.per_level(self.counts * (1.0 - match)))
-        return self.proportions(self.per_level(matches)), u, p
+        The match probability of every pattern goes into `match`.
+        """
+        matches, others = np.zeros(self.total), np.zeros(self.total)
+        log_m, log_u = np.log(m), np.log(u)
+        value = _expectation(
+            self.counts.patterns, self.counts.counts, self.first, log_m, log_u,
+            np.log(p), np.log1p(-p), self.match, matches, others,
+        )  # fmt: skip
+        priors = log_m.sum() + (0.0 if self.settings.fixed_u else log_u.sum())
+        return float(value + self.settings.prior * priors), matches, others
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _expectation(
+    patterns: NDArray[np.uint8],
+    counts: FloatArray,
+    first: NDArray[np.int64],
+    log_m: FloatArray,
+    log_u: FloatArray,
+    log_p: float,
+    log_q: float,
+    match: FloatArray,
+    matches: FloatArray,
+    others: FloatArray,
+) -> float:
+    """Match probability of every pattern into `match`, level counts added up; returns the log-likelihood."""
+    likelihood = 0.0
+    for g in range(counts.size):
+        a, b = log_p, log_q
+        for k in range(first.size):
+            if patterns[g, k] > 0:
+                a += log_m[first[k] + patterns[g, k] - 1]
+                b += log_u[first[k] + patterns[g, k] - 1]
+        smaller = np.exp(-abs(a - b)) / (1.0 + np.exp(-abs(a - b)))
+        likelihood += counts[g] * (max(a, b) - np.log1p(-smaller))
+        match[g] = 1.0 - smaller if a >= b else smaller
+        other = smaller if a >= b else 1.0 - smaller
+        for k in range(first.size):
+            if patterns[g, k] > 0:
+                matches[first[k] + patterns[g, k] - 1] += counts[g] * match[g]
+                others[first[k] + patterns[g, k] - 1] += counts[g] * other
+    return likelihood
 
 
 def estimate(counts: PatternCounts, levels: Sequence[int], settings: EMSettings) -> Estimate:
@@ -144,15 +164,19 @@ def estimate(counts: PatternCounts, levels: Sequence[int], settings: EMSettings)
     """
     model = _Model(counts, levels, settings)
     m = np.concatenate([np.append(np.full(n - 1, (1 - START_M) / (n - 1)), START_M) for n in levels])
-    u = model.proportions(model.per_level(model.counts))
     p = float(np.clip(settings.start_p if settings.p is None else settings.p, BOUND, 1 - BOUND))
-    match, value = model.expect(m, u, p)
+    _, matches, others = model.expect(m, m, p)
+    u = model.proportions(matches + others)
+    value, matches, others = model.expect(m, u, p)
     trace, converged = [value], False
     while not converged and len(trace) <= settings.most_iterations:
-        new_m, new_u, new_p = model.maximise(match, u, p)
+        new_m = model.proportions(matches)
+        new_u = u if settings.fixed_u else model.proportions(others)
+        new_p = p if settings.p is not None else float(counts.counts @ model.match) / counts.pairs
+        new_p = min(max(new_p, BOUND), 1 - BOUND)
         moved = max(float(np.abs(new_m - m).max()), float(np.abs(new_u - u).max()), abs(new_p / p - 1.0))
         m, u, p = new_m, new_u, new_p
-        match, value = model.expect(m, u, p)
+        value, matches, others = model.expect(m, u, p)
         trace.append(value)
         converged = moved <= settings.tolerance
     return Estimate(
@@ -161,7 +185,7 @@ def estimate(counts: PatternCounts, levels: Sequence[int], settings: EMSettings)
         p=p,
         log_posterior=tuple(trace),
         converged=converged,
-        match_probability=match,
+        match_probability=model.match,
     )
 
 
