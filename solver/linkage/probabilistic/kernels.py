@@ -107,15 +107,18 @@ def _place(keys: LongArray, key: int) -> int:
 def _paint(coded: Coded, code: int, shift: int, lookup: LongArray) -> None:
     for segment in range(coded.segment_first[code], coded.segment_first[code + 1]):
         level = np.int64(coded.level[segment]) << shift
-        for slot in range(coded.start[segment], coded.stop[segment]):
-            lookup[slot] = level
+        if coded.level[segment] > 1:  # disagreement is there already
+            for slot in range(coded.start[segment], coded.stop[segment]):
+                lookup[slot] = level
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _clean(coded: Coded, code: int, blank: float, lookup: NDArray[np.generic]) -> None:
+def _clean(coded: Coded, code: int, least_level: int, blank: float, lookup: NDArray[np.generic]) -> None:
+    """Undo painting of segments of at least some level."""
     for segment in range(coded.segment_first[code], coded.segment_first[code + 1]):
-        for slot in range(coded.start[segment], coded.stop[segment]):
-            lookup[slot] = blank
+        if coded.level[segment] >= least_level:
+            for slot in range(coded.start[segment], coded.stop[segment]):
+                lookup[slot] = blank
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
@@ -132,7 +135,7 @@ def _find_patterns(
         slots = coded.candidate_slot[k]
         for at in range(candidates.size):
             pattern[at] += lookup[slots[candidates[at]]]
-        _clean(coded, code, np.int64(1) << (LEVEL_BITS * k), lookup)
+        _clean(coded, code, 2, np.int64(1) << (LEVEL_BITS * k), lookup)
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
@@ -231,4 +234,4 @@ def add_weights(
             slots = coded.candidate_slot[k]
             for place in range(size):
                 own[found[place]] += lookup[slots[found[place]]]
-            _clean(coded, code, weights.disagreement[k], lookup)
+            _clean(coded, code, 1, weights.disagreement[k], lookup)
