@@ -80,25 +80,24 @@ def compared(blocks: Blocks, row: int, stamp: int, mark: LongArray, found: IntAr
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _enlarged(keys: LongArray, counts: LongArray) -> tuple[LongArray, LongArray]:
+def _enlarged(table: LongArray) -> LongArray:
     """A hash table of twice the size with the same content."""
-    new_keys = np.full(2 * keys.size, -1, dtype=np.int64)
-    new_counts = np.zeros(2 * keys.size, dtype=np.int64)
-    for at in range(keys.size):
-        if keys[at] >= 0:
-            place = _place(new_keys, keys[at])
-            new_keys[place] = keys[at]
-            new_counts[place] = counts[at]
-    return new_keys, new_counts
+    larger = np.full((2 * len(table), 2), -1, dtype=np.int64)
+    for at in range(len(table)):
+        if table[at, 0] >= 0:
+            place = _place(larger, table[at, 0])
+            larger[place, 0] = table[at, 0]
+            larger[place, 1] = table[at, 1]
+    return larger
 
 
 @njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
-def _place(keys: LongArray, key: int) -> int:
-    """Where a key stands, or may stand, in a table whose size is a power of two (linear probing)."""
-    mask = keys.size - 1
-    mixed = key * 0x1E3779B97F4A7C15
-    place = (mixed ^ (mixed >> 29)) & mask
-    while keys[place] != key and keys[place] >= 0:
+def _place(table: LongArray, pattern: int) -> int:
+    """Where a pattern stands, or may stand, in a table whose size is a power of two (linear probing)."""
+    mask = len(table) - 1
+    mixed = (pattern ^ (pattern >> 31)) * 0x1E3779B97F4A7C15
+    place = (mixed ^ (mixed >> 32)) & mask
+    while table[place, 0] != pattern and table[place, 0] >= 0:
         place = (place + 1) & mask
     return place
 
@@ -139,20 +138,18 @@ def _find_patterns(
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def count_patterns(
-    coded: Coded, blocks: Blocks, first: int, last: int, keys: LongArray, counts: LongArray
-) -> tuple[LongArray, LongArray]:
+def count_patterns(coded: Coded, blocks: Blocks, first: int, last: int, table: LongArray) -> LongArray:
     """Count the agreement patterns of queries `first`..`last`-1 with the candidates they are compared with.
 
     Parameters
     ----------
-    keys, counts : shape (power of two,)
-        A hash table; keys are -1 where it is empty.
+    table : ndarray of int64, shape (power of two, 2)
+        A hash table of patterns, -1 where it is empty, and their counts.
 
     Returns
     -------
-    keys, counts
-        The table with the new counts, the same arrays or larger ones.
+    ndarray of int64
+        The table with the new counts, the same array or a larger one.
     """
     attributes, candidates = coded.candidate_slot.shape
     lookup = np.zeros(coded.slot_first[attributes], dtype=np.int64)
@@ -161,19 +158,20 @@ def count_patterns(
     pattern = np.empty(candidates, dtype=np.int64)
     mark = np.full(candidates, -1, dtype=np.int64)
     found = np.arange(candidates).astype(np.int32)
-    filled = (keys >= 0).sum()
+    filled = (table[:, 0] >= 0).sum()
     for row in range(first, last):
         size = candidates if blocks.key.shape[1] == 0 else compared(blocks, row, row, mark, found)
         _find_patterns(coded, row, found[:size], lookup, pattern)
         for at in range(size):
-            place = _place(keys, pattern[at])
-            if keys[place] < 0:
-                keys[place] = pattern[at]
+            place = _place(table, pattern[at])
+            if table[place, 0] < 0:
+                table[place, 0] = pattern[at]
+                table[place, 1] = 0
                 filled += 1
-            counts[place] += 1
-            if 2 * filled > keys.size:
-                keys, counts = _enlarged(keys, counts)
-    return keys, counts
+            table[place, 1] += 1
+            if 2 * filled > len(table):
+                table = _enlarged(table)
+    return table
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]

@@ -48,22 +48,21 @@ def agreement_patterns(coded: Coded, blocks: Blocks, threads: int | None = None)
     queries, attributes = coded.query_code.shape
     firsts = iter(range(0, queries, _ROWS_PER_TASK))  # taken by whoever is free: next() is atomic
 
-    def task(_: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        keys = np.full(_SMALLEST_TABLE, -1, dtype=np.int64)
-        counts = np.zeros(_SMALLEST_TABLE, dtype=np.int64)
+    def task(_: int) -> NDArray[np.int64]:
+        table = np.full((_SMALLEST_TABLE, 2), -1, dtype=np.int64)
         for first in firsts:
             last = min(first + _ROWS_PER_TASK, queries)
-            keys, counts = count_patterns(coded, blocks, first, last, keys, counts)
-        used = keys >= 0
-        return keys[used], counts[used]
+            table = count_patterns(coded, blocks, first, last, table)
+        return table[table[:, 0] >= 0]
 
     if threads == 1:
         parts = [task(0)]
     else:
         with ThreadPoolExecutor(threads) as pool:
             parts = list(pool.map(task, range(threads)))
-    keys, place = np.unique(np.concatenate([part[0] for part in parts]), return_inverse=True)
-    counts = np.bincount(place, np.concatenate([part[1] for part in parts]), minlength=keys.size)
+    table = np.concatenate(parts)
+    keys, place = np.unique(table[:, 0], return_inverse=True)
+    counts = np.bincount(place, table[:, 1], minlength=keys.size)
     shifts = LEVEL_BITS * np.arange(attributes)
     levels = (keys[:, None] >> shifts) & ((1 << LEVEL_BITS) - 1)
     return PatternCounts(levels.astype(np.uint8), counts.astype(np.float64))
