@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import re
 from dataclasses import fields, replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,10 +16,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from prl_cases import closeness, compare, drawn_files, level, ordinal, task_of
 
+from datasets.files import read_table
 from datasets.masking.base import Option
 from solver.errors import UsageError
 from solver.linkage.judging import judge
 from solver.linkage.linker import Truth
+from solver.linkage.matching import hungarian, score_matrix
 from solver.linkage.probabilistic.linker import Probabilistic
 from solver.linkage.probabilistic.weights import pattern_weights
 
@@ -318,3 +323,30 @@ def test_bad_parameters_are_refused_in_one_line(parameters, message):
         Probabilistic.restored(parameters, TASK)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_the_example_of_the_page_prints_what_it_shows(capsys):
+    page = (Path(__file__).parents[2] / "docs" / "probabilistic.md").read_text(encoding="utf-8")
+    source, shown = re.findall(r"```(?:python)?\n(.*?)```", page, re.DOTALL)[:2]
+    exec(compile(source, "probabilistic.md", "exec"), {"__name__": "example"})
+    assert capsys.readouterr().out == shown
+
+
+def test_febrl4_is_linked_one_to_one():
+    folder = Path(os.environ.get("LINKRISK_DATA", "nowhere"))
+    if not (folder / "febrl4a.csv").exists():
+        pytest.skip("febrl4a.csv is not there: set LINKRISK_DATA")
+    first, second = (read_table(folder / f"febrl4{letter}.csv") for letter in "ab")
+    partner = (
+        first["rec_id"]
+        .str.split("-")
+        .str[1]
+        .map(pd.Series(second.index, index=second["rec_id"].str.split("-").str[1]))
+    )
+    names = [name for name in first.columns if name != "rec_id"]
+    learned = Probabilistic(compare=compare(*(f"{name}=equal" for name in names))).learn(
+        task_of(first[names], second[names])
+    )
+    matched = hungarian(score_matrix(learned, len(first), len(second)))
+    assert (matched == partner).mean() >= 0.99
+    assert learned.notes == ()
