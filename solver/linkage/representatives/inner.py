@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from datasets.schema import Schema
+from datasets.schema import Scale, Schema
 from solver.linkage.linker import Linker
+from solver.linkage.probabilistic.comparisons import Comparison, Measure
+from solver.linkage.probabilistic.linker import Probabilistic
 from solver.linkage.representatives.nearest import Nearest
+
+AGREEMENT = Comparison(Measure.DEVIATIONS, (0.05,), 1.0)
+"""Representatives agree within a twentieth of a standard deviation; weights are interpolated to one of them."""
 
 
 def _nearest(schema: Schema) -> Linker:
@@ -15,7 +20,13 @@ def _nearest(schema: Schema) -> Linker:
     return Nearest()
 
 
-INNER_LINKERS: Mapping[str, Callable[[Schema], Linker]] = MappingProxyType({"distance": _nearest})
+def _probabilistic(schema: Schema) -> Linker:
+    return Probabilistic(compare=tuple((name, AGREEMENT) for name in schema.select(scale=Scale.NUMERIC)))
+
+
+INNER_LINKERS: Mapping[str, Callable[[Schema], Linker]] = MappingProxyType(
+    {"distance": _nearest, "probabilistic": _probabilistic}
+)
 """What makes the linker of `--linkage` from the schema of the representatives.
 
 They have equal names in both files, and are numeric, or ordinal under `--classes`.
