@@ -11,7 +11,7 @@ from prl_cases import as_dict, ordinal, patterns_by_definition, task_of
 
 from datasets.errors import DataError
 from solver.errors import UsageError
-from solver.linkage.probabilistic import similarity
+from solver.linkage.probabilistic import patterns, similarity
 from solver.linkage.probabilistic.comparisons import USUAL, Comparison, Measure, parse_comparison
 from solver.linkage.probabilistic.learned import ComparedFiles
 from solver.linkage.probabilistic.patterns import agreement_patterns
@@ -106,11 +106,41 @@ def test_twenty_one_attributes_and_thousands_of_patterns():
     made = counted(task_of(first, second), [Comparison()] * 21)
     a, b = first.to_numpy()[:, None], second.to_numpy()[None]
     levels = np.where(np.isnan(a) | np.isnan(b), 0, 1 + (a == b)).reshape(-1, 21)
-    patterns, counts = np.unique(levels, axis=0, return_counts=True)
-    assert len(patterns) > 8192
-    assert as_dict(made) == dict(zip(map(tuple, patterns.tolist()), counts.tolist(), strict=True))
+    distinct, counts = np.unique(levels, axis=0, return_counts=True)
+    assert len(distinct) > 8192
+    assert as_dict(made) == dict(zip(map(tuple, distinct.tolist()), counts.tolist(), strict=True))
     with pytest.raises(UsageError, match="at most 21 attributes, not 22"):
         counted(task_of(first.assign(y=1.0), second.assign(y=1.0)), [Comparison()] * 22)
+
+
+def test_more_patterns_than_memory_should_hold_are_refused(monkeypatch):
+    monkeypatch.setattr(patterns, "LARGEST_TABLE", 1 << 12)
+    frame = pd.DataFrame(np.random.default_rng(0).integers(0, 2, size=(120, 15)).astype(float))
+    frame.columns = [f"x{k}" for k in range(15)]
+    with pytest.raises(UsageError, match="more than 2,048 agreement patterns: compare fewer"):
+        counted(task_of(frame, frame), [Comparison()] * 15, threads=2)
+
+
+@pytest.mark.parametrize(
+    "kind", ["string", "category", "object"], ids=["text of pandas", "categories", "objects"]
+)
+def test_text_columns_of_every_kind(kind):
+    queries = pd.DataFrame({"x": pd.Series(["a", "b", None, "c"]).astype(kind)})
+    candidates = pd.DataFrame({"x": pd.Series(["b", "b", "d", None]).astype(kind)})
+    made = counted(task_of(queries, candidates), [Comparison()], keys=["x"])
+    assert as_dict(made) == {(2,): 2}
+    for how in (Comparison(), Comparison(Measure.LEVENSHTEIN, (1.0,))):
+        assert as_dict(counted(task_of(queries, candidates), [how])) == {(2,): 2, (1,): 7, (0,): 7}
+
+
+@pytest.mark.parametrize("kind", ["float64", "Int64", "Float64", "object"])
+def test_number_columns_of_every_kind(kind):
+    queries = pd.DataFrame({"x": pd.Series([1, 2, None, 3]).astype(kind)})
+    candidates = pd.DataFrame({"x": pd.Series([2, 2, 4, None]).astype(kind)})
+    hows = [Comparison(), Comparison(Measure.WITHIN, (0.5,)), Comparison(Measure.DEVIATIONS, (0.1,))]
+    for how in hows[: 1 if kind == "object" else 3]:
+        made = counted(task_of(queries, candidates), [how])
+        assert as_dict(made) == {(2,): 2, (1,): 7, (0,): 7}
 
 
 def test_differences_that_only_rounding_makes_too_large_agree():

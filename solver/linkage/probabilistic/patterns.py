@@ -9,12 +9,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from solver.errors import UsageError
 from solver.linkage.probabilistic.kernels import LEVEL_BITS, Blocks, Coded, count_patterns
 
 FloatArray = NDArray[np.float64]
 
 _ROWS_PER_TASK = 256
 _SMALLEST_TABLE = 1 << 12
+
+LARGEST_TABLE = 1 << 25
+"""Rows of one thread's table of patterns, at most half of them in use: 512 MB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +47,11 @@ def agreement_patterns(coded: Coded, blocks: Blocks, threads: int | None = None)
     """Compare all pairs of records, or those that share a blocking key, on all cores.
 
     Memory grows with the patterns that occur, not with the pairs.
+
+    Raises
+    ------
+    UsageError
+        If there are too many patterns to hold.
     """
     threads = threads or os.cpu_count() or 1
     queries, attributes = coded.query_code.shape
@@ -53,6 +62,11 @@ def agreement_patterns(coded: Coded, blocks: Blocks, threads: int | None = None)
         for first in firsts:
             last = min(first + _ROWS_PER_TASK, queries)
             table = count_patterns(coded, blocks, first, last, table)
+            if len(table) > LARGEST_TABLE:
+                raise UsageError(
+                    f"there are more than {LARGEST_TABLE // 2:,} agreement patterns: compare fewer "
+                    "attributes, or with fewer thresholds"
+                )
         return table[table[:, 0] >= 0]
 
     if threads == 1:
