@@ -12,7 +12,7 @@ from solver.linkage.probabilistic.linker import Probabilistic
 from solver.linkage.representatives.nearest import Nearest
 
 AGREEMENT = Comparison(Measure.DEVIATIONS, (0.05,), 1.0)
-"""Representatives agree within a twentieth of a standard deviation; weights are interpolated to one of them."""
+"""They agree within a twentieth of a standard deviation; up to one deviation weights are interpolated."""
 
 
 def _nearest(schema: Schema) -> Linker:

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from datasets.masking.base import option
 from datasets.schema import Schema
@@ -91,7 +90,7 @@ class OneDimension(Linker):
             )
         sums = (side.values * np.array(list(loadings.values()))).sum(axis=1)
         if self.by == "rank":
-            return np.asarray((rankdata(sums) - 0.5) / sums.size)
+            return np.asarray((pd.Series(sums).rank().to_numpy() - 0.5) / sums.size)
         return standardised(sums[:, None])[:, 0]
 
 
