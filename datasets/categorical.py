@@ -12,8 +12,9 @@ import pandas as pd
 from datasets.categories import are_numbers, coded, in_order, occurring
 from datasets.errors import DataError
 from datasets.masking.recoding import Recoding
+from datasets.masking.spelled import spelled_recodings
 from datasets.numeric import check_no_twins
-from datasets.schema import Scale, Schema
+from datasets.schema import Attribute, Scale, Schema
 from datasets.table_pair import Table
 
 MOST_CATEGORIES = 2000
@@ -93,6 +94,35 @@ def scales_of(
                 raise DataError(f"{name!r} is both in --nominal and in --ordinal; choose one")
             found[name] = (scale, found[name][1] if name in found else ())
     return {name: found[name] for name in attributes if name in found}
+
+
+def known_recodings(masking: Sequence[str], original: Table, scales: Scales) -> dict[str, Recoding]:
+    """What is known of the masking of categorical attributes.
+
+    Parameters
+    ----------
+    masking : sequence of str
+        Methods as text (`datasets.masking.spelled`).
+    original : Table
+        The file that was masked.
+    scales : mapping
+        What `scales_of` found.
+
+    Raises
+    ------
+    DataError
+        If a method does not fit the file or these attributes.
+    """
+    if not masking:
+        return {}
+    if isinstance(masking, str):
+        raise DataError(f"masking is the text {masking!r}; give a list of methods")
+    rows = [
+        # Without a list the order is that of the codes, for the method as for the distance.
+        Attribute(name, scale=scale if listed else Scale.NOMINAL, categories=listed or None)
+        for name, (scale, listed) in scales.items()
+    ]
+    return spelled_recodings(masking, original.frame, Schema(tuple(rows)))
 
 
 def categorical_attributes(

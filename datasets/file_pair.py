@@ -11,10 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from datasets.categorical import CategoricalAttribute, categorical_attributes, scales_of
+from datasets.categorical import CategoricalAttribute, categorical_attributes, known_recodings, scales_of
 from datasets.errors import DataError
-from datasets.masking.recoding import Recoding
-from datasets.masking.spelled import spelled_recodings
 from datasets.numeric import check_known, check_no_twins, constant_attributes, numeric_matrix
 from datasets.schema import Schema
 from datasets.table_pair import Table, make_table_pair
@@ -57,12 +55,12 @@ class FilePair:
     @cached_property
     def original_values(self) -> npt.NDArray[np.float64]:
         """The attributes of the original records, float64 (n, a); categories as their positions."""
-        return _values(Table(self.original, "original"), self.attributes, self.categorical)
+        return attribute_values(Table(self.original, "original"), self.attributes, self.categorical)
 
     @cached_property
     def masked_values(self) -> npt.NDArray[np.float64]:
         """The attributes of the masked records, float64 (m, a); categories as their positions."""
-        return _values(Table(self.masked, "masked"), self.attributes, self.categorical)
+        return attribute_values(Table(self.masked, "masked"), self.attributes, self.categorical)
 
     def __repr__(self) -> str:
         """Say what the pair holds in one line."""
@@ -126,10 +124,10 @@ def make_file_pair(
     first, second = tables.original, tables.masked
     names = _choose_attributes(first, second, attributes, id_column)
     scales = scales_of(names, nominal, ordinal, schema)
-    recodings = _recodings(masking, first.frame, tuple(scales))
+    recodings = known_recodings(masking, first, scales)
     categorical = categorical_attributes((first, second), scales, recodings)
     for table in (first, second):
-        _values(table, tuple(categorical), categorical)
+        attribute_values(table, tuple(categorical), categorical)
     numeric = tuple(name for name in names if name not in categorical)
     values = [numeric_matrix(table.frame, numeric, table.source) for table in (first, second)]
     left = _without_constants(numeric, values, (first.source, second.source), drop_constant)
@@ -149,10 +147,29 @@ def make_file_pair(
     )
 
 
-def _values(
+def attribute_values(
     table: Table, attributes: tuple[str, ...], categorical: Mapping[str, CategoricalAttribute]
 ) -> npt.NDArray[np.float64]:
-    """Attributes as numbers: categories by their positions, all others by their values."""
+    """Attributes as numbers: categories by their positions, all others by their values.
+
+    Parameters
+    ----------
+    table : Table
+        n records.
+    attributes : tuple of str
+        The columns to take, a of them.
+    categorical : mapping of str to CategoricalAttribute
+        Those that are not numeric.
+
+    Returns
+    -------
+    float64 array (n, a)
+
+    Raises
+    ------
+    DataError
+        If a cell is missing, no number or no category; the message names column and row.
+    """
     numeric = [name for name in attributes if name not in categorical]
     if len(numeric) == len(attributes):
         return numeric_matrix(table.frame, attributes, table.source)
@@ -164,24 +181,6 @@ def _values(
         if name in categorical:
             values[:, at] = categorical[name].codes(table)
     return values
-
-
-def _recodings(
-    masking: Sequence[str], original: pd.DataFrame, categorical: tuple[str, ...]
-) -> dict[str, Recoding]:
-    """What is known about the masking of categorical attributes."""
-    if not masking:
-        return {}
-    if isinstance(masking, str):
-        raise DataError(f"--masking is the text {masking!r}; give a list of masking methods")
-    recodings = spelled_recodings(masking, original)
-    for name in recodings:
-        if name not in categorical:
-            raise DataError(
-                f"--masking: {name!r} is not a categorical attribute that is compared; name those that are "
-                "with attributes=A,B"
-            )
-    return recodings
 
 
 def _choose_attributes(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.distance_tables import DistanceTables
+from formulations.distance_tables import DistanceTables, check_positions
 from formulations.errors import FormulationError
 
 FloatArray = NDArray[np.float64]
@@ -112,6 +113,43 @@ def standardise(
         mean, deviation = _moments(source)
         results.append((values - mean) / deviation)
     return results[0], results[1]
+
+
+def standardised_files(
+    original: FloatArray,
+    masked: FloatArray,
+    how: Standardisation,
+    tables: Sequence[FloatArray | None] | None,
+) -> tuple[FloatArray, FloatArray]:
+    """Both files with their numeric attributes standardised.
+
+    Parameters
+    ----------
+    original : ndarray of float64, shape (n, attributes)
+    masked : ndarray of float64, shape (m, attributes)
+    how : Standardisation
+    tables : sequence of ndarray or None, optional
+        Tables of distances of categorical attributes, whose values are positions and stay as they are; None
+        for numeric ones.
+
+    Raises
+    ------
+    FormulationError
+        If a numeric attribute is constant, or a value no position in its table.
+    """
+    if tables is None:
+        return standardise(original, masked, how)
+    if len(tables) != original.shape[1]:
+        raise FormulationError(f"{len(tables)} tables for {original.shape[1]} attributes: give one for each")
+    numeric = [k for k, table in enumerate(tables) if table is None]
+    results = original.copy(), masked.copy()
+    first, second = (np.ascontiguousarray(values[:, numeric]) for values in results)
+    for values, part in zip(results, standardise(first, second, how), strict=True):
+        values[:, numeric] = part
+    for k, table in enumerate(tables):
+        if table is not None:
+            check_positions(k, table, original[:, k], masked[:, k])
+    return results
 
 
 def attribute_distances(

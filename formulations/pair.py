@@ -10,8 +10,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.distance_tables import DistanceTables, check_positions
-from formulations.distances import Differences, Standardisation, attribute_distances, standardise
+from formulations.distance_tables import DistanceTables
+from formulations.distances import Differences, Standardisation, attribute_distances, standardised_files
 from formulations.errors import FormulationError
 
 FloatArray = NDArray[np.float64]
@@ -179,8 +179,8 @@ def make_pair(
     linked = np.flatnonzero(partner >= 0)
     if linked.size == 0:
         raise FormulationError("no original record has a masked partner, so there is nothing to link")
-    standard_original, standard_masked = _standardised(original, masked, standardisation, tables)
     looked_up = None if tables is None else DistanceTables.of(tables)
+    standard_original, standard_masked = standardised_files(original, masked, standardisation, tables)
     own = linked.astype(np.intp)
     other = partner[linked].astype(np.intp)
     base = np.ones(len(linked)) if weight is None else np.asarray(weight, dtype=np.float64)[linked]
@@ -201,28 +201,6 @@ def make_pair(
         tables=looked_up,
     )
     return _shared(pair) if ties is Ties.SHARE else pair
-
-
-def _standardised(
-    original: FloatArray,
-    masked: FloatArray,
-    how: Standardisation,
-    tables: Sequence[FloatArray | None] | None,
-) -> tuple[FloatArray, FloatArray]:
-    """Both files with their numeric attributes standardised; positions of categories stay."""
-    if tables is None:
-        return standardise(original, masked, how)
-    if len(tables) != original.shape[1]:
-        raise FormulationError(f"{len(tables)} tables for {original.shape[1]} attributes: give one for each")
-    numeric = [k for k, table in enumerate(tables) if table is None]
-    results = original.copy(), masked.copy()
-    first, second = (np.ascontiguousarray(values[:, numeric]) for values in results)
-    for values, part in zip(results, standardise(first, second, how), strict=True):
-        values[:, numeric] = part
-    for k, table in enumerate(tables):
-        if table is not None:
-            check_positions(k, table, original[:, k], masked[:, k])
-    return results
 
 
 def _checked_partner(original: FloatArray, masked: FloatArray, partner: IndexArray | None) -> IndexArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -12,6 +13,7 @@ from datasets.errors import DataError
 from datasets.masking.recoding import CategoricalMethod, Recoding, recodings_of
 from datasets.masking.registry import METHODS, make_method
 from datasets.numeric import suggestion
+from datasets.schema import Schema
 
 
 def categorical_method(text: str) -> CategoricalMethod:
@@ -59,6 +61,37 @@ def _read(name: str, parameters: dict[str, Any], key: str, value: str | None) ->
         parameters[key] = parsed
 
 
-def spelled_recodings(texts: Sequence[str], original: pd.DataFrame) -> dict[str, Recoding]:
-    """What methods given as text make of the categories of an original table."""
-    return recodings_of([categorical_method(text) for text in texts], original)
+def spelled_recodings(texts: Sequence[str], original: pd.DataFrame, schema: Schema) -> dict[str, Recoding]:
+    """What methods given as text make of the categories of an original table.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        See `categorical_method`.
+    original : DataFrame
+        The table that was masked.
+    schema : Schema
+        The categorical attributes that matter, with the order of their categories. A method that names no
+        attributes masks all of them; one with a schema of its own keeps that.
+
+    Raises
+    ------
+    DataError
+        If a method does not fit, or masks an attribute that is not in the schema.
+    """
+    methods = []
+    for text in texts:
+        method = categorical_method(text)
+        method = replace(
+            method,
+            attributes=schema.names if method.attributes is None else method.attributes,
+            schema=schema if method.schema is None else method.schema,
+        )
+        for name in method.attributes or ():
+            if name not in schema.names:
+                raise DataError(
+                    f"masking: {name!r} is not a categorical attribute that is compared; name those that are "
+                    "with attributes=A,B"
+                )
+        methods.append(method)
+    return recodings_of(methods, original)

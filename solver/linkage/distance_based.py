@@ -1,0 +1,208 @@
+"""Distance-based record linkage: the candidate at the smallest weighted mean of attribute distances."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datasets.categorical import categorical_attributes, known_recodings, scales_of
+from datasets.errors import DataError
+from datasets.file_pair import attribute_values
+from datasets.masking.base import option, parse_number
+from datasets.numeric import constant_attributes
+from datasets.table_pair import Table
+from formulations.distance_tables import DistanceTables
+from formulations.distances import Differences, Standardisation, attribute_distances, standardised_files
+from solver.errors import UsageError
+from solver.linkage.categories import category_distances
+from solver.linkage.linker import LearnedLinker, LinkageTask, Linker
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+
+def parse_weights(text: str) -> tuple[tuple[str, float], ...]:
+    """Read "A=2,B=1"."""
+    weights = []
+    for part in text.split(","):
+        name, mark, number = part.rpartition("=")
+        if not mark or not name.strip():
+            raise DataError(f"{text!r} has no weight for {part.strip()!r}; write A=2,B=1")
+        weights.append((name.strip(), parse_number(number)))
+    return tuple(weights)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DistanceBased(Linker):
+    """Distance-based record linkage with weights that are given.
+
+    The distance is ``sum_k p_k c_k``, where the attribute distance ``c_k`` is the squared (or absolute)
+    difference of standardised values for a numeric attribute, and the squared (or plain) distance d of
+    categories otherwise (Domingo-Ferrer and Torra 2002, Definition 1, which takes d itself: absolute).
+
+    Attributes
+    ----------
+    weights : tuple of (str, float), optional
+        Attributes and their weights, not negative, of any sum; all equal when absent.
+    differences : str
+        ``squared`` or ``absolute``.
+    standardisation : str
+        Whose mean and standard deviation scale numeric attributes: ``own``, ``original``, ``pooled`` or
+        ``none``.
+    masking : tuple of str
+        How categorical attributes were masked (`datasets.masking.spelled`): records that it cannot have made
+        of each other are at an infinite distance.
+    masked_queries : bool
+        Whether the queries are the masked records and the candidates the original ones.
+    """
+
+    name: ClassVar[str] = "dbrl"
+
+    weights: tuple[tuple[str, float], ...] | None = field(
+        default=None,
+        metadata=option("weights of attributes (default: all equal)", parse_weights, metavar="A=2,B=1"),
+    )
+    differences: str = field(
+        default=Differences.SQUARED.value,
+        metadata=option("squared or absolute attribute distances (default: squared)", str, metavar="KIND"),
+    )
+    standardisation: str = field(
+        default=Standardisation.OWN.value,
+        metadata=option("own, original, pooled or none (default: own)", str, metavar="HOW"),
+    )
+    masking: tuple[str, ...] = field(
+        default=(),
+        metadata=option(
+            "how categories were masked, as 'top-coding categories=3 attributes=A'; give it once for each "
+            "method",
+            str,
+            metavar="METHOD",
+            repeated=True,
+        ),
+    )
+    masked_queries: bool = field(
+        default=False, metadata=option("the records to be linked are the masked ones", None)
+    )
+
+    def __post_init__(self) -> None:
+        kinds = (Differences.SQUARED.value, Differences.ABSOLUTE.value)
+        if self.differences not in kinds:
+            raise UsageError(f"unknown kind of differences '{self.differences}': choose {' or '.join(kinds)}")
+        ways = [how.value for how in Standardisation]
+        if self.standardisation not in ways:
+            raise UsageError(
+                f"unknown standardisation '{self.standardisation}': choose one of {', '.join(ways)}"
+            )
+        for name, weight in self.weights or ():
+            if not (math.isfinite(weight) and weight >= 0.0):
+                raise UsageError(f"the weight of {name!r} is {weight:g}; it must be a number from 0")
+
+    def learn(self, task: LinkageTask) -> LearnedLinker:
+        """Nothing is learned but means and deviations (see `Linker.learn`)."""
+        return _Distances(self, task)
+
+    @classmethod
+    def restored(cls, parameters: Mapping[str, Any], task: LinkageTask) -> LearnedLinker:
+        """The same weights for other files (see `Linker.restored`)."""
+        try:
+            settings = dict(parameters)
+            weights = tuple((str(name), float(weight)) for name, weight in settings.pop("weights").items())
+            masking = tuple(str(method) for method in settings.pop("masking"))
+            linker = cls(weights=weights, masking=masking, **settings)
+        except (AttributeError, KeyError, TypeError, ValueError):
+            raise UsageError("these are no parameters of dbrl; take them from the JSON of `link`") from None
+        return linker.learn(task)
+
+
+class _Distances(LearnedLinker):
+    """Weighted means of attribute distances of the records of a task."""
+
+    def __init__(self, linker: DistanceBased, task: LinkageTask) -> None:
+        if task.query_attributes != task.candidate_attributes:
+            raise UsageError("dbrl compares attributes that both files have: name the same ones for both")
+        self._kind = Differences(linker.differences)
+        self._weights = _checked_weights(linker.weights, task.query_attributes)
+        self._queries, self._candidates, self._tables = _records(linker, task)
+        self.parameters = {
+            "weights": dict(zip(task.query_attributes, self._weights.tolist(), strict=True)),
+            "differences": linker.differences,
+            "standardisation": linker.standardisation,
+            "masking": list(linker.masking),
+            "masked_queries": linker.masked_queries,
+        }
+
+    def scores(self, rows: IndexArray) -> FloatArray:
+        """Minus the distance; -inf where masking cannot have made one record of the other."""
+        total = np.zeros((rows.size, len(self._candidates)))
+        possible = np.ones(total.shape, dtype=np.bool_)
+        # One attribute after the other: all together would be as many times larger.
+        for k, (weight, table) in enumerate(zip(self._weights, self._tables, strict=True)):
+            queries = self._queries[rows, None, k : k + 1]
+            candidates = self._candidates[None, :, k : k + 1]
+            total += weight * attribute_distances(queries, candidates, self._kind, table)[..., 0]
+            if table is not None:
+                possible &= table.possible(queries, candidates)
+        return np.where(possible, -total, -np.inf)
+
+
+def _checked_weights(given: Sequence[tuple[str, float]] | None, attributes: tuple[str, ...]) -> FloatArray:
+    """One weight for each attribute, with sum one."""
+    if given is None:
+        return np.full(len(attributes), 1.0 / len(attributes))
+    weights = dict(given)
+    if len(weights) < len(given) or set(weights) != set(attributes):
+        raise UsageError(
+            f"weights are given for {', '.join(name for name, _ in given)}, but the attributes are "
+            f"{', '.join(attributes)}: give each one weight"
+        )
+    values = np.array([weights[name] for name in attributes])
+    if not values.any():
+        raise UsageError("all weights are zero: give at least one attribute a weight")
+    return np.asarray(values / values.sum())
+
+
+def _records(
+    linker: DistanceBased, task: LinkageTask
+) -> tuple[FloatArray, FloatArray, list[DistanceTables | None]]:
+    """Queries and candidates, numeric attributes standardised, and a table for each categorical one."""
+    attributes = task.query_attributes
+    files = (Table(task.queries, "the file of queries"), Table(task.candidates, "the file of candidates"))
+    original, masked = reversed(files) if linker.masked_queries else files
+    scales = scales_of(attributes, (), (), task.schema)
+    recodings = known_recodings(linker.masking, original, scales)
+    categorical = categorical_attributes((original, masked), scales, recodings)
+    tables = [category_distances(categorical[name]) if name in categorical else None for name in attributes]
+    values = (
+        attribute_values(original, attributes, categorical),
+        attribute_values(masked, attributes, categorical),
+    )
+    _check_constant(values, attributes, tables, (original.source, masked.source), linker.standardisation)
+    first, second = standardised_files(values[0], values[1], Standardisation(linker.standardisation), tables)
+    if linker.masked_queries:
+        first, second = second, first
+        tables = [None if table is None else table.T for table in tables]
+    return first, second, [None if table is None else DistanceTables.of([table]) for table in tables]
+
+
+def _check_constant(
+    values: Sequence[FloatArray],
+    attributes: tuple[str, ...],
+    tables: Sequence[FloatArray | None],
+    sources: tuple[str, str],
+    standardisation: str,
+) -> None:
+    """Refuse numeric attributes without a deviation."""
+    if standardisation == Standardisation.NONE:
+        return
+    numeric = [k for k, table in enumerate(tables) if table is None]
+    for matrix, source in zip(values, sources, strict=True):
+        constant = (
+            constant_attributes(matrix[:, numeric], [attributes[k] for k in numeric]) if numeric else ()
+        )
+        if constant:
+            raise UsageError(f"{source}: {constant[0]!r} is constant and cannot be compared; leave it out")
