@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from solver.linkage.bayesian.linker import Bayesian
+from solver.linkage.distance_based import DistanceBased
 from solver.linkage.linker import Linker
 from solver.linkage.probabilistic.linker import Probabilistic
 from solver.linkage.representatives.linkers import OrderedWeightedAverages, SugenoIntegrals
@@ -16,6 +17,7 @@ LINKERS: Mapping[str, type[Linker]] = MappingProxyType(
     {
         linker.name: linker
         for linker in (
+            DistanceBased,
             Probabilistic,
             OrderedWeightedAverages,
             SugenoIntegrals,
