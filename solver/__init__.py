@@ -1,4 +1,4 @@
-"""The application: fit, compare, evaluate and mask, as `python -m solver` and as functions.
+"""The application: fit, compare, evaluate, link and mask, as `python -m solver` and as functions.
 
 May import `formulations` and `datasets`; neither may import this.
 """
@@ -12,10 +12,16 @@ if TYPE_CHECKING:
     from solver.comparison import compare as compare
     from solver.evaluation import evaluate as evaluate
     from solver.fitting import fit as fit
+    from solver.linking import link as link
 
-__all__ = ["compare", "evaluate", "fit"]
+__all__ = ["compare", "evaluate", "fit", "link"]
 
-_HOME = {"compare": "solver.comparison", "evaluate": "solver.evaluation", "fit": "solver.fitting"}
+_HOME = {
+    "compare": "solver.comparison",
+    "evaluate": "solver.evaluation",
+    "fit": "solver.fitting",
+    "link": "solver.linking",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ from solver.fitting import library_versions, records_table
 from solver.linkage.assignment import assigned_links
 from solver.linkage.baselines import baselines
 from solver.linkage.evaluator import Evaluator
+from solver.linkage.result import LinkResult
+from solver.linking import LinkOptions, relink
 from solver.problem import Problem, ProblemOptions, make_problem
 from solver.results import RecordsTable, dump_json
 
@@ -111,15 +113,15 @@ def evaluate(
     parameters: str | Path | Mapping[str, Any],
     one_to_one: bool = False,
     **problem_options: Any,
-) -> EvaluationResult:
-    """Apply parameters learned by `fit` to a file pair.
+) -> EvaluationResult | LinkResult:
+    """Apply parameters learned by `fit`, or by a linker, to a file pair.
 
     Parameters
     ----------
     original, masked : path, pandas.DataFrame or polars.DataFrame, optional
         The file pair; the embedded default pair when both are absent.
     parameters : path or mapping
-        The JSON that `fit` wrote, or its content.
+        The JSON that `fit` or `link` wrote, or its content.
     one_to_one : bool
         Also count the correct links of the assignment with the smallest total distance.
     **problem_options
@@ -127,7 +129,8 @@ def evaluate(
 
     Returns
     -------
-    EvaluationResult
+    EvaluationResult or LinkResult
+        The second for the JSON of `link`.
 
     Raises
     ------
@@ -138,6 +141,9 @@ def evaluate(
         fitted, source = parameters, "the parameters"
     else:
         fitted, source = read_parameters(parameters), str(parameters)
+    if "method" in fitted:
+        matching = "hungarian" if one_to_one else None
+        return relink(original, masked, fitted, one_to_one=matching, **_link_options(problem_options, source))
     problem = make_problem(original, masked, ProblemOptions(**{**learned_options(fitted), **problem_options}))
     theta = _encode(problem, fitted["parameters"], source)
     evaluator = Evaluator(problem.pair)
@@ -154,9 +160,20 @@ def evaluate(
         linked=evaluation.count,
         records=problem.pair.blocks,
         one_to_one=assigned_links(problem.pair, form) if one_to_one else None,
-        table=records_table(problem, evaluation),
+        table=records_table(problem.labels, evaluation),
         details=details,
     )
+
+
+def _link_options(given: Mapping[str, Any], source: str) -> dict[str, Any]:
+    """Options of a problem as options of `link`."""
+    known = {item.name for item in fields(LinkOptions)}
+    for name in given:
+        if name not in known:
+            raise UsageError(
+                f"{source} is about a linker, which takes no {name.replace('_', ' ')}: leave it out"
+            )
+    return dict(given)
 
 
 def _encode(problem: Problem, parameters: Mapping[str, Any], source: str) -> NDArray[np.float64]:

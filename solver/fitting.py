@@ -6,7 +6,7 @@ import importlib.metadata
 import platform
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from numbers import Real
@@ -298,10 +298,10 @@ def interruptible(clock: Clock) -> Iterator[None]:
         signal.signal(signal.SIGINT, previous)
 
 
-def records_table(problem: Problem, evaluation: Evaluation) -> RecordsTable:
+def records_table(labels: Sequence[str], evaluation: Evaluation) -> RecordsTable:
     """The evaluation of every block with the record's label."""
     columns = (
-        problem.labels,
+        labels,
         evaluation.linked.tolist(),
         evaluation.rank.tolist(),
         [_finite(value) for value in evaluation.distance.tolist()],
@@ -373,6 +373,6 @@ def _result(
         limit=None if outcome.limit is None else outcome.limit.value,
         parameters=aggregator.decode(record.theta),
         records=pair.blocks,
-        table=records_table(problem, evaluation),
+        table=records_table(problem.labels, evaluation),
         details=details,
     )

@@ -17,6 +17,7 @@ from formulations.aggregators import AGGREGATORS
 from solver.backends.registry import BACKENDS
 from solver.cli import build_parser, main
 from solver.fitting import fit
+from solver.linkage.registry import LINKERS
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -31,6 +32,7 @@ HOMES = {
     "compare": "guide.md",
     "evaluate": "guide.md",
     "verify": "certificate.md",
+    "link": "linkers.md",
     "mask": "masking.md",
     "datasets": "data.md",
 }
@@ -112,7 +114,7 @@ def test_commands_are_understood(page, command):
     argv = arguments_of(command)
     parsed = vars(build_parser().parse_args(argv))
     assert parsed.get("aggregator") in {None, *AGGREGATORS}
-    assert parsed.get("method") in {None, *METHODS}
+    assert parsed.get("method") in {None, *METHODS, *LINKERS}
     backends = [parsed.get("backend"), *(parsed.get("backends") or "").split(",")]
     assert {name for name in backends if name} <= set(BACKENDS)
     assert parsed.get("name") in {None, *dataset_names()}

@@ -7,10 +7,12 @@ from typing import Any
 
 from datasets.files import write_table, write_whole
 from solver.commands.arguments import add_categories, add_files, add_problem, given_options
+from solver.commands.link import finish
 from solver.commands.progress import progress_line
 from solver.commands.targets import check_targets
 from solver.commands.wording import baseline_pairs, heading, listed, share
 from solver.evaluation import EvaluationResult, evaluate
+from solver.linkage.result import LinkResult
 
 
 def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
@@ -18,11 +20,13 @@ def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
     parser = subparsers.add_parser(
         "evaluate",
         help="count what learned parameters re-identify in a file pair",
-        description="Apply the parameters of a `fit --json` file to a file pair and count. What the "
-        "parameters were learned with (direction, ties, ...) holds unless it is given anew. A file with "
+        description="Apply the parameters of a `fit --json` or `link --json` file to a file pair and count. "
+        "What they were learned with (direction, ties, ...) holds unless it is given anew. A file with "
         'weights of one\'s own needs {"parameters": {"weights": {"A": 0.7, "B": 0.3}}} only.',
     )
-    parser.add_argument("--parameters", required=True, metavar="FIT.json", help="what `fit --json` wrote")
+    parser.add_argument(
+        "--parameters", required=True, metavar="FIT.json", help="what `fit --json` or `link --json` wrote"
+    )
     add_files(parser)
     add_categories(parser)
     add_problem(parser, default="as in FIT.json")
@@ -45,6 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
             one_to_one=arguments.one_to_one,
             **options,
         )
+    if isinstance(result, LinkResult):
+        return finish(result, arguments)
     try:
         if arguments.json is not None:
             write_whole(arguments.json, result.to_json())

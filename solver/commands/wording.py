@@ -15,6 +15,11 @@ _DIRECTIONS = {
 _BASELINES = {"euclid": "Euclidean distance", "mahalanobis": "classical Mahalanobis distance"}
 
 
+def directions(direction: str) -> str:
+    """Which file is linked to which, in words."""
+    return direction.replace("-", " ")
+
+
 def heading(details: Mapping[str, Any], records: int) -> list[str]:
     """What was asked, in two lines: the files, then the distance and its direction."""
     k = details["aggregator_options"].get("k_additive")

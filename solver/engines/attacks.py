@@ -161,9 +161,7 @@ def widen(system: BlockSystem, scorer: Scorer, record: Record, evaluator: Evalua
     if solution is None:
         return
     theta = system.aggregator.repair(solution[0])
-    linked = evaluator.weight(system.aggregator.form(theta))
-    if not record.improve(theta, linked) and linked == record.linked:
-        record.theta = theta
+    record.improve(theta, evaluator.weight(system.aggregator.form(theta)), even=True)
 
 
 def attack(
@@ -188,7 +186,6 @@ def attack(
         if system.open_blocks.size:
             widen(system, Scorer(system), record, evaluator)
         return
-    record.phase = "attack"
     relative = system.aggregator.relative()
     if relative is not None:
         simpler, lift = relative

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from threading import RLock
 from typing import ClassVar
 
 import numpy as np
@@ -38,7 +39,7 @@ Reporter = Callable[[EngineProgress], None]
 
 @dataclass
 class Record:
-    """The best parameters and bound so far, and how they came about.
+    """The best parameters and bound so far, and how they came about; several threads may write to it.
 
     Attributes
     ----------
@@ -66,36 +67,42 @@ class Record:
     phase: str = "attack"
     work: str = ""
     trace: list[tuple[float, float, float]] = field(default_factory=list)
+    _lock: RLock = field(default_factory=RLock, init=False, repr=False, compare=False)
 
     @property
     def proven(self) -> bool:
         """Whether attack and bound meet."""
         return self.linked >= self.bound - 1e-9
 
-    def improve(self, theta: FloatArray, linked: float) -> bool:
-        """Take better parameters; True when they are better."""
-        if linked <= self.linked:
-            return False
-        self.theta, self.linked = theta.copy(), linked
-        self.note()
-        return True
+    def improve(self, theta: FloatArray, linked: float, *, even: bool = False) -> bool:
+        """Take better parameters, or with `even` such as link just as much; True when they are better."""
+        with self._lock:
+            better = linked > self.linked
+            if better or (even and linked == self.linked):
+                self.theta, self.linked = theta.copy(), linked
+            if better:
+                self.note()
+        return better
 
     def tighten(self, bound: float) -> None:
         """Take a smaller upper bound."""
-        if bound < self.bound:
-            self.bound = bound
-            self.note()
+        with self._lock:
+            if bound < self.bound:
+                self.bound = bound
+                self.note()
 
     def note(self) -> None:
         """Write the trace and tell the reporter."""
-        self.trace.append((round(self.clock.seconds, 4), self.linked, self.bound))
-        self.tell()
+        with self._lock:
+            self.trace.append((round(self.clock.seconds, 4), self.linked, self.bound))
+            self.tell()
 
     def tell(self) -> None:
         """Tell the reporter how things stand."""
         if self.report is not None:
-            progress = EngineProgress(self.clock.seconds, self.linked, self.bound, self.phase, self.work)
-            self.report(progress)
+            with self._lock:
+                progress = EngineProgress(self.clock.seconds, self.linked, self.bound, self.phase, self.work)
+                self.report(progress)
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,13 @@ class PrecisionRecall:
         """``sum_k (recall_k - recall_(k-1)) precision_k``: the area under the steps of the curve."""
         return float((np.diff(self.recall, prepend=0.0) * self.precision).sum())
 
+    def thinned(self, most: int) -> PrecisionRecall:
+        """At most so many points, evenly spread; the average precision is that of these."""
+        kept = np.unique(
+            np.linspace(0, self.thresholds.size - 1, min(most, self.thresholds.size)).astype(np.intp)
+        )
+        return PrecisionRecall(self.thresholds[kept], self.correct[kept], self.claimed[kept], self.matches)
+
     def to_dict(self) -> dict[str, Any]:
         """Lists, ready for JSON."""
         return {

@@ -102,3 +102,37 @@ MATCHINGS: Mapping[str, Callable[[FloatArray], IndexArray]] = MappingProxyType(
     {"hungarian": hungarian, "greedy": greedy}
 )
 """The matchings by name."""
+
+
+def matched(scores: FloatArray, how: str, seed: int) -> IndexArray:
+    """A matching in which equal scores favour nobody.
+
+    Matchings take the first of equal pairs. Where files are aligned row by row, the first would be the right
+    one too often; so rows and columns are shuffled before.
+
+    Parameters
+    ----------
+    scores : ndarray of float64, shape (queries, candidates)
+    how : str
+        One of `MATCHINGS`.
+    seed : int
+        Of the shuffling.
+
+    Returns
+    -------
+    ndarray of int, shape (queries,)
+        The candidate of each query; -1 where none is left or possible.
+
+    Raises
+    ------
+    UsageError
+        If there is no such matching.
+    """
+    if how not in MATCHINGS:
+        raise UsageError(f"unknown matching '{how}': choose one of {', '.join(MATCHINGS)}")
+    random = np.random.default_rng(seed)
+    rows, columns = random.permutation(scores.shape[0]), random.permutation(scores.shape[1])
+    found = MATCHINGS[how](scores[np.ix_(rows, columns)])
+    chosen = np.full(scores.shape[0], -1, dtype=np.intp)
+    chosen[rows] = np.where(found >= 0, columns[found], -1)
+    return chosen

@@ -66,13 +66,14 @@ def test_two_attributes_need_no_more_than_two_rows(label, seed):
     search.two_rows(np.inf)
     singles, pairs = truth(finder, made.system.open_blocks.size)
     assert pairs <= cores_of(learned)
-    search.ask(finder, np.inf)
+    search.ask([finder], np.inf)
     assert cores_of(learned) == pairs | singles
 
 
 @pytest.mark.parametrize("label", ["weighted-mean", "owa", "choquet"])
 @pytest.mark.parametrize("first", ["sample", "rows", "nothing"])
-def test_asking_leaves_no_pair_out(label, first):
+@pytest.mark.parametrize("threads", [1, 3])
+def test_asking_leaves_no_pair_out(label, first, threads):
     made, search, learned, finder = search_of(label, 5)
     if first == "sample":
         search.sample(made.record.theta)
@@ -80,7 +81,8 @@ def test_asking_leaves_no_pair_out(label, first):
         assert not search.together.all()
     elif first == "rows" and label in SIMPLEX:
         search.two_rows(np.inf)
-    search.ask(finder, np.inf)
+    finders = [LinearCoreFinder(made.system, Scorer(made.system), made.record.clock) for _ in range(threads)]
+    search.ask(finders, np.inf)
     singles, pairs = truth(finder, made.system.open_blocks.size)
     assert pairs
     assert cores_of(learned) == singles | pairs
@@ -97,5 +99,5 @@ def test_what_is_seen_together_is_linked_together():
 def test_there_is_an_end_when_the_time_is_over():
     _, search, learned, finder = search_of("choquet", 5)
     search.two_rows(-1.0)
-    search.ask(finder, -1.0)
+    search.ask([finder], -1.0)
     assert not learned

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from solver.errors import UsageError
-from solver.linkage.matching import MATCHINGS, check_size, greedy, hungarian
+from solver.linkage.matching import MATCHINGS, check_size, greedy, hungarian, matched
 
 VALUES = st.sampled_from([-np.inf, -3.0, -1.0, 0.0, 0.5, 2.0, 7.0])
 
@@ -68,3 +68,22 @@ def test_the_diagonal_of_distances(name):
 def test_too_many_pairs():
     with pytest.raises(UsageError, match="20,000 x 10,000 scores, more than the 100,000,000"):
         check_size(20_000, 10_000)
+
+
+@pytest.mark.parametrize("name", list(MATCHINGS))
+def test_equal_scores_favour_nobody(name):
+    """All pairs alike, so one in expectation is right by chance; aligned files must not do better."""
+    right = [int((matched(np.zeros((40, 40)), name, seed) == np.arange(40)).sum()) for seed in range(60)]
+    assert 0.5 < np.mean(right) < 1.6
+
+
+@given(matrices(), st.integers(0, 100))
+def test_shuffling_changes_no_total(scores, seed):
+    assert worth(scores, matched(scores, "hungarian", seed)) == pytest.approx(
+        worth(scores, hungarian(scores))
+    )
+
+
+def test_an_unknown_matching():
+    with pytest.raises(UsageError, match="unknown matching 'best': choose one of hungarian, greedy"):
+        matched(np.zeros((2, 2)), "best", 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import ClassVar
 
@@ -22,7 +23,6 @@ _QUICK_TREE = 0.4
 _QUICK_BRANCHING = 0.8
 _SHORT_TREE = 1.2
 _BRANCHING = 4.0
-_LONG_BRANCHING = 10.0
 _ROWS_SHARE = 0.1
 _PAIRS_SHARE = 0.4
 _LONG_TREE = 5.0
@@ -90,9 +90,12 @@ class _Run:
         clock = self._record.clock
         self._hitting(hitting, lambda: hitting.branch(clock.seconds + _BRANCHING))
         self._hitting(hitting, lambda: hitting.all_pairs(clock.share(_PAIRS_SHARE, np.inf)))
-        self._hitting(hitting, lambda: hitting.branch(clock.seconds + _LONG_BRANCHING))
-        self._attack()
-        self._hitting(hitting, lambda: hitting.branch(np.inf))
+        with ThreadPoolExecutor(
+            1
+        ) as pool:  # the one takes no more than a processor, the other has use for it
+            attacking = pool.submit(self._attack)
+            self._hitting(hitting, lambda: hitting.branch(np.inf))
+            attacking.result()
 
     def _both(self, tree: SimplexTree, hitting: HittingSearch) -> None:
         """Where they have few: tree and hitting sets in turn, as either may end where the other does not."""
@@ -131,6 +134,7 @@ class _Run:
 
     def _attack(self) -> None:
         if not self._over:
+            self._record.phase = "attack"
             with self._timed("attack", None):
                 attack(self._system, self._record, self._evaluator, self._seed)
 

@@ -33,6 +33,8 @@ _MOST_AT_ONCE = 8
 _SWAP_SHARE = 0.2
 _SWAP_SECONDS = 0.1
 _ALONE = 0.3
+_HELPED = 0.8
+_IDLE = 0.01
 
 
 class HittingSearch:
@@ -66,11 +68,13 @@ class HittingSearch:
             self._new_finder(), self._scorer, system.open_weight, self._learn, self._random
         )
         self._small = SmallCores(system, self._scorer, record.clock, self._learn_pair, self._random)
-        self._workers = [self._worker() for _ in range(os.cpu_count() or 1)]
+        self._finders = [self._new_finder() for _ in range(os.cpu_count() or 1)]
+        self._workers = [self._worker(finder) for finder in self._finders]
         self._branching: BranchAndCut | None = None
         self._proving: BranchAndCut | None = None
-        self._recording, self._swapping = Lock(), Lock()
+        self._swapping = Lock()
         self._began, self._swapped = record.clock.seconds, 0.0
+        self._point = np.ones(system.open_blocks.size)
         self.undecided = False
 
     def _new_finder(self) -> CoreFinder:
@@ -88,7 +92,7 @@ class HittingSearch:
         """Single blocks and all pairs, as far as they are not known."""
         with self._anew():
             self._small.sample(self._record.theta)
-            self._small.ask(self._new_finder(), until)
+            self._small.ask(self._finders, until)
 
     @contextmanager
     def _anew(self) -> Iterator[None]:
@@ -113,9 +117,12 @@ class HittingSearch:
         splits = (-1,) if self._proving is None else self._proving.splits()
         return Proof("hitting-set", tuple(self.master.cores.values()), splits)
 
-    def _worker(self) -> Worker:
-        finder = self._new_finder()
-        return Worker(CoveringProgram(self.master), lambda point: self._separate(finder, point), self._spare)
+    def _worker(self, finder: CoreFinder) -> Worker:
+        return Worker(
+            program=CoveringProgram(self.master),
+            separate=lambda point: self._separate(finder, point),
+            spare=lambda idle: self._spare(finder, idle),
+        )
 
     def _tell(self) -> None:
         assert self._branching is not None
@@ -138,25 +145,35 @@ class HittingSearch:
     def _rounded(self, given_up: float) -> float:
         return float(np.ceil(given_up - 1e-6)) if self._whole else given_up
 
-    def _spare(self, idle: bool) -> None:
-        """Walk through sets of linked blocks for a moment; where there is other work, for a share of time."""
+    def _spare(self, finder: CoreFinder, idle: bool) -> None:
+        """For a share of time, walk through sets of linked blocks; with no other node, help with the one."""
         clock = self._record.clock
         if clock.seconds < self._began + _ALONE:
             # Small problems end in that time, and always with the same answer, as no threads race for it.
             time.sleep(_ALONE / 10 if idle else 0.0)
-            return
-        if not self._swapping.acquire(blocking=False):
-            return
-        try:
-            began = clock.seconds
-            if idle or self._swapped < _SWAP_SHARE * (began - self._began):
-                while not self._over and clock.seconds < began + _SWAP_SECONDS:
-                    theta = self._swaps.step()
-                    if theta is not None:
-                        self._attack(theta)
-                self._swapped += clock.seconds - began
-        finally:
-            self._swapping.release()
+        elif self._swapped < _SWAP_SHARE * (clock.seconds - self._began) and self._swapping.acquire(False):
+            try:
+                self._swap()
+            finally:
+                self._swapping.release()
+        elif idle:
+            self._help(finder)
+
+    def _swap(self) -> None:
+        clock = self._record.clock
+        began = clock.seconds
+        while not self._over and clock.seconds < began + _SWAP_SECONDS:
+            theta = self._swaps.step()
+            if theta is not None:
+                self._attack(theta)
+        self._swapped += clock.seconds - began
+
+    def _help(self, finder: CoreFinder) -> None:
+        """Collect cores that the point misses which another thread is at; some of its blocks left out."""
+        point = self._point
+        inside = (point < _THRESHOLDS[0]) & (self._random.random(point.size) < _HELPED)
+        if not self._collect(finder, point, inside):
+            time.sleep(_IDLE)
 
     def _learn(self, answer: Answer) -> bool:
         """Take a core; True when it is new."""
@@ -181,6 +198,7 @@ class HittingSearch:
 
     def _separate(self, finder: CoreFinder, point: FloatArray) -> bool:
         """Collect cores among the blocks that a fractional hitting set leaves out; True when one was new."""
+        self._point = point
         asked = -1
         for threshold in _THRESHOLDS:
             inside = point < threshold
@@ -204,7 +222,7 @@ class HittingSearch:
                 core = frozenset(np.flatnonzero(inside).tolist())
             else:
                 core, new = self._shrunk(finder, answer, point)
-                found |= new
+                found += new
             # Another core, without the block of this one that the hitting set was nearest to taking.
             inside[max(sorted(core), key=lambda block: (point[block], self._random.random()))] = False
         return found > 0
@@ -223,14 +241,11 @@ class HittingSearch:
     def _attack(self, theta: FloatArray) -> None:
         aggregator = self._system.aggregator
         repaired = aggregator.repair(theta)
-        linked = self._evaluator.weight(aggregator.form(repaired))
-        with self._recording:
-            self._record.improve(repaired, linked)
+        self._record.improve(repaired, self._evaluator.weight(aggregator.form(repaired)))
 
     def _tighten(self, given_up: float) -> None:
         """Take a lower bound on the weight that cannot be linked."""
         open_weight = float(self._system.open_weight.sum())
         bound = self._system.sure_weight + open_weight - self._rounded(given_up)
-        with self._recording:
-            self._record.tighten(rounded_bound(bound, self._system.pair.weight))
-            self._record.tell()
+        self._record.tighten(rounded_bound(bound, self._system.pair.weight))
+        self._record.tell()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from solver.clock import Clock
 from solver.engines.base import CoreProof
 from solver.engines.exact.cores import Answer, CoreFinder
 from solver.engines.exact.two_rows import excluding_multiplier
-from solver.engines.scoring import STRICT, Scorer
+from solver.engines.scoring import Scorer
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -120,24 +121,46 @@ class SmallCores:
                 self._apart[block, second] = True
                 self._learn(Answer(core=frozenset({block, int(second)}), proof=proof))
 
-    def ask(self, finder: CoreFinder, until: float) -> None:
-        """Ask about every single block and every pair that is not known yet, in random order."""
+    def ask(self, finders: Sequence[CoreFinder], until: float) -> None:
+        """Ask about every single block and every pair that is not known yet, in random order.
+
+        Parameters
+        ----------
+        finders : sequence of CoreFinder
+            One for each thread.
+        until : float
+            Stop when the clock shows these seconds.
+        """
         blocks = np.flatnonzero(~self.together.diagonal())
-        self._ask_all(finder, blocks, blocks, until)
+        self._ask_all(finders, blocks, blocks, until)
         able = self.together.diagonal()
         unknown = ~self.together & ~self._apart & able[:, None] & able[None, :]
         first, second = np.nonzero(np.triu(unknown, 1))
-        self._ask_all(finder, first, second, until)
+        self._ask_all(finders, first, second, until)
 
-    def _ask_all(self, finder: CoreFinder, first: IndexArray, second: IndexArray, until: float) -> None:
-        for at in self._random.permutation(first.size):
+    def _ask_all(
+        self, finders: Sequence[CoreFinder], first: IndexArray, second: IndexArray, until: float
+    ) -> None:
+        order, threads = self._random.permutation(first.size), len(finders)
+        with ThreadPoolExecutor(threads) as pool:
+            tasks = [
+                pool.submit(
+                    self._ask_some, finder, first[order[at::threads]], second[order[at::threads]], until
+                )
+                for at, finder in enumerate(finders)
+            ]
+            for task in tasks:
+                task.result()
+
+    def _ask_some(self, finder: CoreFinder, first: IndexArray, second: IndexArray, until: float) -> None:
+        for one, other in zip(first.tolist(), second.tolist(), strict=True):
             if self._clock.expired or self._clock.seconds > until:
                 return
-            if self.together[first[at], second[at]]:
+            if self.together[one, other]:
                 continue
-            answer = finder.ask(np.unique([first[at], second[at]]))
+            answer = finder.ask(np.unique([one, other]))
             self._learn(answer)
             if answer.theta is not None:
-                linked = self._scorer.exact_margins(answer.theta) > STRICT
+                linked = self._scorer.linked(answer.theta[None, :])[:, 0]
                 self.together[np.ix_(linked, linked)] = True
-            self._apart[first[at], second[at]] = answer.core is not None
+            self._apart[one, other] = answer.core is not None

@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from solver.engines.exact.caratheodory import few_multipliers
 from solver.engines.exact.cores import ROUNDING
 from solver.engines.exact.semidefinite import combine, largest_eigenvalue, widest_margin
 from solver.engines.scoring import STRICT
@@ -157,6 +158,22 @@ def fewest(rows: Rows, chosen: IndexArray, multipliers: FloatArray) -> Any:
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _without_spare(rows: Rows, core: IndexArray, multipliers: FloatArray, turn: IndexArray) -> Any:
+    """A proof from as few rows as its combination needs, of blocks with late turns rather than early ones."""
+    if core.size <= rows.values.shape[1] + 1:
+        return core, multipliers
+    cost = np.empty(core.size)
+    for at in range(core.size):
+        cost[at] = -turn[rows.block[core[at]]]
+    few = few_multipliers(rows.values[core], multipliers, cost)
+    used = few > 0.0
+    chosen, few = fewest(rows, core[used], few[used])
+    if chosen.size == 0:
+        return core, multipliers
+    return chosen, few
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def ask(rows: Rows, blocks: IndexArray, active: IndexArray, share: float, most_rounds: int) -> Any:
     """Find a matrix on few rows, add the rows that it violates, and again.
 
@@ -248,6 +265,10 @@ def shrink(rows: Rows, core: IndexArray, multipliers: FloatArray, order: IndexAr
     """
     nothing = core[:0]
     asked = 0
+    turn = np.zeros(rows.starts.size - 1, dtype=np.intp)
+    for done in range(order.size):
+        turn[order[done]] = done
+    core, multipliers = _without_spare(rows, core, multipliers, turn)
     for done in range(order.size):
         inside = np.zeros(rows.starts.size - 1, dtype=np.bool_)
         for row in core:
@@ -266,5 +287,5 @@ def shrink(rows: Rows, core: IndexArray, multipliers: FloatArray, order: IndexAr
         if state == TOUCHING:
             return done + 1, core, multipliers, active
         if state == CORE:
-            core, multipliers = active, few
+            core, multipliers = _without_spare(rows, active, few, turn)
     return order.size, core, multipliers, nothing

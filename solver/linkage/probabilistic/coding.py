@@ -1,0 +1,225 @@
+"""Two files as codes of distinct values, with the values of one that agree with those of the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from datasets.schema import Attribute, Scale
+from solver.errors import UsageError
+from solver.linkage.linker import LinkageTask
+from solver.linkage.probabilistic.comparisons import DIFFERENCES, SIMILARITIES, Comparison, Measure
+from solver.linkage.probabilistic.kernels import MOST_ATTRIBUTES, Coded
+from solver.linkage.probabilistic.similarity import similar_texts
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int32]
+
+_ROUNDING = 4 * np.finfo(np.float64).eps
+"""Times the size of two numbers: more than the rounding error of their difference."""
+
+
+class Segments(NamedTuple):
+    """Ranges of candidate values that agree with each query value (see `kernels`).
+
+    Attributes
+    ----------
+    number : ndarray of int64, shape (distinct query values,)
+        How many segments each value has.
+    start, stop : ndarray of int, shape (segments,)
+        Places among the distinct candidate values, from `start` up to but not with `stop`.
+    level : ndarray of uint8, shape (segments,)
+        1 disagreement, higher ones agreement.
+    similarity : ndarray of float64, shape (segments,)
+        Of the two texts; NaN where numbers are compared.
+    """
+
+    number: NDArray[np.int64]
+    start: NDArray[np.integer]
+    stop: NDArray[np.integer]
+    level: NDArray[np.uint8]
+    similarity: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class CodedColumn:
+    """One attribute of both files.
+
+    Attributes
+    ----------
+    query_code, candidate_slot : ndarray of int32, shapes (queries,), (candidates,)
+        Which distinct value, -1 missing.
+    query_value, slot_value : ndarray of float64, shapes (distinct query values,), (slots,)
+        The numbers themselves; NaN unless their differences count.
+    segments : Segments
+    """
+
+    query_code: IntArray
+    candidate_slot: IntArray
+    query_value: FloatArray
+    slot_value: FloatArray
+    segments: Segments
+
+
+def code_column(queries: pd.Series, candidates: pd.Series, comparison: Comparison) -> CodedColumn:
+    """Code one attribute and find the values that agree.
+
+    Parameters
+    ----------
+    queries, candidates : Series
+        Numbers or text, the same in both; missing values NaN or None.
+    comparison : Comparison
+        In units of the attribute: `EQUAL`, `WITHIN` or a similarity.
+    """
+    first, query_code = distinct_values(queries)
+    second, candidate_slot = distinct_values(candidates)
+    if comparison.measure in DIFFERENCES:
+        numbers, others = first.astype(np.float64), second.astype(np.float64)
+        segments = _within(numbers, others, comparison)
+        return CodedColumn(query_code, candidate_slot, numbers, others, segments)
+    similar = comparison.measure in SIMILARITIES
+    segments = _similar(first, second, comparison) if similar else _equal(first, second)
+    nowhere = np.full(first.size, np.nan), np.full(second.size, np.nan)
+    return CodedColumn(query_code, candidate_slot, nowhere[0], nowhere[1], segments)
+
+
+def distinct_values(column: pd.Series) -> tuple[NDArray[np.generic], IntArray]:
+    """The distinct known values in ascending order, and each row's place among them, -1 where missing."""
+    known = column.notna().to_numpy()
+    values = column[known].to_numpy()
+    values = values.astype(np.float64) if pd.api.types.is_numeric_dtype(column) else values.astype(np.str_)
+    distinct, place = np.unique(values, return_inverse=True)
+    code = np.full(len(column), -1, dtype=np.int32)
+    code[known] = place
+    return distinct, code
+
+
+def _equal(first: NDArray[np.generic], second: NDArray[np.generic]) -> Segments:
+    start, stop = np.searchsorted(second, first), np.searchsorted(second, first, side="right")
+    level = np.full(first.size, 2, dtype=np.uint8)
+    return Segments(np.ones(first.size, dtype=np.int64), start, stop, level, np.ones(first.size))
+
+
+def _similar(first: NDArray[np.generic], second: NDArray[np.generic], comparison: Comparison) -> Segments:
+    number, start, similarity = similar_texts(first, second, comparison)
+    level = np.ones(start.size, dtype=np.uint8)
+    for threshold in comparison.thresholds:
+        level += similarity >= threshold
+    return Segments(number, start, start + 1, level, similarity)
+
+
+def _within(first: FloatArray, second: FloatArray, comparison: Comparison) -> Segments:
+    """Ranges of the sorted values of `second` within each threshold, the widest first."""
+    reach = np.array(comparison.knots[::-1])
+    values = first[:, None]
+    slack = _ROUNDING * (np.abs(values) + reach)
+    start = np.searchsorted(second, (values - reach - slack).ravel())
+    stop = np.searchsorted(second, (values + reach + slack).ravel(), side="right")
+    level = np.arange(1, comparison.levels + 1)[-reach.size :]
+    number = np.full(first.size, reach.size, dtype=np.int64)
+    return Segments(
+        number, start, stop, np.tile(level, first.size).astype(np.uint8), np.full(start.size, np.nan)
+    )
+
+
+def readable_columns(
+    task: LinkageTask, comparisons: Mapping[str, Comparison]
+) -> dict[str, tuple[pd.Series, pd.Series]]:
+    """The columns of every attribute in the form that its comparison reads: numbers, or text.
+
+    Raises
+    ------
+    UsageError
+        If the files have no attributes in common, too many, or one is not fit for its comparison.
+    """
+    if task.query_attributes != task.candidate_attributes:
+        raise UsageError("probabilistic linkage compares attributes that both files have; name common ones")
+    if not task.query_attributes:
+        raise UsageError("probabilistic linkage needs at least one attribute that both files have")
+    if len(task.query_attributes) > MOST_ATTRIBUTES:
+        raise UsageError(
+            f"probabilistic linkage compares at most {MOST_ATTRIBUTES} attributes, not "
+            f"{len(task.query_attributes)}; choose some with --attributes"
+        )
+    columns = {}
+    for name in task.query_attributes:
+        pair = (task.queries[name], task.candidates[name])
+        columns[name] = _readable(pair, task.schema[name], comparisons[name].measure)
+        for column, side in zip(columns[name], ("queries", "candidates"), strict=True):
+            if not column.notna().any():
+                raise UsageError(f"attribute {name!r} is missing in all {side}; leave it out")
+    return columns
+
+
+def _readable(
+    pair: tuple[pd.Series, pd.Series], attribute: Attribute, measure: Measure
+) -> tuple[pd.Series, pd.Series]:
+    numbers = all(pd.api.types.is_numeric_dtype(column) for column in pair)
+    if measure in DIFFERENCES and attribute.scale is Scale.ORDINAL:
+        first, second = (_places(column, attribute) for column in pair)
+        return first, second
+    if measure in DIFFERENCES and not numbers:
+        raise UsageError(
+            f"attribute {attribute.name!r} is text and has no differences; compare it by equal, "
+            "jaro-winkler or levenshtein"
+        )
+    if numbers and measure not in SIMILARITIES:
+        if any(np.isinf(column.to_numpy(dtype=np.float64, na_value=np.nan)).any() for column in pair):
+            raise UsageError(
+                f"attribute {attribute.name!r} has an infinite number; replace it or leave it out"
+            )
+        return pair
+    first, second = (as_text(column) for column in pair)
+    return first, second
+
+
+def _places(column: pd.Series, attribute: Attribute) -> pd.Series:
+    """The places of ordered categories, as numbers."""
+    place = {category: float(at) for at, category in enumerate(attribute.categories or ())}
+    text = as_text(column)
+    unknown = text[text.notna() & ~text.isin(list(place))]
+    if len(unknown):
+        raise UsageError(
+            f"attribute {attribute.name!r} has the value {unknown.iloc[0]!r}, which is none of its categories"
+        )
+    return text.map(place).astype(np.float64)
+
+
+def as_text(column: pd.Series) -> pd.Series:
+    """Values as text; numbers as they are usually written, so that 2.0 is 2."""
+    if pd.api.types.is_numeric_dtype(column):
+        return column.map(lambda value: f"{value:.17g}", na_action="ignore").astype(object)
+    return column.map(str, na_action="ignore").astype(object)
+
+
+def code_files(columns: Sequence[CodedColumn]) -> Coded:
+    """Put the attributes together, codes counting through all of them."""
+    slots = np.array([column.slot_value.size + 1 for column in columns])
+    slot_first = np.concatenate([[0], np.cumsum(slots)])
+    value_first = np.concatenate([[0], np.cumsum([column.query_value.size for column in columns])])
+    query_code, candidate_slot, start, stop = [], [], [], []
+    for k, column in enumerate(columns):
+        code = column.query_code
+        slot = column.candidate_slot
+        query_code.append(np.where(code >= 0, code + value_first[k], -1))
+        candidate_slot.append(np.where(slot >= 0, slot, slots[k] - 1) + slot_first[k])
+        start.append(column.segments.start + slot_first[k])
+        stop.append(column.segments.stop + slot_first[k])
+    number = np.concatenate([column.segments.number for column in columns])
+    slot_value = [np.append(column.slot_value, np.nan) for column in columns]
+    return Coded(
+        query_code=np.ascontiguousarray(np.stack(query_code, axis=1), dtype=np.int32),
+        candidate_slot=np.ascontiguousarray(np.stack(candidate_slot), dtype=np.int32),
+        slot_first=slot_first.astype(np.int64),
+        segment_first=np.concatenate([[0], np.cumsum(number)]).astype(np.int64),
+        start=np.concatenate(start).astype(np.int32),
+        stop=np.concatenate(stop).astype(np.int32),
+        level=np.concatenate([column.segments.level for column in columns]),
+        query_value=np.concatenate([column.query_value for column in columns]).astype(np.float64),
+        slot_value=np.concatenate(slot_value).astype(np.float64),
+    )

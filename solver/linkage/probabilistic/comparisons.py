@@ -1,0 +1,187 @@
+"""How two values of an attribute are compared: the levels of agreement, from full agreement down."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import pairwise
+from typing import Any, Self
+
+from datasets.errors import DataError
+from datasets.schema import Scale
+
+MOST_THRESHOLDS = 6
+"""Levels above disagreement: a level and "missing" take three bits of a pattern."""
+
+
+class Measure(StrEnum):
+    """What is compared with the thresholds."""
+
+    EQUAL = "equal"
+    WITHIN = "within"
+    DEVIATIONS = "deviations"
+    RANGE = "range"
+    JARO_WINKLER = "jaro-winkler"
+    LEVENSHTEIN = "levenshtein"
+
+
+DIFFERENCES = frozenset({Measure.WITHIN, Measure.DEVIATIONS, Measure.RANGE})
+"""Measures by the absolute difference of two numbers, or of the places of two ordered categories."""
+
+SIMILARITIES = frozenset({Measure.JARO_WINKLER, Measure.LEVENSHTEIN})
+"""Measures by the similarity of two texts, from 0 (nothing alike) to 1 (equal)."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A measure with its thresholds.
+
+    Attributes
+    ----------
+    measure : Measure
+        `EQUAL` needs no thresholds. The thresholds of `WITHIN` are differences, those of `DEVIATIONS` and
+        `RANGE` shares of the standard deviation and of the range of the attribute in both files together,
+        those of `JARO_WINKLER` and `LEVENSHTEIN` similarities.
+    thresholds : tuple of float
+        One for each level above disagreement, full agreement first: ascending differences or descending
+        similarities.
+    disagreement : float, optional
+        Where disagreement is full. Match weights of differences or similarities between two thresholds, or
+        the last one and this, are then interpolated linearly (Winkler 1990); without it every level has
+        one weight.
+
+    Raises
+    ------
+    DataError
+        If the thresholds do not go with the measure.
+    """
+
+    measure: Measure = Measure.EQUAL
+    thresholds: tuple[float, ...] = ()
+    disagreement: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.measure is Measure.EQUAL:
+            if self.thresholds or self.disagreement is not None:
+                raise DataError("comparison 'equal' has no thresholds; leave out what follows it")
+            return
+        if not 1 <= len(self.thresholds) <= MOST_THRESHOLDS:
+            raise DataError(
+                f"comparison {self.measure.value!r} has {len(self.thresholds)} thresholds; "
+                f"give 1 to {MOST_THRESHOLDS}, as in {self.measure.value}:{self._example()}"
+            )
+        self._check_values()
+
+    def _check_values(self) -> None:
+        knots = self.knots
+        name = self.measure.value
+        if not all(math.isfinite(knot) and knot >= 0 for knot in knots):
+            raise DataError(f"the thresholds of comparison {name!r} must be finite and not negative")
+        rising = self.measure in DIFFERENCES
+        if not rising and max(knots) > 1:
+            raise DataError(f"comparison {name!r} has a threshold above 1; similarities are from 0 to 1")
+        steps = [after - before for before, after in pairwise(knots)]
+        if not all(step > 0 if rising else step < 0 for step in steps):
+            order = "ascending differences" if rising else "descending similarities"
+            raise DataError(f"the thresholds of comparison {name!r} must be {order}, full agreement first")
+        if not rising and self.thresholds[-1] == 0:
+            raise DataError(f"comparison {name!r} has the threshold 0, which every pair of texts reaches")
+
+    def _example(self) -> str:
+        return "1,5" if self.measure in DIFFERENCES else "0.92,0.8"
+
+    @property
+    def knots(self) -> tuple[float, ...]:
+        """The thresholds, then where disagreement is full if that is given."""
+        return self.thresholds if self.disagreement is None else (*self.thresholds, self.disagreement)
+
+    @property
+    def levels(self) -> int:
+        """How many levels there are: full agreement, those between, disagreement."""
+        return 2 if self.measure is Measure.EQUAL else len(self.thresholds) + 1
+
+    @property
+    def relative(self) -> bool:
+        """Whether thresholds are shares of the deviation or the range."""
+        return self.measure in (Measure.DEVIATIONS, Measure.RANGE)
+
+    def in_units(self, deviation: float, extent: float) -> Comparison:
+        """Turn thresholds into units of the attribute: `WITHIN` in place of shares.
+
+        Parameters
+        ----------
+        deviation, extent : float
+            Standard deviation and range of the attribute in both files together.
+        """
+        if not self.relative:
+            return self
+        unit = deviation if self.measure is Measure.DEVIATIONS else extent
+        if unit == 0:
+            unit = 1.0  # all values are equal
+        thresholds = tuple(unit * threshold for threshold in self.thresholds)
+        end = None if self.disagreement is None else unit * self.disagreement
+        return replace(self, measure=Measure.WITHIN, thresholds=thresholds, disagreement=end)
+
+    def describe(self) -> str:
+        """The comparison as `parse_comparison` reads it."""
+        if self.measure is Measure.EQUAL:
+            return self.measure.value
+        end = "" if self.disagreement is None else f"..{self.disagreement:.12g}"
+        return f"{self.measure.value}:{','.join(f'{value:.12g}' for value in self.thresholds)}{end}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain text and numbers, ready for JSON."""
+        return {
+            "measure": self.measure.value,
+            "thresholds": list(self.thresholds),
+            "disagreement": self.disagreement,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Read what `to_dict` wrote; KeyError, TypeError or ValueError when it is something else."""
+        end = data["disagreement"]
+        return cls(
+            Measure(data["measure"]),
+            tuple(float(value) for value in data["thresholds"]),
+            None if end is None else float(end),
+        )
+
+
+USUAL = {
+    Scale.NUMERIC: Comparison(Measure.DEVIATIONS, (0.1, 0.3), 1.0),
+    Scale.ORDINAL: Comparison(),
+    Scale.NOMINAL: Comparison(),
+}
+"""How attributes of each scale are compared when nothing is said."""
+
+
+def parse_comparison(text: str) -> tuple[str, Comparison]:
+    """Read an attribute and how to compare it.
+
+    ``surname=equal``, ``age=within:2``, ``income=deviations:0.1,0.5``, ``surname=jaro-winkler:0.92..0.7``:
+    after the colon the thresholds, after two dots where disagreement is full.
+
+    Raises
+    ------
+    DataError
+        On any other text.
+    """
+    attribute, _, how = text.rpartition("=")
+    name, _, numbers = how.partition(":")
+    if not attribute.strip() or not name.strip():
+        raise DataError(f"{text!r} does not say what to compare how; write it like surname=jaro-winkler:0.9")
+    try:
+        measure = Measure(name.strip())
+    except ValueError:
+        known = ", ".join(member.value for member in Measure)
+        raise DataError(f"unknown comparison {name.strip()!r} in {text!r}; use one of {known}") from None
+    thresholds, dots, end = numbers.partition("..")
+    try:
+        values = tuple(float(value) for value in thresholds.split(",")) if thresholds or dots else ()
+        disagreement = float(end) if dots else None
+    except ValueError:
+        raise DataError(f"a threshold in {text!r} is not a number; write it like age=within:2,5") from None
+    return attribute.strip(), Comparison(measure, values, disagreement)

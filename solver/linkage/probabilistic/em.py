@@ -1,0 +1,206 @@
+"""Expectation maximisation: m- and u-probabilities and the share of matches, from pattern counts.
+
+The model of Fellegi and Sunter (1969), with the algorithm of Jaro (1989): a pair is a match with
+probability p; given that it is one, or not, attributes agree independently of each other. A missing value
+is no evidence: its factor is 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from solver.linkage.probabilistic.patterns import PatternCounts
+
+FloatArray = NDArray[np.float64]
+
+BOUND = 1e-9
+"""Least m- and u-probability of a level, and least distance of p from 0 and 1."""
+
+START_M = 0.9
+"""The m-probability of full agreement to start from; the other levels share the rest."""
+
+
+@dataclass(frozen=True)
+class EMSettings:
+    """What to estimate, and how long.
+
+    Attributes
+    ----------
+    p : float, optional
+        The share of matches, when it is known; estimated otherwise.
+    start_p : float
+        Where its estimate starts.
+    fixed_u : bool
+        Take u-probabilities from the agreement of all pairs, which are hardly ever matches, instead of
+        estimating them.
+    prior : float
+        Pairs added to each level of each attribute, for m and for u: the parameters of the Dirichlet
+        priors (Beta with two levels) are 1 + prior.
+    tolerance : float
+        Converged when no probability moves by more, p as a share of itself.
+    most_iterations : int
+    """
+
+    p: float | None = None
+    start_p: float = 0.01
+    fixed_u: bool = False
+    prior: float = 0.0
+    tolerance: float = 1e-6
+    most_iterations: int = 5000
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """What EM found.
+
+    Attributes
+    ----------
+    m, u : tuple of ndarray of float64
+        For each attribute the probability of each level among matches and among other pairs,
+        disagreement first; each sums to one.
+    p : float
+        The share of matches among the compared pairs.
+    log_posterior : tuple of float
+        Before each iteration and at the end: the log-likelihood of the pattern counts plus the log of the
+        priors up to a constant. It never falls.
+    converged : bool
+    match_probability : ndarray of float64, shape (G,)
+        Of each pattern.
+    """
+
+    m: tuple[FloatArray, ...]
+    u: tuple[FloatArray, ...]
+    p: float
+    log_posterior: tuple[float, ...]
+    converged: bool
+    match_probability: FloatArray
+
+    @property
+    def iterations(self) -> int:
+        """How many steps were made."""
+        return len(self.log_posterior) - 1
+
+
+class _Model:
+    """Pattern counts, with the levels of all attributes one after the other in one vector."""
+
+    def __init__(self, counts: PatternCounts, levels: Sequence[int], settings: EMSettings) -> None:
+        self.counts = counts
+        self.settings = settings
+        self.ends = np.cumsum(levels)[:-1]
+        self.first = np.concatenate([[0], self.ends]).astype(np.int64)
+        self.total = int(np.sum(levels))
+        self.match = np.empty(len(counts.counts))
+
+    def proportions(self, counts: FloatArray) -> FloatArray:
+        """The most likely level probabilities of every attribute given expected counts of the levels."""
+        with_prior = counts + self.settings.prior
+        return np.concatenate([bounded_proportions(part) for part in np.split(with_prior, self.ends)])
+
+    def expect(self, m: FloatArray, u: FloatArray, p: float) -> tuple[float, FloatArray, FloatArray]:
+        """The log-posterior, and the expected counts of each level among matches and other pairs.
+
+        The match probability of every pattern goes into `match`.
+        """
+        matches, others = np.zeros(self.total), np.zeros(self.total)
+        log_m, log_u = np.log(m), np.log(u)
+        value = _expectation(
+            self.counts.patterns, self.counts.counts, self.first, log_m, log_u,
+            np.log(p), np.log1p(-p), self.match, matches, others,
+        )  # fmt: skip
+        priors = log_m.sum() + (0.0 if self.settings.fixed_u else log_u.sum())
+        return float(value + self.settings.prior * priors), matches, others
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _expectation(
+    patterns: NDArray[np.uint8],
+    counts: FloatArray,
+    first: NDArray[np.int64],
+    log_m: FloatArray,
+    log_u: FloatArray,
+    log_p: float,
+    log_q: float,
+    match: FloatArray,
+    matches: FloatArray,
+    others: FloatArray,
+) -> float:
+    """Match probability of every pattern into `match`, level counts added up; returns the log-likelihood."""
+    likelihood = 0.0
+    for g in range(counts.size):
+        a, b = log_p, log_q
+        for k in range(first.size):
+            if patterns[g, k] > 0:
+                a += log_m[first[k] + patterns[g, k] - 1]
+                b += log_u[first[k] + patterns[g, k] - 1]
+        smaller = np.exp(-abs(a - b)) / (1.0 + np.exp(-abs(a - b)))
+        likelihood += counts[g] * (max(a, b) - np.log1p(-smaller))
+        match[g] = 1.0 - smaller if a >= b else smaller
+        other = smaller if a >= b else 1.0 - smaller
+        for k in range(first.size):
+            if patterns[g, k] > 0:
+                matches[first[k] + patterns[g, k] - 1] += counts[g] * match[g]
+                others[first[k] + patterns[g, k] - 1] += counts[g] * other
+    return likelihood
+
+
+def estimate(counts: PatternCounts, levels: Sequence[int], settings: EMSettings) -> Estimate:
+    """Estimate m, u and p by expectation maximisation.
+
+    It starts from m = `START_M` at full agreement, u as it is among all pairs, and p = `start_p`.
+
+    Parameters
+    ----------
+    counts : PatternCounts
+        At least one pair.
+    levels : sequence of int, length K
+        How many levels each attribute has.
+    settings : EMSettings
+    """
+    model = _Model(counts, levels, settings)
+    m = np.concatenate([np.append(np.full(n - 1, (1 - START_M) / (n - 1)), START_M) for n in levels])
+    p = float(np.clip(settings.start_p if settings.p is None else settings.p, BOUND, 1 - BOUND))
+    _, matches, others = model.expect(m, m, p)
+    u = model.proportions(matches + others)
+    value, matches, others = model.expect(m, u, p)
+    trace, converged = [value], False
+    while not converged and len(trace) <= settings.most_iterations:
+        new_m = model.proportions(matches)
+        new_u = u if settings.fixed_u else model.proportions(others)
+        new_p = p if settings.p is not None else float(counts.counts @ model.match) / counts.pairs
+        new_p = min(max(new_p, BOUND), 1 - BOUND)
+        moved = max(float(np.abs(new_m - m).max()), float(np.abs(new_u - u).max()), abs(new_p / p - 1.0))
+        m, u, p = new_m, new_u, new_p
+        value, matches, others = model.expect(m, u, p)
+        trace.append(value)
+        converged = moved <= settings.tolerance
+    return Estimate(
+        m=tuple(np.split(m, model.ends)),
+        u=tuple(np.split(u, model.ends)),
+        p=p,
+        log_posterior=tuple(trace),
+        converged=converged,
+        match_probability=model.match,
+    )
+
+
+def bounded_proportions(counts: FloatArray) -> FloatArray:
+    """Maximise ``sum_l counts_l log(theta_l)`` over probabilities that are all at least `BOUND`.
+
+    Levels that would fall below are put at the bound, the others share the rest in proportion.
+    """
+    total = counts.sum()
+    if total == 0:
+        return np.full(counts.size, 1.0 / counts.size)
+    low = np.zeros(counts.size, dtype=np.bool_)
+    while True:
+        rest = (1.0 - BOUND * low.sum()) / counts[~low].sum()
+        theta = np.where(low, BOUND, counts * rest)
+        if (theta >= BOUND).all():
+            return theta
+        low |= theta < BOUND

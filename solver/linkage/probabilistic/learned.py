@@ -1,0 +1,176 @@
+"""A probabilistic linker with its probabilities: it scores pairs by their match weights."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from datasets.errors import DataError
+from solver.errors import UsageError
+from solver.linkage.linker import LearnedLinker, LinkageTask, in_chunks
+from solver.linkage.probabilistic.blocking import make_blocks
+from solver.linkage.probabilistic.coding import CodedColumn, code_column, code_files, readable_columns
+from solver.linkage.probabilistic.comparisons import Comparison
+from solver.linkage.probabilistic.decision import Thresholds
+from solver.linkage.probabilistic.kernels import Blocks, Coded, Weights, add_weights
+from solver.linkage.probabilistic.weights import compiled_weights, level_weights
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+_ROWS_PER_TASK = 64
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedFiles:
+    """Two files ready to be compared.
+
+    Attributes
+    ----------
+    attributes : tuple of str
+    comparisons : tuple of Comparison
+        Of each attribute, in its units.
+    columns : tuple of CodedColumn
+    coded : Coded
+    blocks : Blocks
+        Which pairs are compared.
+    """
+
+    attributes: tuple[str, ...]
+    comparisons: tuple[Comparison, ...]
+    columns: tuple[CodedColumn, ...]
+    coded: Coded
+    blocks: Blocks
+
+    @classmethod
+    def of(cls, task: LinkageTask, comparisons: Mapping[str, Comparison], keys: Sequence[str]) -> Self:
+        """Code the files of a task, shares of deviation and range being taken of both files together."""
+        readable = readable_columns(task, comparisons)
+        own = tuple(_in_units(comparisons[name], *columns) for name, columns in readable.items())
+        columns = tuple(code_column(*pair, how) for pair, how in zip(readable.values(), own, strict=True))
+        return cls(tuple(readable), own, columns, code_files(columns), make_blocks(task, keys))
+
+
+def _in_units(comparison: Comparison, queries: Any, candidates: Any) -> Comparison:
+    if not comparison.relative:
+        return comparison
+    values = np.concatenate([np.asarray(column.dropna(), np.float64) for column in (queries, candidates)])
+    return comparison.in_units(float(values.std()), float(np.ptp(values)))
+
+
+class LearnedProbabilistic(LearnedLinker):
+    """Scores are match weights in bits: the sum over attributes of ``log2(m / u)`` at the level reached.
+
+    Parameters
+    ----------
+    files : ComparedFiles
+    m, u : sequence of ndarray of float64
+        Of every attribute, the probability of each level, disagreement first.
+    p : float
+        The share of matches among the compared pairs.
+    parameters : dict
+    notes : tuple of str
+    """
+
+    def __init__(
+        self,
+        files: ComparedFiles,
+        m: Sequence[FloatArray],
+        u: Sequence[FloatArray],
+        p: float,
+        parameters: dict[str, Any],
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        self.files = files
+        self.p = p
+        self.level_weights = tuple(level_weights(*pair) for pair in zip(m, u, strict=True))
+        self.parameters = parameters
+        self.notes = notes
+        self._weights: Weights = compiled_weights(files.columns, files.comparisons, self.level_weights)
+
+    @property
+    def even(self) -> float:
+        """The match weight at which a match is as likely as none, in bits."""
+        return float(np.log2(1.0 - self.p) - np.log2(self.p))
+
+    def scores(self, rows: IndexArray) -> FloatArray:
+        """Match weights of some queries with every candidate; -inf where no blocking key is equal."""
+        coded, blocks = self.files.coded, self.files.blocks
+        total = np.empty((rows.size, coded.candidate_slot.shape[1]))
+
+        def task(first: int) -> None:
+            part = slice(first, first + _ROWS_PER_TASK)
+            add_weights(coded, blocks, self._weights, rows[part], total[part])
+
+        firsts = range(0, rows.size, _ROWS_PER_TASK)
+        if len(firsts) <= 1:
+            list(map(task, firsts))
+        else:
+            with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+                list(pool.map(task, firsts))
+        return total
+
+    def probabilities(self, scores: FloatArray) -> FloatArray:
+        """``p 2**w / (p 2**w + 1 - p)`` for a match weight w."""
+        return np.asarray(expit(np.log(2.0) * (scores - self.even)), dtype=np.float64)
+
+    def outcomes(self, thresholds: Thresholds) -> dict[str, float]:
+        """How many pairs are linked, clerical and non-linked, each looked at once."""
+        total = dict.fromkeys(("linked", "clerical", "non_linked"), 0.0)
+        for weights in self._all_weights():
+            for name, count in thresholds.outcomes(weights, np.ones(weights.size)).items():
+                total[name] += count
+        return total
+
+    def _all_weights(self) -> Iterator[FloatArray]:
+        queries, candidates = len(self.files.coded.query_code), self.files.coded.candidate_slot.shape[1]
+        for _, scores in in_chunks(self, np.arange(queries), candidates):
+            yield scores.ravel()
+
+
+def restored_linker(parameters: Mapping[str, Any], task: LinkageTask) -> LearnedProbabilistic:
+    """Apply parameters that were learned before to the files of a task.
+
+    Raises
+    ------
+    UsageError
+        If they are not those of a probabilistic linker, or of other attributes.
+    """
+    try:
+        rows = {str(row["attribute"]): row for row in parameters["attributes"]}
+        comparisons = {name: Comparison.from_dict(row["comparison"]) for name, row in rows.items()}
+        m, u = ([np.array(row[key], dtype=np.float64) for row in rows.values()] for key in ("m", "u"))
+        p, keys = float(parameters["p"]), [str(key) for key in parameters["blocking"]]
+    except (KeyError, TypeError, ValueError, DataError) as problem:
+        raise UsageError(f"these are no parameters of a probabilistic linker: {_said(problem)}") from None
+    if tuple(rows) != tuple(task.query_attributes):
+        raise UsageError(
+            f"the parameters are those of attributes {', '.join(rows)}, not of "
+            f"{', '.join(task.query_attributes)}; name the same ones"
+        )
+    if not 0.0 < p < 1.0:
+        raise UsageError(f"the share of matches p is {p:g}; it must be between 0 and 1")
+    for name, *tables in zip(rows, m, u, strict=True):
+        for symbol, table in zip("mu", tables, strict=True):
+            _check_probabilities(name, symbol, table, comparisons[name].levels)
+    return LearnedProbabilistic(ComparedFiles.of(task, comparisons, keys), m, u, p, dict(parameters))
+
+
+def _said(problem: Exception) -> str:
+    return f"{problem} is missing" if isinstance(problem, KeyError) else str(problem)
+
+
+def _check_probabilities(name: str, symbol: str, table: FloatArray, levels: int) -> None:
+    if table.shape != (levels,):
+        raise UsageError(
+            f"attribute {name!r} has {levels} levels of agreement, but {table.size} {symbol}-probabilities"
+        )
+    if not ((table > 0).all() and abs(float(table.sum()) - 1.0) < 1e-6):
+        raise UsageError(f"the {symbol}-probabilities of attribute {name!r} must be positive and sum to one")

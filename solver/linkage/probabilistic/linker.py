@@ -1,0 +1,230 @@
+"""Probabilistic record linkage as a linker: its settings, and learning them from two files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datasets.masking.base import option, parse_names, parse_number, parse_whole
+from solver.errors import UsageError
+from solver.linkage.linker import LearnedLinker, LinkageTask, Linker
+from solver.linkage.probabilistic.comparisons import USUAL, Comparison, parse_comparison
+from solver.linkage.probabilistic.decision import Thresholds, error_rate_thresholds
+from solver.linkage.probabilistic.em import EMSettings, Estimate, estimate
+from solver.linkage.probabilistic.learned import ComparedFiles, LearnedProbabilistic, restored_linker
+from solver.linkage.probabilistic.notes import notes_on
+from solver.linkage.probabilistic.patterns import PatternCounts, agreement_patterns
+from solver.linkage.probabilistic.weights import level_weights, pattern_weights
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Probabilistic(Linker):
+    """Fellegi and Sunter's linkage: match weights from m- and u-probabilities learned by EM.
+
+    Attributes
+    ----------
+    compare : tuple of (str, Comparison)
+        How to compare single attributes; the others are compared as `comparisons.USUAL` says.
+    blocking : tuple of str
+        Only pairs that are equal on one of these columns are compared; all others are non-links.
+    match_share : float, optional
+        The share p of matches among the compared pairs, when it is known. Files in bijection have
+        1 / records unless there are blocking keys or `estimate_share` is set.
+    estimate_share : bool
+        Estimate p also for files in bijection.
+    fixed_u : bool
+        Take u-probabilities from the agreement of all pairs.
+    prior : float
+        Pairs added to each level of each attribute before m and u are estimated.
+    false_link_rate, false_non_link_rate : float, optional
+        The two error rates of the decision rule, mu and lambda: both or none.
+    tolerance : float
+        EM has converged when no probability moves by more.
+    most_iterations : int
+
+    Raises
+    ------
+    UsageError
+        If a setting is out of range or two contradict each other.
+    """
+
+    name: ClassVar[str] = "prl"
+
+    compare: tuple[tuple[str, Comparison], ...] = field(
+        default=(),
+        metadata=option(
+            "how to compare an attribute: surname=equal, age=within:2, income=deviations:0.1,0.5, "
+            "name=jaro-winkler:0.92..0.7 (interpolated); repeat it for others",
+            parse_comparison,
+            metavar="A=HOW",
+            repeated=True,
+        ),
+    )
+    blocking: tuple[str, ...] = field(
+        default=(),
+        metadata=option(
+            "compare only pairs that are equal on one of these columns", parse_names, metavar="A,B"
+        ),
+    )
+    match_share: float | None = field(
+        default=None,
+        metadata=option(
+            "share p of matches among compared pairs (default: 1/records in a bijection, else estimated)",
+            parse_number,
+            metavar="P",
+        ),
+    )
+    estimate_share: bool = field(default=False, metadata=option("estimate p also in a bijection", None))
+    fixed_u: bool = field(
+        default=False, metadata=option("take u-probabilities from the agreement of all pairs", None)
+    )
+    prior: float = field(
+        default=1.0,
+        metadata=option(
+            "pairs added to each level of an attribute, for m and u (default 1)", parse_number, metavar="C"
+        ),
+    )
+    false_link_rate: float | None = field(
+        default=None,
+        metadata=option("most non-matches to link, as a share of them", parse_number, metavar="MU"),
+    )
+    false_non_link_rate: float | None = field(
+        default=None,
+        metadata=option("most matches to leave out, as a share of them", parse_number, metavar="LAMBDA"),
+    )
+    tolerance: float = field(
+        default=1e-6,
+        metadata=option(
+            "EM stops when no probability moves by more (default 1e-6)", parse_number, metavar="T"
+        ),
+    )
+    most_iterations: int = field(
+        default=5000, metadata=option("most iterations of EM (default 5000)", parse_whole, metavar="N")
+    )
+
+    def __post_init__(self) -> None:
+        names = [name for name, _ in self.compare]
+        twins = [name for name in names if names.count(name) > 1]
+        if twins:
+            raise UsageError(f"attribute {twins[0]!r} has two comparisons; give one")
+        if self.match_share is not None and not 0 < self.match_share < 1:
+            raise UsageError(f"the share of matches is {self.match_share:g}; it must be between 0 and 1")
+        if self.match_share is not None and self.estimate_share:
+            raise UsageError(
+                "the share of matches is both given and to be estimated; leave out one of the two"
+            )
+        if not 0 <= self.prior < np.inf:
+            raise UsageError(f"the prior is {self.prior:g} pairs; it must be finite and not negative")
+        if not 0 < self.tolerance < np.inf:
+            raise UsageError(f"the tolerance is {self.tolerance:g}; it must be positive")
+        if self.most_iterations < 1:
+            raise UsageError(f"EM needs at least one iteration, not {self.most_iterations}")
+        self._check_rates()
+
+    def _check_rates(self) -> None:
+        rates = (self.false_link_rate, self.false_non_link_rate)
+        if (rates[0] is None) != (rates[1] is None):
+            raise UsageError("thresholds need both error rates: of false links and of false non-links")
+        for rate in rates:
+            if rate is not None and not 0 <= rate <= 1:
+                raise UsageError(f"an error rate is {rate:g}; it must be between 0 and 1")
+
+    def learn(self, task: LinkageTask) -> LearnedLinker:
+        """Count agreement patterns, estimate m, u and p, and find thresholds (see `Linker.learn`)."""
+        files = ComparedFiles.of(task, self._comparisons(task), self.blocking)
+        counts = agreement_patterns(files.coded, files.blocks)
+        if not counts.pairs:
+            raise UsageError(f"no pair of records is equal on {' or '.join(self.blocking)}; block by others")
+        records = (len(task.queries), len(task.candidates))
+        p = self._known_share(task)
+        settings = EMSettings(
+            p=p,
+            start_p=min(0.5, min(records) / counts.pairs),
+            fixed_u=self.fixed_u,
+            prior=self.prior,
+            tolerance=self.tolerance,
+            most_iterations=self.most_iterations,
+        )
+        found = estimate(counts, [how.levels for how in files.comparisons], settings)
+        parameters = self._parameters(files, counts, found, p_known=p is not None)
+        notes = notes_on(files.attributes, found, settings, min(records), counts.pairs)
+        learned = LearnedProbabilistic(files, found.m, found.u, found.p, parameters, notes)
+        if self.false_link_rate is not None and self.false_non_link_rate is not None:
+            thresholds = error_rate_thresholds(
+                weights=pattern_weights(counts.patterns, learned.level_weights),
+                matches=counts.counts * found.match_probability,
+                others=counts.counts * (1.0 - found.match_probability),
+                most_false_links=self.false_link_rate,
+                most_false_non_links=self.false_non_link_rate,
+                even=learned.even,
+            )
+            parameters["thresholds"] = thresholds.to_dict() | self._outcomes(
+                learned, thresholds, counts, records[0] * records[1]
+            )
+        return learned
+
+    @classmethod
+    def restored(cls, parameters: Mapping[str, Any], task: LinkageTask) -> LearnedLinker:
+        """A linker with these probabilities (see `Linker.restored`)."""
+        return restored_linker(parameters, task)
+
+    def _comparisons(self, task: LinkageTask) -> dict[str, Comparison]:
+        given = dict(self.compare)
+        for name in given:
+            if name not in task.query_attributes:
+                raise UsageError(
+                    f"there is a comparison for {name!r}, which is not among the attributes "
+                    f"{', '.join(task.query_attributes)}"
+                )
+        return {name: given.get(name, USUAL[task.schema[name].scale]) for name in task.query_attributes}
+
+    def _known_share(self, task: LinkageTask) -> float | None:
+        if self.match_share is not None:
+            return self.match_share
+        bijection = task.bijection and not self.estimate_share and not self.blocking
+        return 1.0 / len(task.queries) if bijection else None
+
+    def _parameters(
+        self, files: ComparedFiles, counts: PatternCounts, found: Estimate, *, p_known: bool
+    ) -> dict[str, Any]:
+        rows = zip(files.attributes, files.comparisons, found.m, found.u, strict=True)
+        return {
+            "p": found.p,
+            "p_estimated": not p_known,
+            "attributes": [
+                {
+                    "attribute": name,
+                    "comparison": comparison.to_dict(),
+                    "m": m.tolist(),
+                    "u": u.tolist(),
+                    "weights": level_weights(m, u).tolist(),
+                }
+                for name, comparison, m, u in rows
+            ],
+            "blocking": list(self.blocking),
+            "compared_pairs": int(counts.pairs),
+            "patterns": len(counts.counts),
+            "expected_matches": float(counts.counts @ found.match_probability),
+            "iterations": found.iterations,
+            "converged": found.converged,
+            "log_posterior": found.log_posterior[-1],
+            "thresholds": None,
+        }
+
+    @staticmethod
+    def _outcomes(
+        learned: LearnedProbabilistic, thresholds: Thresholds, counts: PatternCounts, pairs: int
+    ) -> dict[str, Any]:
+        """Pairs by outcome; those that were not compared are non-links."""
+        if any(how.disagreement is not None for how in learned.files.comparisons):
+            return {name: int(count) for name, count in learned.outcomes(thresholds).items()}
+        weights = pattern_weights(counts.patterns, learned.level_weights)
+        outcomes = {name: int(count) for name, count in thresholds.outcomes(weights, counts.counts).items()}
+        outcomes["non_linked"] += pairs - int(counts.pairs)
+        return outcomes

@@ -1,0 +1,54 @@
+"""What users ought to know about an estimate, in one line each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from solver.linkage.probabilistic.em import BOUND, EMSettings, Estimate
+
+
+def notes_on(
+    attributes: Sequence[str], found: Estimate, settings: EMSettings, records: int, pairs: float
+) -> tuple[str, ...]:
+    """What is doubtful about an estimate.
+
+    Parameters
+    ----------
+    attributes : sequence of str, length K
+    found : Estimate
+    settings : EMSettings
+    records : int
+        Those of the smaller file: the most matches there can be when no record has two partners.
+    pairs : float
+        How many were compared.
+    """
+    notes = []
+    if not found.converged:
+        notes.append(
+            f"EM did not converge in {found.iterations:,} iterations: probabilities still moved by more "
+            f"than {settings.tolerance:g}; allow more iterations"
+        )
+    expected = found.p * pairs
+    if settings.p is None and found.p <= BOUND:
+        notes.append(f"the share of matches p is at its bound {BOUND:g}: EM found no matches")
+    elif settings.p is None and expected > 1.5 * records:
+        notes.append(
+            f"EM expects {expected:,.0f} matches for {records:,} records: what it found are pairs alike, not "
+            "matches; give the share of matches, or compare other attributes"
+        )
+    for name, m, u in zip(attributes, found.m, found.u, strict=True):
+        for symbol, table in (("m", m), ("u", u)):
+            at_bound = [str(level) for level in np.flatnonzero(table <= BOUND * (1 + 1e-6))]
+            if at_bound:
+                notes.append(
+                    f"the {symbol}-probability of {name!r} is at its bound {BOUND:g} at level "
+                    f"{', '.join(at_bound)} (0 is disagreement), which makes the weight there; set a prior"
+                )
+        if m[-1] <= u[-1]:
+            notes.append(
+                f"full agreement on {name!r} is no likelier among matches (m = {m[-1]:.4g}) than among other "
+                f"pairs (u = {u[-1]:.4g}): it does not speak for a match"
+            )
+    return tuple(notes)

@@ -1,0 +1,31 @@
+"""All linkers by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from solver.linkage.bayesian.linker import Bayesian
+from solver.linkage.distance_based import DistanceBased
+from solver.linkage.linker import Linker
+from solver.linkage.probabilistic.linker import Probabilistic
+from solver.linkage.representatives.linkers import OrderedWeightedAverages, SugenoIntegrals
+from solver.linkage.representatives.one_dimension import PrincipalComponent, SumOfStandardised
+from solver.linkage.representatives.random_matching import RandomMatching
+
+LINKERS: Mapping[str, type[Linker]] = MappingProxyType(
+    {
+        linker.name: linker
+        for linker in (
+            DistanceBased,
+            Probabilistic,
+            OrderedWeightedAverages,
+            SugenoIntegrals,
+            Bayesian,
+            PrincipalComponent,
+            SumOfStandardised,
+            RandomMatching,
+        )
+    }
+)
+"""Every linker by name. A new one is one file and its class here."""

@@ -1,0 +1,262 @@
+"""The linkers `owa` and `sugeno`: representatives of both files, and a linker that compares these."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from datasets.masking.base import Option, option, parse_whole
+from datasets.schema import Attribute, Scale, Schema
+from solver.errors import UsageError
+from solver.linkage.linker import LearnedLinker, LinkageTask, Linker
+from solver.linkage.representatives.aggregation import owa, sugeno
+from solver.linkage.representatives.classes import in_classes
+from solver.linkage.representatives.inner import INNER_LINKERS
+from solver.linkage.representatives.normalising import (
+    MISSING,
+    NORMALISATIONS,
+    attribute_values,
+    normalised,
+    standardised,
+)
+from solver.linkage.representatives.quantifiers import FAMILIES, Family, Quantifier, parse_family
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+
+def _normalisation_option(default: str) -> dict[str, Option]:
+    known = ", ".join(NORMALISATIONS)
+    return option(f"how each file is normalised: {known} (default: {default})", str, metavar="WAY")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RepresentativeLinker(Linker):
+    """Link files without common attributes by representatives of their records.
+
+    Section 3 of Torra and Nin (2008). Each file is normalised by itself; each quantifier turns the values of
+    a record into one number, whatever their order and however many they are; another linker compares these.
+
+    Attributes
+    ----------
+    quantifiers : tuple of families
+        Functions Q, one representative each.
+    normalisation : str
+        ``ranging`` (N1), ``standardising`` (N2) or ``normal``, of the attributes of each file.
+    missing : str
+        ``projection`` leaves missing values out of their record, ``zero`` replaces them after normalising.
+    linkage : str
+        Which linker compares the representatives: one of `INNER_LINKERS`.
+    standardise : bool
+        Whether the representatives of each file are standardised before they are compared.
+    classes : int
+        How many classes of equal frequency the representatives are put in; 0 leaves them numbers.
+    inner : Linker, optional
+        The linker that compares the representatives, in place of `linkage`; `restored` does not know it.
+
+    Raises
+    ------
+    UsageError
+        If a setting is unknown or out of range.
+    """
+
+    common_attributes: ClassVar[bool] = False
+
+    quantifiers: tuple[Family, ...] = field(
+        default=(FAMILIES["sigmoid"],),
+        metadata=option(
+            "power, sigmoid or threshold (default: sigmoid), with alphas of your own as in power:0.5,2, "
+            "or points:0 0 0.5 0.2 1 1; can be repeated",
+            parse_family,
+            metavar="Q",
+            repeated=True,
+        ),
+    )
+    normalisation: str = field(default="standardising", metadata=_normalisation_option("standardising"))
+    missing: str = field(
+        default="projection",
+        metadata=option(
+            "missing values: projection leaves them out of their record, zero puts 0 after normalising "
+            "(default: projection)",
+            str,
+            metavar="WAY",
+        ),
+    )
+    linkage: str = field(
+        default="distance",
+        metadata=option(
+            f"what compares the representatives: {', '.join(INNER_LINKERS)} (default: distance)",
+            str,
+            metavar="WAY",
+        ),
+    )
+    standardise: bool = field(default=False, metadata=option("standardise the representatives", None))
+    classes: int = field(
+        default=0,
+        metadata=option(
+            "classes of equal frequency for the representatives (default: 0, numbers as they are)",
+            parse_whole,
+            metavar="N",
+        ),
+    )
+    inner: Linker | None = None
+
+    def __post_init__(self) -> None:
+        _check_choice("--normalisation", self.normalisation, tuple(NORMALISATIONS))
+        _check_choice("--missing", self.missing, MISSING)
+        _check_choice("--linkage", self.linkage, tuple(INNER_LINKERS))
+        if not self.functions:
+            raise UsageError("there is no quantifier; give at least one with --quantifiers")
+        twice = {function for function in self.functions if self.functions.count(function) > 1}
+        if twice:
+            raise UsageError(f"the quantifier {min(map(str, twice))} is given twice; give it once")
+        if self.classes < 0 or self.classes == 1:
+            raise UsageError(f"--classes is {self.classes}; give at least 2, or 0 for numbers as they are")
+
+    @property
+    def functions(self) -> tuple[Quantifier, ...]:
+        """All quantifiers in a row."""
+        return tuple(chain.from_iterable(self.quantifiers))
+
+    @staticmethod
+    @abstractmethod
+    def aggregate(values: FloatArray, quantifiers: Sequence[Quantifier]) -> FloatArray:
+        """Representatives (n, k) of normalised values (n, attributes) that are NaN where missing."""
+
+    def representatives(self, frame: pd.DataFrame, attributes: Sequence[str], schema: Schema) -> FloatArray:
+        """Representatives of the records of one file, shape (n, quantifiers); NaN for records without values.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            n rows.
+        attributes : sequence of str
+            Its attributes to use, numeric or ordinal.
+        schema : Schema
+            Scale and categories of these attributes.
+
+        Raises
+        ------
+        UsageError
+            If an attribute is nominal, or a value cannot be used.
+        """
+        values = normalised(attribute_values(frame, attributes, schema), self.normalisation, self.missing)
+        made = self.aggregate(values, self.functions)
+        return standardised(made) if self.standardise else made
+
+    def learn(self, task: LinkageTask) -> LearnedLinker:
+        """Make the representatives of both files, and let the inner linker learn from them."""
+        inner_task = self._inner_task(task)
+        return _Learned(self, task, self._inner(inner_task).learn(inner_task))
+
+    @classmethod
+    def restored(cls, parameters: Mapping[str, Any], task: LinkageTask) -> LearnedLinker:
+        """A linker with the same quantifiers and settings, for these files."""
+        try:
+            linker = cls(
+                quantifiers=tuple(parse_family(text) for text in parameters["quantifiers"]),
+                **{name: parameters[name] for name in _SETTINGS},
+            )
+            inner = parameters["inner"]
+        except (KeyError, TypeError, AttributeError):
+            raise UsageError(f"these are not parameters of {cls.name}: {_NEEDED}") from None
+        inner_task = linker._inner_task(task)
+        return _Learned(linker, task, type(linker._inner(inner_task)).restored(inner, inner_task))
+
+    def _inner(self, task: LinkageTask) -> Linker:
+        return self.inner or INNER_LINKERS[self.linkage](task.schema)
+
+    def _inner_task(self, task: LinkageTask) -> LinkageTask:
+        """The task of linking representatives, which both files have in common."""
+        made = (
+            self.representatives(task.queries, task.query_attributes, task.schema),
+            self.representatives(task.candidates, task.candidate_attributes, task.schema),
+        )
+        names = tuple(str(function) for function in self.functions)
+        if self.classes:
+            codes = in_classes(*made, classes=self.classes)
+            queries, candidates = (pd.DataFrame(side, columns=names) for side in codes)
+            categories = tuple(str(at) for at in range(1, self.classes + 1))
+            attributes = tuple(Attribute(name, scale=Scale.ORDINAL, categories=categories) for name in names)
+        else:
+            queries, candidates = (pd.DataFrame(values, columns=names) for values in made)
+            attributes = tuple(Attribute(name) for name in names)
+        return LinkageTask(
+            queries=queries,
+            candidates=candidates,
+            query_attributes=names,
+            candidate_attributes=names,
+            schema=Schema(attributes),
+            bijection=task.bijection,
+            seed=task.seed,
+        )
+
+
+_SETTINGS = ("normalisation", "missing", "linkage", "standardise", "classes")
+_NEEDED = f"they need quantifiers, {', '.join(_SETTINGS)} and inner"
+
+
+class _Learned(LearnedLinker):
+    """Hands everything to the linker of the representatives."""
+
+    def __init__(self, linker: RepresentativeLinker, task: LinkageTask, inner: LearnedLinker) -> None:
+        self._inner = inner
+        self.parameters = {
+            "quantifiers": [str(function) for function in linker.functions],
+            **{name: getattr(linker, name) for name in _SETTINGS},
+            "inner": inner.parameters,
+        }
+        self.notes = (*_notes_on_empty(task), *inner.notes)
+
+    def scores(self, rows: IndexArray) -> FloatArray:
+        return self._inner.scores(rows)
+
+    def probabilities(self, scores: FloatArray) -> FloatArray | None:
+        return self._inner.probabilities(scores)
+
+
+def _notes_on_empty(task: LinkageTask) -> tuple[str, ...]:
+    sides = (
+        ("queries", task.queries, task.query_attributes),
+        ("candidates", task.candidates, task.candidate_attributes),
+    )
+    counts = [(what, int(frame[list(names)].isna().all(axis=1).sum())) for what, frame, names in sides]
+    return tuple(f"{count} of the {what} have no value at all" for what, count in counts if count)
+
+
+def _check_choice(name: str, value: object, known: Sequence[str]) -> None:
+    if value not in known:
+        raise UsageError(f"{name} is {value!r}; use one of {', '.join(known)}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class OrderedWeightedAverages(RepresentativeLinker):
+    """Representatives are OWA operators: Choquet integrals for symmetric measures."""
+
+    name: ClassVar[str] = "owa"
+
+    @staticmethod
+    def aggregate(values: FloatArray, quantifiers: Sequence[Quantifier]) -> FloatArray:
+        """Representatives (n, k) of normalised values: see `owa`."""
+        return owa(values, quantifiers)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SugenoIntegrals(RepresentativeLinker):
+    """Representatives are Sugeno integrals for symmetric measures."""
+
+    name: ClassVar[str] = "sugeno"
+
+    normalisation: str = field(default="ranging", metadata=_normalisation_option("ranging"))
+
+    @staticmethod
+    def aggregate(values: FloatArray, quantifiers: Sequence[Quantifier]) -> FloatArray:
+        """Representatives (n, k) of normalised values: see `sugeno`."""
+        return sugeno(values, quantifiers)

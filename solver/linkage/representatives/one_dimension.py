@@ -1,0 +1,155 @@
+"""The linkers `pca` and `zscore`: each file is put in an order, and records are linked by their places."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from datasets.masking.base import option
+from datasets.schema import Schema
+from solver.errors import UsageError
+from solver.linkage.linker import LearnedLinker, LinkageTask, Linker
+from solver.linkage.representatives.normalising import attribute_values, standardised
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+Loadings = dict[str, float]
+
+_BY = ("rank", "score")
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneDimension(Linker):
+    """Link by one number per record, a weighted sum of its standardised values in its own file.
+
+    Attributes
+    ----------
+    by : str
+        ``rank`` compares relative ranks (ties share their mean rank), ``score`` the standardised sums.
+
+    Raises
+    ------
+    UsageError
+        If `by` is neither.
+    """
+
+    common_attributes: ClassVar[bool] = False
+
+    by: str = field(
+        default="rank",
+        metadata=option(
+            "compare places in the order (rank) or values (score) (default: rank)", str, metavar="WAY"
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        if self.by not in _BY:
+            raise UsageError(f"--by is {self.by!r}; use one of {', '.join(_BY)}")
+
+    @staticmethod
+    @abstractmethod
+    def loadings(values: FloatArray) -> FloatArray:
+        """Weights (attributes,) of the standardised values (n, attributes) of one file."""
+
+    def learn(self, task: LinkageTask) -> LearnedLinker:
+        """Find the loadings of both files."""
+        queries, candidates = (self._learned(side) for side in _sides(task))
+        return self._placed(task, queries, candidates)
+
+    def _learned(self, side: _Side) -> Loadings:
+        return dict(zip(side.attributes, self.loadings(side.values).tolist(), strict=True))
+
+    @classmethod
+    def restored(cls, parameters: Mapping[str, Any], task: LinkageTask) -> LearnedLinker:
+        """The same loadings, applied to these files."""
+        try:
+            by = parameters["by"]
+            queries, candidates = (_read(parameters["loadings"][name]) for name in ("queries", "candidates"))
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise UsageError(
+                f"these are not parameters of {cls.name}: they need by, and the loadings of both files"
+            ) from None
+        return cls(by=by)._placed(task, queries, candidates)
+
+    def _placed(self, task: LinkageTask, queries: Loadings, candidates: Loadings) -> LearnedLinker:
+        first, second = _sides(task)
+        parameters = {"by": self.by, "loadings": {"queries": queries, "candidates": candidates}}
+        return _Placed(self._places(first, queries), self._places(second, candidates), parameters)
+
+    def _places(self, side: _Side, loadings: Loadings) -> FloatArray:
+        if tuple(loadings) != side.attributes:
+            raise UsageError(
+                f"the loadings are of {', '.join(loadings)}, but the file has {', '.join(side.attributes)}; "
+                "choose the same attributes as when they were learned"
+            )
+        sums = (side.values * np.array(list(loadings.values()))).sum(axis=1)
+        if self.by == "rank":
+            return np.asarray((pd.Series(sums).rank().to_numpy() - 0.5) / sums.size)
+        return standardised(sums[:, None])[:, 0]
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """One file: its attributes, and their standardised values, 0 where missing."""
+
+    attributes: tuple[str, ...]
+    values: FloatArray
+
+    @classmethod
+    def of(cls, frame: pd.DataFrame, attributes: Sequence[str], schema: Schema) -> Self:
+        values = standardised(attribute_values(frame, attributes, schema))
+        return cls(tuple(attributes), np.nan_to_num(values, nan=0.0))
+
+
+def _sides(task: LinkageTask) -> tuple[_Side, _Side]:
+    return (
+        _Side.of(task.queries, task.query_attributes, task.schema),
+        _Side.of(task.candidates, task.candidate_attributes, task.schema),
+    )
+
+
+def _read(loadings: Mapping[str, Any]) -> Loadings:
+    return {str(name): float(value) for name, value in loadings.items()}
+
+
+class _Placed(LearnedLinker):
+    def __init__(self, queries: FloatArray, candidates: FloatArray, parameters: dict[str, Any]) -> None:
+        self.parameters = parameters
+        self._queries, self._candidates = queries, candidates
+
+    def scores(self, rows: IndexArray) -> FloatArray:
+        """Distances of places with their sign changed."""
+        return np.asarray(-np.abs(self._queries[rows][:, None] - self._candidates))
+
+
+class PrincipalComponent(OneDimension):
+    """By the first principal component of each file (Domingo-Ferrer and Torra 2003).
+
+    That of the correlation matrix, with the sign that makes the sum of its loadings positive: components have
+    no direction of their own, and attributes of both files are taken to grow together.
+    """
+
+    name: ClassVar[str] = "pca"
+
+    @staticmethod
+    def loadings(values: FloatArray) -> FloatArray:
+        """The eigenvector of the largest eigenvalue."""
+        first = np.linalg.eigh(values.T @ values)[1][:, -1]
+        return np.asarray(first if first.sum() >= 0.0 else -first)
+
+
+class SumOfStandardised(OneDimension):
+    """By the sum of z-scores of each file (Domingo-Ferrer and Torra 2003)."""
+
+    name: ClassVar[str] = "zscore"
+
+    @staticmethod
+    def loadings(values: FloatArray) -> FloatArray:
+        """All equal to 1."""
+        return np.ones(values.shape[1])

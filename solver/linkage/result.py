@@ -1,0 +1,108 @@
+"""What `link` returns: frozen, readable, and the same as its JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from solver.linkage.curves import PrecisionRecall
+from solver.results import RecordsTable, dump_json
+
+_MOST_POINTS = 500
+"""Points of the precision-recall curve that the JSON holds."""
+
+
+@dataclass(frozen=True)
+class OneToOne:
+    """What a one-to-one matching links.
+
+    Attributes
+    ----------
+    matching : str
+        Its name.
+    threshold : float or None
+        The smallest score of a link.
+    claimed, correct : int
+        Its links, and those that are right.
+    matches : int
+        Records that have a partner.
+    """
+
+    matching: str
+    threshold: float | None
+    claimed: int
+    correct: int
+    matches: int
+
+    @property
+    def precision(self) -> float | None:
+        """Share of the links that are right; None when there is no link."""
+        return self.correct / self.claimed if self.claimed else None
+
+    @property
+    def recall(self) -> float:
+        """Share of the records with a partner that are linked to it."""
+        return self.correct / self.matches
+
+    def to_dict(self) -> dict[str, Any]:
+        """The part of the JSON."""
+        counts = {name: getattr(self, name) for name in ("matching", "threshold", "claimed", "correct")}
+        return {**counts, "precision": self.precision, "recall": self.recall}
+
+
+@dataclass(frozen=True)
+class LinkResult:
+    """What a linker re-identifies in a file pair.
+
+    Attributes
+    ----------
+    method : str
+        The linker.
+    linked : int
+        Records whose partner scores strictly higher than every other candidate.
+    records : int
+        Number of blocks: records with a partner.
+    parameters : dict
+        What the linker learned.
+    one_to_one : OneToOne or None
+        What a one-to-one matching links, where asked for.
+    curve : PrecisionRecall
+        Precision and recall of all pairs with at least some score.
+    table : RecordsTable
+        What became of every record; a distance is a score with its sign changed.
+    details : dict
+        Everything else of the JSON.
+    """
+
+    method: str
+    linked: int
+    records: int
+    parameters: dict[str, Any]
+    one_to_one: OneToOne | None
+    curve: PrecisionRecall = field(repr=False)
+    table: RecordsTable
+    details: dict[str, Any] = field(repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of `link --json` as a dictionary; `linked_upper_bound` is null, as there is none."""
+        headline = {
+            "method": self.method,
+            "records": self.records,
+            "linked": self.linked,
+            "linked_upper_bound": None,
+            "status": "linked",
+            "limit": None,
+            "parameters": self.parameters,
+            "one_to_one": None if self.one_to_one is None else self.one_to_one.to_dict(),
+            "precision_recall": self.curve.thinned(_MOST_POINTS).to_dict(),
+        }
+        return {**headline, **self.details, "records_table": self.table.to_dict()}
+
+    def to_json(self) -> str:
+        """The JSON of `link --json`."""
+        return dump_json(self.to_dict())
+
+    def __repr__(self) -> str:
+        share = 100.0 * self.linked / self.records
+        ways = self.details["direction"]
+        return f"LinkResult({self.method}, {ways}: {self.linked} of {self.records} linked ({share:.1f} %))"

@@ -1,0 +1,48 @@
+"""The benchmark of linkers: what its parts print, and what becomes of missing data."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentTypeError
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.append(str(Path(__file__).resolve().parent.parent / "scripts"))
+
+from benchmark_linkers import PARTS, parts
+from prl_parts import accuracy, drawn_categories, errors, febrl4, prl_size
+
+
+def test_parts_are_known_by_name():
+    assert parts("febrl4, prl-size") == ("febrl4", "prl-size")
+    assert parts(",".join(PARTS)) == tuple(PARTS)
+    with pytest.raises(ArgumentTypeError, match="unknown part 'febrl'; choose of prl-size, febrl4"):
+        parts("febrl")
+
+
+def test_sizes_are_measured():
+    lines = list(prl_size(300, 6))
+    assert lines[0] == "300 x 300 records, 6 attributes: categories compared by equality"
+    assert any("numbers compared as usual" in line for line in lines)
+    assert sum("counting and EM" in line for line in lines) == 2
+    linked = [int(line.split(": ")[1].split()[0]) for line in lines if line.endswith("linked")]
+    assert all(number > 150 for number in linked)
+
+
+def test_drawn_categories_agree_as_often_as_they_should():
+    first, second = drawn_categories(4000, 7)
+    agree = [
+        float((first[name] == second[name])[first[name].notna() & second[name].notna()].mean())
+        for name in first
+    ]
+    assert errors({"attributes": [{"m": [1 - m, m], "u": [0, 0]} for m in agree]})[0] < 0.02
+
+
+def test_accuracy_counts_claims_only():
+    assert accuracy(np.array([0, -1, 1]), np.array([0, 1, 2])) == "1 of 3 links found, precision 0.5000"
+
+
+def test_missing_files_are_said(tmp_path):
+    assert next(febrl4(tmp_path, sys.executable)).startswith("left out: no febrl4a.csv")
