@@ -272,6 +272,7 @@ def _task(
         bijection=len(queries) == len(candidates) and bool((partner >= 0).all()),
         training=frames.training,
         seed=seed,
+        masked_queries=direction is Direction.MASKED_TO_ORIGINAL,
     )
     return task, (query_labels, candidate_labels), partner
 

@@ -57,8 +57,6 @@ class DistanceBased(Linker):
     masking : tuple of str
         How categorical attributes were masked (`datasets.masking.spelled`): records that it cannot have made
         of each other are at an infinite distance.
-    masked_queries : bool
-        Whether the queries are the masked records and the candidates the original ones.
     """
 
     name: ClassVar[str] = "dbrl"
@@ -84,9 +82,6 @@ class DistanceBased(Linker):
             metavar="METHOD",
             repeated=True,
         ),
-    )
-    masked_queries: bool = field(
-        default=False, metadata=option("the records to be linked are the masked ones", None)
     )
 
     def __post_init__(self) -> None:
@@ -133,7 +128,6 @@ class _Distances(LearnedLinker):
             "differences": linker.differences,
             "standardisation": linker.standardisation,
             "masking": list(linker.masking),
-            "masked_queries": linker.masked_queries,
         }
 
     def scores(self, rows: IndexArray) -> FloatArray:
@@ -172,7 +166,7 @@ def _records(
     """Queries and candidates, numeric attributes standardised, and a table for each categorical one."""
     attributes = task.query_attributes
     files = (Table(task.queries, "the file of queries"), Table(task.candidates, "the file of candidates"))
-    original, masked = reversed(files) if linker.masked_queries else files
+    original, masked = reversed(files) if task.masked_queries else files
     scales = scales_of(attributes, (), (), task.schema)
     recodings = known_recodings(linker.masking, original, scales)
     categorical = categorical_attributes((original, masked), scales, recodings)
@@ -183,7 +177,7 @@ def _records(
     )
     _check_constant(values, attributes, tables, (original.source, masked.source), linker.standardisation)
     first, second = standardised_files(values[0], values[1], Standardisation(linker.standardisation), tables)
-    if linker.masked_queries:
+    if task.masked_queries:
         first, second = second, first
         tables = [None if table is None else table.T for table in tables]
     return first, second, [None if table is None else DistanceTables.of([table]) for table in tables]

@@ -40,6 +40,8 @@ class LinkageTask:
         Other records of which all attributes of both files are known.
     seed : int
         Of every random choice.
+    masked_queries : bool
+        Whether the queries are the masked records and the candidates the original ones.
     """
 
     queries: pd.DataFrame
@@ -50,6 +52,7 @@ class LinkageTask:
     bijection: bool = False
     training: pd.DataFrame | None = None
     seed: int = 0
+    masked_queries: bool = False
 
 
 class Linker(ABC):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import brute_force as plain
 import categorical_cases as mixed
@@ -86,8 +87,8 @@ def test_on_mixed_files_it_links_what_the_definition_and_the_evaluator_link(awar
     )
     wanted = Evaluator(problem.pair, 1).table(problem.aggregator.form(problem.aggregator.equal()))
     turned = direction is Direction.MASKED_TO_ORIGINAL
-    linker = DistanceBased(differences=kind, masking=mixed.MASKING if aware else (), masked_queries=turned)
-    work = task(*(reversed(files) if turned else files), SCHEMA)
+    linker = DistanceBased(differences=kind, masking=mixed.MASKING if aware else ())
+    work = replace(task(*(reversed(files) if turned else files), SCHEMA), masked_queries=turned)
     made = links(linker, work)
     assert np.array_equal(made.linked, wanted.linked)
     assert np.array_equal(made.rank, wanted.rank)
