@@ -123,7 +123,10 @@ def invariant_matrix(matrix: FloatArray, frequency: IndexArray) -> FloatArray:
     back = np.eye(frequency.size)
     reached = total > 0.0
     back[reached] = (joint[:, reached] / total[reached]).T
-    product: FloatArray = matrix @ back
+    # Term by term: the last digits of a matrix product depend on the machine.
+    product = np.zeros_like(matrix)
+    for through, row in zip(matrix.T, back, strict=True):
+        product += through[:, None] * row[None, :]
     return np.asarray(product / product.sum(axis=1, keepdims=True))
 
 

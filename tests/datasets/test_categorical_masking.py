@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -357,3 +358,28 @@ def test_bad_matrix_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text:
     assert str(caught.value) == message
     Path("m.csv").write_text("x,1,2\n1,0.25,0.75\n2,0.5,0.5\n")
     assert TransitionMatrix.parse("x=m.csv").probability.tolist() == [[0.25, 0.75], [0.5, 0.5]]
+
+
+@pytest.mark.parametrize(
+    ("method", "digest"),
+    [
+        (Pram(change=0.3), "74de894845b0cac06e7c8c03e5e414f25cfb0202734f37e2c799c9726f71d0fe"),
+        (
+            Pram(change=0.3, invariant=True),
+            "8590be3c85aa2376692da0345d7086def25e02dc85739fa49efffda8444a15e7",
+        ),
+        (Pram(theta=0.9), "1bf85c0a4f6df012e23c2c1fcb52620cca9b19f1cbbc6737c9664ebb8100bb54"),
+        (GlobalRecoding(categories=4), "1b979abdfedca1ef72522a630abd8e0d94e2953ee22d12b9c6ee34d4774410c4"),
+    ],
+    ids=["even", "invariant", "theta", "rarest"],
+)
+def test_the_same_file_on_every_machine(method: CategoricalMethod, digest: str) -> None:
+    rows = np.arange(500)
+    frame = pd.DataFrame(
+        {
+            "x": [f"c{row}" for row in (rows * rows % 97 * 3 % 11).tolist()],
+            "y": [f"d{row}" for row in (rows * 7 % 23).tolist()],
+        }
+    )
+    content = method.apply(frame, seed=2024).to_csv(index=False, lineterminator="\n").encode()
+    assert hashlib.sha256(content).hexdigest() == digest
