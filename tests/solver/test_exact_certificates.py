@@ -56,7 +56,7 @@ def verdict_of(problem, made, proof):
         "lost": 0,
         "expected_links": evaluation.linked_weight,
         "expected_links_upper_bound": record.bound,
-        "records_table": records_table(problem, evaluation).to_dict(),
+        "records_table": records_table(problem.labels, evaluation).to_dict(),
     }
     content = certify(
         problem.files,
