@@ -29,6 +29,7 @@ IndexArray = NDArray[np.intp]
 
 _MOST_ROUNDS = 60
 _MOST_REMEMBERED = 6
+_MOST_NEAR = 24
 _CELLS_AT_ONCE = 50_000_000
 """Numbers that compiled code looks at before the clock is asked again."""
 
@@ -60,6 +61,9 @@ class SemidefiniteCoreFinder(CoreFinder):
             first=first,
             second=second,
             remembered=np.full((blocks, _MOST_REMEMBERED), -1),
+            near=np.zeros((blocks, _MOST_NEAR, system.aggregator.dimension)),
+            near_row=np.full((blocks, _MOST_NEAR), -1),
+            near_count=np.zeros(blocks, dtype=np.intp),
         )
 
     def ask(self, blocks: IndexArray) -> Answer:

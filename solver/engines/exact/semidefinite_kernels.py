@@ -45,6 +45,13 @@ class Rows(NamedTuple):
         Row and column of each parameter in the matrix.
     remembered : ndarray of int, shape (open, any)
         Rows of each block that mattered, the last one first; -1 where there are fewer. Written to.
+    near : ndarray of float64, shape (open, any, dimension)
+        Rows of each block that were violated before, side by side: they are looked at first, as a look at
+        all rows has to fetch them from memory. Written to.
+    near_row : ndarray of int, shape (open, any)
+        Which rows these are.
+    near_count : ndarray of int, shape (open,)
+        How many were ever put there; the oldest make room.
     """
 
     values: FloatArray
@@ -53,6 +60,9 @@ class Rows(NamedTuple):
     first: IndexArray
     second: IndexArray
     remembered: IndexArray
+    near: FloatArray
+    near_row: IndexArray
+    near_count: IndexArray
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})  # type: ignore[untyped-decorator]
@@ -97,6 +107,32 @@ def _first_rows(rows: Rows, blocks: IndexArray) -> Any:
     return found[:size]
 
 
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})  # type: ignore[untyped-decorator]
+def _tightest_near(rows: Rows, block: int, theta: FloatArray) -> Any:
+    """The same of those rows of a block that were violated before."""
+    tightest, smallest = -1, np.inf
+    for at in range(min(rows.near_count[block], rows.near_row.shape[1])):
+        activity = 0.0
+        for k in range(theta.size):
+            activity += rows.near[block, at, k] * theta[k]
+        if activity < smallest:
+            tightest, smallest = rows.near_row[block, at], activity
+    return tightest, smallest
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _violated_near(rows: Rows, blocks: IndexArray, theta: FloatArray) -> Any:
+    """Rows that `theta` violates, at most one of each of these blocks, among those violated before."""
+    violated = np.empty(blocks.size, dtype=np.intp)
+    size = 0
+    for block in blocks:
+        row, smallest = _tightest_near(rows, block, theta)
+        if smallest <= STRICT:
+            violated[size] = row
+            size += 1
+    return violated[:size]
+
+
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _violated(rows: Rows, blocks: IndexArray, theta: FloatArray) -> Any:
     """The tightest row of each of these blocks that `theta` does not link."""
@@ -107,6 +143,10 @@ def _violated(rows: Rows, blocks: IndexArray, theta: FloatArray) -> Any:
         if smallest <= STRICT:
             violated[size] = row
             size += 1
+            place = rows.near_count[block] % rows.near_row.shape[1]
+            rows.near[block, place] = rows.values[row]
+            rows.near_row[block, place] = row
+            rows.near_count[block] += 1
     return violated[:size]
 
 
@@ -211,10 +251,12 @@ def ask(rows: Rows, blocks: IndexArray, active: IndexArray, share: float, most_r
         chosen, few = fewest(rows, active, multipliers)
         if chosen.size:
             return CORE, theta, chosen, few
-        violated = _violated(rows, blocks, theta)
-        if violated.size == 0:
-            return LINKED, theta, active, multipliers
-        more = _with_unknown(active, violated)
+        more = _with_unknown(active, _violated_near(rows, blocks, theta))
+        if more.size == active.size:
+            violated = _violated(rows, blocks, theta)
+            if violated.size == 0:
+                return LINKED, theta, active, multipliers
+            more = _with_unknown(active, violated)
         if more.size == active.size:
             return _touching(rows, theta, active, multipliers)
         active = more
