@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 
 from datasets.categories import read_schema
 from datasets.linkage_frames import LinkageFrames, linkage_frames
+from datasets.numeric import check_no_twins
 from datasets.schema import Schema
 from datasets.table_pair import Table, TablePair, load_table, make_table_pair
 from formulations.pair import Direction, Ties
 from solver.errors import UsageError
 from solver.fitting import library_versions, records_table
+from solver.learned_links import learned_keys, learned_options, learned_parameters
 from solver.linkage.curves import Claim, all_scores, most_probable_claim, precision_recall
 from solver.linkage.judging import judge
 from solver.linkage.linker import LearnedLinker, LinkageTask, Linker, Truth
@@ -116,11 +118,11 @@ def link(
 
 def relink(original: Any, masked: Any, learned: Mapping[str, Any], **options: Any) -> LinkResult:
     """Apply what `link` learned before, in the JSON that it wrote, to a file pair; options as for `link`."""
-    method = learned.get("method")
+    method = str(learned.get("method"))
     if method not in LINKERS:
         raise UsageError(f"unknown method '{method}': choose one of {', '.join(LINKERS)}")
-    linker = LINKERS[str(method)]()
-    return _run(original, masked, linker, LinkOptions(**{**_learned_options(learned), **options}), learned)
+    linker, parameters = LINKERS[method](), learned_parameters(learned)
+    return _run(original, masked, linker, LinkOptions(**{**learned_options(learned), **options}), parameters)
 
 
 def make_linker(name: str, settings: Mapping[str, Any]) -> Linker:
@@ -140,29 +142,20 @@ def _flag(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def _learned_options(learned: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of `LinkOptions` under which parameters were learned."""
-    known: dict[str, Any] = {}
-    for name in ("direction", "ties", "schema", "attributes", "original_attributes", "masked_attributes"):
-        if learned.get(name) is not None:
-            known[name] = learned[name]
-    return known
-
-
 def _run(
-    original: Any, masked: Any, linker: Linker, options: LinkOptions, learned: Mapping[str, Any] | None
+    original: Any, masked: Any, linker: Linker, options: LinkOptions, parameters: Mapping[str, Any] | None
 ) -> LinkResult:
+    """Link by a linker that learns, or by one with parameters that were learned before."""
     began = time.perf_counter()
     direction = choice(Direction, options.direction, "direction")
     ties = choice(Ties, options.ties, "tie rule")
-    if options.one_to_one is not None and options.one_to_one not in MATCHINGS:
-        raise UsageError(f"unknown matching '{options.one_to_one}': choose one of {', '.join(MATCHINGS)}")
+    _check(options, linker)
     if original is None or masked is None:
         raise UsageError("linkers have no embedded files: give both --original and --masked")
     pair = make_table_pair(original, masked, id_column=options.id_column)
-    frames = _frames(pair, linker, options)
+    frames = _frames(pair, linker, options, linker.keys if parameters is None else learned_keys(parameters))
     task, labels, partner = _task(pair, frames, direction, options.seed)
-    found = linker.learn(task) if learned is None else linker.restored(learned["parameters"], task)
+    found = linker.learn(task) if parameters is None else linker.restored(parameters, task)
     group = _twin_group(task) if ties is Ties.SHARE else None
     truth = Truth.of(partner, len(task.candidates), group)
     evaluation = judge(found, truth)
@@ -196,8 +189,20 @@ def _run(
     )
 
 
-def _frames(pair: TablePair, linker: Linker, options: LinkOptions) -> LinkageFrames:
-    """The columns to compare."""
+def _check(options: LinkOptions, linker: Linker) -> None:
+    """Refuse options out of range, and those that would not be looked at."""
+    if options.one_to_one is not None and options.one_to_one not in MATCHINGS:
+        raise UsageError(f"unknown matching '{options.one_to_one}': choose one of {', '.join(MATCHINGS)}")
+    if options.threshold is not None and options.one_to_one is None:
+        raise UsageError("--threshold is about one-to-one links: give --one-to-one too, or leave it out")
+    if not 0 <= options.seed < 2**31:
+        raise UsageError(f"the seed must be between 0 and {2**31 - 1}, not {options.seed}")
+    if options.training is not None and not linker.learns_from_training:
+        raise UsageError(f"{linker.name} learns from the two files alone: leave --training out")
+
+
+def _frames(pair: TablePair, linker: Linker, options: LinkOptions, keys: Sequence[str]) -> LinkageFrames:
+    """The columns to compare, and those that are needed besides."""
     original, masked = _chosen(pair, linker, options)
     given = options.schema
     schema = read_schema(given) if isinstance(given, str | Path) else given
@@ -208,6 +213,7 @@ def _frames(pair: TablePair, linker: Linker, options: LinkOptions) -> LinkageFra
         pair,
         original,
         masked,
+        keys=keys,
         nominal=options.nominal,
         ordinal=options.ordinal,
         schema=schema,
@@ -234,6 +240,7 @@ def _chosen(pair: TablePair, linker: Linker, options: LinkOptions) -> tuple[Sequ
         common = [name for name in columns[0] if name in columns[1]]
         sides = [common if options.attributes is None else list(options.attributes)] * 2
     for names, table in zip(sides, (pair.original, pair.masked), strict=True):
+        check_no_twins(names, "the attributes")
         if not names:
             what = (
                 "no attribute in common with the other file" if linker.common_attributes else "no attribute"
@@ -253,8 +260,8 @@ def _task(
 ) -> tuple[LinkageTask, tuple[Sequence[str], Sequence[str]], IndexArray]:
     """What the linker may see, the labels of queries and candidates, and the partner of each query."""
     sides = [
-        (frames.original, frames.original_attributes, pair.original_labels),
-        (frames.masked, frames.masked_attributes, pair.masked_labels),
+        (frames.original, frames.original_attributes, pair.original_labels, pair.original.source),
+        (frames.masked, frames.masked_attributes, pair.masked_labels, pair.masked.source),
     ]
     partner = pair.partner
     if direction is Direction.MASKED_TO_ORIGINAL:
@@ -262,19 +269,20 @@ def _task(
         known = np.flatnonzero(pair.partner >= 0)
         partner = np.full(len(frames.masked), -1, dtype=np.intp)
         partner[pair.partner[known]] = known
-    (queries, query_attributes, query_labels), (candidates, candidate_attributes, candidate_labels) = sides
+    (queries, candidates), attributes, labels, sources = zip(*sides, strict=True)
     task = LinkageTask(
         queries=queries,
         candidates=candidates,
-        query_attributes=query_attributes,
-        candidate_attributes=candidate_attributes,
+        query_attributes=attributes[0],
+        candidate_attributes=attributes[1],
         schema=frames.schema,
+        sources=sources,
         bijection=len(queries) == len(candidates) and bool((partner >= 0).all()),
         training=frames.training,
         seed=seed,
         masked_queries=direction is Direction.MASKED_TO_ORIGINAL,
     )
-    return task, (query_labels, candidate_labels), partner
+    return task, labels, partner
 
 
 def _twin_group(task: LinkageTask) -> IndexArray:

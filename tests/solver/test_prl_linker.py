@@ -252,7 +252,7 @@ def _without(frame, name):
         (
             Probabilistic(blocking=("zip",)),
             TASK,
-            "blocking key 'zip' is no column of the queries; both files need it",
+            "blocking key 'zip' is no column of the file of queries; both files need it",
         ),
         (
             Probabilistic(blocking=("town",)),
@@ -272,7 +272,7 @@ def _without(frame, name):
         (
             Probabilistic(),
             task_of(PEOPLE, CHANGED.assign(age=np.nan)),
-            "attribute 'age' is missing in all candidates; leave it out",
+            "the file of candidates has no value of attribute 'age'; leave it out",
         ),
         (
             Probabilistic(),
