@@ -27,8 +27,8 @@ def bayes(records: int, samples: int) -> Iterator[str]:
         linked.append(judge(learned, truth).count)
     learning, scoring = np.max(seconds, axis=0)
     yield (
-        f"{records} x {records} records of ionosphere, {len(frame.columns)} attributes, {samples} samples and "
-        "divisions of the attributes"
+        f"{records} x {records} records of ionosphere, {len(frame.columns)} attributes, {samples} samples "
+        "and divisions of the attributes"
     )
     yield f"longest times: learning {learning:.2f} s, scoring all pairs {scoring:.3f} s"
     yield f"linked: {np.mean(linked):.1f} on average"
