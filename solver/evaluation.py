@@ -15,11 +15,12 @@ from formulations.errors import FormulationError
 from solver.errors import UsageError
 from solver.fitting import library_versions, records_table
 from solver.learned_links import reusable_schema
+from solver.link_tasks import LinkOptions
 from solver.linkage.assignment import assigned_links
 from solver.linkage.baselines import baselines
 from solver.linkage.evaluator import Evaluator
 from solver.linkage.result import LinkResult
-from solver.linking import LinkOptions, relink
+from solver.linking import relink
 from solver.problem import Problem, ProblemOptions, make_problem
 from solver.results import RecordsTable, dump_json
 
