@@ -13,6 +13,11 @@ import pytest
 sys.path.append(str(Path(__file__).resolve().parent.parent / "scripts"))
 
 import reproduce_smith as script
+from smith_linkage import AGREEMENT, ClassicalLinkage
+
+from datasets.schema import Schema
+from solver.linkage.linker import LinkageTask
+from solver.linkage.probabilistic.linker import Probabilistic
 
 with_data = pytest.mark.skipif("LINKRISK_DATA" not in os.environ, reason="LINKRISK_DATA names no folder")
 
@@ -98,3 +103,17 @@ def test_the_table_and_the_curves(tmp_path, monkeypatch, capsys):
     # No worse than claiming all pairs, of which one in thirty is right: the paper's broken line.
     bayes = points[points["method"] == "Bayes"]
     assert bayes["precision"].min() >= 1 / 30
+
+
+def test_weights_fall_from_equal_values_on():
+    """m and u are those of agreement within 0.05; the weight is a straight line from 0 to 1."""
+    values = np.linspace(0.0, 1.0, 11)
+    frame = pd.DataFrame({"r": values})
+    task = LinkageTask(frame, frame, ("r",), ("r",), Schema.from_frame(frame), bijection=True)
+    learned = ClassicalLinkage().learn(task)
+    cut = Probabilistic(compare=(("r", AGREEMENT),)).learn(task)
+    (row,), (plain,) = (each.parameters["attributes"] for each in (learned, cut))
+    assert (row["m"], row["u"]) == (plain["m"], plain["u"])
+    disagree, agree = plain["weights"]
+    expected = agree + (disagree - agree) * np.abs(values[:, None] - values)
+    np.testing.assert_allclose(learned.scores(np.arange(11)), expected, atol=1e-9)

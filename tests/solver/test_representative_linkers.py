@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -186,13 +184,6 @@ def test_near_the_published_links(data, queries, candidates, normalisation, publ
             counts.append(judge(learned, Truth.of(np.arange(100), 100)).count)
         # Two standard errors of the difference of two such means: a draw has a standard deviation near 3.
         assert np.mean(counts) == pytest.approx(expected, abs=2.7)
-
-
-def test_the_example_of_the_page_prints_what_it_shows(capsys):
-    page = Path(__file__).resolve().parents[2] / "docs" / "representatives.md"
-    source, shown = re.findall(r"```(?:python)?\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)[:2]
-    exec(compile(source, page.name, "exec"), {"__name__": "example"})
-    assert capsys.readouterr().out == shown
 
 
 @dataclass(frozen=True)
