@@ -10,7 +10,7 @@ import pandas as pd
 
 from datasets.categories import are_numbers, in_order, spelled
 from datasets.errors import DataError
-from datasets.numeric import check_known, check_no_twins
+from datasets.numeric import LARGEST, check_known, check_no_twins
 from datasets.schema import Attribute, Scale, Schema
 from datasets.table_pair import Table, TablePair
 
@@ -44,6 +44,7 @@ def linkage_frames(
     original_attributes: Sequence[str],
     masked_attributes: Sequence[str],
     *,
+    keys: Sequence[str] = (),
     nominal: Sequence[str] = (),
     ordinal: Sequence[str] = (),
     schema: Schema | None = None,
@@ -56,6 +57,8 @@ def linkage_frames(
     pair : TablePair
     original_attributes, masked_attributes : sequence of str
         Columns of the original and of the masked table.
+    keys : sequence of str
+        Columns of both tables to take besides; they are in the frames and in the schema.
     nominal, ordinal : sequence of str
         Columns that are not numeric, by their scale; the categories of ordinal ones must spell numbers, or
         be listed in the schema.
@@ -69,11 +72,15 @@ def linkage_frames(
     DataError
         If a column is missing or named twice, or its values do not fit its scale.
     """
-    chosen = ((pair.original, tuple(original_attributes)), (pair.masked, tuple(masked_attributes)))
-    for table, names in chosen:
+    for names, table in ((original_attributes, pair.original), (masked_attributes, pair.masked)):
         check_no_twins(names)
         check_known(names, table.columns, table.source)
-    everything = tuple(dict.fromkeys((*original_attributes, *masked_attributes)))
+        check_known(keys, table.columns, table.source, what="key")
+    chosen = (
+        (pair.original, tuple(dict.fromkeys((*original_attributes, *keys)))),
+        (pair.masked, tuple(dict.fromkeys((*masked_attributes, *keys)))),
+    )
+    everything = tuple(dict.fromkeys((*original_attributes, *masked_attributes, *keys)))
     sources = [*chosen]
     if training is not None:
         check_known(everything, training.columns, training.source)
@@ -83,6 +90,8 @@ def linkage_frames(
         for name in given:
             if name not in everything:
                 raise DataError(f"{option}: {name!r} is not among the attributes to compare")
+            if name in nominal and name in ordinal:
+                raise DataError(f"{name!r} is both in --nominal and in --ordinal; choose one")
     attributes = {
         name: _attribute(name, [table for table, names in sources if name in names], nominal, ordinal, schema)
         for name in everything
@@ -109,8 +118,7 @@ def _attribute(
     elif listed is not None:
         scale = listed.scale
     else:
-        numbers = all(pd.api.types.is_numeric_dtype(table.frame[name].dtype) for table in tables)
-        scale = Scale.NUMERIC if numbers else Scale.NOMINAL
+        scale = _guessed_scale(name, tables)
     if scale is Scale.NUMERIC:
         return Attribute(name)
     if listed is not None and listed.categories:
@@ -123,6 +131,23 @@ def _attribute(
             "ascending order in --schema"
         )
     return Attribute(name, scale=scale, categories=categories or None)
+
+
+def _guessed_scale(name: str, tables: Sequence[Table]) -> Scale:
+    """Numeric for numbers in all tables, nominal for words in all of them."""
+    words = [table for table in tables if not pd.api.types.is_numeric_dtype(table.frame[name].dtype)]
+    if len(words) in (0, len(tables)):
+        return Scale.NOMINAL if words else Scale.NUMERIC
+    for table in words:
+        column = table.frame[name]
+        unread = (pd.to_numeric(column, errors="coerce").isna() & column.notna()).to_numpy()
+        if unread.any():
+            row, numbers = int(np.argmax(unread)), next(each for each in tables if each not in words)
+            raise DataError(
+                f"{table.source}, column {name!r}, row {row + 1}: {str(column.iloc[row])!r} is not a number, "
+                f"and {numbers.source} has numbers there; mend it, or compare categories with --nominal"
+            )
+    return Scale.NUMERIC
 
 
 def _column(table: Table, attribute: Attribute) -> pd.Series:
@@ -141,6 +166,13 @@ def _column(table: Table, attribute: Attribute) -> pd.Series:
         raise DataError(
             f"{table.source}, column {attribute.name!r}, row {row + 1}: {str(column.iloc[row])!r} is no "
             "finite number; mend it, or compare the column as a category with --nominal"
+        )
+    large = np.abs(values) > LARGEST
+    if large.any():
+        row = int(np.argmax(large))
+        raise DataError(
+            f"{table.source}, column {attribute.name!r}, row {row + 1}: {values[row]:g} is too large to be "
+            "squared; give the attribute in another unit"
         )
     return pd.Series(values)
 

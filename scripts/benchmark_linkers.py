@@ -16,11 +16,13 @@ from collections.abc import Callable, Iterable, Mapping
 from multiprocessing import get_context
 from pathlib import Path
 
+from bayes_part import bayes
 from prl_parts import febrl4, prl_size
 
 PARTS: Mapping[str, Callable[[argparse.Namespace], Iterable[str]]] = {
     "prl-size": lambda arguments: prl_size(arguments.records, arguments.attributes),
     "febrl4": lambda arguments: febrl4(arguments.data, arguments.splink_python),
+    "bayes": lambda arguments: bayes(records=100, samples=arguments.samples),
 }
 """What can be measured: each gives lines to print."""
 
@@ -50,6 +52,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--parts", type=parts, default=tuple(PARTS), help=f"of {', '.join(PARTS)} (all)")
     parser.add_argument("--records", type=int, default=10_000, help="of each file of prl-size (10,000)")
     parser.add_argument("--attributes", type=int, default=13, help="of prl-size (13)")
+    parser.add_argument("--samples", type=int, default=20, help="of bayes (20)")
     data = Path(os.environ.get("LINKRISK_DATA", "../shared/data"))
     parser.add_argument("--data", type=Path, default=data, help="folder with febrl4a.csv and febrl4b.csv")
     parser.add_argument("--splink-python", default=sys.executable, help="interpreter that has splink")

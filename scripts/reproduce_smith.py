@@ -16,13 +16,15 @@ from time import perf_counter
 
 import numpy as np
 import pandas as pd
+from smith_linkage import owa
 
+from datasets.partition import random_partition, related_attributes
 from datasets.registry import load
 from datasets.schema import Schema
 from solver.linkage.bayesian.linker import Bayesian
 from solver.linkage.curves import PrecisionRecall, most_probable_claim, precision_recall
 from solver.linkage.linker import LinkageTask, Linker, Truth
-from solver.linkage.matching import hungarian, score_matrix
+from solver.linkage.matching import matched, score_matrix
 
 DATA_SETS = ("abalone", "dermatology", "boston-housing", "ionosphere")
 SIZES = (30, 100)
@@ -72,7 +74,12 @@ class Method:
     numbers: bool = False
 
 
-METHODS = {"Bayes": Method(Bayesian())}
+METHODS = {
+    "Q1": Method(owa("power"), numbers=True),
+    "Q2": Method(owa("sigmoid"), numbers=True),
+    "Q3": Method(owa("threshold"), numbers=True),
+    "Bayes": Method(Bayesian()),
+}
 """What is run, by its name in NAMES."""
 
 
@@ -117,19 +124,12 @@ def as_numbers(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(**{name: pd.factorize(frame[name], sort=True)[0] for name in text})
 
 
-def random_partition(names: list[str], random: np.random.Generator) -> tuple[tuple[str, ...], ...]:
-    """Two halves whose sizes differ by at most one."""
-    shuffled = random.permutation(names).tolist()
-    half = len(names) // 2 + (len(names) % 2) * int(random.integers(2))
-    return tuple(shuffled[:half]), tuple(shuffled[half:])
-
-
 def sampled(frame: pd.DataFrame, records: int, seed: int) -> tuple[LinkageTask, Truth]:
-    """A random sample as two files; the candidates in random order, so that ties favour no matching."""
+    """A random sample as two files; the candidates in random order, so that ties favour no claim."""
     random = np.random.default_rng((seed, records))
     order, shuffled = random.permutation(len(frame)), random.permutation(records)
     attacked = frame.iloc[order[:records]]
-    first, second = random_partition(list(frame.columns), random)
+    first, second = random_partition(list(frame.columns), seed)
     task = LinkageTask(
         queries=attacked,
         candidates=attacked.iloc[shuffled],
@@ -146,8 +146,8 @@ def sampled(frame: pd.DataFrame, records: int, seed: int) -> tuple[LinkageTask, 
 def related(task: LinkageTask, threshold: float) -> tuple[str, ...]:
     """Attributes of the second file that correlate with at least one of the first; all when none does."""
     frame = pd.concat([task.training, task.queries])
-    matrix = frame.corr().loc[list(task.query_attributes), list(task.candidate_attributes)]
-    return tuple(matrix.columns[(matrix >= threshold).any()]) or task.candidate_attributes
+    known, target = task.query_attributes, task.candidate_attributes
+    return related_attributes(frame, known, target, threshold) or target
 
 
 def outcome(method: Method, task: LinkageTask, truth: Truth) -> Outcome:
@@ -163,16 +163,19 @@ def outcome(method: Method, task: LinkageTask, truth: Truth) -> Outcome:
     claim = most_probable_claim(learned, truth)
     assert claim is not None, "every pair is possible here"
     return Outcome(
-        matched=int((hungarian(scores) == truth.partner).sum()),
-        by_probability=None
-        if probabilities is None
-        else int((hungarian(probabilities) == truth.partner).sum()),
+        matched=right_links(scores, task, truth),
+        by_probability=None if probabilities is None else right_links(probabilities, task, truth),
         own=own,
         scores=scores,
         claim=(claim.score, claim.correct, bool(truth.partner[claim.query] == claim.candidate)),
         likely=(likely, 0 if probabilities is None else int((learned.probabilities(own) >= 0.5).sum())),
         seconds=(taught - begin, scored - taught),
     )
+
+
+def right_links(scores: np.ndarray, task: LinkageTask, truth: Truth) -> int:
+    """How many pairs of the one-to-one matching with the largest total are matches."""
+    return int((matched(scores, "hungarian", task.seed) == truth.partner).sum())
 
 
 def outcomes(method: Method, name: str, records: int, repetitions: int) -> list[Outcome]:

@@ -11,17 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from datasets.schema import Scale, Schema
 from formulations.errors import FormulationError
 from solver.errors import UsageError
 from solver.fitting import library_versions, records_table
+from solver.learned_links import reusable_schema
+from solver.link_tasks import LinkOptions
 from solver.linkage.assignment import assigned_links
 from solver.linkage.baselines import baselines
 from solver.linkage.evaluator import Evaluator
 from solver.linkage.result import LinkResult
-from solver.linking import LinkOptions, relink
+from solver.linking import relink
 from solver.problem import Problem, ProblemOptions, make_problem
 from solver.results import RecordsTable, dump_json
+
+_GIVE = "give the file that `fit --json` or `link --json` wrote"
 
 _PROBLEM_KEYS = ("aggregator", "direction", "ties", "standardisation", "differences")
 
@@ -71,14 +74,14 @@ def read_parameters(path: str | Path) -> dict[str, Any]:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        raise UsageError(f"{path} cannot be read: {reason}; give the file that `fit --json` wrote") from None
+        raise UsageError(f"{path} cannot be read: {reason}; {_GIVE}") from None
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
-        raise UsageError(f"{path} is no JSON ({place}); give the file that `fit --json` wrote") from None
+        raise UsageError(f"{path} is no JSON ({place}); {_GIVE}") from None
     except (ValueError, RecursionError):  # not even text, or nested without end
-        raise UsageError(f"{path} is no JSON; give the file that `fit --json` wrote") from None
+        raise UsageError(f"{path} is no JSON; {_GIVE}") from None
     if not isinstance(content, dict) or not isinstance(content.get("parameters"), dict):
-        raise UsageError(f"{path} has no parameters; give the file that `fit --json` wrote")
+        raise UsageError(f"{path} has no parameters; {_GIVE}")
     return content
 
 
@@ -95,15 +98,6 @@ def learned_options(fitted: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(options, Mapping) and isinstance(options.get("k_additive"), int):
         known["k_additive"] = options["k_additive"]
     return known
-
-
-def reusable_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema of a fit for other files: their nominal attributes may have other categories."""
-    rows = Schema.from_dict(schema).to_dict()["attributes"]
-    for row in rows:
-        if row["scale"] == Scale.NOMINAL:
-            del row["categories"]
-    return {"attributes": rows}
 
 
 def evaluate(

@@ -4,74 +4,28 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from pathlib import Path
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from datasets.categories import read_schema
-from datasets.linkage_frames import LinkageFrames, linkage_frames
-from datasets.schema import Schema
-from datasets.table_pair import Table, TablePair, load_table, make_table_pair
+from datasets.linkage_frames import LinkageFrames
+from datasets.table_pair import make_table_pair
 from formulations.pair import Direction, Ties
 from solver.errors import UsageError
 from solver.fitting import library_versions, records_table
+from solver.learned_links import learned_keys, learned_options, learned_parameters
+from solver.link_tasks import LinkOptions, check_options, compared_frames, linkage_task, twin_group
 from solver.linkage.curves import Claim, all_scores, most_probable_claim, precision_recall
 from solver.linkage.judging import judge
-from solver.linkage.linker import LearnedLinker, LinkageTask, Linker, Truth
-from solver.linkage.matching import MATCHINGS, matched, score_matrix
+from solver.linkage.linker import LearnedLinker, Linker, Truth
+from solver.linkage.matching import matched, score_matrix
 from solver.linkage.registry import LINKERS
 from solver.linkage.result import LinkResult, OneToOne
 from solver.problem import choice
 
 IndexArray = NDArray[np.intp]
-
-
-@dataclass(frozen=True)
-class LinkOptions:
-    """What to link with what.
-
-    Attributes
-    ----------
-    direction : str
-        ``original-to-masked`` or ``masked-to-original``.
-    attributes : sequence of str, optional
-        Attributes that both files have; all common columns when absent.
-    original_attributes, masked_attributes : sequence of str, optional
-        Attributes of either file, for linkers that need none in common; all other columns when absent.
-    id_column : str, optional
-        Column that says who is who; row by row when absent.
-    nominal, ordinal : sequence of str
-        Attributes that are not numeric.
-    schema : path or mapping, optional
-        Scale and categories of attributes.
-    training : path or frame, optional
-        Other records with all attributes, for linkers that learn from them.
-    ties : str
-        ``strict`` or ``share``.
-    one_to_one : str, optional
-        ``hungarian`` or ``greedy``.
-    threshold : float, optional
-        One-to-one links need at least this score.
-    seed : int
-        Of every random choice.
-    """
-
-    direction: str = Direction.ORIGINAL_TO_MASKED
-    attributes: Sequence[str] | None = None
-    original_attributes: Sequence[str] | None = None
-    masked_attributes: Sequence[str] | None = None
-    id_column: str | None = None
-    nominal: Sequence[str] = ()
-    ordinal: Sequence[str] = ()
-    schema: str | Path | Mapping[str, Any] | None = None
-    training: Any = None
-    ties: str = Ties.STRICT
-    one_to_one: str | None = None
-    threshold: float | None = None
-    seed: int = 0
 
 
 def link(
@@ -116,11 +70,11 @@ def link(
 
 def relink(original: Any, masked: Any, learned: Mapping[str, Any], **options: Any) -> LinkResult:
     """Apply what `link` learned before, in the JSON that it wrote, to a file pair; options as for `link`."""
-    method = learned.get("method")
+    method = str(learned.get("method"))
     if method not in LINKERS:
         raise UsageError(f"unknown method '{method}': choose one of {', '.join(LINKERS)}")
-    linker = LINKERS[str(method)]()
-    return _run(original, masked, linker, LinkOptions(**{**_learned_options(learned), **options}), learned)
+    linker, parameters = LINKERS[method](), learned_parameters(learned)
+    return _run(original, masked, linker, LinkOptions(**{**learned_options(learned), **options}), parameters)
 
 
 def make_linker(name: str, settings: Mapping[str, Any]) -> Linker:
@@ -140,30 +94,23 @@ def _flag(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def _learned_options(learned: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of `LinkOptions` under which parameters were learned."""
-    known: dict[str, Any] = {}
-    for name in ("direction", "ties", "schema", "attributes", "original_attributes", "masked_attributes"):
-        if learned.get(name) is not None:
-            known[name] = learned[name]
-    return known
-
-
 def _run(
-    original: Any, masked: Any, linker: Linker, options: LinkOptions, learned: Mapping[str, Any] | None
+    original: Any, masked: Any, linker: Linker, options: LinkOptions, parameters: Mapping[str, Any] | None
 ) -> LinkResult:
+    """Link by a linker that learns, or by one with parameters that were learned before."""
     began = time.perf_counter()
     direction = choice(Direction, options.direction, "direction")
     ties = choice(Ties, options.ties, "tie rule")
-    if options.one_to_one is not None and options.one_to_one not in MATCHINGS:
-        raise UsageError(f"unknown matching '{options.one_to_one}': choose one of {', '.join(MATCHINGS)}")
+    check_options(options, linker)
     if original is None or masked is None:
         raise UsageError("linkers have no embedded files: give both --original and --masked")
     pair = make_table_pair(original, masked, id_column=options.id_column)
-    frames = _frames(pair, linker, options)
-    task, labels, partner = _task(pair, frames, direction, options.seed)
-    found = linker.learn(task) if learned is None else linker.restored(learned["parameters"], task)
-    group = _twin_group(task) if ties is Ties.SHARE else None
+    frames = compared_frames(
+        pair, linker, options, linker.keys if parameters is None else learned_keys(parameters)
+    )
+    task, labels, partner = linkage_task(pair, frames, direction, options.seed)
+    found = linker.learn(task) if parameters is None else linker.restored(parameters, task)
+    group = twin_group(task) if ties is Ties.SHARE else None
     truth = Truth.of(partner, len(task.candidates), group)
     evaluation = judge(found, truth)
     curve = precision_recall(-evaluation.distance, all_scores(found, truth))
@@ -194,93 +141,6 @@ def _run(
         table=records_table([labels[0][row] for row in truth.query_rows], evaluation),
         details=details,
     )
-
-
-def _frames(pair: TablePair, linker: Linker, options: LinkOptions) -> LinkageFrames:
-    """The columns to compare."""
-    original, masked = _chosen(pair, linker, options)
-    given = options.schema
-    schema = read_schema(given) if isinstance(given, str | Path) else given
-    if isinstance(schema, Mapping):
-        schema = Schema.from_dict(schema)
-    training = None if options.training is None else load_table(options.training, "training")
-    return linkage_frames(
-        pair,
-        original,
-        masked,
-        nominal=options.nominal,
-        ordinal=options.ordinal,
-        schema=schema,
-        training=training,
-    )
-
-
-def _chosen(pair: TablePair, linker: Linker, options: LinkOptions) -> tuple[Sequence[str], Sequence[str]]:
-    """The attributes of either file."""
-    own = (options.original_attributes, options.masked_attributes)
-    columns = [_columns(table, options.id_column) for table in (pair.original, pair.masked)]
-    if not linker.common_attributes:
-        if options.attributes is not None:
-            raise UsageError(
-                f"{linker.name} compares files without attributes in common: name those of each file with "
-                "--original-attributes and --masked-attributes"
-            )
-        sides = [columns[at] if names is None else list(names) for at, names in enumerate(own)]
-    elif own != (None, None):
-        raise UsageError(
-            f"{linker.name} compares attributes that both files have: name them with --attributes"
-        )
-    else:
-        common = [name for name in columns[0] if name in columns[1]]
-        sides = [common if options.attributes is None else list(options.attributes)] * 2
-    for names, table in zip(sides, (pair.original, pair.masked), strict=True):
-        if not names:
-            what = (
-                "no attribute in common with the other file" if linker.common_attributes else "no attribute"
-            )
-            raise UsageError(f"{table.source} has {what}: nothing can be compared")
-        if options.id_column in names:
-            raise UsageError(f"'{options.id_column}' is both the id column and an attribute: take it out")
-    return sides[0], sides[1]
-
-
-def _columns(table: Table, id_column: str | None) -> list[str]:
-    return [name for name in table.columns if name != id_column]
-
-
-def _task(
-    pair: TablePair, frames: LinkageFrames, direction: Direction, seed: int
-) -> tuple[LinkageTask, tuple[Sequence[str], Sequence[str]], IndexArray]:
-    """What the linker may see, the labels of queries and candidates, and the partner of each query."""
-    sides = [
-        (frames.original, frames.original_attributes, pair.original_labels),
-        (frames.masked, frames.masked_attributes, pair.masked_labels),
-    ]
-    partner = pair.partner
-    if direction is Direction.MASKED_TO_ORIGINAL:
-        sides.reverse()
-        known = np.flatnonzero(pair.partner >= 0)
-        partner = np.full(len(frames.masked), -1, dtype=np.intp)
-        partner[pair.partner[known]] = known
-    (queries, query_attributes, query_labels), (candidates, candidate_attributes, candidate_labels) = sides
-    task = LinkageTask(
-        queries=queries,
-        candidates=candidates,
-        query_attributes=query_attributes,
-        candidate_attributes=candidate_attributes,
-        schema=frames.schema,
-        bijection=len(queries) == len(candidates) and bool((partner >= 0).all()),
-        training=frames.training,
-        seed=seed,
-        masked_queries=direction is Direction.MASKED_TO_ORIGINAL,
-    )
-    return task, (query_labels, candidate_labels), partner
-
-
-def _twin_group(task: LinkageTask) -> IndexArray:
-    """Equal labels for candidates that are equal on every attribute."""
-    grouped = task.candidates.groupby(list(task.candidate_attributes), dropna=False, sort=False)
-    return np.asarray(grouped.ngroup(), dtype=np.intp)
 
 
 def _attributes(linker: Linker, frames: LinkageFrames) -> dict[str, list[str]]:

@@ -29,6 +29,8 @@ RANKS = {
     "solver.problem": 4,
     "solver.fitting": 4,
     "solver.evaluation": 4,
+    "solver.learned_links": 4,
+    "solver.link_tasks": 4,
     "solver.linking": 4,
     "solver.comparison": 4,
     "solver.contest": 4,

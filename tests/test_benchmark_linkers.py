@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from argparse import ArgumentTypeError
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 sys.path.append(str(Path(__file__).resolve().parent.parent / "scripts"))
 
+from bayes_part import bayes
 from benchmark_linkers import PARTS, parts
 from prl_parts import accuracy, drawn_categories, errors, febrl4, prl_size
 
@@ -18,7 +20,7 @@ from prl_parts import accuracy, drawn_categories, errors, febrl4, prl_size
 def test_parts_are_known_by_name():
     assert parts("febrl4, prl-size") == ("febrl4", "prl-size")
     assert parts(",".join(PARTS)) == tuple(PARTS)
-    with pytest.raises(ArgumentTypeError, match="unknown part 'febrl'; choose of prl-size, febrl4"):
+    with pytest.raises(ArgumentTypeError, match="unknown part 'febrl'; choose of prl-size, febrl4, bayes"):
         parts("febrl")
 
 
@@ -46,3 +48,13 @@ def test_accuracy_counts_claims_only():
 
 def test_missing_files_are_said(tmp_path):
     assert next(febrl4(tmp_path, sys.executable)).startswith("left out: no febrl4a.csv")
+
+
+@pytest.mark.skipif("LINKRISK_DATA" not in os.environ, reason="LINKRISK_DATA names no folder")
+def test_bayes_is_as_fast_as_asked_for():
+    title, times, linked = bayes(records=100, samples=2)
+    assert title.startswith("100 x 100 records of ionosphere, 34 attributes, 2 samples")
+    learning, scoring = (float(word) for word in times.split() if word[0].isdigit())
+    assert learning < 20
+    assert scoring < 2
+    assert float(linked.split()[1]) > 5

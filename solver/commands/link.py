@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -44,8 +45,8 @@ def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
     group.add_argument("--threshold", metavar="S", help="one-to-one links need at least this score")
     group.add_argument("--seed", metavar="N", help="seed of every random choice; default: 0")
     group = parser.add_argument_group("settings of the methods")
-    for name, (option, methods) in _settings().items():
-        _add_setting(group, name, option, methods)
+    for name, options in _settings().items():
+        _add_setting(group, name, options)
     group = parser.add_argument_group("output")
     group.add_argument("--json", metavar="FILE", help="write the whole result as JSON")
     group.add_argument("--table", metavar="FILE", help="write the table of records as CSV or Parquet")
@@ -79,19 +80,24 @@ def _choices(kind: Any) -> str:
     return f"{', '.join(listed_names)}; default: {listed_names[0]}"
 
 
-def _settings() -> dict[str, tuple[Option, list[str]]]:
-    """Every setting that users can give, and the linkers that take it; the first one explains it."""
-    found: dict[str, tuple[Option, list[str]]] = {}
+def _settings() -> dict[str, dict[str, Option]]:
+    """Every setting that users can give: the linkers that take it, and as what."""
+    found: dict[str, dict[str, Option]] = {}
     for method, linker in LINKERS.items():
         for item in fields(linker):  # type: ignore[arg-type]
             if "option" in item.metadata:
-                found.setdefault(item.name, (item.metadata["option"], []))[1].append(method)
+                found.setdefault(item.name, {})[method] = item.metadata["option"]
     return found
 
 
-def _add_setting(group: argparse._ArgumentGroup, name: str, option: Option, methods: list[str]) -> None:
+def _add_setting(group: argparse._ArgumentGroup, name: str, options: Mapping[str, Option]) -> None:
+    """Add a flag, with what it means to each linker; it is read in the same way for all of them."""
     flag = "--" + name.replace("_", "-")
-    text = f"{', '.join(methods)}: {option.help}".replace("%", "%%")
+    meanings: dict[str, list[str]] = {}
+    for method, option in options.items():
+        meanings.setdefault(option.help, []).append(method)
+    text = "; ".join(f"{', '.join(methods)}: {meaning}" for meaning, methods in meanings.items())
+    text, option = text.replace("%", "%%"), next(iter(options.values()))
     if option.parse is None:
         group.add_argument(flag, action="store_true", default=None, help=text)
     else:
@@ -144,8 +150,8 @@ def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def _given_settings(arguments: argparse.Namespace) -> dict[str, Any]:
     given: dict[str, Any] = {}
-    for name, (option, _) in _settings().items():
-        value = getattr(arguments, name)
+    for name, options in _settings().items():
+        value, option = getattr(arguments, name), next(iter(options.values()))
         if value is None:
             continue
         if option.parse is None:
@@ -172,18 +178,20 @@ def summary(result: LinkResult) -> str:
     size = f"{count(records)} records"
     if details["candidates"] != records:
         size += f" with a partner among {count(details['candidates'])} candidates"
+    counts = [
+        ("re-identified", share(result.linked, records)),
+        ("partner among the 3 best", share(int((frame["rank"] + frame["ties"] <= 3).sum()), records)),
+        ("partner tied with another", share(int((frame["ties"] > 0).sum()), records)),
+        ("by chance", f"{records / details['candidates']:.3g} of {count(records)}"),
+    ]
+    if details["ties"] == Ties.SHARE:
+        counts[0] = ("best up to identical ones", share(result.linked, records))
+        counts.insert(0, ("expected links", share(details["expected_links"], records)))
     lines = [
         f"{details['name']}: {size}",
         f"{result.method}, {directions(details['direction'])}",
         "",
-        *listed(
-            [
-                ("re-identified", share(result.linked, records)),
-                ("partner among the 3 best", share(int((frame["rank"] <= 3).sum()), records)),
-                ("partner tied with another", share(int((frame["ties"] > 0).sum()), records)),
-                ("by chance", f"{records / details['candidates']:.3g} of {count(records)}"),
-            ]
-        ),
+        *listed(counts),
         *_matched(result),
         "",
         *listed(_curve(result)),

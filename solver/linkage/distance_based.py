@@ -157,6 +157,7 @@ def _checked_weights(given: Sequence[tuple[str, float]] | None, attributes: tupl
     values = np.array([weights[name] for name in attributes])
     if not values.any():
         raise UsageError("all weights are zero: give at least one attribute a weight")
+    values /= values.max()  # the sum of huge weights would overflow
     return np.asarray(values / values.sum())
 
 
@@ -165,7 +166,7 @@ def _records(
 ) -> tuple[FloatArray, FloatArray, list[DistanceTables | None]]:
     """Queries and candidates, numeric attributes standardised, and a table for each categorical one."""
     attributes = task.query_attributes
-    files = (Table(task.queries, "the file of queries"), Table(task.candidates, "the file of candidates"))
+    files = (Table(task.queries, task.sources[0]), Table(task.candidates, task.sources[1]))
     original, masked = reversed(files) if task.masked_queries else files
     scales = scales_of(attributes, (), (), task.schema)
     recodings = known_recodings(linker.masking, original, scales)

@@ -34,6 +34,8 @@ class LinkageTask:
         Columns of the two frames to use; the same where files have attributes in common.
     schema : Schema
         Scale and categories of all these attributes. Missing values are missing in the frames.
+    sources : pair of str
+        What to call the files of queries and of candidates in messages.
     bijection : bool
         Whether every query is known to have exactly one partner, and the other way round.
     training : DataFrame, optional
@@ -49,6 +51,7 @@ class LinkageTask:
     query_attributes: tuple[str, ...]
     candidate_attributes: tuple[str, ...]
     schema: Schema
+    sources: tuple[str, str] = ("the file of queries", "the file of candidates")
     bijection: bool = False
     training: pd.DataFrame | None = None
     seed: int = 0
@@ -67,10 +70,18 @@ class Linker(ABC):
         What it is called, also on the command line.
     common_attributes : bool
         Whether it compares attributes that both files have.
+    learns_from_training : bool
+        Whether it takes training records.
     """
 
     name: ClassVar[str]
     common_attributes: ClassVar[bool] = True
+    learns_from_training: ClassVar[bool] = False
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Columns of both files that it needs besides the attributes to compare."""
+        return ()
 
     @abstractmethod
     def learn(self, task: LinkageTask) -> LearnedLinker:

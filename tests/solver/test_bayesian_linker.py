@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import os
-import re
 import time
 from dataclasses import fields, replace
 from pathlib import Path
@@ -209,7 +206,7 @@ def test_bad_settings(settings, message):
     [
         (
             {"training": None},
-            "bayes learns from records of which all attributes are known: give training records",
+            "bayes learns from records of which all attributes are known: give training records (--training)",
         ),
         (
             {"training": people(20, 1).drop(columns="d")},
@@ -292,15 +289,6 @@ def test_parameters_of_other_attributes():
     parameters = Bayesian().learn(task_of(candidate_attributes=("c", "d"))).parameters
     with pytest.raises(UsageError, match="nothing was learned of 'colour'; leave it out"):
         Bayesian.restored(parameters, task_of())
-
-
-def test_the_example_of_the_page_prints_what_it_shows():
-    page = (Path(__file__).resolve().parents[2] / "docs" / "bayesian.md").read_text(encoding="utf-8")
-    source, shown = re.findall(r"```(?:python)?\n(.*?)```", page, re.DOTALL)[:2]
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        exec(compile(source, "bayesian.md", "exec"), {"__name__": "example"})
-    assert out.getvalue() == shown
 
 
 @pytest.mark.skipif(not DATA, reason="LINKRISK_DATA does not name the folder of public data")

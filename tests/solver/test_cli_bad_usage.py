@@ -39,12 +39,12 @@ def command(request) -> list[str]:
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        ([], "which command? fit, compare, evaluate, verify, mask, datasets " + SEE.format(" ")),
+        ([], "which command? fit, compare, evaluate, verify, link, mask, datasets " + SEE.format(" ")),
         (["fitt"], "unknown command 'fitt': did you mean 'fit'? " + SEE.format(" ")),
         (["risks"], "unknown command 'risks' " + SEE.format(" ")),
         (
             ["--aggregator", "owa"],
-            "give the command before '--aggregator': fit, compare, evaluate, verify, mask, datasets "
+            "give the command before '--aggregator': fit, compare, evaluate, verify, link, mask, datasets "
             + SEE.format(" "),
         ),
         (
@@ -221,7 +221,7 @@ def test_too_many_distances_for_one_to_one(monkeypatch, capsys):
 
 # Parameters
 
-GIVE = "; give the file that `fit --json` wrote"
+GIVE = "; give the file that `fit --json` or `link --json` wrote"
 
 
 @pytest.mark.parametrize(

@@ -208,3 +208,48 @@ def test_a_threshold_leaves_links_out():
     assert above.one_to_one.precision >= result.one_to_one.precision
     nothing = link(*pair, method="prl", one_to_one="greedy", threshold=1e6).one_to_one
     assert (nothing.claimed, nothing.precision, nothing.recall) == (0, None, 0.0)
+
+
+def test_huge_weights_are_shares_like_others():
+    frames = together()
+    huge, small = (
+        link(*frames, method="dbrl", settings={"weights": (("A", 2 * unit), ("B", unit), ("C", unit))})
+        for unit in (8e307, 1.0)
+    )
+    assert huge.parameters == small.parameters
+    assert huge.linked == small.linked
+
+
+def test_loadings_that_overflow_are_refused():
+    result, pair = linked_by("zscore")
+    written = result.to_dict()
+    loadings = written["parameters"]["loadings"]
+    loadings["queries"] = dict.fromkeys(loadings["queries"], 1e300)
+    with pytest.raises(UsageError, match="these are not parameters of zscore"):
+        evaluate(*pair, parameters=written)
+
+
+def test_numbers_as_text_are_numbers_where_the_other_file_has_numbers():
+    original, masked = together()
+    text = masked.assign(B=masked["B"].map("{:.17g}".format))
+    assert link(original, text, method="prl").table == link(original, masked, method="prl").table
+
+
+@pytest.mark.parametrize("name", sorted(set(LINKERS) - {"dbrl", "prl"}))
+def test_a_column_of_missing_values_is_no_evidence(name):
+    frames = [frame.assign(**{frame.columns[0]: np.nan}) for frame in apart()]
+    training = {"training": files(9, records=400)} if name in TRAINED else {}
+    assert link(*frames, method=name, **training).records == 60
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("dbrl", "original, column 'A', row 1: missing value"),
+        ("prl", "original has no value of attribute 'A'; leave it out"),
+    ],
+)
+def test_a_column_of_missing_values_cannot_be_compared(name, message):
+    with pytest.raises((UsageError, DataError)) as caught:
+        link(*(frame.assign(A=np.nan) for frame in together()), method=name)
+    assert str(caught.value).startswith(message)

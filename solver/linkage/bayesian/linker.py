@@ -55,6 +55,7 @@ class Bayesian(Linker):
 
     name: ClassVar[str] = "bayes"
     common_attributes: ClassVar[bool] = False
+    learns_from_training: ClassVar[bool] = True
 
     classes: int = field(
         default=8, metadata=option("most classes of a numeric attribute", parse_whole, metavar="K")
@@ -188,7 +189,9 @@ def _check_apart(task: LinkageTask) -> None:
 def _complete(task: LinkageTask, names: tuple[str, ...]) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """The training records without missing values, and what to say about the others."""
     if task.training is None:
-        raise UsageError("bayes learns from records of which all attributes are known: give training records")
+        raise UsageError(
+            "bayes learns from records of which all attributes are known: give training records (--training)"
+        )
     for name in names:
         if name not in task.training.columns:
             raise UsageError(f"the training records have no attribute {name!r}; they need all of both files")

@@ -24,9 +24,9 @@ def make_blocks(task: LinkageTask, keys: Sequence[str]) -> Blocks:
     """
     codes, members, sizes = [], [], [np.zeros(1, dtype=np.int64)]
     for key in keys:
-        for frame, side in ((task.queries, "queries"), (task.candidates, "candidates")):
+        for frame, source in zip((task.queries, task.candidates), task.sources, strict=True):
             if key not in frame.columns:
-                raise UsageError(f"blocking key {key!r} is no column of the {side}; both files need it")
+                raise UsageError(f"blocking key {key!r} is no column of {source}; both files need it")
         code, slot, slots = _key_codes(task.queries[key], task.candidates[key])
         codes.append(np.where(code >= 0, code + sum(map(len, sizes)) - 1, -1))
         order = np.argsort(slot, kind="stable")

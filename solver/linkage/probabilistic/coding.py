@@ -150,9 +150,9 @@ def readable_columns(
     for name in task.query_attributes:
         pair = (task.queries[name], task.candidates[name])
         columns[name] = _readable(pair, task.schema[name], comparisons[name].measure)
-        for column, side in zip(columns[name], ("queries", "candidates"), strict=True):
+        for column, source in zip(columns[name], task.sources, strict=True):
             if not column.notna().any():
-                raise UsageError(f"attribute {name!r} is missing in all {side}; leave it out")
+                raise UsageError(f"{source} has no value of attribute {name!r}; leave it out")
     return columns
 
 

@@ -62,7 +62,10 @@ def _in_units(comparison: Comparison, queries: Any, candidates: Any) -> Comparis
     if not comparison.relative:
         return comparison
     values = np.concatenate([np.asarray(column.dropna(), np.float64) for column in (queries, candidates)])
-    return comparison.in_units(float(values.std()), float(np.ptp(values)))
+    # In units of the range: squares of huge numbers would overflow, those of tiny ones vanish.
+    extent = float(np.ptp(values))
+    deviation = extent * float(((values - values.min()) / extent).std()) if extent else 0.0
+    return comparison.in_units(deviation, extent)
 
 
 class LearnedProbabilistic(LearnedLinker):

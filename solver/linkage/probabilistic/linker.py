@@ -127,6 +127,11 @@ class Probabilistic(Linker):
             raise UsageError(f"EM needs at least one iteration, not {self.most_iterations}")
         self._check_rates()
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The blocking keys."""
+        return self.blocking
+
     def _check_rates(self) -> None:
         rates = (self.false_link_rate, self.false_non_link_rate)
         if (rates[0] is None) != (rates[1] is None):

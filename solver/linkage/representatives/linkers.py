@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from operator import index
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,6 +28,8 @@ from solver.linkage.representatives.normalising import (
     standardised,
 )
 from solver.linkage.representatives.quantifiers import FAMILIES, Family, Quantifier, parse_family
+
+MOST_CLASSES = 10_000
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -117,8 +120,10 @@ class RepresentativeLinker(Linker):
         twice = {function for function in self.functions if self.functions.count(function) > 1}
         if twice:
             raise UsageError(f"the quantifier {min(map(str, twice))} is given twice; give it once")
-        if self.classes < 0 or self.classes == 1:
-            raise UsageError(f"--classes is {self.classes}; give at least 2, or 0 for numbers as they are")
+        if self.classes < 0 or self.classes == 1 or self.classes > MOST_CLASSES:
+            raise UsageError(
+                f"--classes is {self.classes}; give 2 to {MOST_CLASSES}, or 0 for numbers as they are"
+            )
 
     @property
     def functions(self) -> tuple[Quantifier, ...]:
@@ -162,10 +167,10 @@ class RepresentativeLinker(Linker):
         try:
             linker = cls(
                 quantifiers=tuple(parse_family(text) for text in parameters["quantifiers"]),
-                **{name: parameters[name] for name in _SETTINGS},
+                **{name: parameters[name] for name in _SETTINGS} | {"classes": index(parameters["classes"])},
             )
-            inner = parameters["inner"]
-        except (KeyError, TypeError, AttributeError):
+            inner = dict(parameters["inner"])
+        except (KeyError, TypeError, ValueError, AttributeError):
             raise UsageError(f"these are not parameters of {cls.name}: {_NEEDED}") from None
         inner_task = linker._inner_task(task)
         return _Learned(linker, task, type(linker._inner(inner_task)).restored(inner, inner_task))
@@ -223,12 +228,13 @@ class _Learned(LearnedLinker):
 
 
 def _notes_on_empty(task: LinkageTask) -> tuple[str, ...]:
-    sides = (
-        ("queries", task.queries, task.query_attributes),
-        ("candidates", task.candidates, task.candidate_attributes),
+    frames = (task.queries[list(task.query_attributes)], task.candidates[list(task.candidate_attributes)])
+    counts = [int(frame.isna().all(axis=1).sum()) for frame in frames]
+    return tuple(
+        f"records without any value in {source}: {count}"
+        for source, count in zip(task.sources, counts, strict=True)
+        if count
     )
-    counts = [(what, int(frame[list(names)].isna().all(axis=1).sum())) for what, frame, names in sides]
-    return tuple(f"{count} of the {what} have no value at all" for what, count in counts if count)
 
 
 def _check_choice(name: str, value: object, known: Sequence[str]) -> None:

@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from datasets.masking.base import option
+from datasets.numeric import LARGEST
 from datasets.schema import Schema
 from solver.errors import UsageError
 from solver.linkage.linker import LearnedLinker, LinkageTask, Linker
@@ -115,7 +116,10 @@ def _sides(task: LinkageTask) -> tuple[_Side, _Side]:
 
 
 def _read(loadings: Mapping[str, Any]) -> Loadings:
-    return {str(name): float(value) for name, value in loadings.items()}
+    read = {str(name): float(value) for name, value in loadings.items()}
+    if not all(abs(value) <= LARGEST for value in read.values()):
+        raise ValueError("a loading is too large, or no number")
+    return read
 
 
 class _Placed(LearnedLinker):

@@ -95,8 +95,8 @@ class RandomMatching(Linker):
     def restored(cls, parameters: Mapping[str, Any], task: LinkageTask) -> LearnedLinker:
         """The matching of the seed in the parameters."""
         seed = parameters.get("seed")
-        if not isinstance(seed, int):
-            raise UsageError(f"these are not parameters of {cls.name}: they need a seed")
+        if not isinstance(seed, int) or seed < 0:
+            raise UsageError(f"these are not parameters of {cls.name}: they need a seed, a number from 0")
         return cls().learn(replace(task, seed=seed))
 
 
