@@ -190,7 +190,13 @@ def linkage_task(data: Survey, masked: pd.DataFrame, attributes: tuple[str, ...]
     """Masked records to be linked to the original ones."""
     rows = Schema(tuple(data.schema[name] for name in attributes))
     return LinkageTask(
-        masked[list(attributes)], data.frame[list(attributes)], attributes, attributes, rows, bijection=True
+        queries=masked[list(attributes)],
+        candidates=data.frame[list(attributes)],
+        query_attributes=attributes,
+        candidate_attributes=attributes,
+        schema=rows,
+        bijection=True,
+        masked_queries=True,
     )
 
 
@@ -201,7 +207,7 @@ def linker(name: str, masking: str, attributes: tuple[str, ...]) -> Linker:
             compare=tuple(parse_comparison(f"{attribute}=equal") for attribute in attributes)
         )
     known = (masking,) if name == "aware" else ()
-    return DistanceBased(differences="absolute", masked_queries=True, masking=known)
+    return DistanceBased(differences="absolute", masking=known)
 
 
 def as_text(masking: BottomCoding | GlobalRecoding | Pram | TopCoding) -> str:

@@ -238,7 +238,7 @@ def test_what_masking_made_is_no_category_of_the_original_file(method, tmp_path)
     )
     masked = categorical_method(method).apply(original)
     masked.loc[0, "town"] = "zz"
-    linker = DistanceBased(differences="absolute", masking=(method,), masked_queries=True)
+    linker = DistanceBased(differences="absolute", masking=(method,))
     result = link(original, masked, method=linker, direction="masked-to-original")
     ranks = result.table.to_frame()["rank"]
     assert result.linked > 10
@@ -258,3 +258,13 @@ def test_what_masking_made_is_no_category_of_the_original_file(method, tmp_path)
         )
         assert ranks[row] == 1 + (distance < distance[row]).sum()
         assert np.isinf(distance[row]) == (row == 0)
+
+
+def test_an_attribute_without_weight_still_says_who_cannot_be_partners():
+    frame = pd.DataFrame({"town": list("abc"), "x": list("ppq")})
+    linker = DistanceBased(
+        weights=(("town", 0.0), ("x", 1.0)), masking=("top-coding categories=2 attributes=town",)
+    )
+    masked = pd.DataFrame({"town": list("abb"), "x": list("ppq")})
+    scores = linker.learn(task(frame, masked)).scores(np.arange(3))
+    assert scores.tolist() == [[0, -np.inf, -np.inf], [-np.inf, 0, -1], [-np.inf, -1, 0]]
