@@ -123,9 +123,11 @@ def _attribute(
         return Attribute(name)
     if listed is not None and listed.categories:
         return Attribute(name, scale=scale, categories=listed.categories)
+    if scale is Scale.NOMINAL:  # a list would be taken for that of the original file before masking
+        return Attribute(name, scale=scale)
     found = {spelled(value) for table in tables for value in table.frame[name].dropna().unique()}
     categories = in_order(found)
-    if scale is Scale.ORDINAL and not are_numbers(categories):
+    if not are_numbers(categories):
         raise DataError(
             f"the ordinal attribute {name!r} has categories in words, whose order is not known; list them in "
             "ascending order in --schema"
@@ -178,7 +180,9 @@ def _column(table: Table, attribute: Attribute) -> pd.Series:
 
 
 def _check_categories(table: Table, attribute: Attribute, cells: Sequence[str | None]) -> None:
-    known = set(attribute.categories or ())
+    if attribute.categories is None:
+        return
+    known = set(attribute.categories)
     for row, cell in enumerate(cells, start=1):
         if cell is not None and cell not in known:
             raise DataError(

@@ -17,12 +17,14 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from bayes_part import bayes
+from category_experiments import figures
 from prl_parts import febrl4, prl_size
 
 PARTS: Mapping[str, Callable[[argparse.Namespace], Iterable[str]]] = {
     "prl-size": lambda arguments: prl_size(arguments.records, arguments.attributes),
     "febrl4": lambda arguments: febrl4(arguments.data, arguments.splink_python),
     "bayes": lambda arguments: bayes(records=100, samples=arguments.samples),
+    "experiments": lambda _: figures(),
 }
 """What can be measured: each gives lines to print."""
 

@@ -203,9 +203,13 @@ class GlobalRecoding(CategoricalMethod):
         if self.label is None:
             target[group] = group[-1]
             return Grouping(names, names, target)
-        rest = [name for at, name in enumerate(names) if at not in set(group.tolist())]
-        if self.label in rest:
+        others = dict(zip(names, frequency.tolist(), strict=True))
+        for at in group:
+            del others[names[at]]
+        # A category that is only listed may lend its name.
+        if others.pop(self.label, 0) > 0:
             raise DataError(f"the label {self.label!r} is a category that is not grouped; choose another one")
+        rest = tuple(others)
         after = (*rest, self.label)
         position = {name: at for at, name in enumerate(after)}
         target = np.array([position.get(name, len(rest)) for name in names], dtype=np.intp)

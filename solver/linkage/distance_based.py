@@ -16,7 +16,6 @@ from datasets.file_pair import attribute_values
 from datasets.masking.base import option, parse_number
 from datasets.numeric import constant_attributes
 from datasets.table_pair import Table
-from formulations.distance_tables import DistanceTables
 from formulations.distances import Differences, Standardisation, attribute_distances, standardised_files
 from solver.errors import UsageError
 from solver.linkage.categories import category_distances
@@ -122,7 +121,11 @@ class _Distances(LearnedLinker):
             raise UsageError("dbrl compares attributes that both files have: name the same ones for both")
         self._kind = Differences(linker.differences)
         self._weights = _checked_weights(linker.weights, task.query_attributes)
-        self._queries, self._candidates, self._tables = _records(linker, task)
+        self._queries, self._candidates, tables = _records(linker, task)
+        self._shares = [
+            None if table is None else self._share(weight, table)
+            for weight, table in zip(self._weights, tables, strict=True)
+        ]
         self.parameters = {
             "weights": dict(zip(task.query_attributes, self._weights.tolist(), strict=True)),
             "differences": linker.differences,
@@ -133,15 +136,23 @@ class _Distances(LearnedLinker):
     def scores(self, rows: IndexArray) -> FloatArray:
         """Minus the distance; -inf where masking cannot have made one record of the other."""
         total = np.zeros((rows.size, len(self._candidates)))
-        possible = np.ones(total.shape, dtype=np.bool_)
         # One attribute after the other: all together would be as many times larger.
-        for k, (weight, table) in enumerate(zip(self._weights, self._tables, strict=True)):
-            queries = self._queries[rows, None, k : k + 1]
-            candidates = self._candidates[None, :, k : k + 1]
-            total += weight * attribute_distances(queries, candidates, self._kind, table)[..., 0]
-            if table is not None:
-                possible &= table.possible(queries, candidates)
-        return np.where(possible, -total, -np.inf)
+        for k, (weight, share) in enumerate(zip(self._weights, self._shares, strict=True)):
+            queries, candidates = self._queries[rows, k], self._candidates[:, k]
+            if share is None:
+                apart = attribute_distances(queries[:, None, None], candidates[None, :, None], self._kind)
+                total += weight * apart[..., 0]
+            else:
+                total += share[queries.astype(np.intp)].take(candidates.astype(np.intp), axis=1)
+        return -total
+
+    def _share(self, weight: float, table: FloatArray) -> FloatArray:
+        """What two categories of an attribute add to the distance; inf whatever the weight."""
+        possible = np.isfinite(table)
+        distance = np.where(possible, table, 0.0)
+        if self._kind is Differences.SQUARED:
+            distance = np.square(distance)
+        return np.where(possible, weight * distance, np.inf)
 
 
 def _checked_weights(given: Sequence[tuple[str, float]] | None, attributes: tuple[str, ...]) -> FloatArray:
@@ -163,7 +174,7 @@ def _checked_weights(given: Sequence[tuple[str, float]] | None, attributes: tupl
 
 def _records(
     linker: DistanceBased, task: LinkageTask
-) -> tuple[FloatArray, FloatArray, list[DistanceTables | None]]:
+) -> tuple[FloatArray, FloatArray, list[FloatArray | None]]:
     """Queries and candidates, numeric attributes standardised, and a table for each categorical one."""
     attributes = task.query_attributes
     files = (Table(task.queries, task.sources[0]), Table(task.candidates, task.sources[1]))
@@ -181,7 +192,7 @@ def _records(
     if task.masked_queries:
         first, second = second, first
         tables = [None if table is None else table.T for table in tables]
-    return first, second, [None if table is None else DistanceTables.of([table]) for table in tables]
+    return first, second, tables
 
 
 def _check_constant(

@@ -95,6 +95,15 @@ def test_the_rarest_categories_get_a_label() -> None:
     ]
 
 
+def test_a_category_that_is_only_listed_may_be_the_label() -> None:
+    schema = Schema((Attribute("town", scale=Scale.NOMINAL, categories=("a", "other", "b", "c", "d")),))
+    method = GlobalRecoding(categories=2, label="other", attributes=("town",), schema=schema)
+    assert apply(method)["town"] == ["a", "b", "a", "other", "a", "b", "other"]
+    recoding = method.recodings(FRAME)["town"]
+    assert (recoding.before, recoding.after) == (("a", "other", "b", "c", "d"), ("a", "b", "other"))
+    assert np.flatnonzero(recoding.possible[:, 2]).tolist() == [1, 3, 4]
+
+
 def test_categories_that_do_not_occur_are_not_the_rarest() -> None:
     schema = Schema((Attribute("town", scale=Scale.NOMINAL, categories=tuple("abcdxyz")),))
     assert apply(GlobalRecoding(categories=2, schema=schema, attributes=("town",))) == apply(

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets.errors import DataError
+from datasets.masking.spelled import categorical_method
 from datasets.schema import Schema
 from formulations.aggregators import make_aggregator
 from formulations.distances import Standardisation
@@ -23,6 +24,7 @@ from solver.linkage.distance_based import DistanceBased, parse_weights
 from solver.linkage.evaluator import Evaluator
 from solver.linkage.judging import judge
 from solver.linkage.linker import LinkageTask, Truth
+from solver.linking import link
 from solver.problem import ProblemOptions, make_problem
 
 SCHEMA = Schema.from_dict(mixed.SCHEMA)
@@ -216,3 +218,53 @@ def test_standardised_values_are_those_of_the_reference():
     scores = DistanceBased().learn(task(frame, frame)).scores(np.arange(3))
     standard = plain.standardised(values)[:, 0]
     np.testing.assert_allclose(-scores, (standard[:, None] - standard[None, :]) ** 2, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        "global-recoding categories=2 label=other attributes=town",
+        "global-recoding hierarchy=town={folder}/towns.csv",
+        "top-coding categories=2 attributes=town",
+    ],
+)
+def test_what_masking_made_is_no_category_of_the_original_file(method, tmp_path):
+    """`link` must not count new names, or names that only stand in the masked file, to what was masked."""
+    (tmp_path / "towns.csv").write_text("town,region\na,north\nb,north\nc,south\nd,south\n", encoding="utf-8")
+    method = method.format(folder=tmp_path)
+    random = np.random.default_rng(5)
+    original = pd.DataFrame(
+        {"town": random.choice(list("abcd"), 60), "x": random.choice([f"x{at}" for at in range(30)], 60)}
+    )
+    masked = categorical_method(method).apply(original)
+    masked.loc[0, "town"] = "zz"
+    linker = DistanceBased(differences="absolute", masking=(method,))
+    result = link(original, masked, method=linker, direction="masked-to-original")
+    ranks = result.table.to_frame()["rank"]
+    assert result.linked > 10
+    recoding = categorical_method(method).recodings(original)["town"]
+    may = {
+        (before, after)
+        for at, before in enumerate(recoding.before)
+        for to, after in enumerate(recoding.after)
+        if recoding.possible[at, to]
+    }
+    for row, (town, x) in enumerate(masked.itertuples(index=False)):
+        distance = np.array(
+            [
+                ((town != t) + (x != other)) / 2 if (t, town) in may else np.inf
+                for t, other in original.itertuples(index=False)
+            ]
+        )
+        assert ranks[row] == 1 + (distance < distance[row]).sum()
+        assert np.isinf(distance[row]) == (row == 0)
+
+
+def test_an_attribute_without_weight_still_says_who_cannot_be_partners():
+    frame = pd.DataFrame({"town": list("abc"), "x": list("ppq")})
+    linker = DistanceBased(
+        weights=(("town", 0.0), ("x", 1.0)), masking=("top-coding categories=2 attributes=town",)
+    )
+    masked = pd.DataFrame({"town": list("abb"), "x": list("ppq")})
+    scores = linker.learn(task(frame, masked)).scores(np.arange(3))
+    assert scores.tolist() == [[0, -np.inf, -np.inf], [-np.inf, 0, -1], [-np.inf, -1, 0]]

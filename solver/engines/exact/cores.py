@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +51,15 @@ class Answer(NamedTuple):
 
 
 class CoreFinder(ABC):
-    """Asks whether open blocks can all be linked, again and again."""
+    """Asks whether open blocks can all be linked, again and again.
+
+    Attributes
+    ----------
+    at_once : int
+        Cores to collect before the covering program is solved anew: more where they are found faster.
+    """
+
+    at_once: ClassVar[int] = 8
 
     def __init__(self, system: BlockSystem) -> None:
         self.system = system

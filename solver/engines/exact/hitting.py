@@ -29,7 +29,6 @@ BoolArray = NDArray[np.bool_]
 _THRESHOLDS = (1e-6, 0.34, 0.6)
 _PROBES = 8
 _MANY = 1.1
-_MOST_AT_ONCE = 8
 _SWAP_SHARE = 0.2
 _SWAP_SECONDS = 0.1
 _ALONE = 0.3
@@ -211,7 +210,7 @@ class HittingSearch:
         """Collect cores among these blocks until the rest can all be linked; True when one was new."""
         found = 0
         inside = inside.copy()
-        while inside.any() and found < _MOST_AT_ONCE and not self._over:
+        while inside.any() and found < finder.at_once and not self._over:
             answer = finder.ask(np.flatnonzero(inside))
             if answer.theta is not None:
                 self._attack(answer.theta)

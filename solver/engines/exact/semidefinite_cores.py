@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +48,8 @@ class SemidefiniteCoreFinder(CoreFinder):
     clock : Clock
         Questions asked after its end stay undecided.
     """
+
+    at_once: ClassVar[int] = 30
 
     def __init__(self, system: BlockSystem, scorer: Scorer, clock: Clock) -> None:
         super().__init__(system)
