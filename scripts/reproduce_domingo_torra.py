@@ -176,18 +176,24 @@ def experiment_tables(ours: pd.DataFrame) -> Iterator[str]:
         yield from markdown(("p", *(f"{linker} {method}" for linker, method in columns)), rows)
 
 
-def report(name: str, draw: int, *, nominal: bool) -> Iterator[str]:
-    """All tables of one data set."""
+def report(name: str, draw: int, *, nominal: bool) -> pd.DataFrame:
+    """Print all tables of one data set; its experiments."""
     data, begin = survey(name, nominal=nominal), time.perf_counter()
+    show(f"\n## {name}, {len(data.frame):,} records")
+    show(*groups(data))
     ours = as_table(experiments(data, draw=draw))
-    yield f"\n## {name}, {len(data.frame):,} records"
-    yield from groups(data)
-    yield f"\n{len(ours)} experiments in {time.perf_counter() - begin:.1f} s. Average links:"
-    yield from averages(ours)
+    show(f"\n{len(ours)} experiments in {time.perf_counter() - begin:.1f} s. Average links:")
+    show(*averages(ours))
     for part in ("group", "method"):
-        yield from averages_by(part, ours, published())
-    yield from conclusions(ours)
-    yield from experiment_tables(ours)
+        show(*averages_by(part, ours, published()))
+    show(*conclusions(ours), *experiment_tables(ours))
+    return ours
+
+
+def show(*lines: str) -> None:
+    """Print lines as soon as they are known."""
+    for line in lines:
+        print(line, flush=True)
 
 
 def main() -> None:
@@ -200,9 +206,12 @@ def main() -> None:
     parser.add_argument("--nominal", action="store_true", help="compare ordered categories as nominal ones")
     arguments = parser.parse_args()
     print("Correct links of masked records to original ones; [published, on other data].")
-    for name in arguments.data or SOURCES:
-        for line in report(name, arguments.draw, nominal=arguments.nominal):
-            print(line, flush=True)
+    done = [
+        report(name, arguments.draw, nominal=arguments.nominal) for name in arguments.data or tuple(SOURCES)
+    ]
+    if len(done) > 1:
+        together = pd.concat(done)
+        show("\n## All data sets together", *averages(together), *conclusions(together))
 
 
 if __name__ == "__main__":
