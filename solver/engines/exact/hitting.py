@@ -33,7 +33,7 @@ _SWAP_SHARE = 0.2
 _SWAP_SECONDS = 0.1
 _ALONE = 0.3
 _HELPED = 0.8
-_IDLE = 0.01
+_IDLE = 0.004
 
 
 class HittingSearch:
@@ -149,7 +149,7 @@ class HittingSearch:
         clock = self._record.clock
         if clock.seconds < self._began + _ALONE:
             # Small problems end in that time, and always with the same answer, as no threads race for it.
-            time.sleep(_ALONE / 10 if idle else 0.0)
+            time.sleep(_IDLE if idle else 0.0)
         elif self._swapped < _SWAP_SHARE * (clock.seconds - self._began) and self._swapping.acquire(False):
             try:
                 self._swap()
