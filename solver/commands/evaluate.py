@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from datasets.files import write_table, write_whole
 from solver.commands.arguments import add_categories, add_files, add_problem, given_options
 from solver.commands.link import finish
+from solver.commands.link import summary as summary_of_links
 from solver.commands.progress import progress_line
 from solver.commands.targets import check_targets
 from solver.commands.wording import baseline_pairs, heading, listed, share
@@ -49,16 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
             one_to_one=arguments.one_to_one,
             **options,
         )
-    if isinstance(result, LinkResult):
-        return finish(result, arguments)
-    try:
-        if arguments.json is not None:
-            write_whole(arguments.json, result.to_json())
-        if arguments.table is not None:
-            write_table(result.table.to_frame(), arguments.table)
-    finally:
-        print(summary(result), end="")
-    return 0
+    text = summary_of_links(result) if isinstance(result, LinkResult) else summary(result)
+    return finish(arguments, result.to_json(), result.table, text)
 
 
 def summary(result: EvaluationResult) -> str:

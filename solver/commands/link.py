@@ -20,6 +20,7 @@ from solver.linkage.matching import MATCHINGS
 from solver.linkage.registry import LINKERS
 from solver.linkage.result import LinkResult
 from solver.linking import link
+from solver.results import RecordsTable
 from solver.risk.formats import count
 
 
@@ -113,18 +114,18 @@ def run(arguments: argparse.Namespace) -> int:
         result = link(
             arguments.original, arguments.masked, method=arguments.method, settings=settings, **options
         )
-    return finish(result, arguments)
+    return finish(arguments, result.to_json(), result.table, summary(result))
 
 
-def finish(result: LinkResult, arguments: argparse.Namespace) -> int:
-    """Write the files that were asked for, and print."""
+def finish(arguments: argparse.Namespace, content: str, table: RecordsTable, text: str) -> int:
+    """Write the files that were asked for, and print; the text also when a file cannot be written."""
     try:
         if arguments.json is not None:
-            write_whole(arguments.json, result.to_json())
+            write_whole(arguments.json, content)
         if arguments.table is not None:
-            write_table(result.table.to_frame(), arguments.table)
+            write_table(table.to_frame(), arguments.table)
     finally:
-        print(summary(result), end="")
+        print(text, end="")
     return 0
 
 
