@@ -5,7 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from survey_files import write_pair
+
+# The first example of a fresh clone may wait for code to be compiled.
+settings.register_profile("linkrisk", deadline=None)
+settings.load_profile("linkrisk")
 
 pytest.register_assert_rewrite("cli_runs", "fit_runs", "report_pages")
 

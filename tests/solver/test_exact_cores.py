@@ -8,7 +8,7 @@ from itertools import product
 import brute_force as plain
 import numpy as np
 import pytest
-from aggregator_cases import BY_LABEL, CASES, LABELS
+from aggregator_cases import CASES, POLYTOPES
 from exact_runs import exact_rows, files, nasty_pair, unit_rows
 from scipy.optimize import linprog
 
@@ -16,17 +16,20 @@ from formulations.block_system import block_system
 from formulations.pair import make_pair
 from solver.clock import Clock
 from solver.engines.exact.cores import LinearCoreFinder
+from solver.engines.exact.polytope_cores import PolytopeCoreFinder
 from solver.engines.exact.semidefinite_cores import SemidefiniteCoreFinder
 from solver.engines.scoring import Scorer
 from solver.linkage.evaluator import Evaluator
 
-everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
-semidefinite = pytest.mark.parametrize("label", ["mahalanobis", "mahalanobis-absolute"])
+OWN = [(case, SemidefiniteCoreFinder if case.name == "mahalanobis" else PolytopeCoreFinder) for case in CASES]
+SETUPS = [*OWN, *((case, LinearCoreFinder) for case in POLYTOPES)]
+everywhere = pytest.mark.parametrize(
+    ("case", "kind"), SETUPS, ids=[f"{case.label}-{kind.__name__}" for case, kind in SETUPS]
+)
 
 
-def finder_of(pair, aggregator, kind=None, seconds=20.0):
+def finder_of(pair, aggregator, kind, seconds=20.0):
     system = block_system(pair, aggregator)
-    kind = kind or (SemidefiniteCoreFinder if aggregator.semidefinite else LinearCoreFinder)
     return kind(system, Scorer(system), Clock(seconds))
 
 
@@ -87,13 +90,13 @@ def assert_nowhere_positive(case, n, row):
 
 
 @everywhere
-@pytest.mark.parametrize("kind", ["normal", "halves", "whole numbers", "mirrored", "nearly duplicates"])
-def test_every_answer_is_right(case, kind):
+@pytest.mark.parametrize("data", ["normal", "halves", "whole numbers", "mirrored", "nearly duplicates"])
+def test_every_answer_is_right(case, kind, data):
     decided = 0
     for seed in range(3):
-        pair = nasty_pair(kind, 7 + seed)
+        pair = nasty_pair(data, 7 + seed)
         n = pair.queries.shape[1]
-        finder = finder_of(pair, case.make(n))
+        finder = finder_of(pair, case.make(n), kind)
         if not finder.system.open_blocks.size:
             continue
         for blocks in questions(finder, seed):
@@ -114,11 +117,11 @@ def test_every_answer_is_right(case, kind):
 
 
 @everywhere
-def test_what_can_be_linked_is_told_from_what_cannot(case):
+def test_what_can_be_linked_is_told_from_what_cannot(case, kind):
     """An independent program about all rivals comes to the same answers."""
     pair = make_pair(*files(5, 14, 3, 1.4))
     family = case.family(3)
-    finder = finder_of(pair, case.make(3))
+    finder = finder_of(pair, case.make(3), kind)
     answers = set()
     everything = np.arange(finder.system.open_blocks.size)
     for blocks in (*questions(finder, 1, 24), everything):
@@ -132,9 +135,9 @@ def test_what_can_be_linked_is_told_from_what_cannot(case):
 
 
 @everywhere
-def test_a_shrunk_core_is_smaller_and_still_one(case):
+def test_a_shrunk_core_is_smaller_and_still_one(case, kind):
     pair = make_pair(*files(5, 25, 2, 1.0))
-    finder = finder_of(pair, case.make(2))
+    finder = finder_of(pair, case.make(2), kind)
     whole = finder.ask(np.arange(finder.system.open_blocks.size))
     shrunk = finder.shrink(whole, sorted(whole.core))
     assert shrunk.core <= whole.core
@@ -145,32 +148,29 @@ def test_a_shrunk_core_is_smaller_and_still_one(case):
 
 
 @everywhere
-def test_no_blocks_at_all_can_be_linked(case):
-    finder = finder_of(make_pair(*files(5, 6, 2, 1.0)), case.make(2))
+def test_no_blocks_at_all_can_be_linked(case, kind):
+    finder = finder_of(make_pair(*files(5, 6, 2, 1.0)), case.make(2), kind)
     answer = finder.ask(np.empty(0, dtype=np.intp))
     assert answer.core is None
     assert finder.system.aggregator.domain().violation(answer.theta) <= 1e-9
 
 
 @everywhere
-def test_questions_after_the_end_stay_open(case):
-    finder = finder_of(make_pair(*files(5, 12, 2, 1.0)), case.make(2), seconds=0.0)
+def test_questions_after_the_end_stay_open(case, kind):
+    finder = finder_of(make_pair(*files(5, 12, 2, 1.0)), case.make(2), kind, seconds=0.0)
     answer = finder.ask(np.arange(finder.system.open_blocks.size))
     assert answer.theta is None
     assert answer.core is None
 
 
-@semidefinite
-def test_both_finders_agree_about_matrices(label):
-    """Cutting planes by eigenvectors and interior points never contradict each other."""
+@pytest.mark.parametrize(("case", "kind"), OWN, ids=[case.label for case, _ in OWN])
+def test_both_finders_agree(case, kind):
+    """HiGHS (with cuts by eigenvectors) and compiled code never contradict each other."""
     pair = make_pair(*files(9, 14, 3, 1.2))
-    aggregator = BY_LABEL[label].make(3)
-    linear, interior = (
-        finder_of(pair, aggregator, kind) for kind in (LinearCoreFinder, SemidefiniteCoreFinder)
-    )
+    linear, own = (finder_of(pair, case.make(3), kind) for kind in (LinearCoreFinder, kind))
     cores = 0
     for blocks in questions(linear, 3, 30):
-        first, second = linear.ask(blocks), interior.ask(blocks)
+        first, second = linear.ask(blocks), own.ask(blocks)
         assert first.theta is None or second.core is None
         assert second.theta is None or first.core is None
         cores += first.core is not None and second.core is not None

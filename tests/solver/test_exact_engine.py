@@ -18,8 +18,9 @@ from solver.backends.registry import available_backends
 from solver.clock import Limit
 from solver.engines.attacks import attack
 from solver.engines.base import EngineOptions
-from solver.engines.exact.cores import Answer, LinearCoreFinder
+from solver.engines.exact.cores import Answer
 from solver.engines.exact.engine import MOST_TREE_DIMENSIONS, ExactEngine
+from solver.engines.exact.polytope_cores import PolytopeCoreFinder
 from solver.engines.milp import MilpEngine
 from solver.fitting import fit
 from solver.linkage.evaluator import Evaluator
@@ -193,7 +194,7 @@ def test_one_record_needs_no_search(linked):
 
 def test_what_rounding_leaves_open_is_said(monkeypatch):
     """Records that exclude each other so narrowly that no core is found."""
-    monkeypatch.setattr(LinearCoreFinder, "ask", lambda *_: Answer())
+    monkeypatch.setattr(PolytopeCoreFinder, "ask", lambda *_: Answer())
     result = fit(*frames(8, 40, 3), aggregator="choquet", engine="exact")
     assert result.status == "feasible"
     assert result.limit is None

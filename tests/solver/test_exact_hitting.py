@@ -18,6 +18,8 @@ from solver.engines.exact.cores import LinearCoreFinder
 from solver.engines.exact.covering import CoveringProgram
 from solver.engines.exact.hitting import HittingSearch
 from solver.engines.exact.hitting_set import HittingSet
+from solver.engines.exact.polytope_cores import PolytopeCoreFinder
+from solver.engines.exact.semidefinite_cores import SemidefiniteCoreFinder
 from solver.engines.exact.swaps import SwapSearch
 from solver.engines.scoring import STRICT, Scorer
 
@@ -203,6 +205,25 @@ def test_hitting_sets_alone_reach_the_optimum(case, ties, seed):
     assert made.record.linked == pytest.approx(optimum(pair, case))
 
 
+@pytest.mark.parametrize(
+    ("label", "most", "kind"),
+    [
+        ("choquet", 7, PolytopeCoreFinder),
+        ("choquet", 6, LinearCoreFinder),
+        ("mahalanobis", 6, SemidefiniteCoreFinder),
+    ],
+)
+def test_the_finder_suits_the_domain(label, most, kind, monkeypatch):
+    """Three attributes have seven subsets; a basis of too many parameters is left to HiGHS."""
+    monkeypatch.setattr("solver.engines.exact.hitting.MOST_PARAMETERS", most)
+    pair = make_pair(*files(3, 9, 3, 1.4))
+    made = start(pair, BY_LABEL[label].make(3))
+    search = HittingSearch(made.system, made.record, made.evaluator, 0)
+    assert all(type(finder) is kind for finder in search._finders)
+    search.branch(np.inf)
+    assert made.record.proven
+
+
 def test_every_core_of_a_search_has_a_proof():
     pair = make_pair(*files(4, 30, 3, 1.0))
     made = start(pair, BY_LABEL["choquet"].make(3))
@@ -237,7 +258,7 @@ def test_swaps_never_lose_and_learn_true_cores(label):
     made = start(pair, aggregator)
     scorer = Scorer(made.system)
     learned = []
-    finder = LinearCoreFinder(made.system, scorer, made.record.clock)
+    finder = PolytopeCoreFinder(made.system, scorer, made.record.clock)
     search = SwapSearch(finder, scorer, scorer.weight, learned.append, np.random.default_rng(0))
     theta = aggregator.equal()
     search.start(theta)
@@ -263,7 +284,7 @@ def test_a_walk_that_gets_nowhere_goes_on_from_what_was_offered(monkeypatch):
     aggregator = BY_LABEL["weighted-mean"].make(3)
     made = start(pair, aggregator)
     scorer = Scorer(made.system)
-    finder = LinearCoreFinder(made.system, scorer, made.record.clock)
+    finder = PolytopeCoreFinder(made.system, scorer, made.record.clock)
     search = SwapSearch(finder, scorer, scorer.weight, lambda _: None, np.random.default_rng(0))
     low, high = sorted(aggregator.sample(30, np.random.default_rng(3)), key=scorer.exact_weight)[::29]
     assert scorer.exact_weight(low) + 1 < scorer.exact_weight(high)

@@ -10,8 +10,8 @@ from aggregator_cases import BY_LABEL
 from exact_runs import files, start
 
 from formulations.pair import make_pair
-from solver.engines.exact.cores import LinearCoreFinder
 from solver.engines.exact.pairs import SmallCores
+from solver.engines.exact.polytope_cores import PolytopeCoreFinder
 from solver.engines.scoring import Scorer
 
 SIMPLEX = ("weighted-mean", "owa")
@@ -23,7 +23,7 @@ def search_of(label, seed, records=25, attributes=3):
     scorer = Scorer(made.system)
     learned = []
     search = SmallCores(made.system, scorer, made.record.clock, learned.append, np.random.default_rng(seed))
-    return made, search, learned, LinearCoreFinder(made.system, scorer, made.record.clock)
+    return made, search, learned, PolytopeCoreFinder(made.system, scorer, made.record.clock)
 
 
 def cores_of(learned):
@@ -81,7 +81,9 @@ def test_asking_leaves_no_pair_out(label, first, threads):
         assert not search.together.all()
     elif first == "rows" and label in SIMPLEX:
         search.two_rows(np.inf)
-    finders = [LinearCoreFinder(made.system, Scorer(made.system), made.record.clock) for _ in range(threads)]
+    finders = [
+        PolytopeCoreFinder(made.system, Scorer(made.system), made.record.clock) for _ in range(threads)
+    ]
     search.ask(finders, np.inf)
     singles, pairs = truth(finder, made.system.open_blocks.size)
     assert pairs

@@ -17,6 +17,7 @@ from solver.clock import Clock
 from solver.engines.exact import cores
 from solver.engines.exact.cores import LinearCoreFinder
 from solver.engines.exact.polish import polished
+from solver.engines.exact.polytope_cores import PolytopeCoreFinder
 from solver.engines.linear import GrowingProgram
 from solver.engines.repair import Multipliers, WidestMargin
 from solver.engines.scoring import STRICT, Scorer
@@ -50,9 +51,12 @@ def sheared(seed, n, attributes):
     )
 
 
-def finder_of(pair, label):
+both = pytest.mark.parametrize("kind", [LinearCoreFinder, PolytopeCoreFinder])
+
+
+def finder_of(pair, label, kind=LinearCoreFinder):
     system = block_system(pair, BY_LABEL[label].make(pair.queries.shape[1]))
-    return LinearCoreFinder(system, Scorer(system), Clock(120.0))
+    return kind(system, Scorer(system), Clock(120.0))
 
 
 def questions(finder, seed):
@@ -97,18 +101,20 @@ def assert_decided(finder, blocks):
 
 
 @linear
-def test_whole_numbers_leave_nothing_undecided(label):
+@both
+def test_whole_numbers_leave_nothing_undecided(label, kind):
     """HiGHS used to drop the ties, where they are all that is left of a coefficient."""
-    finder = finder_of(whole_numbers(1, 30, 4), label)
+    finder = finder_of(whole_numbers(1, 30, 4), label, kind)
     answers = [assert_decided(finder, blocks) for blocks in questions(finder, 1)]
     assert any(answer.core is not None for answer in answers)
     assert any(answer.theta is not None for answer in answers)
 
 
 @linear
+@both
 @pytest.mark.parametrize("seed", [0, 1])
-def test_scales_far_apart_leave_nothing_undecided(label, seed):
-    finder = finder_of(sheared(seed, 30, 5), label)
+def test_scales_far_apart_leave_nothing_undecided(label, kind, seed):
+    finder = finder_of(sheared(seed, 30, 5), label, kind)
     for blocks in questions(finder, seed):
         assert_decided(finder, blocks)
 
@@ -217,11 +223,12 @@ def test_a_program_that_is_lost_is_solved_from_scratch():
     assert program._highs.forgotten == 1
 
 
-def test_finders_in_two_threads_do_not_disturb_each_other():
+@both
+def test_finders_in_two_threads_do_not_disturb_each_other(kind):
     pairs = [whole_numbers(3, 30, 4), sheared(0, 30, 4)]
 
     def answers(pair):
-        finder = finder_of(pair, "choquet")
+        finder = finder_of(pair, "choquet", kind)
         found = [finder.ask(blocks) for blocks in questions(finder, 3)]
         return [(answer.core, None if answer.theta is None else answer.theta.tolist()) for answer in found]
 

@@ -212,7 +212,7 @@ sys.exit(main(sys.argv[1:]))
 )
 def test_ctrl_c_gives_what_is_known(tmp_path, choice, late, wait):
     """During the attack and later; with a backend in this process and with one in a child."""
-    files = frames(12, 120, 4, noise=1.2)
+    files = frames(12, 200, 5, noise=1.2)
     names = [str(tmp_path / name) for name in ("original.csv", "masked.csv", "fit.json")]
     for frame, name in zip(files, names[:2], strict=True):
         frame.to_csv(name, index=False)

@@ -6,14 +6,36 @@ of k blocks says that k - 1 of them must be given up, which implies all of its p
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
 Clique = tuple[int, ...]
 
 _VIOLATED = 1e-4
 _MOST_AT_ONCE = 100
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _grown(adjacent: BoolArray, x: FloatArray, seed: int) -> Any:
+    """The blocks of a maximal clique that grows from `seed` by the common neighbour of smallest `x`."""
+    common, clique = adjacent[seed].copy(), np.empty(x.size, dtype=np.intp)
+    clique[0], size = seed, 1
+    while True:
+        nearest = -1
+        for block in range(x.size):
+            if common[block] and (nearest < 0 or x[block] < x[nearest]):
+                nearest = block
+        if nearest < 0:
+            return clique[:size]
+        clique[size] = nearest
+        size += 1
+        for block in range(x.size):
+            common[block] &= adjacent[nearest, block]
 
 
 class ConflictGraph:
@@ -39,14 +61,11 @@ class ConflictGraph:
         """
         found: list[Clique] = []
         for seed in np.flatnonzero(self._adjacent.any(axis=1) & (x < 1.0 - _VIOLATED)):
-            clique, common = [int(seed)], self._adjacent[seed].copy()
-            while common.any():
-                neighbours = np.flatnonzero(common)
-                nearest = int(neighbours[np.argmin(x[neighbours])])
-                clique.append(nearest)
-                common &= self._adjacent[nearest]
-            members = tuple(sorted(clique))
-            if len(clique) < 3 or len(clique) - 1 - x[clique].sum() <= _VIOLATED or members in self._known:
+            clique = _grown(self._adjacent, x, seed)
+            if clique.size < 3 or clique.size - 1 - x[clique].sum() <= _VIOLATED:
+                continue
+            members = tuple(sorted(clique.tolist()))
+            if members in self._known:
                 continue
             self._known.add(members)
             found.append(members)

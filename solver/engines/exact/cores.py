@@ -32,10 +32,10 @@ ROUNDING = 1e-14
 """More than the rounding error of a combination of rows of unit length with multipliers that sum to one."""
 
 _MOST_CUT_ROUNDS = 25
-_MOVED = 100.0
+MOVED = 100.0
 """More than a row changes when its point is moved into the domain, as a multiple of how far outside it is."""
 
-_NEGLIGIBLE = (1e-11, 1e-16)
+NEGLIGIBLE = (1e-11, 1e-16)
 """Smaller multipliers are left out, as a share of the largest: noise would only make the core larger.
 
 Blocks that exclude each other by no more than a tie may need all that are no rounding.
@@ -110,7 +110,7 @@ class LinearCoreFinder(CoreFinder):
             if solution is None:
                 break
             theta, margin = solution
-            narrow = margin <= _MOVED * self._domain.violation(theta)
+            narrow = margin <= MOVED * self._domain.violation(theta)
             if margin <= STRICT or (narrow and not self._linked(blocks, theta)):
                 answer = self._core()
                 if answer.theta is None:
@@ -146,7 +146,7 @@ class LinearCoreFinder(CoreFinder):
 
     def _proven(self, rows: IndexArray, given: Multipliers) -> Answer:
         """The core of these rows if the multipliers prove it, as few of them as do."""
-        for negligible in _NEGLIGIBLE:
+        for negligible in NEGLIGIBLE:
             used = np.flatnonzero(given.rows > negligible * given.rows.max(initial=0.0))
             total = given.rows[used].sum()
             if used.size == 0 or total <= 0.0:

@@ -18,6 +18,7 @@ from solver.engines.exact.cores import Answer, Core, CoreFinder, LinearCoreFinde
 from solver.engines.exact.covering import CoveringProgram
 from solver.engines.exact.hitting_set import HittingSet
 from solver.engines.exact.pairs import SmallCores
+from solver.engines.exact.polytope_cores import MOST_PARAMETERS, PolytopeCoreFinder
 from solver.engines.exact.semidefinite_cores import SemidefiniteCoreFinder
 from solver.engines.exact.swaps import SwapSearch
 from solver.engines.scoring import Scorer
@@ -77,9 +78,13 @@ class HittingSearch:
         self.undecided = False
 
     def _new_finder(self) -> CoreFinder:
-        kind = SemidefiniteCoreFinder if self._system.aggregator.semidefinite else LinearCoreFinder
         # Threads must not share a scorer, whose working set grows.
-        return kind(self._system, Scorer(self._system, self._probes), self._record.clock)
+        scorer, clock = Scorer(self._system, self._probes), self._record.clock
+        if self._system.aggregator.semidefinite:
+            return SemidefiniteCoreFinder(self._system, scorer, clock)
+        if self._system.aggregator.dimension <= MOST_PARAMETERS:
+            return PolytopeCoreFinder(self._system, scorer, clock)
+        return LinearCoreFinder(self._system, scorer, clock)
 
     def pairs_of_rows(self, until: float) -> None:
         """Pairs that two rows exclude, where the domain is a simplex."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from solver.engines.exact.caratheodory import few_multipliers
 from solver.engines.exact.cores import ROUNDING
+from solver.engines.exact.remembered import put_first
 from solver.engines.exact.semidefinite import combine, largest_eigenvalue, widest_margin
 from solver.engines.scoring import STRICT
 
@@ -79,24 +80,12 @@ def _tightest(rows: Rows, block: int, theta: FloatArray) -> Any:
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _remember(rows: Rows, row: int) -> None:
-    """Put a row first among those of its block, and forget the last one if there are too many."""
-    kept = rows.remembered[rows.block[row]]
-    place = 0
-    while place < kept.size - 1 and kept[place] != row and kept[place] >= 0:
-        place += 1
-    for at in range(place, 0, -1):
-        kept[at] = kept[at - 1]
-    kept[0] = row
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _first_rows(rows: Rows, blocks: IndexArray) -> Any:
     """The remembered rows of these blocks; of a block never seen, the tightest under equal weights."""
     equal = np.where(rows.first == rows.second, 1.0 / (rows.first[-1] + 1), 0.0)
     for block in blocks:
         if rows.remembered[block, 0] < 0:
-            _remember(rows, _tightest(rows, block, equal)[0])
+            put_first(rows.remembered[block], _tightest(rows, block, equal)[0])
     found = np.empty(blocks.size * rows.remembered.shape[1], dtype=np.intp)
     size = 0
     for block in blocks:
@@ -192,7 +181,7 @@ def fewest(rows: Rows, chosen: IndexArray, multipliers: FloatArray) -> Any:
             few = multipliers[used] / multipliers[used].sum()
             if _largest(rows, chosen[used], few) < -ROUNDING:
                 for row in chosen[used]:
-                    _remember(rows, row)
+                    put_first(rows.remembered[rows.block[row]], row)
                 return chosen[used], few
     return chosen[:0], multipliers[:0]
 
