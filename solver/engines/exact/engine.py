@@ -25,6 +25,8 @@ _SHORT_TREE = 1.2
 _BRANCHING = 4.0
 _ROWS_SHARE = 0.1
 _PAIRS_SHARE = 0.4
+_MOST_PAIRED = 600
+_FEW_PAIRS_SHARE = 0.15
 _LONG_TREE = 5.0
 _LONGER_TREE = 12.0
 _LONGEST_TREE = 30.0
@@ -89,7 +91,10 @@ class _Run:
         """Where the parameters have many dimensions."""
         clock = self._record.clock
         self._hitting(hitting, lambda: hitting.branch(clock.seconds + _BRANCHING))
-        self._hitting(hitting, lambda: hitting.all_pairs(clock.share(_PAIRS_SHARE, np.inf)))
+        # Of many blocks most pairs would stay unasked all the same.
+        many = self._system.open_blocks.size > _MOST_PAIRED
+        share = _FEW_PAIRS_SHARE if many else _PAIRS_SHARE
+        self._hitting(hitting, lambda: hitting.all_pairs(clock.share(share, np.inf)))
         with ThreadPoolExecutor(
             1
         ) as pool:  # the one takes no more than a processor, the other has use for it
