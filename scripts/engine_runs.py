@@ -21,9 +21,10 @@ from solver.backends.memory import MemoryMeter
 from solver.backends.registry import get_backend
 from solver.clock import Clock
 from solver.engines.base import EngineOptions, rounded_bound
-from solver.fitting import fit, problem_system
+from solver.fitting import fit
 from solver.linkage.evaluator import Evaluator
 from solver.problem import ProblemOptions, make_problem
+from solver.searching import problem_system
 
 METHODS = {
     "exact": "--engine exact",

@@ -17,9 +17,10 @@ from solver.engines.base import EngineOptions, Record, rounded_bound, whole
 from solver.engines.exact.engine import ExactEngine
 from solver.engines.isolated import EngineJob
 from solver.engines.scoring import Scorer
-from solver.fitting import first_record, interruptible, library_versions, problem_system
+from solver.fitting import library_versions
 from solver.linkage.evaluator import Evaluator
 from solver.problem import Problem
+from solver.searching import first_record, interruptible, problem_system
 
 FloatArray = NDArray[np.float64]
 

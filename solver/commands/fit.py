@@ -27,10 +27,11 @@ from solver.commands.wording import baseline_pairs, heading, listed, share
 from solver.engines.base import EngineOptions
 from solver.engines.registry import ENGINES, get_engine
 from solver.errors import UsageError
-from solver.fitting import DEFAULT_TIME_LIMIT, fit, problem_system
+from solver.fitting import DEFAULT_TIME_LIMIT, fit
 from solver.problem import ProblemOptions, make_problem
 from solver.results import FitResult
 from solver.risk.report import render_report
+from solver.searching import problem_system
 
 
 def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:

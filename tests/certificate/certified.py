@@ -16,8 +16,9 @@ from scipy.optimize import linprog
 from formulations.block_system import BlockSystem
 from solver.certificate.build import certify
 from solver.engines.base import CoreProof, Proof
-from solver.fitting import fit, problem_system
+from solver.fitting import fit
 from solver.problem import Problem, ProblemOptions, make_problem
+from solver.searching import problem_system
 from solver.verification.verify import demand_fit, verify
 
 

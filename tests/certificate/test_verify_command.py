@@ -13,8 +13,9 @@ from certified import certified, frames
 from solver.certificate.build import certify
 from solver.cli import main
 from solver.engines.base import Proof
-from solver.fitting import fit, problem_system
+from solver.fitting import fit
 from solver.problem import ProblemOptions, make_problem
+from solver.searching import problem_system
 
 PAIR = ("--original", "original.csv", "--masked", "masked.csv")
 

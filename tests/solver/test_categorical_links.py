@@ -144,8 +144,8 @@ def test_growing_rows_find_the_same_optimum(label, aware, monkeypatch):
     files = mixed.frames(8, 40)
     options = mixed.options(aware, aggregator=case.name, time_limit=20, **case.options)
     whole = fit(*files, **options)
-    monkeypatch.setattr("solver.fitting.MOST_REDUCED", 0)
-    monkeypatch.setattr("solver.fitting.MOST_UNREDUCED", 0)
+    monkeypatch.setattr("solver.searching.MOST_REDUCED", 0)
+    monkeypatch.setattr("solver.searching.MOST_UNREDUCED", 0)
     grown = fit(*files, **options)
     assert whole.proven
     assert grown.proven

@@ -16,8 +16,9 @@ from solver.engines.base import EngineOptions, Proof
 from solver.engines.exact.engine import ExactEngine
 from solver.engines.exact.hitting import HittingSearch
 from solver.errors import DataError
-from solver.fitting import problem_system, records_table
+from solver.fitting import records_table
 from solver.problem import ProblemOptions, make_problem
+from solver.searching import problem_system
 from solver.verification.verify import verify
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)

@@ -95,7 +95,7 @@ def test_the_optimum_on_growing_rows_is_that_on_all_rows(label, seed, monkeypatc
     case = BY_LABEL[label]
     options = {"aggregator": case.name, "engine": "exact", "time_limit": 60.0, **case.options}
     whole = fit(*frames(seed), **options)
-    monkeypatch.setattr("solver.fitting.MOST_REDUCED", 0)
+    monkeypatch.setattr("solver.searching.MOST_REDUCED", 0)
     grown = fit(*frames(seed), **options)
     assert whole.proven
     assert grown.proven
@@ -105,7 +105,7 @@ def test_the_optimum_on_growing_rows_is_that_on_all_rows(label, seed, monkeypatc
 def test_a_quadratic_form_on_growing_rows_agrees_with_all_rows(monkeypatch):
     options = {"aggregator": "mahalanobis", "engine": "exact", "time_limit": 6.0}
     whole = fit(*frames(1, 60, noise=0.3), **options)
-    monkeypatch.setattr("solver.fitting.MOST_UNREDUCED", 0)
+    monkeypatch.setattr("solver.searching.MOST_UNREDUCED", 0)
     grown = fit(*frames(1, 60, noise=0.3), **options)
     assert grown.linked <= whole.linked_upper_bound
     assert whole.linked <= grown.linked_upper_bound
@@ -114,7 +114,7 @@ def test_a_quadratic_form_on_growing_rows_agrees_with_all_rows(monkeypatch):
 
 def test_more_records_than_a_big_c_model_can_hold(monkeypatch):
     """The exact engine takes what `milp` refuses, and its interval holds the best weights known."""
-    monkeypatch.setattr("solver.fitting.MOST_REDUCED", 100_000)
+    monkeypatch.setattr("solver.searching.MOST_REDUCED", 100_000)
     result = fit(*frames(7, 500, 4, 0.2), engine="exact", time_limit=8.0)
     assert result.details["baselines"]["euclid"] <= result.linked <= result.linked_upper_bound < 500
     assert result.details["seconds"] < 30.0

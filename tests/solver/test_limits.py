@@ -61,7 +61,7 @@ def test_a_memory_limit_that_is_reached_later(engine, monkeypatch):
 
 
 def test_a_memory_limit_on_growing_rows(monkeypatch):
-    monkeypatch.setattr("solver.fitting.MOST_UNREDUCED", 0)
+    monkeypatch.setattr("solver.searching.MOST_UNREDUCED", 0)
     files = pair()
     result = fit(*files, engine="exact", aggregator="mahalanobis", memory_limit=1.0)
     assert result.limit == "memory"
@@ -152,7 +152,7 @@ def test_a_tiny_time_limit_gives_a_valid_interval(case):
 
 
 def test_time_that_is_up_before_all_records_are_compared(monkeypatch):
-    monkeypatch.setattr("solver.fitting._BUILDING_SECONDS", 0.0)
+    monkeypatch.setattr("solver.searching._BUILDING_SECONDS", 0.0)
     files = pair()
     result = fit(*files, engine="exact", time_limit=1e-6)
     assert result.limit == "time"
