@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from solver.backends.base import Status
 from solver.certificate.build import certify
 from solver.clock import Clock
 from solver.engines.base import EngineOptions, Proof, Reporter
@@ -176,7 +177,11 @@ def _result(
     aggregator, pair = problem.aggregator, problem.pair
     system, record, evaluator, outcome = run.system, run.record, run.evaluator, run.outcome
     seconds = record.clock.seconds
-    evaluation = evaluator.table(aggregator.form(record.theta))
+    theta = aggregator.exact(record.theta)  # counted as they are written, and exactly in the domain
+    evaluation = evaluator.table(aggregator.form(theta))
+    status = outcome.status
+    if status is Status.OPTIMAL and evaluation.linked_weight < record.bound - 1e-9:
+        status = Status.FEASIBLE
     expected = {}
     if problem.options.ties == "share":
         expected = {"expected_links": evaluation.linked_weight, "expected_links_upper_bound": record.bound}
@@ -188,8 +193,8 @@ def _result(
         **expected,
         "lost": int(system.lost.sum()),
         "margin": outcome.margin,
-        "importance": aggregator.importance(record.theta),
-        "interaction": aggregator.interaction(record.theta),
+        "importance": aggregator.importance(theta),
+        "interaction": aggregator.interaction(theta),
         "baselines": baselines(evaluator),
         "notes": list(outcome.notes),
         "seconds": round(seconds, 3),
@@ -206,9 +211,9 @@ def _result(
     return FitResult(
         linked=evaluation.count,
         linked_upper_bound=most_blocks(pair.weight[~system.lost], record.bound),
-        status=outcome.status.value,
+        status=status.value,
         limit=None if outcome.limit is None else outcome.limit.value,
-        parameters=aggregator.decode(record.theta),
+        parameters=aggregator.decode(theta),
         records=pair.blocks,
         table=records_table(problem.labels, evaluation),
         details=details,
