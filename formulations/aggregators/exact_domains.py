@@ -26,7 +26,7 @@ def monotone(table: FloatArray) -> FloatArray:
 
 
 def raised(coefficients: FloatArray, masks: Sequence[int], attributes: int) -> FloatArray:
-    """Moebius coefficients of a measure that is monotone, with those of single attributes raised where needed.
+    """Moebius coefficients of a monotone measure: those of single attributes are raised where needed.
 
     What attribute k adds to a set is a sum in which its own coefficient always stands, and no other single
     attribute's. So it is raised by what the least of these sums lacks.

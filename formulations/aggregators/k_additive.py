@@ -178,7 +178,7 @@ class TwoAdditiveChoquet(_KAdditive, SimplexAggregator):
         return np.concatenate([np.clip(single, 0.0, None), np.clip(pair, 0.0, None), high])
 
     def exact(self, theta: FloatArray) -> FloatArray:
-        """Multiples of 2**-52, whose sums and differences are doubles: Moebius coefficients then lose nothing.
+        """Multiples of 2**-52, whose sums and differences are doubles: their Moebius coefficients are exact.
 
         Of a pair's minimum and maximum only the one with more weight keeps any: both with equal weights are
         the two attributes.
@@ -266,7 +266,7 @@ class KAdditiveChoquet(_KAdditive):
         return np.asarray(point + share * (self.equal() - point))
 
     def exact(self, theta: FloatArray) -> FloatArray:
-        """Monotone, with the coefficients of single attributes raised where rounding has cost them something."""
+        """Monotone: coefficients of single attributes are raised where rounding has cost them something."""
         masks = [sum(1 << k for k in subset) for subset in self.subsets]
         return raised(theta, masks, len(self.attributes))
 

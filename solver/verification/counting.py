@@ -96,26 +96,31 @@ def settled_blocks(rows: Rows, theta: list[Fraction]) -> list[Settled]:
 def _settled(rows: Rows, block: int, whole: list[int], rounded: FloatArray) -> Settled:
     records = rows.records
     rivals = records.rivals(block)
-    own = np.array([records.partner[block]])
+    many = int(rivals.size)
     if not records.reachable(block):
         nearest, error = np.inf, 0.0
-        if rivals.size:
-            distance, _, errors = _compared(rows, block, np.append(rivals, rivals[:1]), rounded)
-            nearest, error = float(distance[:-1].min()), float(errors.max())
-        everyone = (1 + rivals.size, 1 + rivals.size)
-        return Settled(False, everyone, (0, 0), np.inf, nearest, error)
-    distance, tie, error = _compared(rows, block, np.append(rivals, own), rounded)
-    mine, largest = float(distance[-1]), float(error.max())
-    if rivals.size == 0:
-        return Settled(True, (1, 1), (0, 0), mine, np.inf, largest)
-    farther, unsure = distance[:-1] - mine, 2.0 * (error[:-1] + error[-1])
+        if many:  # beside any of them, as ties do not matter
+            distances, _, errors = _compared(rows, block, np.append(rivals, rivals[:1]), rounded)
+            nearest, error = float(distances.min()), float(errors.max())
+        return Settled(False, (1 + many, 1 + many), (0, 0), np.inf, nearest, error)
+    own = np.array([records.partner[block]])
+    distances, tie, errors = _compared(rows, block, np.append(rivals, own), rounded)
+    mine, error = float(distances[-1]), float(errors.max())
+    if many == 0:
+        return Settled(True, (1, 1), (0, 0), mine, np.inf, error)
+    farther, unsure = distances[:-1] - mine, 2.0 * (errors[:-1] + errors[-1])
     with np.errstate(invalid="ignore"):
-        rank = tuple(1 + int((farther < -tie + moved).sum()) for moved in (-unsure, unsure))
-        ties = tuple(int((np.abs(farther) <= tie + moved).sum()) for moved in (-unsure, unsure))
+        rank = _least_and_most(farther + tie, unsure)
+        ties = _least_and_most(np.abs(farther) - tie, unsure)
         kept_apart = bool((farther - tie < -unsure).any())
         doubtful = rivals[~(farther - tie > unsure)]
     linked = not kept_apart and _all_farther(rows, block, doubtful.tolist(), whole)
-    return Settled(linked, rank, ties, mine, float(distance[:-1].min()), largest)
+    return Settled(linked, (1 + rank[0], 1 + rank[1]), ties, mine, float(distances[:-1].min()), error)
+
+
+def _least_and_most(values: FloatArray, unsure: FloatArray) -> tuple[int, int]:
+    """How many values are below zero, at least and at most."""
+    return int((values < -unsure).sum()), int((values <= unsure).sum())
 
 
 def _compared(

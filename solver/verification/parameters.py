@@ -43,7 +43,7 @@ def read_parameters(fields: Fields, family: Family, attributes: Sequence[str]) -
     if isinstance(family, Choquet):
         names = _subset_names(attributes, range(1, 2 ** len(attributes)))
         values = _named(fields, "measure", names)
-        _check_measure([Fraction(0), *values])
+        _check_measure([Fraction(0), *values], fields.where)
         return values
     if isinstance(family, TwoAdditive | KAdditive):
         k = 2 if isinstance(family, TwoAdditive) else max(map(len, family.subsets))
@@ -52,14 +52,14 @@ def read_parameters(fields: Fields, family: Family, attributes: Sequence[str]) -
         names = [",".join(attributes[k] for k in subset) for subset in subsets]
         moebius = _named(fields, "moebius", names)
         if isinstance(family, KAdditive):
-            _check_measure(_table(moebius, family.masks, len(attributes)))
+            _check_measure(_table(moebius, family.masks, len(attributes)), fields.where)
             return moebius
         theta = _two_additive(moebius, len(attributes))
     else:
         ordered = isinstance(family, OrderedWeightedAverage)
         ranks = [str(rank + 1) for rank in range(len(attributes))]
         theta = _named(fields, "weights", ranks if ordered else attributes)
-    _check_simplex(theta)
+    _check_simplex(theta, fields.where)
     return theta
 
 
@@ -92,20 +92,20 @@ def _subset_names(attributes: Sequence[str], masks: Sequence[int]) -> list[str]:
     return [",".join(name for k, name in enumerate(attributes) if mask >> k & 1) for mask in masks]
 
 
-def _check_simplex(theta: Sequence[Fraction]) -> None:
+def _check_simplex(theta: Sequence[Fraction], where: str) -> None:
     total = sum(theta, Fraction(0))
-    demand(min(theta) >= 0, "parameters: a weight is below zero")
-    demand(abs(total - 1) <= SLACK, "parameters: the weights do not sum to one")
+    demand(min(theta) >= 0, f"{where}: a weight is below zero")
+    demand(abs(total - 1) <= SLACK, f"{where}: the weights do not sum to one")
 
 
-def _check_measure(table: Sequence[Fraction]) -> None:
+def _check_measure(table: Sequence[Fraction], where: str) -> None:
     """Check monotonicity and ``mu(V) = 1`` of values by bit mask."""
-    demand(abs(table[-1] - 1) <= SLACK, "parameters: the measure of all attributes is not one")
+    demand(abs(table[-1] - 1) <= SLACK, f"{where}: the measure of all attributes is not one")
     for mask, value in enumerate(table):
         for k in range(len(table).bit_length() - 1):
             demand(
                 bool(mask >> k & 1) or table[mask | 1 << k] >= value,
-                f"parameters: the measure is not monotone from subset {mask:b} to {mask | 1 << k:b}",
+                f"{where}: the measure is not monotone from subset {mask:b} to {mask | 1 << k:b}",
             )
 
 
@@ -140,14 +140,14 @@ def _matrix(fields: Fields, family: QuadraticForm) -> list[Fraction]:
     rows = [reals(row, where, n) for row in listed(fields.value("matrix"), where)]
     if len(rows) != n:
         raise UsageError(f"{where} must have {n} rows")
-    demand(all(rows[k][m] == rows[m][k] for k, m in family.cells), "parameters: the matrix is not symmetric")
+    demand(all(rows[k][m] == rows[m][k] for k, m in family.cells), f"{where}: it is not symmetric")
     exact = [[Fraction(value) for value in row] for row in rows]
     trace = sum((exact[k][k] for k in range(n)), Fraction(0))
-    demand(abs(trace - 1) <= SLACK, "parameters: the trace of the matrix is not one")
+    demand(abs(trace - 1) <= SLACK, f"{where}: the trace is not one")
     # Denominators of doubles are powers of two, so the largest is a multiple of all.
     unit = max(value.denominator for row in exact for value in row)
     lifted = [[-int(value * unit) for value in row] for row in exact]
-    demand(is_negative_semidefinite(lifted), "parameters: the matrix is not positive semidefinite")
+    demand(is_negative_semidefinite(lifted), f"{where}: it is not positive semidefinite")
     return [exact[k][m] for k, m in family.cells]
 
 

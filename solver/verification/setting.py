@@ -126,7 +126,7 @@ def _read_schema(fields: Fields, attributes: tuple[str, ...]) -> tuple[tuple[str
 
 def _read_recodings(fields: Fields, sizes: Mapping[str, int]) -> tuple[Recodings, ...]:
     """The tables of possible recodings; none where the fit names none. `sizes` are numbers of categories."""
-    found = []
+    found: list[Recodings] = []
     for item in _optional(fields, "recodings"):
         row = Fields(item, f"{fields.where}, recodings")
         entry = Recodings(

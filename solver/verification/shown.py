@@ -23,7 +23,7 @@ from solver.verification.fields import Fields, listed, real, reals, whole
 from solver.verification.parameters import measure_of
 from solver.verification.rejection import demand
 
-CLOSE = 1e-9
+CLOSE = 1e-10
 """By how much a number that the fit computed in double precision may miss the exact one, relatively."""
 
 COLUMNS = ["record", "linked", "rank", "distance", "nearest_other", "margin", "ties"]
@@ -50,8 +50,8 @@ def check_importance(fit: Fields, theta: Sequence[Fraction], family: Family, nam
     else:
         told = fit.inner("importance")
         demand(sorted(told.keys()) == sorted(names), f"{told.where}: it must name the attributes")
-        for name, value in zip(names, importance, strict=True):
-            _demand_close(told.real(name), float(value), f"{told.where}, {name}")
+        for name, share in zip(names, importance, strict=True):
+            _demand_close(told.real(name), float(share), f"{told.where}, {name}")
     if interaction is None:
         demand(fit.value("interaction") is None, f"{fit.where}, interaction: the family has none")
         return
