@@ -108,14 +108,14 @@ class DistanceBased(Linker):
             settings = dict(parameters)
             weights = tuple((str(name), float(weight)) for name, weight in settings.pop("weights").items())
             masking = tuple(str(method) for method in settings.pop("masking"))
-            for method in filter(names_files, masking):
-                raise UsageError(
-                    f"the masking {method!r} names files, which are not opened on the word of a JSON: "
-                    "run `link` again"
-                )
             linker = cls(weights=weights, masking=masking, **settings)
         except (AttributeError, KeyError, TypeError, ValueError):
             raise UsageError("these are no parameters of dbrl; take them from the JSON of `link`") from None
+        for method in filter(names_files, masking):
+            raise UsageError(
+                f"the masking {method!r} names files, which are not opened on the word of a JSON: "
+                "run `link` again"
+            )
         return linker.learn(task)
 
 
