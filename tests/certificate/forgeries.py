@@ -15,6 +15,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from aggregator_cases import BY_LABEL
 from categorical_cases import MASKING, SCHEMA
 from categorical_cases import frames as mixed_frames
@@ -182,8 +183,9 @@ def other_value(value: Any, random: Random) -> Any:
         return not value
     if isinstance(value, int):
         change: tuple[Callable[[int], Any], ...] = (
-            lambda v: v + 1, lambda v: v - 1, lambda v: -v, lambda v: 2 * v, lambda v: v // 2, lambda v: v % 1,
-            lambda v: v * 10**9, lambda v: v + 2**40, lambda v: float(v % 2**60), lambda v: v ^ 3,
+            lambda v: v + 1, lambda v: v - 1, lambda v: -v, lambda v: 2 * v, lambda v: v // 2,
+            lambda v: v % 1, lambda v: v * 10**9, lambda v: v + 2**40, lambda v: float(v % 2**60),
+            lambda v: v ^ 3,
         )  # fmt: skip
         return random.choice(change)(value)
     if isinstance(value, float):
@@ -237,6 +239,8 @@ def _other_list(value: list[Any], random: Random) -> list[Any]:
 def mutated(texts: tuple[str, str], random: Random) -> tuple[str, str]:
     """One or a few values of the fit, the certificate, or of both alike, are others."""
     fitted, certificate = (json.loads(text) for text in texts)
+    if random.random() < 0.3:
+        _claim_less(fitted, certificate, random)
     for _ in range(random.choice((1, 1, 1, 2, 3))):
         target = random.choice((fitted, certificate, certificate))
         path = random.choice(_choices(target, random))
@@ -252,6 +256,20 @@ def mutated(texts: tuple[str, str], random: Random) -> tuple[str, str]:
         which = random.randrange(2)
         out[which] = _broken(out[which], random)
     return out[0], out[1]
+
+
+def _claim_less(fitted: Any, certificate: Any, random: Random) -> None:
+    """One record less in every bound, and something else in the proof that should show it."""
+    if "bound" not in certificate:
+        return
+    certificate["bound"]["linked_weight"] -= certificate["bound"]["unit"]
+    for key in ("linked_upper_bound", "expected_links_upper_bound"):
+        if key in fitted:
+            fitted[key] -= 1
+    for _ in range(random.randrange(3)):
+        path = random.choice(paths(certificate["proof"])[1:])
+        if _has(certificate["proof"], path):
+            _put(certificate["proof"], path, other_value(at(certificate["proof"], path), random), False)
 
 
 def _choices(content: Any, random: Random) -> list[tuple[Any, ...]]:
@@ -293,14 +311,20 @@ def _broken(text: str, random: Random) -> str:
 
 
 def honest_pairs() -> list[Honest]:
-    """Every family, way of a proof and rule of ties; categories with masking that is known."""
+    """Every family, way of a proof and rule of ties; categories with masking that is known.
+
+    The last one has nothing but lost records to prove.
+    """
     found = []
     for label, case in BY_LABEL.items():
         simplex = label in ("weighted-mean", "owa", "2-additive")
         for method in ("hitting-set", *(("simplex-tree",) if simplex else ())):
             for ties in ("strict", "share"):
                 columns = 2 if label == "2-additive" and method == "simplex-tree" else 3
-                made = certified(case, seed=11, rows=6, columns=columns, method=method, ties=ties)
+                # An attack without time leaves room between what is linked and the bound.
+                made = certified(
+                    case, seed=11, rows=6, columns=columns, method=method, ties=ties, time_limit=1e-9
+                )
                 files = made.problem.files
                 found.append(
                     Honest(
@@ -317,4 +341,8 @@ def honest_pairs() -> list[Honest]:
         result = fit(original, masked, certificate=True, **options)
         content = json.loads(result.to_json())
         found.append(Honest(f"{aggregator} categories", content, result.certificate, original, masked))
+    dominated = np.arange(5.0)
+    frames = [pd.DataFrame({"V1": values, "V2": values}) for values in (dominated, dominated[::-1])]
+    result = fit(*frames, certificate=True, time_limit=20)
+    found.append(Honest("lost", json.loads(result.to_json()), result.certificate, *frames))
     return found
