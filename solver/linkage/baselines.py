@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from formulations.aggregators import Aggregator
 from formulations.aggregators.mahalanobis import Mahalanobis
 from formulations.aggregators.weighted_mean import WeightedMean
 from formulations.distances import Differences
@@ -46,10 +47,19 @@ def mahalanobis_form(pair: LinkagePair) -> DistanceForm:
     return aggregator.form(theta)
 
 
+def baseline_forms(pair: LinkagePair) -> dict[str, DistanceForm]:
+    """The distances that nobody has to learn, by name."""
+    return {"euclid": euclidean_form(pair), "mahalanobis": mahalanobis_form(pair)}
+
+
+def own_attacks(aggregator: Aggregator, pair: LinkagePair) -> dict[str, FloatArray]:
+    """The baselines that belong to a family, by name, as its parameters."""
+    return {}
+
+
 def baselines(evaluator: Evaluator) -> dict[str, float]:
     """Weight of the records linked by the Euclidean and the classical Mahalanobis distance.
 
     Under the strict tie rule that is their number.
     """
-    forms = {"euclid": euclidean_form(evaluator.pair), "mahalanobis": mahalanobis_form(evaluator.pair)}
-    return {name: plain(evaluator.weight(form)) for name, form in forms.items()}
+    return {name: plain(evaluator.weight(form)) for name, form in baseline_forms(evaluator.pair).items()}
