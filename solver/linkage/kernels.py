@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from formulations.compiled import kernel
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -23,7 +24,7 @@ Tables = tuple[IndexArray, FloatArray, IndexArray, IndexArray]
 _WEIGHTED_SUM, _ORDERED_SUM, _CHOQUET, _PAIRWISE, _QUADRATIC = 0, 1, 2, 3, 4
 
 
-@njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
+@kernel(inline="always")
 def _sort_descending(c: FloatArray, order: IndexArray) -> None:
     """Insertion sort of `c`, carrying `order` along: the vectors are short."""
     for k in range(c.shape[0]):
@@ -38,7 +39,7 @@ def _sort_descending(c: FloatArray, order: IndexArray) -> None:
         order[at] = label
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _dot(vector: FloatArray, c: FloatArray) -> float:
     total = 0.0
     for k in range(c.shape[0]):
@@ -46,7 +47,7 @@ def _dot(vector: FloatArray, c: FloatArray) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _choquet(vector: FloatArray, c: FloatArray, order: IndexArray) -> float:
     total, subset = 0.0, 0
     for k in range(c.shape[0]):
@@ -56,7 +57,7 @@ def _choquet(vector: FloatArray, c: FloatArray, order: IndexArray) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _pairwise(matrix: FloatArray, c: FloatArray) -> float:
     total = 0.0
     for k in range(c.shape[0]):
@@ -66,7 +67,7 @@ def _pairwise(matrix: FloatArray, c: FloatArray) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _quadratic(matrix: FloatArray, c: FloatArray) -> float:
     total = 0.0
     for k in range(c.shape[0]):
@@ -74,7 +75,7 @@ def _quadratic(matrix: FloatArray, c: FloatArray) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _aggregate(kind: int, vector: FloatArray, matrix: FloatArray, c: FloatArray, order: IndexArray) -> Any:
     """Aggregate the attribute distances `c` (overwritten) as `FormKind` says."""
     if kind in (_ORDERED_SUM, _CHOQUET):
@@ -91,7 +92,7 @@ def _aggregate(kind: int, vector: FloatArray, matrix: FloatArray, c: FloatArray,
     return total
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _compare(query: FloatArray, candidate: FloatArray, differences: int, c: FloatArray) -> None:
     """Attribute distances of two records into `c`; 0 squared, 1 absolute, 2 signed."""
     for k in range(c.shape[0]):
@@ -104,7 +105,7 @@ def _compare(query: FloatArray, candidate: FloatArray, differences: int, c: Floa
             c[k] = z
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _look_up(
     query: FloatArray, candidate: FloatArray, differences: int, tables: Tables, c: FloatArray
 ) -> bool:
@@ -119,7 +120,7 @@ def _look_up(
     return True
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _to_partner(
     kind: int,
     vector: FloatArray,
@@ -136,7 +137,7 @@ def _to_partner(
     return _aggregate(kind, vector, matrix, c, order), moved
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def settle(
     kind: int,
     vector: FloatArray,
