@@ -12,10 +12,10 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from formulations.aggregators.base import Aggregator
+from formulations.compiled import kernel
 from formulations.distances import Differences
 from formulations.pair import LinkagePair, Ties
 
@@ -103,7 +103,7 @@ def _stretches(queries: FloatArray, radius: FloatArray, values: FloatArray) -> t
     return np.stack(first, axis=1), np.stack(after, axis=1) - np.stack(first, axis=1)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _any_dominates(vectors: FloatArray, partner: FloatArray, tie: float) -> bool:
     """Whether a row of `vectors` is farther than the partner by more than a tie on no attribute."""
     for at in range(vectors.shape[0]):

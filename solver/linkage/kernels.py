@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from formulations.compiled import kernel
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -26,7 +27,7 @@ RANKING, COUNTING, NEAREST = 0, 1, 2
 """What `settle` looks for: every nearer rival, any rival that is, or the nearest rival alone."""
 
 
-@njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
+@kernel(inline="always")
 def _sort_descending(c: FloatArray, order: IndexArray) -> None:
     """Insertion sort of `c`, carrying `order` along: the vectors are short."""
     for k in range(c.shape[0]):
@@ -41,7 +42,7 @@ def _sort_descending(c: FloatArray, order: IndexArray) -> None:
         order[at] = label
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _dot(vector: FloatArray, c: FloatArray) -> float:
     total = 0.0
     for k in range(c.shape[0]):
@@ -49,7 +50,7 @@ def _dot(vector: FloatArray, c: FloatArray) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _choquet(vector: FloatArray, c: FloatArray, order: IndexArray) -> float:
     total, subset = 0.0, 0
     for k in range(c.shape[0]):
@@ -59,7 +60,7 @@ def _choquet(vector: FloatArray, c: FloatArray, order: IndexArray) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _pairwise(matrix: FloatArray, c: FloatArray) -> float:
     total = 0.0
     for k in range(c.shape[0]):
@@ -69,7 +70,7 @@ def _pairwise(matrix: FloatArray, c: FloatArray) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _quadratic(matrix: FloatArray, c: FloatArray) -> float:
     total = 0.0
     for k in range(c.shape[0]):
@@ -77,7 +78,7 @@ def _quadratic(matrix: FloatArray, c: FloatArray) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _aggregate(kind: int, vector: FloatArray, matrix: FloatArray, c: FloatArray, order: IndexArray) -> Any:
     """Aggregate the attribute distances `c` (overwritten) as `FormKind` says."""
     if kind in (_ORDERED_SUM, _CHOQUET):
@@ -94,7 +95,7 @@ def _aggregate(kind: int, vector: FloatArray, matrix: FloatArray, c: FloatArray,
     return total
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _compare(query: FloatArray, candidate: FloatArray, differences: int, c: FloatArray) -> None:
     """Attribute distances of two records into `c`; 0 squared, 1 absolute, 2 signed."""
     for k in range(c.shape[0]):
@@ -107,7 +108,7 @@ def _compare(query: FloatArray, candidate: FloatArray, differences: int, c: Floa
             c[k] = z
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _look_up(
     query: FloatArray, candidate: FloatArray, differences: int, tables: Tables, c: FloatArray
 ) -> bool:
@@ -122,7 +123,7 @@ def _look_up(
     return True
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _to_partner(
     kind: int,
     vector: FloatArray,
@@ -139,7 +140,7 @@ def _to_partner(
     return _aggregate(kind, vector, matrix, c, order), moved
 
 
-@njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
+@kernel(inline="always")
 def _too_far(purpose: int, bound: float, reach: float, best: float, widened: float) -> Any:
     """Whether no rival at this distance or beyond can matter any more."""
     if purpose == NEAREST:
@@ -147,7 +148,7 @@ def _too_far(purpose: int, bound: float, reach: float, best: float, widened: flo
     return bound > reach and (purpose == COUNTING or bound > best)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def settle(
     kind: int,
     vector: FloatArray,
