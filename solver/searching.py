@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import FrameType
 
 import numpy as np
+from numpy.typing import NDArray
 
 from formulations.block_system import BlockSystem, block_system, system_of
 from solver.backends.base import Status
@@ -18,8 +19,11 @@ from solver.engines.attacks import attack
 from solver.engines.base import Engine, EngineOptions, EngineResult, Record, Reporter
 from solver.engines.growing import GrowingRows, GrowingRun
 from solver.errors import UsageError
+from solver.linkage.baselines import own_attacks
 from solver.linkage.evaluator import Evaluator
 from solver.problem import Problem
+
+FloatArray = NDArray[np.float64]
 
 LARGEST_SYSTEM = 40_000_000
 """Most pairs of a block and a candidate for a big-C model that leaves dominated rows out."""
@@ -52,17 +56,30 @@ class Run:
 
 
 def search(
-    problem: Problem, runner: Engine, clock: Clock, choices: EngineOptions, report: Reporter | None
+    problem: Problem,
+    runner: Engine,
+    clock: Clock,
+    choices: EngineOptions,
+    report: Reporter | None,
+    starts: Sequence[FloatArray] = (),
 ) -> Run:
-    """Attack and bound the worst case of a problem until they meet or the clock has run out."""
+    """Attack and bound the worst case of a problem until they meet or the clock has run out.
+
+    `starts` are parameters known from elsewhere: the answer links no fewer than each of them.
+    """
     with interruptible(clock):
         if runner.name == "exact" and _pairs(problem) > _most_pairs(problem):
-            return _grow(problem, runner, clock, choices, report)
-        return _solve(problem, runner, clock, choices, report)
+            return _grow(problem, runner, clock, choices, report, starts)
+        return _solve(problem, runner, clock, choices, report, starts)
 
 
 def _solve(
-    problem: Problem, runner: Engine, clock: Clock, choices: EngineOptions, report: Reporter | None
+    problem: Problem,
+    runner: Engine,
+    clock: Clock,
+    choices: EngineOptions,
+    report: Reporter | None,
+    starts: Sequence[FloatArray],
 ) -> Run:
     """Attack and search on all rows."""
     nothing = np.empty(0, dtype=np.intp)
@@ -71,7 +88,7 @@ def _solve(
     with memory_errors(clock):
         system = problem_system(problem, reduce=choices.big_c is None, engine=runner.name, clock=clock)
     evaluator = Evaluator(problem.pair)
-    record = first_record(system, evaluator, clock, report)
+    record = first_record(system, evaluator, clock, report, starts)
     built = clock.seconds
     with memory_errors(clock):
         attack(system, record, evaluator, choices.seed, brief=runner.attacks)
@@ -87,12 +104,17 @@ def _solve(
 
 
 def _grow(
-    problem: Problem, runner: Engine, clock: Clock, choices: EngineOptions, report: Reporter | None
+    problem: Problem,
+    runner: Engine,
+    clock: Clock,
+    choices: EngineOptions,
+    report: Reporter | None,
+    starts: Sequence[FloatArray],
 ) -> Run:
     """Attack and search on rows that grow where they matter."""
     rows = GrowingRows(problem.pair, problem.aggregator, clock, choices.seed)
     system = rows.system()
-    record = first_record(system, rows, clock, report)
+    record = first_record(system, rows, clock, report, starts)
     run = GrowingRun(rows, record)
     built = clock.seconds
     with memory_errors(clock):
@@ -156,12 +178,26 @@ def problem_system(
     )
 
 
-def first_record(system: BlockSystem, evaluator: Evaluator, clock: Clock, report: Reporter | None) -> Record:
-    """Equal weights as the first attack, and all blocks that are not lost as the first bound."""
-    theta = system.aggregator.equal()
-    linked = evaluator.weight(system.aggregator.form(theta))
+def first_record(
+    system: BlockSystem,
+    evaluator: Evaluator,
+    clock: Clock,
+    report: Reporter | None,
+    starts: Sequence[FloatArray] = (),
+) -> Record:
+    """The best of equal weights, the family's own baselines and `starts` as the first attack.
+
+    They are counted whatever the clock says, so that no run reports less than any of them. The first bound is
+    all blocks that are not lost.
+    """
+    aggregator = system.aggregator
+    theta = aggregator.equal()
+    linked = evaluator.weight(aggregator.form(theta))
     record = Record(clock, theta, linked, system.total_weight - system.lost_weight, report)
     record.note()
+    for other in (*own_attacks(aggregator, system.pair).values(), *starts):
+        if not np.array_equal(other, theta):
+            record.improve(other, evaluator.weight(aggregator.form(other)))
     return record
 
 
