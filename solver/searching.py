@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import FrameType
 
 import numpy as np
+from numpy.typing import NDArray
 
 from formulations.block_system import BlockSystem, block_system, system_of
 from formulations.lost import lost_blocks
@@ -30,6 +31,8 @@ from solver.linkage.baselines import baseline_forms, own_attacks
 from solver.linkage.evaluator import Evaluation, Evaluator
 from solver.problem import Problem
 from solver.results import plain
+
+FloatArray = NDArray[np.float64]
 
 LARGEST_SYSTEM = 40_000_000
 """Most pairs of a block and a candidate for a big-C model that leaves dominated rows out."""
@@ -142,7 +145,12 @@ def _last_call(clock: Clock) -> float:
 
 
 def search(
-    problem: Problem, runner: Engine, clock: Clock, choices: EngineOptions, report: Reporter | None
+    problem: Problem,
+    runner: Engine,
+    clock: Clock,
+    choices: EngineOptions,
+    report: Reporter | None,
+    starts: Sequence[FloatArray] = (),
 ) -> Run:
     """Attack and bound the worst case of a problem until they meet or the clock has run out.
 
@@ -155,12 +163,14 @@ def search(
     choices : EngineOptions
     report : callable, optional
         Told every progress.
+    starts : sequence of ndarray of float64, shape (dimension,)
+        Parameters known from elsewhere: the answer links no fewer than each of them that there is time for.
 
     Returns
     -------
     Run
     """
-    work = _Work(problem, runner, clock, choices, report)
+    work = _Work(problem, runner, clock, choices, report, starts)
     with interruptible(clock):
         return _in_time(work, clock)
 
@@ -201,7 +211,9 @@ class _Work:
         clock: Clock,
         choices: EngineOptions,
         report: Reporter | None,
+        starts: Sequence[FloatArray],
     ) -> None:
+        self._starts = starts
         self._problem, self._runner, self._clock, self._choices = problem, runner, clock, choices
         pair, aggregator = problem.pair, problem.aggregator
         nothing = np.empty(0, dtype=np.intp)
@@ -237,15 +249,17 @@ class _Work:
     def _count_baselines(self) -> None:
         """Count the distances that need no learning; those of this family are its first attacks."""
         run, pair, aggregator = self.run, self._problem.pair, self._problem.aggregator
-        own = {**own_attacks(aggregator, pair), "equal": aggregator.equal()}
-        baselines = baseline_forms(pair)
-        run.baselines = dict.fromkeys(baselines)
-        for name, form in {**baselines, **{name: aggregator.form(own[name]) for name in own}}.items():
+        own = own_attacks(aggregator, pair)
+        forms = baseline_forms(pair, aggregator)
+        run.baselines = dict.fromkeys(forms)
+        for name, form in forms.items():
             evaluation = run.evaluator.counted(form)
+            if evaluation.settled.all():
+                run.baselines[name] = plain(evaluation.linked_weight)
             if name in own:
                 run.record.improve(own[name], evaluation.linked_weight)
-            if name in baselines and evaluation.settled.all():
-                run.baselines[name] = plain(evaluation.linked_weight)
+        for theta in (aggregator.equal(), *self._starts):
+            run.record.improve(theta, run.evaluator.weight(aggregator.form(theta)))
 
     def _reserve(self) -> None:
         """Leave time for the table of all records, which is made when the search is over."""
@@ -368,11 +382,11 @@ def problem_system(
     )
 
 
-def first_record(system: BlockSystem, evaluator: Evaluator, clock: Clock, report: Reporter | None) -> Record:
+def first_record(system: BlockSystem, evaluator: Evaluator, clock: Clock) -> Record:
     """Equal weights as the first attack, and all blocks that are not lost as the first bound."""
     theta = system.aggregator.equal()
     linked = evaluator.weight(system.aggregator.form(theta))
-    record = Record(clock, theta, linked, system.total_weight - system.lost_weight, report)
+    record = Record(clock, theta, linked, system.total_weight - system.lost_weight)
     record.note()
     return record
 
