@@ -12,13 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.backends.base import Status
 from solver.certificate.build import certify
 from solver.clock import Clock
 from solver.engines.base import EngineOptions, Proof, Reporter
 from solver.engines.registry import get_engine
 from solver.errors import UsageError
-from solver.linkage.baselines import baselines
 from solver.linkage.evaluator import Evaluation
 from solver.problem import Problem, ProblemOptions, make_problem
 from solver.results import FitResult, RecordsTable, plain
@@ -138,16 +136,24 @@ def check_memory_limit(memory_limit: float | None) -> None:
 
 def records_table(labels: Sequence[str], evaluation: Evaluation) -> RecordsTable:
     """The evaluation of every block with the record's label."""
+    ranked = evaluation.rank > 0
     columns = (
         labels,
-        evaluation.linked.tolist(),
-        evaluation.rank.tolist(),
+        _known(evaluation.linked, evaluation.settled),
+        _known(evaluation.rank, ranked),
         [_finite(value) for value in evaluation.distance.tolist()],
         [_finite(value) for value in evaluation.nearest_other.tolist()],
         [_finite(value) for value in evaluation.margin.tolist()],
-        evaluation.ties.tolist(),
+        _known(evaluation.ties, ranked),
     )
     return RecordsTable(tuple(zip(*columns, strict=True)))
+
+
+def _known(values: NDArray[Any], known: NDArray[np.bool_]) -> list[Any]:
+    """The values, None where they are not known."""
+    if known.all():
+        return list(values.tolist())
+    return [value if is_known else None for value, is_known in zip(values.tolist(), known, strict=True)]
 
 
 def _finite(value: float) -> float | None:
@@ -175,13 +181,9 @@ def _result(
     problem: Problem, run: Run, choices: EngineOptions, engine: str, command: str | None
 ) -> FitResult:
     aggregator, pair = problem.aggregator, problem.pair
-    system, record, evaluator, outcome = run.system, run.record, run.evaluator, run.outcome
+    evaluation = run.final
+    system, record, outcome = run.system, run.record, run.outcome
     seconds = record.clock.seconds
-    theta = aggregator.exact(record.theta)  # counted as they are written, and exactly in the domain
-    evaluation = evaluator.table(aggregator.form(theta))
-    status = outcome.status
-    if status is Status.OPTIMAL and evaluation.linked_weight < record.bound - 1e-9:
-        status = Status.FEASIBLE
     expected = {}
     if problem.options.ties == "share":
         expected = {"expected_links": evaluation.linked_weight, "expected_links_upper_bound": record.bound}
@@ -193,9 +195,9 @@ def _result(
         **expected,
         "lost": int(system.lost.sum()),
         "margin": outcome.margin,
-        "importance": aggregator.importance(theta),
-        "interaction": aggregator.interaction(theta),
-        "baselines": baselines(evaluator),
+        "importance": aggregator.importance(record.theta),
+        "interaction": aggregator.interaction(record.theta),
+        "baselines": run.baselines,
         "notes": list(outcome.notes),
         "seconds": round(seconds, 3),
         "phases": {name: round(value, 3) for name, value in run.phases.items()},
@@ -211,9 +213,9 @@ def _result(
     return FitResult(
         linked=evaluation.count,
         linked_upper_bound=most_blocks(pair.weight[~system.lost], record.bound),
-        status=status.value,
+        status=outcome.status.value,
         limit=None if outcome.limit is None else outcome.limit.value,
-        parameters=aggregator.decode(theta),
+        parameters=aggregator.decode(record.theta),
         records=pair.blocks,
         table=records_table(problem.labels, evaluation),
         details=details,
