@@ -19,7 +19,10 @@ from solver.engines.base import CoreProof, Proof
 from solver.fitting import fit, most_blocks
 from solver.problem import Problem, ProblemOptions, make_problem
 from solver.searching import problem_system
-from solver.verification.verify import demand_fit, verify
+from solver.verification.cores import Rows
+from solver.verification.families import family_of
+from solver.verification.records import make_records
+from solver.verification.verify import demand_fit, fit_setting, verify
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,12 @@ class Certified:
     fitted: dict[str, Any]
     certificate: dict[str, Any]
     optimum: float
+
+    def rows(self) -> Rows:
+        """The exact rows of the problem."""
+        setting = fit_setting(self.fitted, "fit")
+        family = family_of(setting.aggregator, len(setting.attributes), setting.k_additive)
+        return Rows(make_records(self.problem.files, setting), family)
 
     def check(self, fitted=None, certificate=None):
         """What `verify` does."""
