@@ -27,6 +27,7 @@ RANKS = {
     "solver.engines": 2,
     "solver.certificate": 3,
     "solver.problem": 4,
+    "solver.compiling": 4,
     "solver.searching": 4,
     "solver.fitting": 4,
     "solver.evaluation": 4,
