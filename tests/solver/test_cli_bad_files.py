@@ -90,7 +90,7 @@ CASES: dict[str, tuple[Spoil, list[str], str]] = {
     "NUL bytes": (
         lambda: write("age,income,hours\n1,2,3\n".encode("utf-16-le")),
         [],
-        "masked.csv, line 1: a NUL byte; this is not a text file, save it as UTF-8 CSV",
+        "masked.csv is UTF-16 text, whatever its name says; save it as UTF-8",
     ),
     "ragged": (
         lambda: write("age,income,hours\n1,2,3\n1,2\n"),
@@ -110,7 +110,7 @@ CASES: dict[str, tuple[Spoil, list[str], str]] = {
     "unknown suffix": (
         lambda: write("", "masked.sav"),
         ["--masked", "masked.sav"],
-        "masked.sav: unknown kind of file '.sav'; use one of .csv, .parquet, .pq",
+        "masked.sav: SPSS files are not read; save it as CSV (UTF-8) under a name that ends in .csv",
     ),
     "missing column": (
         lambda: write("age,income\n1,2\n2,1\n"),
@@ -146,7 +146,8 @@ CASES: dict[str, tuple[Spoil, list[str], str]] = {
     "NaN": (
         lambda: write_cell(2, 0, math.nan, "original.csv"),
         [],
-        "original.csv, column 'age', row 2: missing value; fill it in or choose other --attributes",
+        "original.csv, column 'age', row 2: 'nan' stands for a missing value; fill it in or choose other "
+        "--attributes",
     ),
     "infinity": (
         lambda: write_cell(30, 0, -math.inf),
@@ -219,7 +220,7 @@ CASES: dict[str, tuple[Spoil, list[str], str]] = {
     "empty attribute": (
         lambda: None,
         ["--attributes", "age,,hours"],
-        "original.csv has no column '' (attribute); there are: age, income, hours",
+        "--attributes: 'age,,hours' has an empty attribute name; write names separated by single commas",
     ),
 }
 
