@@ -51,6 +51,12 @@ def write_with_ids(name: str, ids: list[object]) -> None:
     write(csv_text(rows, ("id", *NAMES)), name)  # type: ignore[arg-type]
 
 
+def write_shuffled() -> None:
+    """Write the masked file with ids and in another order: every third record first."""
+    rows = [[at, *row] for at, row in enumerate(noisy(survey()))]
+    write(csv_text(sorted(rows, key=lambda row: row[0] % 3), ("id", *NAMES)))  # type: ignore[arg-type]
+
+
 BY_ID = ["--id", "id"]
 
 Spoil = Callable[[], object]
@@ -112,6 +118,22 @@ CASES: dict[str, tuple[Spoil, list[str], str]] = {
         ["--masked", "masked.sav"],
         "masked.sav: SPSS files are not read; save it as CSV (UTF-8) under a name that ends in .csv",
     ),
+    "an Excel file": (
+        lambda: write(b"PK\x03\x04" + bytes(60)),
+        [],
+        "masked.csv is an Excel file, whatever its name says; save it as CSV (UTF-8)",
+    ),
+    "rows in another order": (
+        lambda: (write_with_ids("original.csv", [*range(30)]), write_shuffled()),
+        ["--attributes", "age,income,hours"],
+        "original.csv and masked.csv have the same values in column 'id' in different orders; align the "
+        "records with --id id (--row-by-row takes the rows as they stand)",
+    ),
+    "two ways to say who is who": (
+        lambda: None,
+        ["--id", "id", "--row-by-row"],
+        "--id and --row-by-row are two ways to say who is who; give one of them",
+    ),
     "missing column": (
         lambda: write("age,income\n1,2\n2,1\n"),
         [],
@@ -146,8 +168,8 @@ CASES: dict[str, tuple[Spoil, list[str], str]] = {
     "NaN": (
         lambda: write_cell(2, 0, math.nan, "original.csv"),
         [],
-        "original.csv, column 'age', row 2: 'nan' stands for a missing value; fill it in or choose other "
-        "--attributes",
+        "original.csv, column 'age', row 2: 'nan' stands for a missing value; fill it in, choose other "
+        "--attributes, or name the column in --nominal where this is a category",
     ),
     "infinity": (
         lambda: write_cell(30, 0, -math.inf),
