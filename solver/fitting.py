@@ -68,8 +68,8 @@ def fit(
     command : str, optional
         The command line to note in the result.
     **problem_options
-        Fields of `ProblemOptions`: aggregator, direction, attributes, id_column, drop_constant, ties,
-        standardisation, differences, k_additive, nominal, ordinal, schema, masking.
+        Fields of `ProblemOptions`: aggregator, direction, attributes, id_column, row_by_row, drop_constant,
+        ties, standardisation, differences, k_additive, nominal, ordinal, schema, masking.
 
     Returns
     -------
@@ -207,7 +207,7 @@ def _result(
         "importance": aggregator.importance(record.theta),
         "interaction": aggregator.interaction(record.theta),
         "baselines": run.baselines,
-        "notes": list(outcome.notes),
+        "notes": [*problem.files.notes, *outcome.notes],
         "seconds": round(seconds, 3),
         "phases": {name: round(value, 3) for name, value in run.phases.items()},
         "model": outcome.model,
