@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.intp]
+
+INDEXED_FROM = 2000
+"""From so many points on an index is worth its compiling, the first time on a machine some ten seconds."""
 
 
 def mdav_partition(points: FloatArray, k: int) -> list[IndexArray]:
@@ -32,8 +37,19 @@ def mdav_partition(points: FloatArray, k: int) -> list[IndexArray]:
     Returns
     -------
     list of intp arrays
-        The groups in the order they were formed, rows ascending within each. Time O(n^2 a / k).
+        The groups in the order they were formed, rows ascending within each. Time O(n^2 a / k) at worst; many
+        points are found by an index (`datasets.masking.mdav_index`), which makes the same groups.
     """
+    if len(points) < INDEXED_FROM:
+        return plain_partition(points, k)
+    # Compiled code is loaded only where it is used.
+    from datasets.masking.mdav_index import indexed_partition
+
+    return indexed_partition(points, k)
+
+
+def plain_partition(points: FloatArray, k: int) -> list[IndexArray]:
+    """Partition points as `mdav_partition` does, by looking at all of them each time."""
     left = np.arange(len(points), dtype=np.intp)
     groups: list[IndexArray] = []
     # One contiguous row per attribute; of every attribute only the points still left are kept.
@@ -55,7 +71,9 @@ def mdav_partition(points: FloatArray, k: int) -> list[IndexArray]:
 
 
 def _farthest_from_centroid(columns: FloatArray) -> int:
-    return int(np.argmax(_squared_distances(columns, columns.mean(axis=1))))
+    # Exactly rounded sums do not depend on the order of the points.
+    centroid = np.array([math.fsum(column) / len(column) for column in columns.tolist()])
+    return int(np.argmax(_squared_distances(columns, centroid)))
 
 
 def _squared_distances(columns: FloatArray, centre: FloatArray) -> FloatArray:
