@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -170,8 +171,12 @@ def group_means(
     groups : sequence of intp arrays
         Row numbers, each row in exactly one group.
     """
+    order = np.concatenate(groups)
+    sizes = [len(rows) for rows in groups]
+    ends = list(itertools.accumulate(sizes))
     means = np.empty_like(values)
-    for rows in groups:
+    for position, column in enumerate(values[order].T.tolist()):
         # Exactly rounded sums do not depend on the order of the records.
-        means[rows] = [math.fsum(column) / len(rows) for column in values[rows].T.tolist()]
+        found = [math.fsum(column[end - size : end]) / size for end, size in zip(ends, sizes, strict=True)]
+        means[order, position] = np.repeat(found, sizes)
     return means

@@ -78,7 +78,7 @@ def test_mdav_is_the_published_algorithm(partition: Any, case: tuple[np.ndarray,
 
 
 def _shapes(records: int) -> dict[str, np.ndarray]:
-    """Points of the kinds that an index could get wrong: ties, twins, few values, long tails, tiny numbers."""
+    """Points of kinds that an index could get wrong: ties, twins, few values, long tails, tiny numbers."""
     rng = np.random.default_rng(records)
     normal = rng.normal(size=(records, 5))
     return {

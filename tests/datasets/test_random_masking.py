@@ -92,6 +92,28 @@ def test_rank_swapping_swaps_within_the_window(records: int, percent: float, see
         assert (partner[above] < rank).all()
 
 
+def _literal_swaps(records: int, window: int, generator: np.random.Generator) -> list[int]:
+    """Rank swapping word for word, in plain Python."""
+    partner, free = list(range(records)), set(range(records))
+    for rank in range(records):
+        if rank in free:
+            free.remove(rank)
+            candidates = [other for other in range(rank + 1, rank + 1 + window) if other in free]
+            if candidates:
+                other = candidates[generator.integers(len(candidates))]
+                free.remove(other)
+                partner[rank], partner[other] = other, rank
+    return partner
+
+
+@given(st.integers(2, 80), st.integers(1, 79), st.integers(0, 1000))
+@settings(max_examples=120, deadline=None, derandomize=True)
+def test_rank_swapping_draws_as_it_is_defined(records: int, window: int, seed: int) -> None:
+    window = min(window, records - 1)
+    expected = _literal_swaps(records, window, random_generator(seed))
+    assert swap_partners(records, window, random_generator(seed)).tolist() == expected
+
+
 @given(st.lists(st.integers(0, 5), min_size=4, max_size=60), st.integers(0, 50))
 @settings(max_examples=60, deadline=None, derandomize=True)
 def test_rank_swapping_keeps_the_values_of_every_attribute(values: list[int], seed: int) -> None:
