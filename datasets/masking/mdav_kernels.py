@@ -84,7 +84,7 @@ def _fit_leaf(tree: Tree, node: int) -> None:
     leaf = node - len(tree.rows)
     for j in range(tree.cells.shape[1]):
         low, high = np.inf, -np.inf
-        for t in range(tree.count[node]):
+        for t in range(tree.held[node]):
             low = min(low, tree.cells[leaf, j, t])
             high = max(high, tree.cells[leaf, j, t])
         tree.low[node, j], tree.high[node, j] = low, high
@@ -106,18 +106,18 @@ def _fit_parent(tree: Tree, node: int) -> bool:
 def _uproot(tree: Tree, row: int) -> None:
     """Take a row out of the tree."""
     node = tree.leaf_of[row]
-    leaf, last, at = node - len(tree.rows), tree.count[node] - 1, 0
+    leaf, last, at = node - len(tree.rows), tree.held[node] - 1, 0
     while tree.rows[leaf, at] != row:
         at += 1
     tree.rows[leaf, at] = tree.rows[leaf, last]
     for j in range(tree.cells.shape[1]):
         tree.cells[leaf, j, at] = tree.cells[leaf, j, last]
-    tree.count[node] = last
+    tree.held[node] = last
     _fit_leaf(tree, node)
     changed = True
     node //= 2
     while node > 0:
-        tree.count[node] -= 1
+        tree.held[node] -= 1
         if changed:
             changed = _fit_parent(tree, node)
         node //= 2
@@ -126,7 +126,7 @@ def _uproot(tree: Tree, row: int) -> None:
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _most(tree: Tree, node: int, point: FloatArray) -> float:
     """No point of the node is farther, squared; -1 where it has none."""
-    if tree.count[node] == 0:
+    if tree.held[node] == 0:
         return -1.0
     total = 0.0
     for j in range(len(point)):
@@ -138,7 +138,7 @@ def _most(tree: Tree, node: int, point: FloatArray) -> float:
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _least(tree: Tree, node: int, point: FloatArray) -> float:
     """No point of the node is nearer, squared; infinite where it has none."""
-    if tree.count[node] == 0:
+    if tree.held[node] == 0:
         return np.inf
     total = 0.0
     for j in range(len(point)):
@@ -150,7 +150,7 @@ def _least(tree: Tree, node: int, point: FloatArray) -> float:
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _distances(tree: Tree, node: int, point: FloatArray, out: FloatArray) -> None:
     """Squared distances of the points of a leaf."""
-    leaf, size = node - len(tree.rows), tree.count[node]
+    leaf, size = node - len(tree.rows), tree.held[node]
     for t in range(size):
         out[t] = 0.0
     for j in range(len(point)):
@@ -170,7 +170,7 @@ def _farthest(tree: Tree, point: FloatArray) -> tuple[int, int]:
     while waiting > 0:
         waiting -= 1
         node = nodes[waiting]
-        if bounds[waiting] < best or tree.count[node] == 0:
+        if bounds[waiting] < best or tree.held[node] == 0:
             continue
         if node < leaves:
             first, second = 2 * node, 2 * node + 1
@@ -182,8 +182,8 @@ def _farthest(tree: Tree, point: FloatArray) -> tuple[int, int]:
             waiting += 2
             continue
         _distances(tree, node, point, distances)
-        seen += tree.count[node]
-        for t in range(tree.count[node]):
+        seen += tree.held[node]
+        for t in range(tree.held[node]):
             row = tree.rows[node - leaves, t]
             if distances[t] > best or (distances[t] == best and row < best_row):
                 best, best_row = distances[t], row
@@ -216,7 +216,7 @@ def _nearest(tree: Tree, point: FloatArray, rows: IndexArray) -> int:
     while waiting > 0:
         waiting -= 1
         node = nodes[waiting]
-        if bounds[waiting] > squared[-1] or tree.count[node] == 0:
+        if bounds[waiting] > squared[-1] or tree.held[node] == 0:
             continue
         if node < leaves:
             first, second = 2 * node, 2 * node + 1
@@ -228,8 +228,8 @@ def _nearest(tree: Tree, point: FloatArray, rows: IndexArray) -> int:
             waiting += 2
             continue
         _distances(tree, node, point, distances)
-        seen += tree.count[node]
-        for t in range(tree.count[node]):
+        seen += tree.held[node]
+        for t in range(tree.held[node]):
             found = _insert(rows, squared, found, tree.rows[node - leaves, t], distances[t])
     return seen
 

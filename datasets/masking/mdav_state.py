@@ -25,7 +25,7 @@ class Tree(NamedTuple):
         Their rows.
     low, high : float64 arrays (2 * leaves, a)
         The box of the points left in each node.
-    count : intp array (2 * leaves,)
+    held : intp array (2 * leaves,)
         How many points are left in each node.
     leaf_of : intp array (n,)
         The node of each row's leaf.
@@ -35,7 +35,7 @@ class Tree(NamedTuple):
     rows: IndexArray
     low: FloatArray
     high: FloatArray
-    count: IndexArray
+    held: IndexArray
     leaf_of: IndexArray
 
 
@@ -91,7 +91,7 @@ def plant(points: FloatArray, left: IndexArray, leaf_size: int) -> Tree:
     while True:
         edges = len(left) * np.arange(nodes + 1) // nodes
         node = np.repeat(np.arange(nodes), np.diff(edges))
-        tree.count[nodes : 2 * nodes] = np.diff(edges)
+        tree.held[nodes : 2 * nodes] = np.diff(edges)
         tree.low[nodes : 2 * nodes] = np.minimum.reduceat(points[order], edges[:-1])
         tree.high[nodes : 2 * nodes] = np.maximum.reduceat(points[order], edges[:-1])
         if nodes == leaves:
