@@ -46,7 +46,8 @@ def _add(partials: FloatArray, used: int, value: float) -> int:
 def _rounded(partials: FloatArray, used: int) -> float:
     """Round an exact sum to the nearest double, halves to even, as `math.fsum` does."""
     at = used - 1
-    total, lost = partials[at], 0.0
+    total: float = partials[at]
+    lost = 0.0
     while at > 0 and lost == 0.0:
         at -= 1
         before = total

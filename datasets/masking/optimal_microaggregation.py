@@ -36,6 +36,7 @@ class OptimalMicroaggregation(NumericMethod):
     """
 
     name: ClassVar[str] = "optimal-microaggregation"
+    chance: ClassVar[bool] = False
 
     k: int = field(default=3, metadata=option("least number of records in a group", parse_whole, metavar="K"))
 

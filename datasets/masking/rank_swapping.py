@@ -53,9 +53,8 @@ class RankSwapping(NumericMethod):
         n = len(values)
         window = window_size(n, self.percent)
         if window < 1:
-            raise DataError(
-                f"percent is {self.percent:g}, not one of {n} records; it must be at least {100 / n:.3g}"
-            )
+            least = f"it must be at least {100 / n:.3g}"
+            raise DataError(f"percent is {self.percent:g}, less than one of {n} records; {least}")
         masked = np.empty_like(values)
         for position, column in enumerate(values.T):
             order = np.argsort(column, kind="stable")
@@ -156,4 +155,5 @@ def _swap(
     other = _free_rank(free, chosen)
     _occupy(free, other)
     partner[rank], partner[other] = other, rank
-    return _next_rank(free, partner, window, rank, inside - 1)
+    found: tuple[int, int] = _next_rank(free, partner, window, rank, inside - 1)
+    return found

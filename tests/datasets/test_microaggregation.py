@@ -357,15 +357,15 @@ FRAME = pd.DataFrame({"a": [1.0, 2, 3], "b": [1.0, 5, 3], "t": ["x", "y", "z"]})
         ),
         (
             lambda: Microaggregation(k=4).apply(FRAME),
-            "k is 4 but the input has only 3 records; choose a smaller k",
+            "the table: k is 4, but there are only 3 records; choose a smaller k",
         ),
         (
             lambda: OptimalMicroaggregation(k=4).apply(FRAME),
-            "k is 4 but the input has only 3 records; choose a smaller k",
+            "the table: k is 4, but there are only 3 records; choose a smaller k",
         ),
         (
             lambda: Microaggregation(attributes=("c",)).apply(FRAME),
-            "the input has no column 'c' (attribute); there are: a, b, t",
+            "the table has no column 'c' (attribute); there are: a, b, t",
         ),
         (
             lambda: Microaggregation(attributes=("a", "a")).apply(FRAME),
@@ -373,16 +373,16 @@ FRAME = pd.DataFrame({"a": [1.0, 2, 3], "b": [1.0, 5, 3], "t": ["x", "y", "z"]})
         ),
         (
             lambda: Microaggregation(attributes=("t",), k=2).apply(FRAME),
-            "the input, column 't', row 1: 'x' is not a number; mend it or choose other --attributes",
+            "the table, column 't', row 1: 'x' is not a number; mend it or choose other --attributes",
         ),
         (
             lambda: Microaggregation(k=2).apply(FRAME[["t"]]),
-            "there is no numeric attribute to mask; name at least one with --attributes",
+            "the table has no numeric attribute to mask; name at least one with --attributes",
         ),
         (
             lambda: PROTECTIONS["M4-33"].apply(FRAME),
-            "M4-33 masks 4 attributes but there are 2 (a, b); name more with --attributes or choose another "
-            "protection",
+            "the table: M4-33 masks 4 attributes but there are 2 (a, b); name more with --attributes or choose "
+            "another protection",
         ),
         (
             lambda: Microaggregation(k=2).apply(FRAME, seed=-1),

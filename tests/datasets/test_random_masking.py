@@ -192,15 +192,15 @@ def test_the_same_file_on_every_machine(method: MaskingMethod, digest: str) -> N
         (lambda: RankSwapping(percent=101), "percent is 101; it must be above 0 and at most 100"),
         (
             lambda: RankSwapping(percent=1).apply(_sample(50)),
-            "percent is 1, not one of 50 records; it must be at least 2",
+            "the table: percent is 1, less than one of 50 records; it must be at least 2",
         ),
         (
             lambda: AdditiveNoise(percent=5).apply(pd.DataFrame({"a": [1.0, None]})),
-            "the input, column 'a', row 2: missing value; fill it in or choose other --attributes",
+            "the table, column 'a', row 2: missing value; fill it in or choose other --attributes",
         ),
         (
             lambda: RankSwapping(percent=50, attributes=("z",)).apply(_sample(5)),
-            "the input has no column 'z' (attribute); there are: a, b, c",
+            "the table has no column 'z' (attribute); there are: a, b, c",
         ),
         (
             lambda: AdditiveNoise(percent=5).apply(_sample(5), -2),
@@ -208,15 +208,15 @@ def test_the_same_file_on_every_machine(method: MaskingMethod, digest: str) -> N
         ),
         (
             lambda: AdditiveNoise(percent=5).apply(_sample(5)[:0]),
-            "the input has no records; there is nothing to mask",
+            "the table has no records; there is nothing to mask",
         ),
         (
             lambda: AdditiveNoise(percent=5).apply(_sample(5).rename(columns={"b": 1})),
-            "column 2 of the input needs a name of its own instead of 1",
+            "column 2 of the table needs a name of its own instead of 1",
         ),
         (
             lambda: AdditiveNoise(percent=5).apply(_sample(5).rename(columns={"c": "a"})),
-            "column 3 of the input needs a name of its own instead of 'a'",
+            "column 3 of the table needs a name of its own instead of 'a'",
         ),
     ],
 )

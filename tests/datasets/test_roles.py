@@ -35,7 +35,19 @@ def role(name: str, values: Any) -> Role:
 @pytest.mark.parametrize(
     "name",
     [
-        *("id", "ID", "Id", "rec_id", "recId", "REC.ID", "person_id", "PERSONID", "pid", "record", "id_person"),
+        *(
+            "id",
+            "ID",
+            "Id",
+            "rec_id",
+            "recId",
+            "REC.ID",
+            "person_id",
+            "PERSONID",
+            "pid",
+            "record",
+            "id_person",
+        ),
         *("hhid", "HHNUM", "hh_id", "household_number", "householdId", "famid", "serial no", "UtilityID"),
     ],
 )
@@ -55,7 +67,9 @@ def test_other_ids_may_not(name: str) -> None:
     assert role(name, HOUSEHOLDS) is Role.QUASI_IDENTIFIER
 
 
-@pytest.mark.parametrize("name", ["paid", "valid", "grid", "household_size", "number_of_persons", "income", "x"])
+@pytest.mark.parametrize(
+    "name", ["paid", "valid", "grid", "household_size", "number_of_persons", "income", "x"]
+)
 def test_names_that_only_look_like_ids(name: str) -> None:
     assert role(name, GAPS) is Role.QUASI_IDENTIFIER
 
@@ -93,7 +107,16 @@ def test_all_else_under_such_a_name_is_none(values: Any) -> None:
     "name",
     [
         *("weight", "WEIGHT", "Weight", "wgt", "Wgt", "wgh", "sampling_weight", "samplingWeight", "WEIGHT1"),
-        *("hh_weight", "person.weight", "HHWT", "perwt", "final_wt", "Survey Weight", "pweight", "rep_wgt_12"),
+        *(
+            "hh_weight",
+            "person.weight",
+            "HHWT",
+            "perwt",
+            "final_wt",
+            "Survey Weight",
+            "pweight",
+            "rep_wgt_12",
+        ),
     ],
 )
 def test_weights_by_name(name: str) -> None:
@@ -106,7 +129,16 @@ def test_weights_by_name(name: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        *("AFNLWGT", "fnlwgt", "body_weight", "birthWeight", "Shell_weight", "Whole_weight", "wt", "weighted"),
+        *(
+            "AFNLWGT",
+            "fnlwgt",
+            "body_weight",
+            "birthWeight",
+            "Shell_weight",
+            "Whole_weight",
+            "wt",
+            "weighted",
+        ),
         *("weight_loss", "weight_class", "overweight", "growth", "twt", "w"),
     ],
 )
