@@ -9,22 +9,20 @@ Three searches make up nearly all of its time, and each looks at few points:
 Each decides by the same rounded numbers as a search of all points would, so ties fall alike. A box bounds
 distances exactly: rounding is monotone, and box and points are summed in the same order. The list has slack
 for rounding. The centroid is that of exactly rounded sums, which do not depend on the order of points.
-
-All compiled code is in this file, because a cached kernel does not notice a change in another one.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from datasets.masking.mdav_state import FloatArray, IndexArray, Outer, Progress, Tree
+from formulations.compiled import kernel
 
 DEPTH = 64
 """More than any tree is deep."""
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _add(partials: FloatArray, used: int, value: float) -> int:
     """Add to an exact sum (Shewchuk 1997, as in `math.fsum`); how many partial sums there are now."""
     kept = 0
@@ -42,7 +40,7 @@ def _add(partials: FloatArray, used: int, value: float) -> int:
     return kept + 1
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _rounded(partials: FloatArray, used: int) -> float:
     """Round an exact sum to the nearest double, halves to even, as `math.fsum` does."""
     at = used - 1
@@ -62,7 +60,7 @@ def _rounded(partials: FloatArray, used: int) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def start_sums(points: FloatArray, partials: FloatArray, used: IndexArray) -> None:
     """Sum every attribute exactly."""
     for j in range(points.shape[1]):
@@ -70,7 +68,7 @@ def start_sums(points: FloatArray, partials: FloatArray, used: IndexArray) -> No
             used[j] = _add(partials[j], used[j], points[i, j])
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def centroid(partials: FloatArray, used: IndexArray, left: int) -> FloatArray:
     """The mean of the points left."""
     centre = np.empty(len(used))
@@ -79,7 +77,7 @@ def centroid(partials: FloatArray, used: IndexArray, left: int) -> FloatArray:
     return centre
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _fit_leaf(tree: Tree, node: int) -> None:
     """Shrink the box of a leaf to its points; an empty one is inside out."""
     leaf = node - len(tree.rows)
@@ -91,7 +89,7 @@ def _fit_leaf(tree: Tree, node: int) -> None:
         tree.low[node, j], tree.high[node, j] = low, high
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _fit_parent(tree: Tree, node: int) -> bool:
     """Shrink the box of an inner node to those of its children; whether it changed."""
     changed = False
@@ -103,7 +101,7 @@ def _fit_parent(tree: Tree, node: int) -> bool:
     return changed
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _uproot(tree: Tree, row: int) -> None:
     """Take a row out of the tree."""
     node = tree.leaf_of[row]
@@ -124,7 +122,7 @@ def _uproot(tree: Tree, row: int) -> None:
         node //= 2
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _most(tree: Tree, node: int, point: FloatArray) -> float:
     """No point of the node is farther, squared; -1 where it has none."""
     if tree.held[node] == 0:
@@ -136,7 +134,7 @@ def _most(tree: Tree, node: int, point: FloatArray) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _least(tree: Tree, node: int, point: FloatArray) -> float:
     """No point of the node is nearer, squared; infinite where it has none."""
     if tree.held[node] == 0:
@@ -148,7 +146,7 @@ def _least(tree: Tree, node: int, point: FloatArray) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _distances(tree: Tree, node: int, point: FloatArray, out: FloatArray) -> None:
     """Squared distances of the points of a leaf."""
     leaf, size = node - len(tree.rows), tree.held[node]
@@ -160,7 +158,7 @@ def _distances(tree: Tree, node: int, point: FloatArray, out: FloatArray) -> Non
             out[t] += difference * difference
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _farthest(tree: Tree, point: FloatArray) -> tuple[int, int]:
     """The row most distant from a point, the lowest among equals; how many points were looked at."""
     leaves = len(tree.rows)
@@ -191,7 +189,7 @@ def _farthest(tree: Tree, point: FloatArray) -> tuple[int, int]:
     return best_row, seen
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _insert(rows: IndexArray, squared: FloatArray, found: int, row: int, distance: float) -> int:
     """Keep the k nearest by distance, then row; how many there are."""
     k = len(rows)
@@ -205,7 +203,7 @@ def _insert(rows: IndexArray, squared: FloatArray, found: int, row: int, distanc
     return min(found + 1, k)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _nearest(tree: Tree, point: FloatArray, rows: IndexArray) -> int:
     """Fill `rows` with the nearest ones, the lowest among equals; how many points were looked at."""
     leaves, squared, distances = len(tree.rows), np.empty(len(rows)), np.empty(tree.rows.shape[1])
@@ -235,7 +233,7 @@ def _nearest(tree: Tree, point: FloatArray, rows: IndexArray) -> int:
     return seen
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _squared(point: FloatArray, other: FloatArray) -> float:
     """Squared distance."""
     total = 0.0
@@ -245,7 +243,7 @@ def _squared(point: FloatArray, other: FloatArray) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _outermost(
     points: FloatArray, outer: Outer, group_of: IndexArray, head: int, centre: FloatArray
 ) -> tuple[int, int]:
@@ -264,7 +262,7 @@ def _outermost(
     return best_row, at
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _take(points: FloatArray, tree: Tree, progress: Progress, rows: IndexArray) -> None:
     """Make a group of rows."""
     for row in rows:
@@ -276,7 +274,7 @@ def _take(points: FloatArray, tree: Tree, progress: Progress, rows: IndexArray) 
     progress.counts[1] += 1
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def form_groups(
     points: FloatArray, k: int, tree: Tree, outer: Outer, progress: Progress, fewest: int, work: int
 ) -> None:

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from datasets.masking.base import NumericMethod, option, parse_whole
 from datasets.masking.microaggregation import check_enough_records, check_group_size, group_means
+from formulations.compiled import kernel
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.intp]
@@ -89,7 +89,7 @@ def optimal_partition(values: FloatArray, k: int) -> list[IndexArray]:
     return groups
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _shortest_path(ordered: FloatArray, k: int) -> IndexArray:
     """How many the first group has in the best partition of ascending values from each position on.
 

@@ -8,10 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from datasets.errors import DataError
 from datasets.masking.base import NumericMethod, check_percent, option, parse_number
+from formulations.compiled import kernel
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -99,7 +99,7 @@ def swap_partners(records: int, window: int, generator: np.random.Generator) -> 
 # rank i. Ranks below the one at hand are not free, so that the candidates are the first free ones of all.
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _occupy(free: npt.NDArray[np.intp], rank: int) -> None:
     at = rank + 1
     while at < len(free):
@@ -107,7 +107,7 @@ def _occupy(free: npt.NDArray[np.intp], rank: int) -> None:
         at += at & -at
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _free_rank(free: npt.NDArray[np.intp], chosen: int) -> int:
     """The free rank with `chosen` free ones below it."""
     at, step = 0, 1
@@ -121,7 +121,7 @@ def _free_rank(free: npt.NDArray[np.intp], chosen: int) -> int:
     return at
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _next_rank(
     free: npt.NDArray[np.intp], partner: npt.NDArray[np.intp], window: int, rank: int, inside: int
 ) -> tuple[int, int]:
@@ -142,7 +142,7 @@ def _next_rank(
     return rank, 0
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _swap(
     free: npt.NDArray[np.intp],
     partner: npt.NDArray[np.intp],
@@ -155,5 +155,4 @@ def _swap(
     other = _free_rank(free, chosen)
     _occupy(free, other)
     partner[rank], partner[other] = other, rank
-    found: tuple[int, int] = _next_rank(free, partner, window, rank, inside - 1)
-    return found
+    return _next_rank(free, partner, window, rank, inside - 1)

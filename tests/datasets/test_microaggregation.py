@@ -381,8 +381,8 @@ FRAME = pd.DataFrame({"a": [1.0, 2, 3], "b": [1.0, 5, 3], "t": ["x", "y", "z"]})
         ),
         (
             lambda: PROTECTIONS["M4-33"].apply(FRAME),
-            "the table: M4-33 masks 4 attributes but there are 2 (a, b); name more with --attributes or choose "
-            "another protection",
+            "the table: M4-33 masks 4 attributes but there are 2 (a, b); name more with --attributes or "
+            "choose another protection",
         ),
         (
             lambda: Microaggregation(k=2).apply(FRAME, seed=-1),
