@@ -166,6 +166,37 @@ def test_another_seed_another_table(method: MaskingMethod) -> None:
     assert not method.apply(frame, 1).equals(method.apply(frame, 2))
 
 
+@pytest.mark.parametrize("method", METHODS[2:], ids=lambda method: method.name)
+def test_without_a_seed_every_table_is_another(method: MaskingMethod) -> None:
+    frame = load_wdbc().iloc[:50, 1:3]
+    assert method.chance
+    assert not method.apply(frame).equals(method.apply(frame))
+
+
+@pytest.mark.parametrize("method", METHODS[:2], ids=lambda method: method.name)
+def test_methods_without_chance_say_so(method: MaskingMethod) -> None:
+    frame = load_wdbc().iloc[:50, 1:3]
+    assert not method.chance
+    assert method.apply(frame).equals(method.apply(frame, 7))
+
+
+def test_messages_name_the_table_as_asked() -> None:
+    for make, message in (
+        (
+            lambda: AdditiveNoise(percent=5).apply(_sample(5)[:0], source="x.csv"),
+            "x.csv has no records; there",
+        ),
+        (lambda: RankSwapping(percent=1).apply(_sample(5), source="x.csv"), "x.csv: percent is 1, less than"),
+        (
+            lambda: Microaggregation(k=9).apply(_sample(5), source="x.csv"),
+            "x.csv: k is 9, but there are only 5",
+        ),
+    ):
+        with pytest.raises(DataError) as caught:
+            make()
+        assert str(caught.value).startswith(message)
+
+
 @pytest.mark.parametrize(
     ("method", "digest"),
     [
