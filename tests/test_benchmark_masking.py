@@ -29,7 +29,7 @@ def test_both_ways_are_timed(points, capsys):
 
 
 def test_another_grouping_is_an_error(points, capsys, monkeypatch):
-    monkeypatch.setattr(benchmark_masking, "indexed_partition", lambda points, k: [np.arange(len(points))])
+    monkeypatch.setattr(benchmark_masking, "indexed_partition", lambda points, _: [np.arange(len(points))])
     assert not benchmark_masking.mdav(points, plain=True)
     assert capsys.readouterr().out.endswith("the groups differ\n")
 
