@@ -9,7 +9,6 @@ import secrets
 import stat
 from collections import Counter
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -120,7 +119,8 @@ def write_whole(path: str | Path, content: str | bytes, *, mode: int = 0o666) ->
 def _replace(target: Path, data: bytes, mode: int) -> None:
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
-        with open(temporary, "xb", opener=partial(os.open, mode=mode)) as handle:
+        temporary.touch(mode, exist_ok=False)
+        with temporary.open("wb") as handle:
             handle.write(data)
             handle.flush()
             os.fsync(handle.fileno())
