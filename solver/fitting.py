@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.certificate.build import certify
-from solver.clock import Clock
+from solver.clock import Clock, usable_megabytes
+from solver.compiling import compile_once
 from solver.engines.base import EngineOptions, Proof, Reporter
 from solver.engines.registry import get_engine
 from solver.errors import UsageError
@@ -25,6 +26,9 @@ from solver.searching import Run, search
 FloatArray = NDArray[np.float64]
 
 DEFAULT_TIME_LIMIT = 120.0
+AUTOMATIC = "auto"
+"""The memory limit that leaves other programs a part of what is free."""
+
 _CERTIFICATE_SECONDS = 60.0
 
 
@@ -34,7 +38,7 @@ def fit(
     *,
     engine: str = "exact",
     time_limit: float | None = DEFAULT_TIME_LIMIT,
-    memory_limit: float | None = None,
+    memory_limit: float | str | None = AUTOMATIC,
     options: EngineOptions | None = None,
     certificate: bool = False,
     report: Reporter | None = None,
@@ -51,8 +55,9 @@ def fit(
         How to solve: ``exact`` or ``milp``.
     time_limit : float or None
         Seconds after which the best answer so far is returned, with a valid bound; None for no limit.
-    memory_limit : float or None
-        Megabytes (of a million bytes) that this process may hold before the same happens; None for no limit.
+    memory_limit : float, ``auto`` or None
+        Megabytes (of a million bytes) that this process may hold before the same happens; ``auto`` for most
+        of what is free when the run begins, None for no limit.
     options : EngineOptions, optional
         Seed; for ``milp`` also backend, threads, margin and constant C.
     certificate : bool
@@ -63,8 +68,8 @@ def fit(
     command : str, optional
         The command line to note in the result.
     **problem_options
-        Fields of `ProblemOptions`: aggregator, direction, attributes, id_column, drop_constant, ties,
-        standardisation, differences, k_additive, nominal, ordinal, schema, masking.
+        Fields of `ProblemOptions`: aggregator, direction, attributes, id_column, row_by_row, drop_constant,
+        ties, standardisation, differences, k_additive, nominal, ordinal, schema, masking.
 
     Returns
     -------
@@ -95,7 +100,9 @@ def fit(
     if certificate and engine != "exact":
         raise UsageError(f"the engine {engine} proves nothing that could be checked: use --engine exact")
     problem = make_problem(original, masked, ProblemOptions(**problem_options))
-    clock = Clock(time_limit, memory_limit)
+    compile_once(problem.aggregator.name, report)
+    memory = usable_megabytes() if memory_limit == AUTOMATIC else memory_limit
+    clock = Clock(time_limit, None if memory is None else float(memory))
     run = search(problem, runner, clock, choices, report)
     result = _result(problem, run, choices, engine, command)
     return _certified(result, problem, run) if certificate else result
@@ -125,13 +132,15 @@ def check_limits(time_limit: float | None) -> None:
         raise UsageError(f"the time limit must be a positive number of seconds, not {time_limit:g}")
 
 
-def check_memory_limit(memory_limit: float | None) -> None:
+def check_memory_limit(memory_limit: float | str | None) -> None:
     """Refuse a memory limit that is no number or leaves no memory."""
-    given: object = memory_limit
-    if given is not None and (isinstance(given, bool) or not isinstance(given, Real)):
-        raise UsageError(f"the memory limit must be a positive number of megabytes, not {memory_limit!r}")
-    if memory_limit is not None and not 0.0 < memory_limit < float("inf"):
-        raise UsageError(f"the memory limit must be a positive number of megabytes, not {memory_limit:g}")
+    given: Any = memory_limit
+    if given is None or given == AUTOMATIC:
+        return
+    if isinstance(given, bool) or not isinstance(given, Real):
+        raise UsageError(f"the memory limit must be a positive number of megabytes, not {given!r}")
+    if not 0.0 < float(given) < float("inf"):
+        raise UsageError(f"the memory limit must be a positive number of megabytes, not {float(given):g}")
 
 
 def records_table(labels: Sequence[str], evaluation: Evaluation) -> RecordsTable:
@@ -198,7 +207,7 @@ def _result(
         "importance": aggregator.importance(record.theta),
         "interaction": aggregator.interaction(record.theta),
         "baselines": run.baselines,
-        "notes": list(outcome.notes),
+        "notes": [*problem.files.notes, *outcome.notes],
         "seconds": round(seconds, 3),
         "phases": {name: round(value, 3) for name, value in run.phases.items()},
         "model": outcome.model,

@@ -6,9 +6,11 @@ allows all the same, the answer does not wait for it: what is known by then is t
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -19,10 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.block_system import BlockSystem, block_system, system_of
+from formulations.forms import DistanceForm
 from formulations.lost import lost_blocks
 from formulations.pair import LinkagePair
 from solver.backends.base import Status
-from solver.clock import Clock, Limit
+from solver.clock import Clock, Limit, resident_megabytes
 from solver.engines.attacks import attack
 from solver.engines.base import Engine, EngineOptions, EngineResult, Record, Reporter
 from solver.engines.growing import GrowingRows, GrowingRun
@@ -190,20 +193,27 @@ def _in_time(work: _Work, clock: Clock) -> Run:
         except BaseException as error:
             failures.append(error)
 
+    began = time.monotonic()
     thread = threading.Thread(target=go, name="search", daemon=True)
     thread.start()
-    over: float | None = None
-    while thread.is_alive():
+    over = math.inf
+    while thread.is_alive() and time.monotonic() < over:
         thread.join(_TICK)
-        if clock.expired and over is None:
-            over = clock.seconds + _GRACE + min(_LONGEST, _LONGER * (clock.time_limit or 10.0))
-        if over is not None and clock.seconds >= over:
-            break
+        if over == math.inf and _is_over(clock, time.monotonic() - began):
+            over = time.monotonic() + _GRACE + min(_LONGEST, _LONGER * (clock.time_limit or 10.0))
     if thread.is_alive():
         return work.so_far()
     if failures:
         raise failures[0]
     return work.run
+
+
+def _is_over(clock: Clock, seconds: float) -> bool:
+    """Whether the work must end now, without a question to the clock, which is the work's."""
+    if clock.memory_limit is not None and resident_megabytes() > clock.memory_limit:
+        clock.run_out_of_memory()
+        return True
+    return clock.stopped or (clock.deadline is not None and seconds >= clock.deadline)
 
 
 class _Work:
@@ -234,10 +244,11 @@ class _Work:
         run, clock = self.run, self._clock
         run.record.note()
         with memory_errors(clock):
-            self._count_baselines()
-            run.phases["baselines"] = clock.seconds
+            self._estimate()
+            self._count_known()
             self._lose()
-            self._reserve()
+            self._count_others()
+            run.phases["baselines"] = clock.seconds
             if self._runner.name == "exact" and self._must_grow():
                 self._grow()
             else:
@@ -251,30 +262,42 @@ class _Work:
             record.bound = run.system.total_weight - run.system.lost_weight
         return replace(run, record=record, outcome=out_of_time(record, run.outcome), phases=dict(run.phases))
 
-    def _count_baselines(self) -> None:
-        """Count the distances that need no learning; those of this family are its first attacks."""
-        run, pair, aggregator = self.run, self._problem.pair, self._problem.aggregator
-        own = own_attacks(aggregator, pair)
-        forms = baseline_forms(pair, aggregator)
-        run.baselines = dict.fromkeys(forms)
-        for name, form in forms.items():
-            evaluation = run.evaluator.counted(form)
-            if evaluation.settled.all():
-                run.baselines[name] = plain(evaluation.linked_weight)
-            if name in own:
-                run.record.improve(own[name], evaluation.linked_weight)
-        for theta in (aggregator.equal(), *self._starts):
+    def _count_known(self) -> None:
+        """First attacks: baselines that belong to the family, and parameters known from elsewhere."""
+        run, aggregator = self.run, self._problem.aggregator
+        own = own_attacks(aggregator, self._problem.pair)
+        for name, theta in own.items():
+            self._count_baseline(name, aggregator.form(theta), theta)
+        equal = () if "euclid" in own else (aggregator.equal(),)
+        for theta in (*equal, *self._starts):
             run.record.improve(theta, run.evaluator.weight(aggregator.form(theta)))
 
-    def _reserve(self) -> None:
-        """Leave time for the table of all records, which is made when the search is over."""
-        clock, pair, aggregator = self._clock, self._problem.pair, self._problem.aggregator
-        if clock.time_limit is None or clock.expired or _pairs(self._problem) <= _MOST_AT_ONCE:
+    def _count_others(self) -> None:
+        """Count the baselines that do not belong to the family, to be shown beside it."""
+        for name, form in baseline_forms(self._problem.pair).items():
+            if name not in self.run.baselines:
+                self._count_baseline(name, form)
+        self.run.baselines = dict(sorted(self.run.baselines.items()))
+
+    def _count_baseline(self, name: str, form: DistanceForm, theta: FloatArray | None = None) -> None:
+        evaluation = self.run.evaluator.counted(form)
+        whole = bool(evaluation.settled.all())
+        self.run.baselines[name] = plain(evaluation.linked_weight) if whole else None
+        if theta is not None:
+            self.run.record.improve(theta, evaluation.linked_weight)
+
+    def _estimate(self) -> None:
+        """Say how long a look at all records takes, and leave time for one when the search is over."""
+        clock, pair, record = self._clock, self._problem.pair, self.run.record
+        if _pairs(self._problem) <= _MOST_AT_ONCE:
             return
         began = clock.seconds
-        Evaluator(_sample(pair), threads=1).table(aggregator.form(self.run.record.theta))
+        Evaluator(_sample(pair), threads=1).table(self._problem.aggregator.form(record.theta))
         seconds = (clock.seconds - began) / _SAMPLED * pair.blocks / (os.cpu_count() or 1)
-        clock.reserve(min(_MOST_RESERVED * clock.time_limit, 1.5 * seconds))
+        record.work = f"about {seconds:.0f} s for a look at all records"
+        record.tell()
+        if clock.time_limit is not None:
+            clock.reserve(min(_MOST_RESERVED * clock.time_limit, 1.5 * seconds))
 
     def _lose(self) -> None:
         """Find the blocks that one rival alone keeps from being linked: a first bound, and less to count."""

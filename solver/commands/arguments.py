@@ -7,13 +7,15 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+from datasets.errors import DataError
+from datasets.names import parse_names
 from formulations.aggregators import AGGREGATORS
 from formulations.block_indicator import DEFAULT_MARGIN
 from formulations.distances import Differences, Standardisation
 from formulations.pair import Direction, Ties
 from solver.engines.base import EngineOptions, check_options
 from solver.errors import UsageError
-from solver.fitting import check_limits, check_memory_limit
+from solver.fitting import AUTOMATIC, check_limits, check_memory_limit
 from solver.problem import ProblemOptions
 
 
@@ -22,9 +24,25 @@ def add_files(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("file pair (the embedded default pair when left out)")
     group.add_argument("--original", metavar="FILE", help="original file, CSV or Parquet")
     group.add_argument("--masked", metavar="FILE", help="masked file, CSV or Parquet")
-    group.add_argument("--attributes", metavar="A,B,C", help="attributes to compare; default: all columns")
-    group.add_argument("--id", metavar="COLUMN", help="column that says who is who; default: row by row")
+    group.add_argument(
+        "--attributes",
+        metavar="A,B,C",
+        help="attributes to compare, a name with a comma in double quotes; default: all columns",
+    )
+    add_alignment(group)
     group.add_argument("--drop-constant", action="store_true", help="leave constant attributes out")
+
+
+def add_alignment(group: argparse._ArgumentGroup) -> None:
+    """Which record of one file is which of the other."""
+    group.add_argument(
+        "--id",
+        metavar="COLUMN",
+        help="column that says who is who; default: row by row, unless the files show that this is wrong",
+    )
+    group.add_argument(
+        "--row-by-row", action="store_true", help="take the rows as they stand, whatever the files show"
+    )
 
 
 def add_categories(parser: argparse.ArgumentParser) -> None:
@@ -94,11 +112,12 @@ def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
         "standardisation": arguments.standardisation,
         "differences": arguments.differences,
         "k_additive": whole_number(arguments.k_additive, "--k-additive"),
-        "attributes": names(arguments.attributes),
+        "attributes": names(arguments.attributes, "--attributes"),
         "id_column": arguments.id,
+        "row_by_row": arguments.row_by_row or None,
         "drop_constant": arguments.drop_constant or None,
-        "nominal": names(arguments.nominal),
-        "ordinal": names(arguments.ordinal),
+        "nominal": names(arguments.nominal, "--nominal"),
+        "ordinal": names(arguments.ordinal, "--ordinal"),
         "schema": arguments.schema,
         "masking": arguments.masking,
     }
@@ -124,9 +143,17 @@ def engine_options(arguments: argparse.Namespace) -> EngineOptions:
     return options
 
 
-def names(text: str | None) -> list[str] | None:
-    """A comma-separated list."""
-    return None if text is None else [name.strip() for name in text.split(",")]
+def names(text: str | None, option: str) -> list[str] | None:
+    """Column names separated by commas, where one that has a comma stands in double quotes."""
+    try:
+        return None if text is None else list(parse_names(text))
+    except DataError as error:
+        raise UsageError(f"{option}: {error}") from None
+
+
+def words(text: str | None) -> list[str] | None:
+    """A list separated by commas."""
+    return None if text is None else [word.strip() for word in text.split(",")]
 
 
 def time_limit(text: str) -> float | None:
@@ -136,8 +163,10 @@ def time_limit(text: str) -> float | None:
     return limit
 
 
-def memory_limit(text: str) -> float | None:
-    """Megabytes, or 'none'; UsageError when there is none."""
+def memory_limit(text: str) -> float | str | None:
+    """Megabytes, 'none' or 'auto'; UsageError when there is none."""
+    if text == AUTOMATIC:
+        return text
     limit = None if text == "none" else number(text, "--memory-limit")
     check_memory_limit(limit)
     return limit

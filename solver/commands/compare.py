@@ -17,9 +17,9 @@ from solver.commands.arguments import (
     add_problem,
     add_run,
     engine_options,
-    names,
     problem_options,
     time_limit,
+    words,
 )
 from solver.commands.progress import progress_line
 from solver.commands.targets import check_targets
@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
         result = compare(
             arguments.original,
             arguments.masked,
-            backends=names(arguments.backends),
+            backends=words(arguments.backends),
             time_limit=limit,
             options=settings,
             start=not arguments.no_start,
@@ -105,7 +105,10 @@ def summary(result: ComparisonResult) -> str:
     if size is not None:
         lines.append(f"model: {size.rows} rows, {size.columns} columns, {size.nonzeros} non-zeros")
     rows = [[getattr(row, field) for field in _COLUMNS] for row in result.rows]
-    return "\n".join([*lines, "", *table(list(_COLUMNS.values()), rows), "", *_verdict(result)]) + "\n"
+    notes = [f"note: {note}" for note in result.details["notes"]]
+    return (
+        "\n".join([*lines, "", *table(list(_COLUMNS.values()), rows), "", *notes, *_verdict(result)]) + "\n"
+    )
 
 
 def _verdict(result: ComparisonResult) -> list[str]:

@@ -27,7 +27,7 @@ from solver.commands.wording import baseline_pairs, heading, listed, share
 from solver.engines.base import EngineOptions
 from solver.engines.registry import ENGINES, get_engine
 from solver.errors import UsageError
-from solver.fitting import DEFAULT_TIME_LIMIT, fit
+from solver.fitting import AUTOMATIC, DEFAULT_TIME_LIMIT, fit
 from solver.problem import ProblemOptions, make_problem
 from solver.results import FitResult
 from solver.risk.report import render_report
@@ -58,8 +58,8 @@ def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
     group.add_argument(
         "--memory-limit",
         metavar="MB",
-        default="none",
-        help="megabytes that the process may hold, or 'none'; default: none",
+        default=AUTOMATIC,
+        help="megabytes that the process may hold, or 'none'; default: four fifths of what is free",
     )
     group = parser.add_argument_group("output")
     group.add_argument("--json", metavar="FILE", help="write the whole result as JSON")

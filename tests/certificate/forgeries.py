@@ -70,7 +70,7 @@ class Honest:
         verdict = verify(contents[0], contents[1], files, ("fit.json", "proof.json"))
         proved(verdict, "row by row").encode()
         demand_fit(contents[0], verdict, "fit.json")
-        coverage(verdict, contents[0]).encode()
+        coverage(verdict, contents[0], files.alignment).encode()
         return verdict, contents[0]
 
     def _files(self, fitted: dict[str, Any]) -> FilePair:
