@@ -125,10 +125,9 @@ class Run:
         aggregator, record = self.system.aggregator, self.record
         record.theta = aggregator.exact(record.theta)  # as they are written, and exactly in the domain
         until = _last_call(record.clock)
-        evaluation = self.evaluator.final(
-            aggregator.form(record.theta), lambda: record.clock.seconds >= until
-        )
-        # What was counted in part before may now be more; and less, by a rounding that was moved inside.
+        form = aggregator.form(record.theta)
+        evaluation = self.evaluator.final(form, lambda: record.clock.seconds >= until)
+        # What was counted in part before may now be more; and less, where `exact` moved a rounding inside.
         record.improve(record.theta, evaluation.linked_weight)
         if evaluation.settled.all():
             record.linked = evaluation.linked_weight

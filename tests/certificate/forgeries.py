@@ -344,7 +344,7 @@ def honest_pairs() -> list[Honest]:
         content = json.loads(result.to_json())
         found.append(Honest(f"{aggregator} categories", content, result.certificate, original, masked))
     dominated = np.arange(5.0)
-    frames = [pd.DataFrame({"V1": values, "V2": values}) for values in (dominated, dominated[::-1])]
+    frames = [pd.DataFrame({"V1": values, "V2": values}) for values in (dominated, dominated[::-1] + 0.125)]
     result = fit(*frames, certificate=True, time_limit=20)
     found.append(Honest("lost", json.loads(result.to_json()), result.certificate, *frames))
     return found
