@@ -21,7 +21,8 @@ from solver.errors import UsageError
 from solver.linkage.evaluator import Evaluation
 from solver.problem import Problem, ProblemOptions, make_problem
 from solver.results import FitResult, RecordsTable, plain
-from solver.searching import Run, search
+from solver.searching import search
+from solver.within_limits import Run
 
 FloatArray = NDArray[np.float64]
 

@@ -29,6 +29,7 @@ RANKS = {
     "solver.problem": 4,
     "solver.compiling": 4,
     "solver.searching": 4,
+    "solver.within_limits": 3,
     "solver.fitting": 4,
     "solver.evaluation": 4,
     "solver.learned_links": 4,
