@@ -13,6 +13,7 @@ import pandas as pd
 
 from datasets.categorical import (
     CategoricalAttribute,
+    Masking,
     categorical_attributes,
     known_recodings,
     listed_categories,
@@ -97,7 +98,7 @@ def make_file_pair(
     nominal: Sequence[str] = (),
     ordinal: Sequence[str] = (),
     schema: Schema | None = None,
-    masking: Sequence[str] = (),
+    masking: Masking = (),
     original_name: str = "original",
     masked_name: str = "masked",
 ) -> FilePair:
@@ -121,7 +122,7 @@ def make_file_pair(
         Those of the attributes that are not numeric, by their scale.
     schema : Schema, optional
         Scale and categories of attributes; the two lists come before it. Its roles are not used.
-    masking : sequence of str
+    masking : sequence of str or KnownRecoding
         How categorical attributes were masked (`datasets.masking.spelled`), where that is known: it makes
         some recodings impossible.
     original_name, masked_name : str
@@ -165,7 +166,7 @@ def make_file_pair(
         masked_labels=tables.masked_labels,
         name=tables.name,
         categorical=categorical,
-        masking=tuple(masking),
+        masking=tuple(dict.fromkeys(item if isinstance(item, str) else item.masking for item in masking)),
         alignment=tables.alignment,
         notes=remarks(tables, names, categorical),
     )
