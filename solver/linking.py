@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from datasets.linkage_frames import LinkageFrames
 from datasets.table_pair import make_table_pair
 from formulations.pair import Direction, Ties
+from solver.answers import library_versions, records_table
 from solver.errors import UsageError
-from solver.fitting import library_versions, records_table
 from solver.learned_links import learned_keys, learned_options, learned_parameters
 from solver.link_tasks import LinkOptions, check_options, compared_frames, linkage_task, twin_group
 from solver.linkage.curves import Claim, all_scores, most_probable_claim, precision_recall

@@ -42,15 +42,21 @@ def add_categories(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_problem(parser: argparse.ArgumentParser, default: str | None = None) -> None:
-    """What is linked to what, and how distances are formed; `default` says what holds when left out."""
+def add_problem(
+    parser: argparse.ArgumentParser, default: str | None = None, *, several: bool = False
+) -> None:
+    """What is linked to what, and how distances are formed.
+
+    `default` says what holds when left out, `several` that more than one aggregator may be named.
+    """
 
     def choices(names: Iterable[str], usual: str | None = None) -> str:
         listed = list(names)
         return f"{', '.join(listed)}; default: {default or usual or listed[0]}"
 
     group = parser.add_argument_group("linkage")
-    group.add_argument("--aggregator", metavar="NAME", help=choices(AGGREGATORS))
+    more = "; several joined by commas, or all" if several else ""
+    group.add_argument("--aggregator", metavar="NAME", help=choices(AGGREGATORS) + more)
     group.add_argument("--direction", metavar="WAY", help=choices(Direction))
     group.add_argument(
         "--ties", metavar="RULE", help=f"{choices(Ties)}; share: identical candidates share a link"

@@ -28,7 +28,10 @@ RANK_CLASSES = (1, 2, 3, 5, 10)
 
 @dataclass(frozen=True)
 class Bar:
-    """One line of the comparison: a number of records, and how it differs from the worst case found."""
+    """One line of the comparison: a number of records, and how many fewer than the worst case found.
+
+    `more` is None for what links more: a distance of another family.
+    """
 
     label: str
     value: float
@@ -38,7 +41,11 @@ class Bar:
 
 @dataclass(frozen=True)
 class Parameters:
-    """The learned parameters as tables; what the aggregator does not have is empty."""
+    """The learned parameters as tables; what the aggregator does not have is empty.
+
+    `breaking` names what prints as zero without being idle: without it `linked_without` records are linked,
+    not `linked`.
+    """
 
     weight_title: str
     weights: Mapping[str, float]
@@ -47,6 +54,9 @@ class Parameters:
     measure: Mapping[str, float]
     matrix: Sequence[Sequence[float]]
     interaction: Sequence[Sequence[float]]
+    breaking: Sequence[str]
+    linked_without: float
+    linked: float
 
 
 @dataclass(frozen=True)
@@ -62,11 +72,37 @@ class RecordsTable:
 def baseline_bars(result: Fields, head: Headline) -> list[Bar]:
     """Return the baselines in their order, then the worst case found."""
     bars = [
-        Bar(BASELINES.get(key, key), value, "baseline", head.lower - value)
+        Bar(BASELINES.get(key, key), value, "baseline", head.lower - value if value <= head.lower else None)
         for key, value in result.numbers("baselines").items()
     ]
     worst = "Worst case" if head.proven else "Worst case found"
     return [*bars, Bar(worst, head.lower, "worst", None)]
+
+
+@dataclass(frozen=True)
+class Beyond:
+    """A distance of another family that links more than the worst case found."""
+
+    label: str
+    linked: float
+    above_bound: bool
+    cure: str | None
+
+
+def beyond(result: Fields) -> Beyond | None:
+    """Return the best known distance of other families, where a result names one."""
+    known = result.optional_nested("best_known") if "best_known" in result else None
+    if known is None:
+        return None
+    name = known.text("attack")
+    cure = None if known.value("cure") is None else known.text("cure")
+    above = known.value("above_bound") is True
+    return Beyond(BASELINES.get(name, name), known.number("linked"), above, cure)
+
+
+def notes(result: Fields) -> list[str]:
+    """Return what a reader should know besides."""
+    return result.texts("notes") if "notes" in result else []
 
 
 def learned_parameters(result: Fields) -> Parameters:
@@ -88,6 +124,7 @@ def learned_parameters(result: Fields) -> Parameters:
     matrix = found.matrix("matrix", size) if found and "matrix" in found else []
     importance = None if result.value("importance") is None else result.numbers("importance")
     interaction = [] if result.value("interaction") is None else result.matrix("interaction", size)
+    breaking = result.optional_nested("tie_breaking") if "tie_breaking" in result else None
     return Parameters(
         # Weights without importances are not weights of attributes, but of ranks.
         weight_title="Attribute" if importance else "Rank of the attribute distance (1 is the largest)",
@@ -98,6 +135,9 @@ def learned_parameters(result: Fields) -> Parameters:
         measure=measure,
         matrix=matrix,
         interaction=interaction,
+        breaking=[] if breaking is None else breaking.texts("ranks" if "ranks" in breaking else "attributes"),
+        linked_without=0 if breaking is None else breaking.number("linked_without"),
+        linked=result.number("linked"),
     )
 
 
