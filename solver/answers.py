@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from formulations.pair import Ties
 from solver.engines.base import EngineOptions
-from solver.linkage.baselines import baselines, best_known
+from solver.linkage.baselines import best_known
 from solver.linkage.evaluator import Evaluation
 from solver.parameters_shown import tie_breaking
 from solver.problem import Problem
@@ -37,9 +37,9 @@ def answer(problem: Problem, run: Run, choices: EngineOptions, engine: str, comm
     command : str or None
         The command line to note.
     """
+    evaluation = run.final  # before all else: the outcome may depend on it
     aggregator, system, record, outcome = problem.aggregator, run.system, run.record, run.outcome
     seconds = record.clock.seconds
-    evaluation = run.evaluator.table(aggregator.form(record.theta))
     expected = {}
     if problem.pair.ties is Ties.SHARE:
         expected = {"expected_links": evaluation.linked_weight, "expected_links_upper_bound": record.bound}
@@ -54,7 +54,7 @@ def answer(problem: Problem, run: Run, choices: EngineOptions, engine: str, comm
         "margin": outcome.margin,
         "importance": aggregator.importance(record.theta),
         "interaction": aggregator.interaction(record.theta),
-        "tie_breaking": tie_breaking(aggregator, record, run.evaluator, evaluation.count),
+        "tie_breaking": tie_breaking(aggregator, run, evaluation.count),
         **_comparison(problem, run),
         "notes": list(outcome.notes),
         "certificate": None,
@@ -83,13 +83,12 @@ def answer(problem: Problem, run: Run, choices: EngineOptions, engine: str, comm
 
 def _comparison(problem: Problem, run: Run) -> dict[str, Any]:
     """The baselines, and the best of those that this family does not contain, where it links more."""
-    counts = baselines(run.evaluator, problem.aggregator)
-    known = best_known(problem.aggregator, problem.pair, counts, run.record.linked)
+    known = best_known(problem.aggregator, problem.pair, run.baselines, run.record.linked)
     found = None
     if known is not None:
         above = known.linked > run.record.bound + 1e-9
         found = {"attack": known.name, "linked": known.linked, "above_bound": above, "cure": known.cure}
-    return {"baselines": counts, "best_known": found}
+    return {"baselines": run.baselines, "best_known": found}
 
 
 def tied_partners(problem: Problem, evaluation: Evaluation) -> dict[str, int]:
@@ -99,7 +98,8 @@ def tied_partners(problem: Problem, evaluation: Evaluation) -> dict[str, int]:
     parameters found, and decide only where nobody is nearer.
     """
     pair = problem.pair
-    tied, twins = evaluation.ties > 0, np.zeros(pair.blocks, dtype=np.bool_)
+    tied = (evaluation.ties > 0) & (evaluation.rank > 0)
+    twins = np.zeros(pair.blocks, dtype=np.bool_)
     if pair.ties is Ties.STRICT:
         twins = tied & (np.bincount(pair.twin_group)[pair.twin_group[pair.partner]] > 1)
     alone = twins | (tied & (evaluation.rank == 1))
@@ -108,16 +108,24 @@ def tied_partners(problem: Problem, evaluation: Evaluation) -> dict[str, int]:
 
 def records_table(labels: Sequence[str], evaluation: Evaluation) -> RecordsTable:
     """The evaluation of every block with the record's label."""
+    ranked = evaluation.rank > 0
     columns = (
         labels,
-        evaluation.linked.tolist(),
-        evaluation.rank.tolist(),
+        _known(evaluation.linked, evaluation.settled),
+        _known(evaluation.rank, ranked),
         [_finite(value) for value in evaluation.distance.tolist()],
         [_finite(value) for value in evaluation.nearest_other.tolist()],
         [_finite(value) for value in evaluation.margin.tolist()],
-        evaluation.ties.tolist(),
+        _known(evaluation.ties, ranked),
     )
     return RecordsTable(tuple(zip(*columns, strict=True)))
+
+
+def _known(values: NDArray[Any], known: NDArray[np.bool_]) -> list[Any]:
+    """The values, None where they are not known."""
+    if known.all():
+        return list(values.tolist())
+    return [value if is_known else None for value, is_known in zip(values.tolist(), known, strict=True)]
 
 
 def _finite(value: float) -> float | None:

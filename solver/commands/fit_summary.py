@@ -168,12 +168,15 @@ def _columns(values: Mapping[str, float], result: FitResult) -> list[str]:
     for name, value in values.items():
         text = weight(value, breaks_ties=name in names)
         if name in names:
-            left = count(breaking["linked_without"])
-            text += (
-                f" ({value:.1e}: breaks ties; without {these} {left} of {count(result.linked)} are linked)"
-            )
+            text += f" ({value:.1e}: {_effect(breaking['linked_without'], these, result)})"
         lines.append(f"    {name:<{width}}  {text}")
     return lines
+
+
+def _effect(without: float | None, these: str, result: FitResult) -> str:
+    if without is None:
+        return "may break ties; no time was left to count"
+    return f"breaks ties; without {these} {count(without)} of {count(result.linked)} are linked"
 
 
 # Several families

@@ -51,9 +51,12 @@ def baseline_name(name: str) -> str:
     return _BASELINES.get(name, name)
 
 
-def baseline_pairs(baselines: Mapping[str, float], records: int) -> list[tuple[str, str]]:
+def baseline_pairs(baselines: Mapping[str, float | None], records: int) -> list[tuple[str, str]]:
     """What distances that nobody has to learn link."""
-    return [(baseline_name(name), share(linked, records)) for name, linked in baselines.items()]
+    return [
+        (baseline_name(name), "no time was left to count" if linked is None else share(linked, records))
+        for name, linked in baselines.items()
+    ]
 
 
 def listed(pairs: Sequence[tuple[str, str]], width: int = 32) -> list[str]:

@@ -111,6 +111,18 @@ def _upper_triangle(aggregator: Mahalanobis, matrix: FloatArray) -> FloatArray:
     return aggregator.repair(matrix[np.triu_indices(len(matrix))])
 
 
+def baseline_forms(pair: LinkagePair, aggregator: Aggregator | None = None) -> dict[str, DistanceForm]:
+    """The distances that nobody has to learn, by name.
+
+    Those that belong to the family of `aggregator` are its members, so that near-ties are judged as those of
+    all its attacks are.
+    """
+    forms = {"euclid": euclidean_form(pair), "mahalanobis": mahalanobis_form(pair)}
+    if aggregator is not None:
+        forms |= {name: aggregator.form(theta) for name, theta in own_attacks(aggregator, pair).items()}
+    return forms
+
+
 def own_attacks(aggregator: Aggregator, pair: LinkagePair) -> dict[str, FloatArray]:
     """The baselines that belong to a family, by name, as its parameters.
 
@@ -136,15 +148,11 @@ def own_attacks(aggregator: Aggregator, pair: LinkagePair) -> dict[str, FloatArr
 
 
 def baselines(evaluator: Evaluator, aggregator: Aggregator | None = None) -> dict[str, float]:
-    """Weight of the records linked by the Euclidean and the classical Mahalanobis distance.
+    """Weight of the records linked by each of `baseline_forms`.
 
-    Under the strict tie rule that is their number. Those that belong to the family of `aggregator` are
-    counted as its members, so that near-ties are judged as those of all its attacks are.
+    Under the strict tie rule that is their number.
     """
-    pair = evaluator.pair
-    forms = {"euclid": euclidean_form(pair), "mahalanobis": mahalanobis_form(pair)}
-    if aggregator is not None:
-        forms |= {name: aggregator.form(theta) for name, theta in own_attacks(aggregator, pair).items()}
+    forms = baseline_forms(evaluator.pair, aggregator)
     return {name: plain(evaluator.weight(form)) for name, form in forms.items()}
 
 
@@ -168,15 +176,19 @@ class KnownAttack:
 
 
 def best_known(
-    aggregator: Aggregator, pair: LinkagePair, counts: Mapping[str, float], linked: float
+    aggregator: Aggregator, pair: LinkagePair, counts: Mapping[str, float | None], linked: float
 ) -> KnownAttack | None:
     """The best of the baselines outside a family, where it links more than `linked`."""
     own = own_attacks(aggregator, pair)
-    others = [name for name in counts if name not in own and counts[name] > linked + 1e-9]
+    others = {
+        name: count
+        for name, count in counts.items()
+        if name not in own and count is not None and count > linked + 1e-9
+    }
     if not others:
         return None
-    name = max(others, key=lambda other: counts[other])
-    return KnownAttack(name, counts[name], _cure(name, aggregator, pair))
+    name = max(others, key=lambda other: others[other])
+    return KnownAttack(name, others[name], _cure(name, aggregator, pair))
 
 
 def _cure(name: str, aggregator: Aggregator, pair: LinkagePair) -> str | None:

@@ -30,11 +30,12 @@ RANK_CLASSES = (1, 2, 3, 5, 10)
 class Bar:
     """One line of the comparison: a number of records, and how many fewer than the worst case found.
 
-    `more` is None for what links more: a distance of another family.
+    `value` is None where there was no time to count; `more` for what links more, a distance of another
+    family.
     """
 
     label: str
-    value: float
+    value: float | None
     kind: str
     more: float | None
 
@@ -55,7 +56,7 @@ class Parameters:
     matrix: Sequence[Sequence[float]]
     interaction: Sequence[Sequence[float]]
     breaking: Sequence[str]
-    linked_without: float
+    linked_without: float | None
     linked: float
 
 
@@ -72,11 +73,15 @@ class RecordsTable:
 def baseline_bars(result: Fields, head: Headline) -> list[Bar]:
     """Return the baselines in their order, then the worst case found."""
     bars = [
-        Bar(BASELINES.get(key, key), value, "baseline", head.lower - value if value <= head.lower else None)
-        for key, value in result.numbers("baselines").items()
+        Bar(BASELINES.get(key, key), value, "baseline", _more(head.lower, value))
+        for key, value in result.optional_numbers("baselines").items()
     ]
     worst = "Worst case" if head.proven else "Worst case found"
     return [*bars, Bar(worst, head.lower, "worst", None)]
+
+
+def _more(worst: float, value: float | None) -> float | None:
+    return None if value is None or value > worst else worst - value
 
 
 @dataclass(frozen=True)
@@ -136,7 +141,7 @@ def learned_parameters(result: Fields) -> Parameters:
         matrix=matrix,
         interaction=interaction,
         breaking=[] if breaking is None else breaking.texts("ranks" if "ranks" in breaking else "attributes"),
-        linked_without=0 if breaking is None else breaking.number("linked_without"),
+        linked_without=None if breaking is None else breaking.optional_number("linked_without"),
         linked=result.number("linked"),
     )
 
