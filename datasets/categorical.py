@@ -11,7 +11,6 @@ import pandas as pd
 
 from datasets.categories import are_numbers, coded, in_order, occurring
 from datasets.errors import DataError
-from datasets.masking.recoding import Recoding
 from datasets.masking.spelled import spelled_recodings
 from datasets.numeric import check_no_twins
 from datasets.schema import Attribute, Scale, Schema
@@ -35,12 +34,15 @@ class CategoricalAttribute:
         All categories of both files, in their order.
     possible : bool array (categories, categories), optional
         Whether masking can have turned the first category, of an original record, into the second one.
+    masking : str, optional
+        The method that is known to have done it, as text.
     """
 
     name: str
     scale: Scale
     categories: tuple[str, ...]
     possible: npt.NDArray[np.bool_] | None = None
+    masking: str | None = None
 
     def codes(self, table: Table) -> npt.NDArray[np.float64]:
         """The category of each record as its position, shape (n,).
@@ -96,13 +98,38 @@ def scales_of(
     return {name: found[name] for name in attributes if name in found}
 
 
-def known_recodings(masking: Sequence[str], original: Table, scales: Scales) -> dict[str, Recoding]:
+@dataclass(frozen=True, eq=False)
+class KnownRecoding:
+    """What masking can have made of the categories of an attribute.
+
+    Attributes
+    ----------
+    attribute : str
+    masking : str
+        The method, as text.
+    before, after : tuple of str
+        The n categories of the original attribute, and the m that the masked one can have.
+    possible : bool array (n, m)
+        Whether each category can have become each other one.
+    """
+
+    attribute: str
+    masking: str
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    possible: npt.NDArray[np.bool_]
+
+
+Masking = Sequence[str | KnownRecoding]
+"""Methods as text (`datasets.masking.spelled`), or what they make of the categories of an attribute."""
+
+
+def known_recodings(masking: Masking, original: Table, scales: Scales) -> dict[str, KnownRecoding]:
     """What is known of the masking of categorical attributes.
 
     Parameters
     ----------
-    masking : sequence of str
-        Methods as text (`datasets.masking.spelled`).
+    masking : sequence of str or KnownRecoding
     original : Table
         The file that was masked.
     scales : mapping
@@ -113,8 +140,6 @@ def known_recodings(masking: Sequence[str], original: Table, scales: Scales) -> 
     DataError
         If a method does not fit the file or these attributes.
     """
-    if not masking:
-        return {}
     if isinstance(masking, str):
         raise DataError(f"masking is the text {masking!r}; give a list of methods")
     rows = [
@@ -122,11 +147,26 @@ def known_recodings(masking: Sequence[str], original: Table, scales: Scales) -> 
         Attribute(name, scale=scale if listed else Scale.NOMINAL, categories=listed or None)
         for name, (scale, listed) in scales.items()
     ]
-    return spelled_recodings(masking, original.frame, Schema(tuple(rows)))
+    schema = Schema(tuple(rows))
+    found: dict[str, KnownRecoding] = {}
+    for item in masking:
+        for known in [item] if isinstance(item, KnownRecoding) else _spelled(item, original, schema):
+            if known.attribute in found:
+                raise DataError(f"two masking methods are given for {known.attribute!r}; give one")
+            if known.attribute in scales:
+                found[known.attribute] = known
+    return found
+
+
+def _spelled(text: str, original: Table, schema: Schema) -> list[KnownRecoding]:
+    return [
+        KnownRecoding(name, text, recoding.before, recoding.after, recoding.possible)
+        for name, recoding in spelled_recodings([text], original.frame, schema).items()
+    ]
 
 
 def categorical_attributes(
-    tables: tuple[Table, Table], scales: Scales, recodings: Mapping[str, Recoding]
+    tables: tuple[Table, Table], scales: Scales, recodings: Mapping[str, KnownRecoding]
 ) -> dict[str, CategoricalAttribute]:
     """The categories of both files, and the recodings that are possible.
 
@@ -136,7 +176,7 @@ def categorical_attributes(
         The original and the masked file.
     scales : mapping
         What `scales_of` found.
-    recodings : mapping of str to Recoding
+    recodings : mapping of str to KnownRecoding
         Of masked attributes whose method is known.
 
     Raises
@@ -157,12 +197,13 @@ def categorical_attributes(
                 "compare it as a number"
             )
         possible = None if recoding is None else _possible(categories, recoding)
-        found[name] = CategoricalAttribute(name, scale, categories, possible)
+        how = None if recoding is None else recoding.masking
+        found[name] = CategoricalAttribute(name, scale, categories, possible, how)
     return found
 
 
 def _nominal_categories(
-    tables: tuple[Table, Table], name: str, listed: tuple[str, ...], recoding: Recoding | None
+    tables: tuple[Table, Table], name: str, listed: tuple[str, ...], recoding: KnownRecoding | None
 ) -> tuple[str, ...]:
     """Those that are listed or occur, and those that masking makes."""
     extra = () if recoding is None else (*recoding.before, *recoding.after)
@@ -192,7 +233,7 @@ def _occurring(table: Table, name: str) -> tuple[str, ...]:
     return occurring(table.frame[name]).names
 
 
-def _possible(categories: Sequence[str], recoding: Recoding) -> npt.NDArray[np.bool_]:
+def _possible(categories: Sequence[str], recoding: KnownRecoding) -> npt.NDArray[np.bool_]:
     """The table of a recoding on a list of categories; what the recoding does not know is impossible."""
     possible = np.zeros((len(categories), len(categories)), dtype=np.bool_)
     position = {name: at for at, name in enumerate(categories)}

@@ -11,7 +11,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from datasets.categorical import CategoricalAttribute, categorical_attributes, known_recodings, scales_of
+from datasets.categorical import (
+    CategoricalAttribute,
+    Masking,
+    categorical_attributes,
+    known_recodings,
+    scales_of,
+)
 from datasets.errors import DataError
 from datasets.numeric import check_known, check_no_twins, constant_attributes, numeric_matrix
 from datasets.schema import Schema
@@ -80,7 +86,7 @@ def make_file_pair(
     nominal: Sequence[str] = (),
     ordinal: Sequence[str] = (),
     schema: Schema | None = None,
-    masking: Sequence[str] = (),
+    masking: Masking = (),
     original_name: str = "original",
     masked_name: str = "masked",
 ) -> FilePair:
@@ -101,7 +107,7 @@ def make_file_pair(
         Those of the attributes that are not numeric, by their scale.
     schema : Schema, optional
         Scale and categories of attributes; the two lists come before it. Its roles are not used.
-    masking : sequence of str
+    masking : sequence of str or KnownRecoding
         How categorical attributes were masked (`datasets.masking.spelled`), where that is known: it makes
         some recodings impossible.
     original_name, masked_name : str
@@ -142,7 +148,7 @@ def make_file_pair(
         masked_labels=tables.masked_labels,
         name=tables.name,
         categorical=categorical,
-        masking=tuple(masking),
+        masking=tuple(dict.fromkeys(item if isinstance(item, str) else item.masking for item in masking)),
     )
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from formulations.distance_tables import DistanceTables, check_positions
 from formulations.errors import FormulationError
+from formulations.moments import moments
 
 FloatArray = NDArray[np.float64]
 
@@ -67,15 +68,10 @@ class Differences(StrEnum):
     SIGNED = "signed"  # z_k
 
 
-def _moments(values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Mean and sample standard deviation (denominator n - 1, as R and the authors' script have it)."""
-    return values.mean(axis=0), values.std(axis=0, ddof=1)
-
-
 def standardise(
     original: FloatArray, masked: FloatArray, how: Standardisation = Standardisation.OWN
 ) -> tuple[FloatArray, FloatArray]:
-    """Standardise both files (D11.2, Eq. 1).
+    """Standardise both files (D11.2, Eq. 1), by means and deviations that are correctly rounded.
 
     Parameters
     ----------
@@ -92,7 +88,7 @@ def standardise(
     Raises
     ------
     FormulationError
-        If an attribute is constant where its standard deviation is needed.
+        If an attribute is constant where its standard deviation is needed, or no double can hold that.
     """
     if how is Standardisation.NONE:
         return original.copy(), masked.copy()
@@ -104,13 +100,19 @@ def standardise(
     results = []
     for values, source in zip((original, masked), sources, strict=True):
         # Checked first: a constant column has a deviation of rounding noise, and one record has none at all.
-        constant = np.ptp(source, axis=0) == 0
+        constant = (source == source[:1]).all(axis=0)
         if constant.any():
             position = int(np.flatnonzero(constant)[0]) + 1
             raise FormulationError(
                 f"attribute {position} is constant, so it has no standard deviation: leave it out"
             )
-        mean, deviation = _moments(source)
+        mean, deviation = moments(source)
+        usable = (deviation > 0.0) & np.isfinite(deviation)
+        if not usable.all():
+            position = int(np.flatnonzero(~usable)[0]) + 1
+            raise FormulationError(
+                f"attribute {position} has a standard deviation that no double can hold: take another unit"
+            )
         results.append((values - mean) / deviation)
     return results[0], results[1]
 

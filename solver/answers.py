@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.pair import Ties
+from solver.backends.base import Status
 from solver.engines.base import EngineOptions
 from solver.linkage.baselines import best_known
 from solver.linkage.evaluator import Evaluation
@@ -37,8 +38,12 @@ def answer(problem: Problem, run: Run, choices: EngineOptions, engine: str, comm
     command : str or None
         The command line to note.
     """
-    evaluation = run.final  # before all else: the outcome may depend on it
-    aggregator, system, record, outcome = problem.aggregator, run.system, run.record, run.outcome
+    aggregator, system, record = problem.aggregator, run.system, run.record
+    record.theta = aggregator.exact(record.theta)  # counted as they are written, and exactly in the domain
+    evaluation = run.final  # before the outcome, which may depend on it
+    outcome, status = run.outcome, run.outcome.status
+    if status is Status.OPTIMAL and evaluation.linked_weight < record.bound - 1e-9:
+        status = Status.FEASIBLE
     seconds = record.clock.seconds
     expected = {}
     if problem.pair.ties is Ties.SHARE:
@@ -72,7 +77,7 @@ def answer(problem: Problem, run: Run, choices: EngineOptions, engine: str, comm
     return FitResult(
         linked=evaluation.count,
         linked_upper_bound=most_blocks(problem.pair.weight[~system.lost], record.bound),
-        status=outcome.status.value,
+        status=status.value,
         limit=None if outcome.limit is None else outcome.limit.value,
         parameters=aggregator.decode(record.theta),
         records=problem.pair.blocks,

@@ -22,6 +22,7 @@ from solver.linkage.evaluator import Evaluator
 from solver.linkage.result import LinkResult
 from solver.linking import relink
 from solver.problem import Problem, ProblemOptions, make_problem
+from solver.recorded_masking import recorded_masking
 from solver.results import RecordsTable, dump_json
 
 _GIVE = "give the file that `fit --json` or `link --json` wrote"
@@ -116,8 +117,6 @@ def learned_options(fitted: Mapping[str, Any]) -> dict[str, Any]:
         known["attributes"] = [str(name) for name in fitted["attributes"]]
     if isinstance(fitted.get("schema"), Mapping):
         known["schema"] = reusable_schema(fitted["schema"])
-    if isinstance(fitted.get("masking"), list):
-        known["masking"] = [str(method) for method in fitted["masking"]]
     options = fitted.get("aggregator_options")
     if isinstance(options, Mapping) and isinstance(options.get("k_additive"), int):
         known["k_additive"] = options["k_additive"]
@@ -163,6 +162,8 @@ def evaluate(
     if "method" in fitted:
         matching = "hungarian" if one_to_one else None
         return relink(original, masked, fitted, one_to_one=matching, **_link_options(problem_options, source))
+    if "masking" not in problem_options:
+        problem_options["masking"] = recorded_masking(fitted)
     problem = make_problem(original, masked, ProblemOptions(**{**learned_options(fitted), **problem_options}))
     theta = _encode(problem, fitted["parameters"], source)
     evaluator = Evaluator(problem.pair)

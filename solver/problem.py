@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from datasets.categorical import Masking
 from datasets.categories import read_schema
 from datasets.default_pair import default_pair
 from datasets.file_pair import FilePair, make_file_pair
@@ -54,7 +55,7 @@ class ProblemOptions:
         Attributes that are not numeric.
     schema : path or mapping, optional
         Scale and categories of attributes, as `Schema.from_dict` reads them.
-    masking : sequence of str
+    masking : sequence of str or KnownRecoding
         How categorical attributes were masked, such as ``top-coding categories=3 attributes=A``.
     """
 
@@ -70,7 +71,7 @@ class ProblemOptions:
     nominal: Sequence[str] = ()
     ordinal: Sequence[str] = ()
     schema: str | Path | Mapping[str, Any] | None = None
-    masking: Sequence[str] = ()
+    masking: Masking = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +107,7 @@ class Problem:
             described["schema"] = categorical_schema(self.files).to_dict()
         if self.files.masking:
             described["masking"] = list(self.files.masking)
+            described["recodings"] = recorded_recodings(self.files)
         return described
 
 
@@ -201,6 +203,23 @@ def categorical_schema(files: FilePair) -> Schema:
             for name, attribute in files.categorical.items()
         )
     )
+
+
+def recorded_recodings(files: FilePair) -> list[dict[str, Any]]:
+    """What masking can have made of categories, as results record it: whole, so that no file is needed again.
+
+    One entry for each attribute whose masking is known: ``attribute``, ``masking`` and ``possible``, for
+    each category of the schema a text with 1 where it can have become another one, 0 where not.
+    """
+    return [
+        {
+            "attribute": name,
+            "masking": attribute.masking,
+            "possible": ["".join("01"[int(can)] for can in row) for row in attribute.possible.tolist()],
+        }
+        for name, attribute in files.categorical.items()
+        if attribute.possible is not None
+    ]
 
 
 def _schema(given: str | Path | Mapping[str, Any] | None) -> Schema | None:

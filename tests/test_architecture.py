@@ -36,6 +36,7 @@ RANKS = {
     "solver.fitting": 4,
     "solver.evaluation": 4,
     "solver.learned_links": 4,
+    "solver.recorded_masking": 4,
     "solver.link_tasks": 4,
     "solver.linking": 4,
     "solver.comparison": 4,

@@ -46,6 +46,17 @@ def categorical_method(text: str) -> CategoricalMethod:
     return method
 
 
+def names_files(text: str) -> bool:
+    """Whether a method as text has parameters that are read from files; no file is looked at."""
+    try:
+        name, *settings = shlex.split(text) or [""]
+    except ValueError:
+        return False
+    known = METHODS[name].parameters if name in METHODS else {}
+    keys = {setting.partition("=")[0] for setting in settings}
+    return any("FILE" in known[key].metadata["option"].metavar for key in keys if key in known)
+
+
 def _read(name: str, parameters: dict[str, Any], key: str, value: str | None) -> None:
     """Add one parameter."""
     known = METHODS[name].parameters

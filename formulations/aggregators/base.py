@@ -182,6 +182,14 @@ class Aggregator(ABC):
     def repair(self, theta: FloatArray) -> FloatArray:
         """The domain's point at or near `theta`: solvers return points that miss it by a rounding."""
 
+    def exact(self, theta: FloatArray) -> FloatArray:
+        """`theta` as it is written down: moved by a few roundings, so that `decode` gives true parameters.
+
+        They are in the domain exactly, as rational numbers, up to a common factor, and `encode` gives back
+        the same ones. What is counted of a result, and proved about it, is counted for these.
+        """
+        return theta
+
     @abstractmethod
     def equal(self) -> FloatArray:
         """The parameters that treat all attributes alike: the Euclidean distance."""

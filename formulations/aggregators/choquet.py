@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from formulations.aggregators.base import Aggregator, Domain, FloatArray, Lift, named_values
+from formulations.aggregators.exact_domains import monotone
 from formulations.aggregators.owa import OrderedWeightedAverage
 from formulations.aggregators.simplex import on_simplex, sample_simplex
 from formulations.aggregators.weighted_mean import WeightedMean
@@ -135,6 +136,10 @@ class Choquet(Aggregator):
     def repair(self, theta: FloatArray) -> FloatArray:
         """Raise each value to the largest of its subsets, after clipping to [0, 1] and ``mu(V) = 1``."""
         return _monotone(self.measure(np.clip(theta, 0.0, 1.0)))[1:]
+
+    def exact(self, theta: FloatArray) -> FloatArray:
+        """Monotone, value for value."""
+        return monotone(self.measure(theta))[1:]
 
     def equal(self) -> FloatArray:
         """The additive measure with equal weights: the arithmetic mean."""

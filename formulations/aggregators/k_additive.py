@@ -13,6 +13,7 @@ from scipy import sparse
 
 from formulations.aggregators.base import ROUNDED, Aggregator, Domain, FloatArray, Lift, named_values
 from formulations.aggregators.choquet import MOST_ATTRIBUTES
+from formulations.aggregators.exact_domains import raised
 from formulations.aggregators.owa import OrderedWeightedAverage
 from formulations.aggregators.simplex import SimplexAggregator, on_simplex, sample_simplex
 from formulations.aggregators.weighted_mean import WeightedMean
@@ -20,6 +21,8 @@ from formulations.distances import Differences
 from formulations.errors import FormulationError
 from formulations.forms import DistanceForm, FormKind
 from formulations.measures import check_names, measure_to_names, moebius, symmetric_measure, zeta
+
+_GRID = 2.0**-52
 
 
 class _KAdditive(Aggregator):
@@ -186,6 +189,15 @@ class TwoAdditiveChoquet(_KAdditive, SimplexAggregator):
             raise FormulationError("the Moebius coefficients are not those of a monotone 2-additive measure")
         return np.concatenate([np.clip(single, 0.0, None), np.clip(pair, 0.0, None), high])
 
+    def exact(self, theta: FloatArray) -> FloatArray:
+        """Multiples of 2**-52, whose sums and differences are doubles: their Moebius coefficients are exact.
+
+        Of a pair's minimum and maximum only the one with more weight keeps any: both with equal weights are
+        the two attributes.
+        """
+        grid = np.round(np.clip(theta, 0.0, None) / _GRID) * _GRID
+        return self._from_moebius(self.moebius(grid))
+
     def sample(self, count: int, generator: np.random.Generator) -> FloatArray:
         """Dirichlet draws over the extreme points, and additive measures among them."""
         points = super().sample(count, generator)
@@ -264,6 +276,11 @@ class KAdditiveChoquet(_KAdditive):
         short = slack < 0.0
         share = float((-slack[short] / (inside[short] - slack[short])).max()) if short.any() else 0.0
         return np.asarray(point + share * (self.equal() - point))
+
+    def exact(self, theta: FloatArray) -> FloatArray:
+        """Monotone: coefficients of single attributes are raised where rounding has cost them something."""
+        masks = [sum(1 << k for k in subset) for subset in self.subsets]
+        return raised(theta, masks, len(self.attributes))
 
     def sample(self, count: int, generator: np.random.Generator) -> FloatArray:
         """Mixtures of measures that look at the smallest, or at the largest, of a few attributes."""

@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.linalg import eigh
 
 from formulations.aggregators.base import Aggregator, Domain, FloatArray, Lift, finite
+from formulations.aggregators.exact_domains import semidefinite
 from formulations.aggregators.simplex import sample_simplex
 from formulations.aggregators.weighted_mean import WeightedMean
 from formulations.distances import ROW_CANCELLATION_TOLERANCE, ROW_TIE_TOLERANCE, Differences
@@ -152,6 +153,10 @@ class Mahalanobis(Aggregator):
         lifted = np.maximum(values, 1e-14 * max(values[-1], 1e-300)) if values[0] <= 0.0 else values
         matrix = (vectors * lifted) @ vectors.T
         return self._theta(matrix / np.trace(matrix))
+
+    def exact(self, theta: FloatArray) -> FloatArray:
+        """Positive semidefinite, entry for entry."""
+        return self._theta(semidefinite(self.matrix(theta)))
 
     def cuts(self, theta: FloatArray) -> FloatArray:
         """``v' M v >= 0`` for each eigenvector v of a negative eigenvalue."""

@@ -34,6 +34,10 @@ class SimplexAggregator(Aggregator):
         """Clip and normalise."""
         return on_simplex(theta)
 
+    def exact(self, theta: FloatArray) -> FloatArray:
+        """No weight below zero; that the sum is one up to rounding is a common factor."""
+        return np.clip(theta, 0.0, None)
+
     def equal(self) -> FloatArray:
         """Equal weights: the arithmetic mean, which is the Euclidean distance (D11.2, Eq. 1)."""
         return np.full(self.dimension, 1.0 / self.dimension)

@@ -21,9 +21,10 @@ from solver.errors import UsageError
 from solver.verification.cores import Rows
 from solver.verification.families import CANCELLATION_TOLERANCE, TIE_TOLERANCE, Choquet, KAdditive, family_of
 from solver.verification.fields import Fields
-from solver.verification.records import make_records, numeric_values
+from solver.verification.records import make_records
 from solver.verification.rejection import RejectedError
-from solver.verification.setting import Setting, read_setting
+from solver.verification.setting import read_setting
+from solver.verification.simplex_kernels import LARGEST_TOTAL
 from solver.verification.verify import FORMAT, VERSION, weight_unit, whole_weights
 
 _ROUNDED = Fraction(1, 10**9)
@@ -39,7 +40,7 @@ _PROBLEM_KEYS = (
     "differences",
 )
 
-_CATEGORY_KEYS = ("schema", "masking")
+_CATEGORY_KEYS = ("schema", "masking", "recodings")
 """Those of problems with categorical attributes."""
 
 _MOST_CORNERS = 9
@@ -111,9 +112,12 @@ def _certificate(
 ) -> dict[str, Any]:
     """What `certify` returns."""
     setting = read_setting(Fields(dict(problem), "problem"))
-    moments = _moments(files, setting)
-    records = make_records(files, setting, Fields(moments, "moments"))
-    if not np.array_equal(records.queries, system.pair.queries):
+    records = make_records(files, setting)
+    pair = system.pair
+    same = np.array_equal(records.queries, pair.queries) and np.array_equal(
+        records.candidates, pair.candidates
+    )
+    if not same:
         raise CertificateError("it would be about other records than the engine's")
     rows = Rows(records, family_of(setting.aggregator, len(setting.attributes), setting.k_additive))
     unit = weight_unit(records)
@@ -126,7 +130,6 @@ def _certificate(
         "version": VERSION,
         "problem": {key: problem[key] for key in (*_PROBLEM_KEYS, *_CATEGORY_KEYS) if key in problem},
         "tolerances": {"tie": TIE_TOLERANCE, "cancellation": CANCELLATION_TOLERANCE},
-        "moments": moments,
         "records": records.blocks,
         "candidates": len(records.candidates),
         "parameters": dict(parameters),
@@ -136,26 +139,14 @@ def _certificate(
     }
 
 
-def _moments(files: FilePair, setting: Setting) -> dict[str, Any]:
-    """Means and deviations as the engine computed them."""
-    if setting.standardisation == "none":
-        return {}
-    original, masked = numeric_values(files)
-    both = np.vstack([original, masked])
-    sources = {"own": (original, masked), "original": (original, original), "pooled": (both, both)}
-    return {
-        name: {"mean": values.mean(axis=0).tolist(), "deviation": values.std(axis=0, ddof=1).tolist()}
-        for name, values in zip(("original", "masked"), sources[setting.standardisation], strict=True)
-    }
-
-
 def _proof(
     rows: Rows, system: BlockSystem, proof: Proof, weight: Mapping[int, int], most: int, seconds: float
 ) -> tuple[dict[str, Any], int]:
     """The proof of as small a bound as there is, from `most` upwards; and the bound, in units."""
     best: tuple[dict[str, Any], int] = ({"method": "lost"}, sum(weight.values()))
     methods = []
-    if rows.family.simplex and rows.family.dimension <= _MOST_CORNERS:
+    light = sum(weight.values()) <= LARGEST_TOTAL
+    if light and rows.family.simplex and rows.family.dimension <= _MOST_CORNERS:
         methods.append("simplex-tree")
     if proof.cores:
         methods.insert(0 if proof.method == "hitting-set" else 1, "hitting-set")

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from solver.certificate.certifiable import CertificateError
 from solver.verification.hitting import Inequality
 
 FloatArray = NDArray[np.float64]
@@ -65,7 +66,7 @@ class Relaxation:
             return np.array([float(self._fixed.get(block, False)) for block in range(self._blocks)])
         self._highs.run()
         if self._highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-            raise RuntimeError("HiGHS did not solve the linear program of a hitting set")
+            raise CertificateError("HiGHS did not solve the linear program of a hitting set")
         return np.asarray(self._highs.getSolution().col_value)
 
     def duals(self) -> list[tuple[int, float]]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from solver.certificate.simplex_search import TreeSearch
 from solver.verification.cores import Rows
-from solver.verification.simplex_tree import packed, tree_rows
+from solver.verification.simplex_tree import MOST_ENTRIES, packed, tree_rows
 
 MOST_NODES = 40_000_000
 """Longest tree: its certificate has some ten megabytes, and is checked in minutes."""
@@ -46,6 +46,8 @@ def simplex_proof(
     """
     until = time.perf_counter() + seconds
     used = {block: list(own) for block, own in sorted(rivals.items()) if block in weight and own}
+    if sum(map(len, used.values())) * rows.family.dimension > MOST_ENTRIES:
+        return None
     values, owner = tree_rows(rows, used)
     own = np.array([weight[block] for block in used], dtype=np.int64)
     total = sum(weight.values())

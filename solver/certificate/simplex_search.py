@@ -83,6 +83,8 @@ def _grow(
             codes[at] = edge[level]
         first, after = start[level], start[level + 1]
         values, block = enlarged(values, block, 2 * after - first + 1)
+        if values.shape[0] < 2 * after - first + 1:
+            return at, level, undecided, values, block
         one, two = edge_ends(edge[level], corners)
         kept, moved = (one, two) if side[level] == 0 else (two, one)
         size, undecided, sure = classify(

@@ -13,18 +13,12 @@ from datasets.file_pair import FilePair, make_file_pair
 from datasets.schema import Attribute, Scale, Schema
 from solver.commands.arguments import add_files, names
 from solver.commands.progress import progress_line
+from solver.commands.verdict import coverage, proved, quoted
 from solver.errors import UsageError
 from solver.verification.fields import read_object
 from solver.verification.rejection import RejectedError
 from solver.verification.setting import Setting
 from solver.verification.verify import Verdict, demand_fit, fit_setting, verify
-
-_FAMILIES = {
-    "weighted-mean": "weighted mean",
-    "owa": "ordered weighted average",
-    "choquet": "Choquet integral",
-    "mahalanobis": "Mahalanobis-type form",
-}
 
 
 def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
@@ -57,18 +51,19 @@ def run(arguments: argparse.Namespace) -> int:
             verdict = verify(fit, certificate, files, (arguments.fit, arguments.certificate))
         except RejectedError as error:
             return _rejected(error)
+    aligned = "row by row" if arguments.id is None else f"by the id column {quoted(arguments.id)}"
+    print(proved(verdict, aligned))
     try:
         demand_fit(fit, verdict, arguments.fit)
     except RejectedError as error:
-        print(_proved(verdict))
         return _rejected(error)
-    print(_proved(verdict))
     print(_checked(verdict, time.perf_counter() - began))
+    print(f"of {arguments.fit}: {coverage(verdict, fit)}")
     return 0
 
 
 def _rejected(error: RejectedError) -> int:
-    print(f"rejected: {error}", file=sys.stderr)
+    print("rejected: " + " ".join(str(error).splitlines()), file=sys.stderr)
     return 1
 
 
@@ -84,7 +79,6 @@ def _files(arguments: argparse.Namespace, setting: Setting) -> FilePair:
                 for name, scale, categories in setting.schema
             )
         ),
-        "masking": setting.masking,
     }
     given = names(arguments.attributes)
     if given is not None and tuple(given) != attributes:
@@ -106,23 +100,6 @@ def _files(arguments: argparse.Namespace, setting: Setting) -> FilePair:
         missing = "original" if original is None else "masked"
         raise UsageError(f"the {missing} file is missing: give both --original and --masked, or neither")
     return make_file_pair(original, masked, **options)
-
-
-def _proved(verdict: Verdict) -> str:
-    setting = verdict.setting
-    family = _FAMILIES[setting.aggregator]
-    if setting.k_additive is not None:
-        family = f"{setting.k_additive}-additive {family}"
-    ways = f"{setting.direction}, ties {setting.ties}"
-    lines = [
-        f"proved: no {family} links more than {verdict.bound_count} of {verdict.records} records ({ways})",
-        f"proved: the parameters of the fit link {verdict.linked}",
-    ]
-    if setting.share:
-        lines.append(
-            f"proved: expected links {float(verdict.linked_weight):.6g}, at most {float(verdict.bound):.6g}"
-        )
-    return "\n".join(lines)
 
 
 def _checked(verdict: Verdict, seconds: float) -> str:

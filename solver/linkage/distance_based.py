@@ -14,6 +14,7 @@ from datasets.categorical import categorical_attributes, known_recodings, scales
 from datasets.errors import DataError
 from datasets.file_pair import attribute_values
 from datasets.masking.base import option, parse_number
+from datasets.masking.spelled import names_files
 from datasets.numeric import constant_attributes
 from datasets.table_pair import Table
 from formulations.distances import Differences, Standardisation, attribute_distances, standardised_files
@@ -110,6 +111,11 @@ class DistanceBased(Linker):
             linker = cls(weights=weights, masking=masking, **settings)
         except (AttributeError, KeyError, TypeError, ValueError):
             raise UsageError("these are no parameters of dbrl; take them from the JSON of `link`") from None
+        for method in filter(names_files, masking):
+            raise UsageError(
+                f"the masking {method!r} names files, which are not opened on the word of a JSON: "
+                "run `link` again"
+            )
         return linker.learn(task)
 
 

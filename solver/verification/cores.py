@@ -11,6 +11,9 @@ from solver.verification.rejection import demand
 
 Core = frozenset[int]
 
+MOST_KEPT = 1 << 22
+"""Whole numbers of rows that are remembered; others are computed again when they are asked for."""
+
 
 class Rows:
     """The exact rows of a linkage problem, computed when they are asked for.
@@ -28,11 +31,14 @@ class Rows:
     def row(self, block: int, rival: int) -> Row:
         """The row of a block and one of its rivals."""
         key = (block, rival)
-        if key not in self._known:
-            records = self.records
-            own, other = records.partner_distances(block), records.distances(block, rival)
-            self._known[key] = self.family.row(own, other)
-        return self._known[key]
+        known = self._known.get(key)
+        if known is not None:
+            return known
+        own, other = self.records.partner_distances(block), self.records.distances(block, rival)
+        row = self.family.row(own, other)
+        if len(self._known) * self.family.dimension < MOST_KEPT:
+            self._known[key] = row
+        return row
 
     def never(self, block: int, rival: int) -> bool:
         """Whether the rival alone keeps the block from being linked, whatever the parameters."""
@@ -48,8 +54,12 @@ class Rows:
         return total
 
     def check_rival(self, block: int, rival: int, where: str) -> None:
-        """Reject ids that are no block and one of its rivals."""
+        """Reject ids that are no block whose partner is possible, and one of its rivals."""
         demand(0 <= block < self.records.blocks, f"{where}: there is no block {block}")
+        demand(
+            self.records.reachable(block),
+            f"{where}: the partner of block {block} is impossible, so it has no rivals",
+        )
         demand(
             self.records.is_rival(block, rival), f"{where}: candidate {rival} is no rival of block {block}"
         )

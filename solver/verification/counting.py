@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -20,6 +21,7 @@ from solver.verification.families import (
 )
 
 FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
 
 _ERROR = 2.0**-50
 """Times (dimension + 16), the sum of absolute parameters and the largest attribute distance (squared for a
@@ -52,44 +54,99 @@ def _rounded(family: Family, theta: FloatArray, c: FloatArray) -> FloatArray:
     return np.asarray(c @ theta)
 
 
+@dataclass(frozen=True)
+class Settled:
+    """What parameters make of a block.
+
+    Attributes
+    ----------
+    linked : bool
+        Exact.
+    rank, ties : (int, int)
+        Least and largest 1 + number of strictly nearer rivals, and number of rivals that tie with the
+        partner, as far as doubles can tell.
+    distance, nearest : float
+        To the partner and to the nearest rival, in double precision; inf where none is possible.
+    error : float
+        More than the rounding error of either.
+    """
+
+    linked: bool
+    rank: tuple[int, int]
+    ties: tuple[int, int]
+    distance: float
+    nearest: float
+    error: float
+
+
 def linked_blocks(rows: Rows, theta: list[Fraction]) -> list[bool]:
     """Whether each block is linked by exact parameters."""
+    return [settled.linked for settled in settled_blocks(rows, theta)]
+
+
+def settled_blocks(rows: Rows, theta: list[Fraction]) -> list[Settled]:
+    """What exact parameters make of each block."""
     # Doubles, and differences of few of them, have powers of two as denominators: the largest fits all.
     unit = max(value.denominator for value in theta)
     whole = [int(value * unit) for value in theta]
     rounded = np.array([float(value) for value in theta])
-    return [_is_linked(rows, block, whole, rounded) for block in range(rows.records.blocks)]
+    return [_settled(rows, block, whole, rounded) for block in range(rows.records.blocks)]
 
 
-def _is_linked(rows: Rows, block: int, whole: list[int], rounded: FloatArray) -> bool:
-    records, family = rows.records, rows.family
-    if not records.reachable(block):
-        return False
+def _settled(rows: Rows, block: int, whole: list[int], rounded: FloatArray) -> Settled:
+    records = rows.records
     rivals = records.rivals(block)
-    if rivals.size == 0:
-        return True
-    everyone = np.append(rivals, records.partner[block])
-    quadratic = isinstance(family, QuadraticForm)
+    many = int(rivals.size)
+    if not records.reachable(block):
+        nearest, error = np.inf, 0.0
+        if many:  # beside any of them, as ties do not matter
+            distances, _, errors = _compared(rows, block, np.append(rivals, rivals[:1]), rounded)
+            nearest, error = float(distances.min()), float(errors.max())
+        return Settled(False, (1 + many, 1 + many), (0, 0), np.inf, nearest, error)
+    own = np.array([records.partner[block]])
+    distances, tie, errors = _compared(rows, block, np.append(rivals, own), rounded)
+    mine, error = float(distances[-1]), float(errors.max())
+    if many == 0:
+        return Settled(True, (1, 1), (0, 0), mine, np.inf, error)
+    farther, unsure = distances[:-1] - mine, 2.0 * (errors[:-1] + errors[-1])
+    with np.errstate(invalid="ignore"):
+        rank = _least_and_most(farther + tie, unsure)
+        ties = _least_and_most(np.abs(farther) - tie, unsure)
+        kept_apart = bool((farther - tie < -unsure).any())
+        doubtful = rivals[~(farther - tie > unsure)]
+    linked = not kept_apart and _all_farther(rows, block, doubtful.tolist(), whole)
+    return Settled(linked, (1 + rank[0], 1 + rank[1]), ties, mine, float(distances[:-1].min()), error)
+
+
+def _least_and_most(values: FloatArray, unsure: FloatArray) -> tuple[int, int]:
+    """How many values are below zero, at least and at most."""
+    return int((values < -unsure).sum()), int((values <= unsure).sum())
+
+
+def _compared(
+    rows: Rows, block: int, candidates: IndexArray, rounded: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Distances of candidates, ties of all but the last with it, and more than the error of each distance."""
+    family = rows.family
     with np.errstate(all="ignore"):  # what overflows is undecided
-        c = records.rounded_distances(block, everyone)
+        c = rows.records.rounded_distances(block, candidates)
         distance = _rounded(family, rounded, c)
         unit = float(np.array(family.unit) @ rounded)
         largest = np.abs(c).max(axis=1)
-        if quadratic:
+        if isinstance(family, QuadraticForm):
             size = (c**2).sum(axis=1)
             tie = unit * (TIE_TOLERANCE * size[-1] + CANCELLATION_TOLERANCE * size[:-1])
+            largest = largest**2
         else:
-            tie = np.full(rivals.size, unit * TIE_TOLERANCE * largest[-1])
-        scale = largest**2 if quadratic else largest
-        error = _ERROR * (family.dimension + 16) * np.abs(rounded).sum() * scale + _UNDERFLOW
-        excess = distance[:-1] - distance[-1] - tie
-        unsure = 2.0 * (error[:-1] + error[-1])
-        if bool((excess < -unsure).any()):
-            return False
-        doubtful = rivals[~(excess > unsure)]
+            tie = np.full(len(c) - 1, unit * TIE_TOLERANCE * largest[-1])
+        error = _ERROR * (family.dimension + 16) * np.abs(rounded).sum() * largest + _UNDERFLOW
+    return distance, tie, error
+
+
+def _all_farther(rows: Rows, block: int, rivals: list[int], whole: list[int]) -> bool:
+    """Whether none of these rivals keeps the block from being linked, in whole numbers."""
     return all(
-        sum(a * b for a, b in zip(_doubled(rows, block, rival), whole, strict=True)) > 0
-        for rival in doubtful.tolist()
+        sum(a * b for a, b in zip(_doubled(rows, block, rival), whole, strict=True)) > 0 for rival in rivals
     )
 
 

@@ -13,8 +13,22 @@ from solver.errors import UsageError
 _Value = TypeVar("_Value")
 
 
+LARGEST_FILE = 1 << 28
+"""Bytes of a file that is read."""
+
+MOST_ITEMS = 1 << 24
+"""Commas and brackets in it: at sixty bytes a value, what is read stays far below two gigabytes."""
+
+LONGEST_NUMBER = 4_000
+"""Digits of a whole number. The largest multipliers that are written have a few hundred."""
+
+
+class _MalformedError(Exception):
+    """Says what is wrong with a text that might be JSON."""
+
+
 def read_object(path: str | Path, writer: str) -> dict[str, Any]:
-    """Read a JSON object from a file.
+    """Read a JSON object from a file that anybody may have written.
 
     Parameters
     ----------
@@ -25,23 +39,63 @@ def read_object(path: str | Path, writer: str) -> dict[str, Any]:
     Raises
     ------
     UsageError
-        If the file cannot be read or is no JSON object.
+        If the file cannot be read, is too large, no JSON object, or ambiguous: a key that comes twice, a
+        number that is none.
     """
     hint = f"give the file that `fit {writer}` wrote"
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"), parse_constant=_no_constant)
+        with Path(path).open("rb") as file:
+            content = file.read(LARGEST_FILE + 1)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise UsageError(f"{path} cannot be read: {reason}; {hint}") from None
+    if len(content) > LARGEST_FILE or sum(map(content.count, (b",", b"[", b"{"))) > MOST_ITEMS:
+        raise UsageError(f"{path} is too large to be checked; {hint}")
+    try:
+        found = _parsed(content)
+    except _MalformedError as error:
+        raise UsageError(f"{path} cannot be relied on: {error}; {hint}") from None
     except (ValueError, RecursionError):
         raise UsageError(f"{path} is no JSON; {hint}") from None
-    if not isinstance(content, dict):
+    if not isinstance(found, dict):
         raise UsageError(f"{path} holds no JSON object; {hint}")
-    return content
+    return found
+
+
+def _parsed(content: bytes) -> Any:
+    return json.loads(
+        content.decode("utf-8"),
+        parse_constant=_no_constant,
+        parse_int=_whole_number,
+        parse_float=_finite_number,
+        object_pairs_hook=_without_twins,
+    )
 
 
 def _no_constant(name: str) -> Any:
-    raise ValueError(name)
+    raise _MalformedError(f"{name} is no number of JSON")
+
+
+def _whole_number(digits: str) -> int:
+    if len(digits) > LONGEST_NUMBER:
+        raise _MalformedError(f"a number has {len(digits)} digits")
+    return int(digits)
+
+
+def _finite_number(spelled: str) -> float:
+    value = float(spelled)
+    if math.isinf(value):
+        raise _MalformedError(f"the number {spelled[:20]} is too large")
+    return value
+
+
+def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twin = next(key for at, key in enumerate(keys) if key in keys[:at])
+        raise _MalformedError(f"the key {json.dumps(twin)[:60]} comes twice in an object")
+    return found
 
 
 class Fields:
@@ -99,9 +153,13 @@ class Fields:
 
 
 def text(value: Any, where: str) -> str:
-    """`value`, if it is a text."""
+    """`value`, if it is a text that can be written out."""
     if not isinstance(value, str):
         raise UsageError(f"{where} must be a text")
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        raise UsageError(f"{where} holds half a character") from None
     return value
 
 

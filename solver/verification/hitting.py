@@ -22,6 +22,12 @@ from solver.verification.cores import Core
 from solver.verification.fields import listed, text, whole, wholes
 from solver.verification.rejection import demand
 
+MOST_COEFFICIENTS = 1 << 22
+"""Coefficients of all derived inequalities, and of those that they are made of, together."""
+
+LARGEST_COEFFICIENT = 1 << 64
+"""Sums of sums may double with every line of a certificate; honest ones stay small."""
+
 
 @dataclass(frozen=True)
 class Inequality:
@@ -54,12 +60,14 @@ def check_inequalities(cores: Sequence[Core], content: list[Any], where: str) ->
     """The inequalities of the cores, and those derived from them in the order of the certificate."""
     pairs = {core for core in cores if len(core) == 2}
     found = [core_inequality(core) for core in cores]
+    size = 0
     for at, item in enumerate(content):
         place = f"{where}[{at}]"
         entry = listed(item, place)
         if len(entry) != 2:
             raise UsageError(f"{place} must hold a kind and a list")
         kind, members = text(entry[0], place), wholes(entry[1], place)
+        demand(bool(members), f"{place}: it is made of nothing")
         if kind == "clique":
             demand(len(set(members)) == len(members) > 1, f"{place}: blocks must differ")
             for two in combinations(members, 2):
@@ -68,9 +76,15 @@ def check_inequalities(cores: Sequence[Core], content: list[Any], where: str) ->
         elif kind == "half":
             for index in members:
                 demand(0 <= index < len(found), f"{place}: there is no earlier inequality {index}")
+                size += len(found[index].coefficients)
+            demand(size <= MOST_COEFFICIENTS, f"{place}: so many inequalities are too long together")
             found.append(half_inequality([found[index] for index in members]))
         else:
             raise UsageError(f"{place}: the kind must be clique or half, not {kind}")
+        size += len(found[-1].coefficients)
+        demand(size <= MOST_COEFFICIENTS, f"{place}: so many inequalities are too long together")
+        largest = max(found[-1].least, *found[-1].coefficients.values())
+        demand(largest <= LARGEST_COEFFICIENT, f"{place}: its numbers are too large")
     return found
 
 
@@ -97,21 +111,21 @@ class Tree:
         given up and by that in which it is kept; ``["leaf", unit, [[inequality, y], ...]]`` bounds by
         multipliers ``y / unit``, ``["core", index]`` is closed by a core with no block but kept ones.
         """
-        pending: list[dict[int, bool]] = [{}]
+        # The way to the next node: blocks that are given up (True) or kept, in the order of splits.
+        fixed: dict[int, bool] = {}
+        complete = False
         least: int | None = None
         leaves = 0
         for at, item in enumerate(content):
             place = f"{where}[{at}]"
-            demand(bool(pending), f"{place}: the tree is complete before its end")
-            fixed = pending.pop()
+            demand(not complete, f"{place}: the tree is complete before its end")
             entry = listed(item, place)
             kind = text(entry[0] if entry else None, place)
             if kind == "split" and len(entry) == 2:
                 block = whole(entry[1], place)
                 demand(block in self._weight, f"{place}: block {block} cannot be given up")
                 demand(block not in fixed, f"{place}: block {block} is decided already")
-                pending.append({**fixed, block: False})
-                pending.append({**fixed, block: True})
+                fixed[block] = True
                 continue
             leaves += 1
             if kind == "core" and len(entry) == 2:
@@ -121,7 +135,8 @@ class Tree:
                 least = value if least is None else min(least, value)
             else:
                 raise UsageError(f"{place} must be a split, a leaf or a core")
-        demand(not pending, f"{where}: the tree ends before it is complete")
+            complete = not _turn(fixed)
+        demand(complete, f"{where}: the tree ends before it is complete")
         return least, leaves
 
     def _check_closed(self, index: int, fixed: Mapping[int, bool], place: str) -> None:
@@ -144,6 +159,16 @@ class Tree:
             for block, coefficient in inequality.coefficients.items():
                 load[block] += y * coefficient
         return dual_value(unit, total, load, fixed, self._weight)
+
+
+def _turn(fixed: dict[int, bool]) -> bool:
+    """Go on to the other side of the last split of which only one was seen; False when there is none."""
+    while fixed:
+        block, given_up = fixed.popitem()
+        if given_up:
+            fixed[block] = False
+            return True
+    return False
 
 
 def dual_value(

@@ -1,7 +1,8 @@
-"""Means and deviations: the doubles of the certificate, checked against the exact moments of the files."""
+"""Means and deviations of the two files, correctly rounded: nothing about the data is taken on trust."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -9,19 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.verification.dyadic import shift_of, whole_numbers
-from solver.verification.fields import Fields, reals
 from solver.verification.rejection import demand
 
 FloatArray = NDArray[np.float64]
 
-CLOSE = Fraction(1, 10**12)
-"""Largest relative distance of a recorded moment from the exact one."""
 
-
-def standardised(
-    original: FloatArray, masked: FloatArray, how: str, moments: Fields
-) -> tuple[FloatArray, FloatArray]:
-    """Both files in units of standard deviations, by the moments of the certificate.
+def standardised(original: FloatArray, masked: FloatArray, how: str) -> tuple[FloatArray, FloatArray]:
+    """Both files in units of standard deviations.
 
     Parameters
     ----------
@@ -29,8 +24,6 @@ def standardised(
     masked : ndarray of float64, shape (m, attributes)
     how : str
         Whose moments: ``own``, ``original``, ``pooled`` or ``none``.
-    moments : Fields
-        ``original`` and ``masked``, each with a ``mean`` and a ``deviation`` per attribute; empty for none.
 
     Returns
     -------
@@ -40,7 +33,7 @@ def standardised(
     Raises
     ------
     RejectedError
-        If a recorded moment is not that of the files, up to `CLOSE`.
+        If an attribute is constant, or its deviation is not among doubles.
     """
     if how == "none":
         return original, masked
@@ -48,29 +41,45 @@ def standardised(
     sources = {"own": (original, masked), "original": (original, original), "pooled": (both, both)}[how]
     results = []
     for name, values, source in zip(("original", "masked"), (original, masked), sources, strict=True):
-        recorded = moments.inner(name)
-        mean = reals(recorded.value("mean"), f"{recorded.where}, mean", values.shape[1])
-        deviation = reals(recorded.value("deviation"), f"{recorded.where}, deviation", values.shape[1])
-        for k in range(values.shape[1]):
-            _check(source[:, k].tolist(), mean[k], deviation[k], f"{recorded.where}, attribute {k + 1}")
-        results.append((values - np.array(mean)) / np.array(deviation))
+        columns = [moments(source[:, k].tolist()) for k in range(values.shape[1])]
+        for k, (_, deviation) in enumerate(columns):
+            demand(
+                0.0 < deviation < math.inf, f"{name} file, numeric attribute {k + 1} cannot be standardised"
+            )
+        mean, width = np.array(columns, dtype=np.float64).reshape(-1, 2).T
+        results.append((values - mean) / width)
     return results[0], results[1]
 
 
-def _check(column: Sequence[float], mean: float, deviation: float, where: str) -> None:
-    """Compare recorded moments with the exact ones of a column of at least two numbers."""
+def moments(column: Sequence[float]) -> tuple[float, float]:
+    """The doubles nearest to the mean and to the sample deviation of at least two numbers."""
     shift = shift_of(column)
     numbers = whole_numbers(column, shift)
     count, total = len(numbers), sum(numbers)
     # The sum of squared deviations is (count * sum of squares - square of the sum) / count.
     spread = count * sum(number * number for number in numbers) - total * total
-    demand(spread > 0, f"{where}: the attribute is constant")
-    variance = Fraction(spread, count * (count - 1) * 4**shift)
-    exact = Fraction(total, count * 2**shift)
-    width = Fraction(deviation)
-    low, high = (1 - CLOSE) ** 2 * variance, (1 + CLOSE) ** 2 * variance
-    demand(width > 0 and low <= width * width <= high, f"{where}: the deviation is not that of the file")
-    demand(
-        abs(Fraction(mean) - exact) <= CLOSE * (abs(exact) + width),
-        f"{where}: the mean is not that of the file",
-    )
+    mean = total / (count << shift)
+    return mean, nearest_root(Fraction(spread, (count * (count - 1)) << (2 * shift)))
+
+
+def nearest_root(square: Fraction) -> float:
+    """The double nearest to the root of `square`; inf where that is the largest one or beyond.
+
+    A root in double precision is the nearest one or next to it. The root lies beyond the middle between two
+    doubles when `square` is beyond the square of that middle.
+    """
+    if square == 0:
+        return 0.0
+    half = (square.numerator.bit_length() - square.denominator.bit_length()) // 2
+    try:
+        near = math.ldexp(math.sqrt(square / Fraction(4) ** half), half)
+        below, above = math.nextafter(near, 0.0), math.nextafter(near, math.inf)
+        low, high = (Fraction(near) + Fraction(below)) / 2, (Fraction(near) + Fraction(above)) / 2
+    except OverflowError:
+        return math.inf
+    for middle in (low, high):
+        if square == middle * middle:
+            return float(middle)  # to the even one of the two
+    if square < low * low:
+        return below
+    return above if square > high * high else near

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -11,11 +11,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from datasets.categorical import CategoricalAttribute
 from datasets.file_pair import FilePair
-from datasets.schema import Scale
 from solver.verification.dyadic import shift_of, whole_numbers
-from solver.verification.fields import Fields
 from solver.verification.moments import standardised
 from solver.verification.rejection import demand
 from solver.verification.setting import Setting
@@ -144,7 +141,7 @@ class Records:
         return np.asarray(np.abs(difference) if self.differences == "absolute" else difference)
 
 
-def make_records(files: FilePair, setting: Setting, moments: Fields) -> Records:
+def make_records(files: FilePair, setting: Setting) -> Records:
     """Set up the blocks of a file pair.
 
     Parameters
@@ -152,18 +149,17 @@ def make_records(files: FilePair, setting: Setting, moments: Fields) -> Records:
     files : FilePair
         With the attributes of `setting`, in its order.
     setting : Setting
-    moments : Fields
-        Means and deviations of the certificate.
     """
     _check_categories(files, setting)
     original, masked = files.original_values.copy(), files.masked_values.copy()
     numeric = numeric_places(files)
     original[:, numeric], masked[:, numeric] = standardised(
-        *numeric_values(files), setting.standardisation, moments
+        original[:, numeric], masked[:, numeric], setting.standardisation
     )
+    possible = {entry.attribute: entry.possible for entry in setting.recodings}
     tables = {
-        files.attributes.index(name): category_table(attribute)
-        for name, attribute in files.categorical.items()
+        setting.attributes.index(name): category_table(scale, len(categories), possible.get(name))
+        for name, scale, categories in setting.schema
     }
     pairs = [(own, other) for own, other in enumerate(files.partner.tolist()) if other >= 0]
     labels = files.original_labels
@@ -187,29 +183,21 @@ def numeric_places(files: FilePair) -> list[int]:
     return [k for k, name in enumerate(files.attributes) if name not in files.categorical]
 
 
-def numeric_values(files: FilePair) -> tuple[FloatArray, FloatArray]:
-    """The numeric attributes of both files."""
-    places = numeric_places(files)
-    return tuple(  # type: ignore[return-value]
-        np.ascontiguousarray(values[:, places]) for values in (files.original_values, files.masked_values)
-    )
-
-
-def category_table(attribute: CategoricalAttribute) -> FloatArray:
+def category_table(scale: str, many: int, possible: Sequence[str] | None) -> FloatArray:
     """Distances of original categories (rows) to masked ones (columns), inf for impossible recodings.
 
     Nominal: 0 or 1. Ordinal: the difference of positions divided by the number of categories, as a double.
     """
-    many = len(attribute.categories)
     steps = np.abs(np.arange(many)[:, None] - np.arange(many)[None, :])
-    table = steps / many if attribute.scale is Scale.ORDINAL else np.minimum(steps, 1).astype(np.float64)
-    return np.asarray(table if attribute.possible is None else np.where(attribute.possible, table, np.inf))
+    table = steps / many if scale == "ordinal" else np.minimum(steps, 1).astype(np.float64)
+    if possible is None:
+        return np.asarray(table)
+    can = np.array([[digit == "1" for digit in line] for line in possible], dtype=np.bool_)
+    return np.where(can, table, np.inf)
 
 
 def _check_categories(files: FilePair, setting: Setting) -> None:
     """Reject files that are read with other categories than those of the fit."""
-    here = tuple(
-        (name, attribute.scale.value, attribute.categories) for name, attribute in files.categorical.items()
-    )
-    demand(here == setting.schema, "problem, schema: the files are read with other categories")
-    demand(files.masking == setting.masking, "problem, masking: the files are read with other methods")
+    here = {(name, kind.scale.value, kind.categories) for name, kind in files.categorical.items()}
+    demand(here == set(setting.schema), "problem, schema: the files are read with other categories")
+    demand(files.attributes == setting.attributes, "problem, attributes: others are read from the files")

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from solver.errors import UsageError
-from solver.verification.fields import Fields, text, whole
+from solver.verification.fields import Fields, listed, text, whole
 from solver.verification.rejection import demand
 
 MOST_ATTRIBUTES = 12
 """Of a measure whose values are listed."""
+
+MOST_CATEGORIES = 2000
 
 _SCALES = ("ordinal", "nominal")
 
@@ -21,6 +24,24 @@ _CHOICES = {
     "standardisation": ("own", "original", "pooled", "none"),
     "differences": ("squared", "absolute", "signed"),
 }
+
+
+@dataclass(frozen=True)
+class Recodings:
+    """What masking is claimed to have made of the categories of an attribute: an assumption, never checked.
+
+    Attributes
+    ----------
+    attribute : str
+    masking : str
+        What the method is called; free text.
+    possible : tuple of str
+        For each category of the schema, a 1 for each category that it can have become and a 0 for others.
+    """
+
+    attribute: str
+    masking: str
+    possible: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -36,8 +57,8 @@ class Setting:
         Of a k-additive Choquet integral.
     schema : tuple of (str, str, tuple of str)
         Name, scale and categories of each categorical attribute.
-    masking : tuple of str
-        How categorical attributes were masked, as far as it is known.
+    recodings : tuple of Recodings
+        What is assumed of the masking of categorical attributes, one entry for an attribute.
     """
 
     aggregator: str
@@ -48,7 +69,7 @@ class Setting:
     attributes: tuple[str, ...]
     k_additive: int | None
     schema: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
-    masking: tuple[str, ...] = ()
+    recodings: tuple[Recodings, ...] = ()
 
     @property
     def share(self) -> bool:
@@ -80,8 +101,8 @@ def read_setting(fields: Fields) -> Setting:
     schema = _read_schema(fields, attributes)
     if schema and signed:
         raise UsageError(f"{fields.where}: differences of categories have no sign")
-    masking = tuple(text(item, f"{fields.where}, masking") for item in _optional(fields, "masking"))
-    return Setting(attributes=attributes, k_additive=k, schema=schema, masking=masking, **chosen)
+    recodings = _read_recodings(fields, {name: len(categories) for name, _, categories in schema})
+    return Setting(attributes=attributes, k_additive=k, schema=schema, recodings=recodings, **chosen)
 
 
 def _read_schema(fields: Fields, attributes: tuple[str, ...]) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
@@ -94,17 +115,50 @@ def _read_schema(fields: Fields, attributes: tuple[str, ...]) -> tuple[tuple[str
         name, scale = row.text("name"), row.text("scale")
         if name not in attributes or scale not in _SCALES:
             raise UsageError(f"{row.where}: {name} must be an attribute of the fit, {' or '.join(_SCALES)}")
-        found.append((name, scale, tuple(text(category, row.where) for category in row.listed("categories"))))
+        categories = tuple(text(category, row.where) for category in row.listed("categories"))
+        if not 0 < len(set(categories)) == len(categories) <= MOST_CATEGORIES:
+            raise UsageError(f"{row.where}: {name} must list up to {MOST_CATEGORIES} categories, each once")
+        found.append((name, scale, categories))
+    if len({name for name, _, _ in found}) < len(found):
+        raise UsageError(f"{fields.where}, schema names an attribute twice")
+    return tuple(found)
+
+
+def _read_recodings(fields: Fields, sizes: Mapping[str, int]) -> tuple[Recodings, ...]:
+    """The tables of possible recodings; none where the fit names none. `sizes` are numbers of categories."""
+    found: list[Recodings] = []
+    for item in _optional(fields, "recodings"):
+        row = Fields(item, f"{fields.where}, recodings")
+        entry = Recodings(
+            row.text("attribute"),
+            row.text("masking"),
+            tuple(text(line, row.where) for line in row.listed("possible")),
+        )
+        size = sizes.get(entry.attribute)
+        if size is None or any(known.attribute == entry.attribute for known in found):
+            raise UsageError(f"{row.where}: {entry.attribute} must be a categorical attribute, once")
+        if len(entry.possible) != size or any(
+            len(line) != size or set(line) - {"0", "1"} for line in entry.possible
+        ):
+            raise UsageError(f"{row.where}: {entry.attribute} needs {size} texts of {size} digits 0 or 1")
+        found.append(entry)
+    methods = [text(item, f"{fields.where}, masking") for item in _optional(fields, "masking")]
+    if set(methods) != {entry.masking for entry in found}:
+        raise UsageError(f"{fields.where}, masking must name the methods of recodings")
     return tuple(found)
 
 
 def _optional(fields: Fields, key: str) -> list[Any]:
-    return fields.listed(key) if fields.get(key) is not None else []
+    return listed(fields.value(key), f"{fields.where}, {key}") if fields.get(key) is not None else []
 
 
 def demand_same(fit: Setting, certificate: Setting) -> None:
     """Reject a certificate of another problem than the fit's."""
     demand(fit.schema == certificate.schema, "problem: the fit and the certificate have different schemas")
-    for name in (*_CHOICES, "attributes", "k_additive", "masking"):
+    demand(
+        fit.recodings == certificate.recodings,
+        "problem: the fit and the certificate have different recodings",
+    )
+    for name in (*_CHOICES, "attributes", "k_additive"):
         here, there = getattr(fit, name), getattr(certificate, name)
         demand(here == there, f"problem: the fit has {name} {here}, the certificate {there}")

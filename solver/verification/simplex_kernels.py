@@ -23,6 +23,12 @@ DEEPEST = 2_000
 BITS = 60
 """Rows are rounded to at most ``2**BITS``, so that the sum of two values fits 64 bits."""
 
+LARGEST_TOTAL = 1 << 60
+"""Weight of all blocks together, so that sums and differences of such sums fit 64 bits."""
+
+MOST_VALUES = 1 << 26
+"""Values of rows on the way down a tree, which are all kept: half a gigabyte."""
+
 _NEAR = 1e-14  # quotients of doubles are nearer to the exact ones than this, relatively
 _HALF = 31
 _LOW = (1 << _HALF) - 1
@@ -202,11 +208,13 @@ def edge_ends(edge: int, corners: int) -> tuple[int, int]:
 
 @kernel
 def enlarged(values: WholeArray, block: WholeArray, rows: int) -> Any:
-    """The two lists with room for at least as many rows."""
-    if rows <= values.shape[0]:
+    """The two lists with room for at least as many rows; as they are where that would be too many."""
+    most = MOST_VALUES // values.shape[1]
+    if rows <= values.shape[0] or rows > most:
         return values, block
-    more_values = np.empty((2 * rows, values.shape[1]), dtype=np.int64)
-    more_block = np.empty(2 * rows, dtype=np.int64)
+    room = min(2 * rows, most)
+    more_values = np.empty((room, values.shape[1]), dtype=np.int64)
+    more_block = np.empty(room, dtype=np.int64)
     more_values[: values.shape[0]] = values
     more_block[: block.size] = block
     return more_values, more_block
@@ -232,7 +240,7 @@ def replay(
     -------
     problem : int
         0 when all holds; 1 a leaf that may hold more, 2 no such edge, 3 too deep, 4 a tree that ends early
-        or late.
+        or late, 5 too many rows on the way down.
     at : int
         Place of the problem in `codes`.
     leaves : int
@@ -271,6 +279,8 @@ def replay(
             edge[level], side[level] = codes[at], 0
         first, after = start[level], start[level + 1]
         values, block = enlarged(values, block, 2 * after - first + 1)
+        if values.shape[0] < 2 * after - first + 1:
+            return 5, at, leaves
         one, two = edge_ends(edge[level], corners)
         kept, moved = (one, two) if side[level] == 0 else (two, one)
         size, undecided, sure = classify(

@@ -15,7 +15,7 @@ from solver.verification.cores import Rows
 from solver.verification.families import Row
 from solver.verification.fields import Fields, listed, whole, wholes
 from solver.verification.rejection import demand
-from solver.verification.simplex_kernels import BITS, replay
+from solver.verification.simplex_kernels import BITS, LARGEST_TOTAL, MOST_VALUES, replay
 
 WholeArray = NDArray[np.int64]
 
@@ -25,9 +25,13 @@ _PROBLEMS = (
     "there is no such edge",
     "the tree is too deep",
     "the tree is not complete, or goes on after its end",
+    "too many rows are left to keep on the way down",
 )
-MOST_CODES = 1 << 28
-_LARGEST = 1 << 61
+MOST_CODES = 1 << 26
+"""Nodes of a tree, a byte each."""
+
+MOST_ENTRIES = MOST_VALUES // 4
+"""Values of all rows at the corners of the simplex."""
 
 
 def rounded_up(row: Row) -> list[int]:
@@ -38,13 +42,15 @@ def rounded_up(row: Row) -> list[int]:
 
 def tree_rows(rows: Rows, rivals: Mapping[int, Sequence[int]]) -> tuple[WholeArray, WholeArray]:
     """Rows at the corners of the simplex, and for each the place of its block among those of `rivals`."""
-    values, owner = [], []
-    for at, (block, listed_rivals) in enumerate(rivals.items()):
+    many = sum(map(len, rivals.values()))
+    values = np.empty((many, rows.family.dimension), dtype=np.int64)
+    owner = np.empty(many, dtype=np.int64)
+    at = 0
+    for place, (block, listed_rivals) in enumerate(rivals.items()):
         for rival in listed_rivals:
-            values.append(rounded_up(rows.row(block, rival)))
-            owner.append(at)
-    shape = (len(values), rows.family.dimension)
-    return np.array(values, dtype=np.int64).reshape(shape), np.array(owner, dtype=np.int64)
+            values[at], owner[at] = rounded_up(rows.row(block, rival)), place
+            at += 1
+    return values, owner
 
 
 def packed(codes: NDArray[np.uint8]) -> str:
@@ -98,11 +104,17 @@ def check_simplex_tree(rows: Rows, fields: Fields, weight: Mapping[int, int], mo
     rivals = read_rivals(rows, fields.listed("rivals"), f"{fields.where}, rivals")
     for block in rivals:
         demand(block in weight, f"{fields.where}, rivals: block {block} is lost already")
+    many = sum(map(len, rivals.values()))
+    demand(many * rows.family.dimension <= MOST_ENTRIES, f"{fields.where}, rivals: there are too many")
     values, owner = tree_rows(rows, rivals)
     codes = unpacked(fields.text("tree"), f"{fields.where}, tree")
+    total = sum(weight.values())
+    demand(total <= LARGEST_TOTAL, f"{fields.where}: the blocks weigh too much for a simplex tree")
+    demand(0 <= most <= LARGEST_TOTAL, f"{fields.where}: a bound of {most} units is out of range")
     own = np.array([weight[block] for block in rivals], dtype=np.int64)
-    demand(abs(most) <= _LARGEST, f"{fields.where}: a bound of {most} units is out of range")
-    others = sum(weight.values()) - int(own.sum())  # blocks without rivals count as linked everywhere
+    others = total - sum(
+        weight[block] for block in rivals
+    )  # blocks without rivals count as linked everywhere
     problem, at, leaves = replay(values, owner, own, most - others, codes)
     demand(problem == 0, f"{fields.where}, tree: at node {at}, {_PROBLEMS[problem]}")
     return int(leaves)

@@ -8,21 +8,23 @@ from fractions import Fraction
 from math import lcm
 from typing import Any
 
+import numpy as np
+
 from datasets.file_pair import FilePair
 from solver.errors import UsageError
 from solver.verification.cores import Rows, check_core, check_lost
-from solver.verification.counting import linked_blocks
 from solver.verification.families import CANCELLATION_TOLERANCE, TIE_TOLERANCE, family_of
-from solver.verification.fields import Fields, listed, whole
+from solver.verification.fields import Fields, whole
 from solver.verification.hitting import Tree, check_inequalities
 from solver.verification.parameters import read_parameters
 from solver.verification.records import Records, make_records
 from solver.verification.rejection import demand
 from solver.verification.setting import Setting, demand_same, read_setting
+from solver.verification.shown import check_euclid, check_importance, check_measure, check_table
 from solver.verification.simplex_tree import check_simplex_tree
 
 FORMAT = "linkrisk certificate"
-VERSION = 1
+VERSION = 2
 
 ROUNDED = Fraction(1, 10**9)
 """Relative difference of a weight in the JSON of a fit, a double, from the exact one."""
@@ -52,6 +54,11 @@ class Verdict:
         ``lost``, ``hitting-set`` or ``simplex-tree``.
     lost, cores, leaves : int
         Single blocks that no parameters link, cores and leaves that were checked.
+    impossible, pairs : int
+        Pairs of a block and a candidate that are impossible if the masking is what it is claimed to be, and
+        all pairs.
+    euclid : bool
+        Whether the fit shows a count of the Euclidean distance, which is right.
     """
 
     setting: Setting
@@ -64,6 +71,9 @@ class Verdict:
     lost: int
     cores: int
     leaves: int
+    impossible: int
+    pairs: int
+    euclid: bool
 
 
 @dataclass(frozen=True)
@@ -113,7 +123,7 @@ def verify(
     setting = read_setting(claim)
     demand_same(setting, read_setting(fields.inner("problem")))
     _check_tolerances(fields.inner("tolerances"))
-    records = make_records(files, setting, fields.inner("moments"))
+    records = make_records(files, setting)
     rows = Rows(records, family_of(setting.aggregator, len(setting.attributes), setting.k_additive))
     linked = _check_links(claim, fields, rows, setting)
     proof = fields.inner("proof")
@@ -121,37 +131,56 @@ def verify(
     bound = _check_bound(rows, proof, method, fields.inner("bound"))
     weight = sum((records.weight(block) for block, is_linked in enumerate(linked) if is_linked), Fraction(0))
     _check_expected(claim, "expected_links", weight, setting)
+    count = _most_blocks(records, bound)
+    demand(
+        sum(linked) <= count and weight <= bound.weight,
+        f"{fields.where}, bound: the parameters link {sum(linked)}, more than the {count} it allows",
+    )
+    everyone = np.arange(len(records.candidates))
     return Verdict(
         setting=setting,
         records=records.blocks,
         linked=sum(linked),
         linked_weight=weight,
         bound=bound.weight,
-        bound_count=_most_blocks(records, bound),
+        bound_count=count,
         method=method,
         lost=len(bound.lost),
         cores=bound.cores,
         leaves=bound.leaves,
+        impossible=sum(int((~records.possible(block, everyone)).sum()) for block in range(records.blocks)),
+        pairs=records.blocks * len(records.candidates),
+        euclid=check_euclid(claim, rows),
     )
 
 
 def demand_fit(fit: Mapping[str, Any], verdict: Verdict, name: str) -> None:
-    """Reject a fit that claims a smaller bound, or more lost records, than its certificate proves."""
+    """Reject a fit that claims a smaller bound, or more lost records, than its certificate proves.
+
+    Or that its own bound does not hold for, or that calls itself proven and leaves a gap.
+    """
     claim = Fields(dict(fit), name)
     count = claim.whole("linked_upper_bound")
+    demand(verdict.linked <= count, f"{name}, linked_upper_bound: {count}, but {verdict.linked} are linked")
     demand(
         verdict.bound_count <= count,
         f"{name}, linked_upper_bound: {count} is claimed, the certificate proves {verdict.bound_count}",
     )
     lost = claim.whole("lost")
     demand(lost <= verdict.lost, f"{name}, lost: {lost} is claimed, the certificate proves {verdict.lost}")
+    most, reached = Fraction(count), Fraction(verdict.linked)
     if verdict.setting.share:
         key = "expected_links_upper_bound"
-        most = claim.real(key)
+        most, reached = Fraction(claim.real(key)), verdict.linked_weight
         demand(
-            verdict.bound <= Fraction(most) * (1 + ROUNDED),
-            f"{name}, {key}: {most:g} is claimed, the certificate proves {float(verdict.bound):g}",
+            verdict.bound <= most * (1 + ROUNDED),
+            f"{name}, {key}: {float(most):g} is claimed, the certificate proves {float(verdict.bound):g}",
         )
+    proven = claim.text("status") == "optimal"
+    demand(
+        not proven or most <= reached * (1 + ROUNDED),
+        f"{name}, status: it is not optimal, at most {float(most):g} are linked and {float(reached):g} are",
+    )
 
 
 def _check_tolerances(fields: Fields) -> None:
@@ -166,22 +195,16 @@ def _check_links(claim: Fields, fields: Fields, rows: Rows, setting: Setting) ->
     for key, size in sizes.items():
         for source in (claim, fields):
             demand(source.whole(key) == size, f"{source.where}, {key}: the files have {size}")
-    same = claim.value("parameters") == fields.value("parameters")
-    demand(same, f"{fields.where}, parameters: they are not those of {claim.where}")
     theta = read_parameters(fields.inner("parameters"), rows.family, setting.attributes)
-    linked = linked_blocks(rows, theta)
+    same = theta == read_parameters(claim.inner("parameters"), rows.family, setting.attributes)
+    demand(same, f"{fields.where}, parameters: they are not those of {claim.where}")
+    for source in (claim, fields):
+        check_measure(source.inner("parameters"), theta, rows.family, setting.attributes)
+    check_importance(claim, theta, rows.family, setting.attributes)
+    linked = check_table(claim, rows, theta)
     for source in (claim, fields):
         told = source.whole("linked")
         demand(told == sum(linked), f"{source.where}, linked: {told}, but the parameters link {sum(linked)}")
-    table = claim.inner("records_table").listed("rows")
-    demand(len(table) == records.blocks, f"{claim.where}, records_table: there are {records.blocks} records")
-    for at, item in enumerate(table):
-        row = listed(item, f"{claim.where}, records_table")
-        demand(
-            row[:2] == [records.labels[at], linked[at]],
-            f"{claim.where}, records_table: row {at + 1} should be record {records.labels[at]}, "
-            f"{'linked' if linked[at] else 'not linked'}",
-        )
     return linked
 
 
@@ -216,6 +239,7 @@ def _check_bound(rows: Rows, proof: Fields, method: str, told: Fields) -> _Bound
     lost = check_lost(rows, proof.listed("lost"), f"{proof.where}, lost")
     weight = whole_weights(rows.records, unit, lost)
     total, cores, leaves = sum(weight.values()), 0, 0
+    demand(0 <= most <= total, f"{told.where}: {most} is claimed, all that are not lost weigh {total}")
     if method == "lost":
         demand(total <= most, f"{told.where}: all but the lost blocks weigh {total}, not {most}")
     elif method == "simplex-tree":

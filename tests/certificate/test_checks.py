@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import chain, combinations, product
+from itertools import chain, combinations
 
 import brute_force as plain
 import numpy as np
@@ -23,7 +23,6 @@ from solver.verification.dyadic import shift_of, whole_numbers
 from solver.verification.families import CANCELLATION_TOLERANCE, TIE_SHIFT, TIE_TOLERANCE, family_of
 from solver.verification.fields import Fields
 from solver.verification.hitting import Tree, check_inequalities, core_inequality, half_inequality
-from solver.verification.moments import standardised
 from solver.verification.parameters import read_parameters
 from solver.verification.records import make_records
 from solver.verification.rejection import RejectedError
@@ -59,26 +58,6 @@ def test_semidefinite_matrices(entries):
     assert not is_negative_semidefinite((-gram).tolist())
 
 
-@pytest.mark.parametrize("how", ["own", "original", "pooled"])
-def test_moments_are_those_of_the_files(how):
-    original, masked = (frame.to_numpy() for frame in frames(0))
-    both = np.vstack([original, masked])
-    sources = {"own": (original, masked), "original": (original, original), "pooled": (both, both)}[how]
-    told = {
-        name: {"mean": s.mean(axis=0).tolist(), "deviation": s.std(axis=0, ddof=1).tolist()}
-        for name, s in zip(("original", "masked"), sources, strict=True)
-    }
-    first, second = standardised(original, masked, how, Fields(told, "moments"))
-    for z, x, source in ((first, original, sources[0]), (second, masked, sources[1])):
-        np.testing.assert_allclose(z, plain.standardised(x, source), rtol=1e-13)
-    for name, what, factor in product(told, ("mean", "deviation"), (1 + 1e-11, 1 - 1e-11, -1.0)):
-        values = list(told[name][what])
-        values[1] *= factor
-        wrong = {**told, name: {**told[name], what: values}}
-        with pytest.raises(RejectedError, match=f"{name}, attribute 2: the {what} is not"):
-            standardised(original, masked, how, Fields(wrong, "moments"))
-
-
 # ---------------------------------------------------------------- rows and links
 
 
@@ -88,11 +67,7 @@ def setting_of(case, n, **options):
     )
     setting = read_setting(Fields(problem.describe(), "problem"))
     files = problem.files
-    moments = {
-        name: {"mean": values.mean(axis=0).tolist(), "deviation": values.std(axis=0, ddof=1).tolist()}
-        for name, values in (("original", files.original_values), ("masked", files.masked_values))
-    }
-    records = make_records(files, setting, Fields(moments, "moments"))
+    records = make_records(files, setting)
     return problem, records, Rows(records, family_of(setting.aggregator, n, setting.k_additive))
 
 

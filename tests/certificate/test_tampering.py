@@ -78,7 +78,7 @@ def test_no_changed_number_makes_a_false_statement_pass(case, ties, direction):
                 assert verdict is None or (
                     float(verdict.bound) >= made.optimum * (1 - 1e-8) and verdict.linked == honest.linked
                 ), path
-            elif path[0] != "moments" or abs(value - old) > 1e-9:
+            else:
                 assert verdict is None, path
     assert refused > 50
 
@@ -192,12 +192,11 @@ def test_a_changed_fit_is_rejected(case, ties):
     for path in numbers(made.fitted["parameters"]):
         wrong = copy.deepcopy(made.fitted)
         value_at(wrong["parameters"], path[:-1])[path[-1]] += 5.0
-        with pytest.raises(RejectedError, match="parameters: they are not those"):
+        with pytest.raises(RejectedError, match="fit, parameters"):
             made.check(fitted=wrong)
         both = changed(made.certificate, ("parameters", *path), value_at(wrong["parameters"], path))
-        if path[0] != "measure" or case.label == "choquet":
-            with pytest.raises(REFUSALS):  # no parameters of the family
-                made.check(fitted=wrong, certificate=both)
+        with pytest.raises(RejectedError):  # no parameters of the family, or no measure of the coefficients
+            made.check(fitted=wrong, certificate=both)
     for at in range(made.fitted["records"]):
         row = made.fitted["records_table"]["rows"][at]
         wrong = changed(made.fitted, ("records_table", "rows", at, 1), not row[1])
@@ -206,11 +205,11 @@ def test_a_changed_fit_is_rejected(case, ties):
 
 
 def test_other_data_are_noticed():
-    """A cell of a file moved by a millionth: its mean is another."""
+    """A cell of a file moved by a millionth: the distances in the table of records are others."""
     made = certified(BY_LABEL["choquet"], seed=3)
     files = made.problem.files
     masked = files.masked.copy()
     masked.iloc[2, 1] *= 1 + 1e-6
     object.__setattr__(made.problem, "files", replace(files, masked=masked))
-    with pytest.raises(RejectedError, match=r"masked, attribute 2: the (mean|deviation) is not that"):
+    with pytest.raises(RejectedError, match=r"records_table: row \d+, \w+: .*, but it is"):
         made.check()

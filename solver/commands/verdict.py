@@ -1,0 +1,142 @@
+"""What `verify` prints: the claim that is proved, with everything that it rests on in the same sentence.
+
+Names and texts come from files that anybody may have written, so they are quoted where they could be taken
+for words of the sentence.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from solver.verification.setting import Setting
+from solver.verification.verify import Verdict
+
+_FAMILIES = {
+    "weighted-mean": "weighted mean",
+    "owa": "ordered weighted average",
+    "choquet": "Choquet integral",
+    "mahalanobis": "Mahalanobis-type form",
+}
+
+_SCALED = {
+    "own": "each file in units of its own mean and deviation",
+    "original": "both files in units of the original's mean and deviation",
+    "pooled": "both files in units of their pooled mean and deviation",
+    "none": "values as they are",
+}
+
+_CHECKED = (
+    "records",
+    "candidates",
+    "linked",
+    "linked_upper_bound",
+    "status",
+    "lost",
+    "parameters",
+    "importance",
+    "interaction",
+    "records_table",
+)
+"""Keys of a fit that are recounted from the files, or follow from what is."""
+
+_PROBLEM = (
+    "aggregator",
+    "aggregator_options",
+    "direction",
+    "attributes",
+    "ties",
+    "standardisation",
+    "differences",
+    "schema",
+    "masking",
+    "recodings",
+)
+"""Keys of a fit that say what is claimed; they are in the sentence."""
+
+_EXPECTED = ("expected_links", "expected_links_upper_bound")
+
+_MOST_CATEGORIES = 12
+_MOST_KEYS = 40
+
+
+def proved(verdict: Verdict, aligned: str) -> str:
+    """The claims, in a few lines; `aligned` says how records were put together."""
+    setting = verdict.setting
+    family = _FAMILIES[setting.aggregator]
+    if setting.k_additive is not None:
+        family = f"{setting.k_additive}-additive {family}"
+    under = "proved under this assumption" if setting.recodings else "proved"
+    lines = [
+        *_assumption(verdict),
+        f"{under}: no {family} links more than {verdict.bound_count} of {verdict.records} records "
+        f"({setting.direction}, ties {setting.ties}, records aligned {aligned}), by {_compared(setting)}",
+        f"{under}: the parameters of the fit link {verdict.linked}",
+    ]
+    if setting.share:
+        lines.append(
+            f"{under}: expected links {float(verdict.linked_weight):.6g}, at most {float(verdict.bound):.6g}"
+        )
+    return "\n".join(lines)
+
+
+def _assumption(verdict: Verdict) -> list[str]:
+    """What is taken from the certificate about the masking, which no file shows."""
+    recodings = verdict.setting.recodings
+    if not recodings:
+        return []
+    methods = dict.fromkeys(entry.masking for entry in recodings)
+    masked = [
+        f"{_listed([entry.attribute for entry in recodings if entry.masking == method])} masked by "
+        f"{json.dumps(method)}"
+        for method in methods
+    ]
+    return [
+        f"assuming, which verify cannot check: {'; '.join(masked)}, under which {verdict.impossible} of "
+        f"{verdict.pairs} pairs of records are impossible"
+    ]
+
+
+def _compared(setting: Setting) -> str:
+    """What is compared, and how."""
+    categories = {name: (scale, names) for name, scale, names in setting.schema}
+    shown = []
+    for name in setting.attributes:
+        scale, names = categories.get(name, ("", ()))
+        shown.append(quoted(name) + (f" ({scale}: {_categories(scale, names)})" if scale else ""))
+    scaled = "" if len(categories) == len(setting.attributes) else f", {_SCALED[setting.standardisation]}"
+    return f"{setting.differences} differences of {', '.join(shown)}{scaled}"
+
+
+def _categories(scale: str, names: Sequence[str]) -> str:
+    if scale == "nominal":
+        return f"{len(names)} categories"
+    shown = [quoted(name) for name in names]
+    if len(shown) > _MOST_CATEGORIES:
+        shown = [*shown[: _MOST_CATEGORIES - 2], f"... {len(names)} categories ...", shown[-1]]
+    return " < ".join(shown)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(quoted, names)) + (" was" if len(names) == 1 else " were")
+
+
+def quoted(name: str) -> str:
+    """A name as it is, or in quotation marks where it is more than letters, digits and a few signs."""
+    plain = name.isprintable() and all(sign.isalnum() or sign in "_-.+/%" for sign in name)
+    return name if plain and name else json.dumps(name)
+
+
+def coverage(verdict: Verdict, fit: Mapping[str, Any]) -> str:
+    """Which parts of the JSON of a fit were checked, and which were not."""
+    checked = [*_CHECKED, *(key for key in _EXPECTED if verdict.setting.share)]
+    checked = [key for key in checked if key in fit]
+    unchecked = [key for key in fit if key not in (*checked, *_PROBLEM)]
+    if verdict.euclid:
+        checked.append("baselines (euclid)")
+        unchecked[unchecked.index("baselines")] = "baselines (others)"
+    shown = [key if key == "baselines (others)" else quoted(str(key)) for key in unchecked[:_MOST_KEYS]]
+    if len(unchecked) > _MOST_KEYS:
+        shown.append(f"and {len(unchecked) - _MOST_KEYS} more")
+    return f"checked {', '.join(checked)}; not checked {', '.join(shown) or 'nothing'}"
