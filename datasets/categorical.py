@@ -14,7 +14,7 @@ from datasets.errors import DataError
 from datasets.masking.spelled import spelled_recodings
 from datasets.numeric import check_no_twins
 from datasets.schema import Attribute, Scale, Schema
-from datasets.table_pair import Table
+from datasets.tables import Table
 
 MOST_CATEGORIES = 2000
 """A table of distances between more categories would not fit into memory many times over."""
@@ -60,6 +60,15 @@ class CategoricalAttribute:
                 "fill it in or choose other --attributes"
             )
         return coded(column, self.categories, table.source).codes.astype(np.float64)
+
+
+def listed_categories(
+    nominal: Sequence[str], ordinal: Sequence[str], schema: Schema | None
+) -> dict[str, tuple[str, ...]]:
+    """The columns that hold names and not numbers, with the categories that a schema lists."""
+    attributes = () if schema is None else schema.attributes
+    listed = {each.name: each.categories or () for each in attributes if each.scale is not Scale.NUMERIC}
+    return {**dict.fromkeys((*nominal, *ordinal), ()), **listed}
 
 
 Scales = Mapping[str, tuple[Scale, tuple[str, ...]]]

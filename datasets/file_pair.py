@@ -16,12 +16,17 @@ from datasets.categorical import (
     Masking,
     categorical_attributes,
     known_recodings,
+    listed_categories,
     scales_of,
 )
 from datasets.errors import DataError
+from datasets.names import shown_names
 from datasets.numeric import check_known, check_no_twins, constant_attributes, numeric_matrix
+from datasets.remarks import remarks
 from datasets.schema import Schema
-from datasets.table_pair import Table, TablePair, load_tables, truth_between
+from datasets.spelling import spelled_alike
+from datasets.table_pair import BY_ROW, align, check_alignment, load_tables
+from datasets.tables import Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,13 +44,17 @@ class FilePair:
     attributes : tuple of str
         The attributes to compare, a of them, present in both tables; numeric ones are constant in neither.
     original_labels, masked_labels : tuple of str, lengths n and m
-        What to call the records: their ids, or their row numbers from 1.
+        What to call the records: their ids, the labels of their index, or their row numbers from 1.
     name : str
         What to call the pair.
     categorical : mapping of str to CategoricalAttribute
         Those of the attributes that are not numeric.
     masking : tuple of str
         How categorical attributes were masked, where that is known (`datasets.masking.spelled`).
+    alignment : str
+        How it was found out who is who: ``row by row``, ``id`` with the name of the column, ``index labels``.
+    notes : tuple of str
+        What a user should know about the two files, in sentences.
     """
 
     original: pd.DataFrame
@@ -57,6 +66,8 @@ class FilePair:
     name: str
     categorical: Mapping[str, CategoricalAttribute] = field(default_factory=dict)
     masking: tuple[str, ...] = ()
+    alignment: str = BY_ROW
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def original_values(self) -> npt.NDArray[np.float64]:
@@ -82,6 +93,7 @@ def make_file_pair(
     *,
     attributes: Sequence[str] | None = None,
     id_column: str | None = None,
+    row_by_row: bool = False,
     drop_constant: bool = False,
     nominal: Sequence[str] = (),
     ordinal: Sequence[str] = (),
@@ -100,7 +112,10 @@ def make_file_pair(
         The attributes to compare; by default all columns but the id, which both tables must have.
     id_column : str, optional
         The column that says who is who; the tables may then have different records. Without it the tables
-        are aligned row by row and must be equally long.
+        must be equally long. They are aligned by the labels of their indexes where these are the same in
+        another order, else row by row.
+    row_by_row : bool
+        Take the rows as they stand, whatever labels or columns say.
     drop_constant : bool
         Leave out numeric attributes that are constant in either table instead of raising an error.
     nominal, ordinal : sequence of str
@@ -124,21 +139,24 @@ def make_file_pair(
     DataError
         On any input that cannot be used, with one line that says what, where and how to mend it.
     """
-    first, second = load_tables(original, masked, id_column, (original_name, masked_name))
+    check_alignment(id_column, row_by_row)
+    listed = listed_categories(nominal, ordinal, schema)
+    first, second = load_tables(original, masked, id_column, tuple(listed), (original_name, masked_name))
     names = _choose_attributes(first, second, attributes, id_column)
     scales = scales_of(names, nominal, ordinal, schema)
+    first, second = spelled_alike((first, second), {name: listed[name] for name in scales})
     recodings = known_recodings(masking, first, scales)
     categorical = categorical_attributes((first, second), scales, recodings)
     for table in (first, second):
         attribute_values(table, tuple(categorical), categorical)
     numeric = tuple(name for name in names if name not in categorical)
-    values = [numeric_matrix(table.frame, numeric, table.source) for table in (first, second)]
+    values = [numeric_matrix(table.frame, numeric, table.source, table.written) for table in (first, second)]
     left = _without_constants(numeric, values, (first.source, second.source), drop_constant)
     names = tuple(name for name in names if name in left or name in categorical)
     if not names:
         raise DataError("every attribute is constant in one of the files; nothing is left to compare")
     # The truth last: what is wrong with the attributes is easier to mend.
-    tables = TablePair(first, second, *truth_between(first, second, id_column))
+    tables = align(first, second, id_column=id_column, row_by_row=row_by_row)
     return FilePair(
         original=first.frame,
         masked=second.frame,
@@ -149,6 +167,8 @@ def make_file_pair(
         name=tables.name,
         categorical=categorical,
         masking=tuple(dict.fromkeys(item if isinstance(item, str) else item.masking for item in masking)),
+        alignment=tables.alignment,
+        notes=remarks(tables, names, categorical),
     )
 
 
@@ -213,7 +233,7 @@ def _check_same_columns(first: Table, second: Table) -> None:
         lacking = [column for column in there.columns if column not in here.columns]
         if lacking:
             raise DataError(
-                f"{here.source} lacks columns that {there.source} has: {', '.join(lacking)}; "
+                f"{here.source} lacks columns that {there.source} has: {shown_names(lacking)}; "
                 "choose common columns with --attributes"
             )
 
@@ -232,7 +252,7 @@ def _without_constants(
     for source, constant in found.items():
         if constant and not drop_constant:
             raise DataError(
-                f"{source}: constant attributes cannot be compared: {', '.join(constant)}; "
+                f"{source}: constant attributes cannot be compared: {shown_names(constant)}; "
                 "leave them out with --drop-constant or --attributes"
             )
     return tuple(name for name in names if not any(name in constant for constant in found.values()))

@@ -9,12 +9,14 @@ import secrets
 import stat
 from collections import Counter
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from datasets.errors import DataError
+from datasets.foreign import check_content, unread_suffix
 
 # From version 3.1 pandas always reads the nearest double, and warns when asked to.
 _PANDAS_ALWAYS_EXACT = tuple(int(part) for part in pd.__version__.split(".")[:2]) >= (3, 1)
@@ -22,6 +24,13 @@ _EXACT_NUMBERS: dict[str, Any] = {} if _PANDAS_ALWAYS_EXACT else {"float_precisi
 
 CSV_SUFFIXES = (".csv",)
 PARQUET_SUFFIXES = (".parquet", ".pq")
+
+
+MISSING_MARKS = (
+    *("NA", "N/A", "n/a", "<NA>", "#N/A", "#N/A N/A", "#NA", "NULL", "null", "None"),
+    *("NaN", "nan", "-NaN", "-nan", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
+)
+"""What stands for a missing value in a column of a CSV file that does not hold names."""
 
 
 def read_table(path: str | Path, *, text_columns: Sequence[str] = ()) -> pd.DataFrame:
@@ -36,7 +45,8 @@ def read_table(path: str | Path, *, text_columns: Sequence[str] = ()) -> pd.Data
     path : str or Path
         The file, ending in .csv, .parquet or .pq.
     text_columns : sequence of str
-        Columns of a CSV file kept as written (record ids such as 007); names it does not have are ignored.
+        Columns of a CSV file kept as written (ids and codes such as 007). There NA is a name like others,
+        and only an empty cell is missing. Columns that the file does not have are ignored.
 
     Returns
     -------
@@ -48,7 +58,47 @@ def read_table(path: str | Path, *, text_columns: Sequence[str] = ()) -> pd.Data
     DataError
         If the file is missing, a folder, empty, damaged, ragged, or of another kind.
     """
+    return read_labelled(path, text_columns=text_columns)[0]
+
+
+def read_labelled(
+    path: str | Path, *, text_columns: Sequence[str] = ()
+) -> tuple[pd.DataFrame, pd.Index | None]:
+    """Read a file as `read_table` does, and the labels of its rows that a Parquet file may have."""
     path = Path(path)
+    kind, content = _content(path)
+    if kind == "Parquet":
+        frame, labels = _parse_parquet(content, path)
+    else:
+        frame, labels = _parse_csv(content, path, text_columns), None
+    if frame.empty:
+        raise DataError(f"{path} has no records, only column names")
+    return frame, labels
+
+
+def written_cell(path: Path, column: str, row: int) -> str:
+    """What stands in a cell of a CSV file; nothing for a file of another kind.
+
+    Parameters
+    ----------
+    path : Path
+        A file that `read_table` reads.
+    column : str
+        Its column.
+    row : int
+        The record, from 0.
+    """
+    if path.suffix.lower() not in CSV_SUFFIXES:
+        return ""
+    reader = csv.DictReader(io.StringIO(_decode(path.read_bytes(), path), newline=""))
+    return str(next(islice(reader, row, None))[column])
+
+
+def _content(path: Path) -> tuple[str, bytes]:
+    """What kind of file it is, by its suffix, and what is in it."""
+    hint = unread_suffix(path.suffix)
+    if hint is not None:
+        raise DataError(f"{path}: {hint}")
     kind = _kind(path)
     if path.is_dir():
         raise DataError(f"{path} is a folder; give a {kind} file")
@@ -58,10 +108,7 @@ def read_table(path: str | Path, *, text_columns: Sequence[str] = ()) -> pd.Data
         raise DataError(f"{path} cannot be read: {_reason(error)}") from error
     if not content:
         raise DataError(f"{path} is empty; it needs a header and records")
-    frame = _parse_parquet(content, path) if kind == "Parquet" else _parse_csv(content, path, text_columns)
-    if frame.empty:
-        raise DataError(f"{path} has no records, only column names")
-    return frame
+    return kind, content
 
 
 def write_table(frame: pd.DataFrame, path: str | Path) -> None:
@@ -142,25 +189,45 @@ def _kind(path: Path) -> str:
     raise DataError(f"{path}: unknown kind of file {suffix or 'without a suffix'!r}; use one of {known}")
 
 
-def _parse_parquet(content: bytes, path: Path) -> pd.DataFrame:
+def _parse_parquet(content: bytes, path: Path) -> tuple[pd.DataFrame, pd.Index | None]:
     try:
         frame = pd.read_parquet(io.BytesIO(content), engine="pyarrow")
     except (ValueError, OSError) as error:
         detail = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DataError(f"{path} is not a readable Parquet file (cut off or damaged?): {detail}") from error
-    named_index = any(name is not None for name in frame.index.names)
-    frame = frame.reset_index(drop=not named_index)
+    frame, labels = split_labels(frame)
     frame.columns = pd.Index([str(column) for column in frame.columns])
-    return frame
+    return frame, labels
+
+
+def split_labels(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.Index | None]:
+    """A frame with rows numbered from 0 whose index, where it has a name, is a column; and its labels.
+
+    Labels are None where rows were numbered from 0 before, or their labels are a column now.
+    """
+    if any(name is not None for name in frame.index.names):
+        return frame.reset_index(), None
+    return frame.reset_index(drop=True), own_labels(frame)
+
+
+def own_labels(frame: pd.DataFrame) -> pd.Index | None:
+    """What the rows of a frame are called; None where that is their number from 0."""
+    index = frame.index
+    return None if isinstance(index, pd.RangeIndex) and (index.start, index.step) == (0, 1) else index
 
 
 def _parse_csv(content: bytes, path: Path, text_columns: Sequence[str]) -> pd.DataFrame:
+    check_content(content, path)
     text = _decode(content, path)
     header = _check_shape(text, path)
+    kept = [name for name in header if name in text_columns]
+    marks: dict[Any, list[str]] = {name: [""] if name in kept else ["", *MISSING_MARKS] for name in header}
     try:
         frame: pd.DataFrame = pd.read_csv(
             io.StringIO(text),
-            dtype={name: "str" for name in text_columns if name in header},
+            dtype=dict.fromkeys(kept, "str"),
+            na_values=marks,
+            keep_default_na=False,
             low_memory=False,
             **_EXACT_NUMBERS,
         )

@@ -42,7 +42,7 @@ def record_ids(frame: pd.DataFrame, id_column: str, source: str) -> tuple[str, .
         raise DataError(
             f"{source}, column {id_column!r}, row {row}: missing id; fill it in or drop the record"
         )
-    ids = tuple(_id_text(value) for value in series.to_list())
+    ids = tuple(id_text(value) for value in series.to_list())
     first_row: dict[str, int] = {}
     for row, identifier in enumerate(ids, start=1):
         if identifier in first_row:
@@ -66,7 +66,8 @@ def match_ids(original_ids: tuple[str, ...], masked_ids: tuple[str, ...]) -> npt
     return np.array([row_of.get(identifier, -1) for identifier in original_ids], dtype=np.intp)
 
 
-def _id_text(value: object) -> str:
+def id_text(value: object) -> str:
+    """An id as text: a whole number may be written as 7, 7.0, "7" or "7.0"."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     text = str(value).strip()

@@ -12,7 +12,8 @@ from datasets.categories import are_numbers, in_order, spelled
 from datasets.errors import DataError
 from datasets.numeric import LARGEST, check_known, check_no_twins
 from datasets.schema import Attribute, Scale, Schema
-from datasets.table_pair import Table, TablePair
+from datasets.table_pair import TablePair
+from datasets.tables import Table
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from numbers import Real
 
@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from datasets.errors import DataError
+from datasets.names import shown_name
 
 LARGEST = 1e150
 """Beyond this, squared differences are not safe from overflow in double precision."""
@@ -20,7 +21,17 @@ SMALLEST_RANGE = 1e-150
 """Below this, squared differences vanish in double precision."""
 
 
-def numeric_matrix(frame: pd.DataFrame, attributes: Sequence[str], source: str) -> npt.NDArray[np.float64]:
+Written = Callable[[str, int], str]
+"""What stands in a missing cell of a column and a row from 0; nothing where that is not known."""
+
+
+def _unknown(column: str, row: int) -> str:  # noqa: ARG001
+    return ""
+
+
+def numeric_matrix(
+    frame: pd.DataFrame, attributes: Sequence[str], source: str, written: Written = _unknown
+) -> npt.NDArray[np.float64]:
     """Take numeric attributes out of a table as an array.
 
     Logical values count as 0 and 1, text that spells a number as that number.
@@ -33,6 +44,8 @@ def numeric_matrix(frame: pd.DataFrame, attributes: Sequence[str], source: str) 
         Its columns to take, a of them.
     source : str
         What to call the table in messages (a file name).
+    written : callable, optional
+        Told a column and a row, says what stands in a missing cell of the file, such as NA.
 
     Returns
     -------
@@ -46,7 +59,7 @@ def numeric_matrix(frame: pd.DataFrame, attributes: Sequence[str], source: str) 
     """
     matrix = np.empty((len(frame), len(attributes)), dtype=np.float64)
     for position, attribute in enumerate(attributes):
-        matrix[:, position] = _numeric_column(frame[attribute], attribute, source)
+        matrix[:, position] = _numeric_column(frame[attribute], attribute, source, written)
     return matrix
 
 
@@ -68,7 +81,9 @@ def check_known(
     """
     for name in names:
         if name not in columns:
-            raise DataError(f"{source} has no column {name!r} ({what}){suggestion(name, columns)}")
+            raise DataError(
+                f"{source} has no column {name!r} ({what}){suggestion(name, columns, shown_name)}"
+            )
 
 
 def check_no_twins(names: Sequence[str], option: str = "--attributes") -> None:
@@ -80,14 +95,24 @@ def check_no_twins(names: Sequence[str], option: str = "--attributes") -> None:
         seen.add(name)
 
 
-def suggestion(name: str, known: Sequence[str]) -> str:
-    """Return "; did you mean ...?" or the list of what exists (its beginning when it is long)."""
+def suggestion(name: str, known: Sequence[str], shown: Callable[[str], str] = str) -> str:
+    """Return "; did you mean ...?" or the list of what exists (its beginning when it is long).
+
+    Parameters
+    ----------
+    name : str
+        What was asked for.
+    known : sequence of str
+        What exists.
+    shown : callable
+        How to write a name: for columns as options take them (`datasets.names.shown_name`).
+    """
     lowered = {candidate.lower(): candidate for candidate in known}
     close = difflib.get_close_matches(name.lower(), list(lowered), n=1)
     if close:
-        return f"; did you mean {lowered[close[0]]!r}?"
-    shown = ", ".join(known[:12])
-    return f"; there are: {shown}, ..." if len(known) > 12 else f"; there are: {shown}"
+        return f"; did you mean {shown(lowered[close[0]])!r}?"
+    listed = ", ".join(shown(each) for each in known[:12])
+    return f"; there are: {listed}, ..." if len(known) > 12 else f"; there are: {listed}"
 
 
 def constant_attributes(matrix: npt.NDArray[np.float64], attributes: Sequence[str]) -> tuple[str, ...]:
@@ -108,11 +133,15 @@ def constant_attributes(matrix: npt.NDArray[np.float64], attributes: Sequence[st
     )
 
 
-def _numeric_column(series: pd.Series, attribute: str, source: str) -> npt.NDArray[np.float64]:
+def _numeric_column(
+    series: pd.Series, attribute: str, source: str, written: Written
+) -> npt.NDArray[np.float64]:
     missing = series.isna().to_numpy(dtype=bool)
     if missing.any():
+        mark = written(attribute, int(np.argmax(missing)))
+        what = f"{mark!r} stands for a missing value" if mark else "missing value"
         raise DataError(
-            f"{_place(source, attribute, missing)}: missing value; fill it in or choose other --attributes"
+            f"{_place(source, attribute, missing)}: {what}; fill it in or choose other --attributes"
         )
     if pd.api.types.is_bool_dtype(series.dtype) or (
         pd.api.types.is_numeric_dtype(series.dtype) and not pd.api.types.is_complex_dtype(series.dtype)

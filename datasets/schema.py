@@ -10,6 +10,7 @@ from typing import Any, Self, TypeVar
 import pandas as pd
 
 from datasets.errors import DataError
+from datasets.names import shown_name
 from datasets.numeric import check_no_twins, suggestion
 
 _Kind = TypeVar("_Kind", bound=StrEnum)
@@ -94,7 +95,7 @@ class Schema:
         for attribute in self.attributes:
             if attribute.name == name:
                 return attribute
-        raise DataError(f"the schema has no attribute {name!r}{suggestion(name, self.names)}")
+        raise DataError(f"the schema has no attribute {name!r}{suggestion(name, self.names, shown_name)}")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -135,7 +136,7 @@ class Schema:
         columns = [str(column) for column in frame.columns]
         for name in roles:
             if name not in columns:
-                raise DataError(f"the table has no column {name!r}{suggestion(name, columns)}")
+                raise DataError(f"the table has no column {name!r}{suggestion(name, columns, shown_name)}")
         return cls(
             tuple(
                 _infer(name, frame.iloc[:, position], roles.get(name))

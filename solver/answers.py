@@ -61,7 +61,7 @@ def answer(problem: Problem, run: Run, choices: EngineOptions, engine: str, comm
         "interaction": aggregator.interaction(record.theta),
         "tie_breaking": tie_breaking(aggregator, run, evaluation.count),
         **_comparison(problem, run),
-        "notes": list(outcome.notes),
+        "notes": [*problem.files.notes, *outcome.notes],
         "certificate": None,
         "seconds": round(seconds, 3),
         "phases": {name: round(value, 3) for name, value in run.phases.items()},

@@ -114,6 +114,7 @@ def compare(
         rows.append(contest.row(name))
     details = {
         **problem.describe(),
+        "notes": list(problem.files.notes),
         "records": problem.pair.blocks,
         "attack": plain(contest.attack),
         "margin": settings.margin,

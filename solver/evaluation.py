@@ -174,6 +174,7 @@ def evaluate(
         "expected_links": evaluation.linked_weight,
         "parameters": problem.aggregator.decode(theta),
         "baselines": baselines(evaluator, problem.aggregator),
+        "notes": list(problem.files.notes),
         "versions": library_versions(),
     }
     return EvaluationResult(

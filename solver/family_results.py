@@ -40,7 +40,7 @@ class FitResults:
     families : tuple of Family
         In the order in which they were searched; at least one has a result.
     details : dict
-        Seconds, limits and command of the whole run.
+        What holds for all: files, notes on them, seconds, limits and command of the whole run.
     """
 
     families: tuple[Family, ...]

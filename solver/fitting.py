@@ -56,9 +56,9 @@ def fit(
     command : str, optional
         The command line to note in the result.
     **problem_options
-        Fields of `ProblemOptions`: aggregator, direction, attributes, id_column, drop_constant, ties,
-        standardisation, differences, k_additive, nominal, ordinal, schema, masking. As `aggregator` also
-        ``"all"`` or a list of names, which are searched one after the other within the time limit.
+        Fields of `ProblemOptions`: aggregator, direction, attributes, id_column, row_by_row, drop_constant,
+        ties, standardisation, differences, k_additive, nominal, ordinal, schema, masking. As `aggregator`
+        also ``"all"`` or a list of names, which are searched one after the other within the time limit.
 
     Returns
     -------

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from datasets.categorical import listed_categories
 from datasets.categories import read_schema
 from datasets.linkage_frames import LinkageFrames, linkage_frames
 from datasets.numeric import check_no_twins
 from datasets.schema import Schema
-from datasets.table_pair import Table, TablePair, load_table
+from datasets.spelling import spelled_alike
+from datasets.table_pair import TablePair, make_table_pair
+from datasets.tables import Table, load_table
 from formulations.pair import Direction, Ties
 from solver.errors import UsageError
 from solver.linkage.linker import LinkageTask, Linker
 from solver.linkage.matching import MATCHINGS
+from solver.problem import check_who_is_who
 
 IndexArray = NDArray[np.intp]
 
@@ -36,7 +40,9 @@ class LinkOptions:
     original_attributes, masked_attributes : sequence of str, optional
         Attributes of either file, for linkers that need none in common; all other columns when absent.
     id_column : str, optional
-        Column that says who is who; row by row when absent.
+        Column that says who is who; when absent, the labels of two pandas frames, else row by row.
+    row_by_row : bool
+        Take the rows as they stand, whatever labels or columns say.
     nominal, ordinal : sequence of str
         Attributes that are not numeric.
     schema : path or mapping, optional
@@ -58,6 +64,7 @@ class LinkOptions:
     original_attributes: Sequence[str] | None = None
     masked_attributes: Sequence[str] | None = None
     id_column: str | None = None
+    row_by_row: bool = False
     nominal: Sequence[str] = ()
     ordinal: Sequence[str] = ()
     schema: str | Path | Mapping[str, Any] | None = None
@@ -80,16 +87,38 @@ def check_options(options: LinkOptions, linker: Linker) -> None:
         raise UsageError(f"{linker.name} learns from the two files alone: leave --training out")
 
 
+def given_schema(options: LinkOptions) -> Schema | None:
+    """The schema that the options name or hold."""
+    given = options.schema
+    schema = read_schema(given) if isinstance(given, str | Path) else given
+    return Schema.from_dict(schema) if isinstance(schema, Mapping) else schema
+
+
+def read_pair(original: Any, masked: Any, options: LinkOptions, schema: Schema | None) -> TablePair:
+    """The two files, and who is who."""
+    check_who_is_who(options.id_column, options.row_by_row)
+    listed = listed_categories(options.nominal, options.ordinal, schema)
+    pair = make_table_pair(
+        original,
+        masked,
+        id_column=options.id_column,
+        row_by_row=options.row_by_row,
+        text_columns=tuple(listed),
+    )
+    first, second = spelled_alike((pair.original, pair.masked), listed)
+    return replace(pair, original=first, masked=second)
+
+
 def compared_frames(
-    pair: TablePair, linker: Linker, options: LinkOptions, keys: Sequence[str]
+    pair: TablePair, linker: Linker, options: LinkOptions, schema: Schema | None, keys: Sequence[str]
 ) -> LinkageFrames:
     """The columns to compare, and those that are needed besides."""
     original, masked = _chosen(pair, linker, options)
-    given = options.schema
-    schema = read_schema(given) if isinstance(given, str | Path) else given
-    if isinstance(schema, Mapping):
-        schema = Schema.from_dict(schema)
-    training = None if options.training is None else load_table(options.training, "training")
+    training = None
+    if options.training is not None:
+        listed = listed_categories(options.nominal, options.ordinal, schema)
+        table = load_table(options.training, "training", tuple(listed))
+        training = spelled_alike((pair.original, pair.masked, table), listed)[-1]
     return linkage_frames(
         pair,
         original,

@@ -11,12 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datasets.linkage_frames import LinkageFrames
-from datasets.table_pair import make_table_pair
+from datasets.remarks import remarks
+from datasets.schema import Scale
+from datasets.table_pair import TablePair
 from formulations.pair import Direction, Ties
 from solver.answers import library_versions, records_table
 from solver.errors import UsageError
 from solver.learned_links import learned_keys, learned_options, learned_parameters
-from solver.link_tasks import LinkOptions, check_options, compared_frames, linkage_task, twin_group
+from solver.link_tasks import (
+    LinkOptions,
+    check_options,
+    compared_frames,
+    given_schema,
+    linkage_task,
+    read_pair,
+    twin_group,
+)
 from solver.linkage.curves import Claim, all_scores, most_probable_claim, precision_recall
 from solver.linkage.judging import judge
 from solver.linkage.linker import LearnedLinker, Linker, Truth
@@ -104,10 +114,10 @@ def _run(
     check_options(options, linker)
     if original is None or masked is None:
         raise UsageError("linkers have no embedded files: give both --original and --masked")
-    pair = make_table_pair(original, masked, id_column=options.id_column)
-    frames = compared_frames(
-        pair, linker, options, linker.keys if parameters is None else learned_keys(parameters)
-    )
+    schema = given_schema(options)
+    pair = read_pair(original, masked, options, schema)
+    keys = linker.keys if parameters is None else learned_keys(parameters)
+    frames = compared_frames(pair, linker, options, schema, keys)
     task, labels, partner = linkage_task(pair, frames, direction, options.seed)
     found = linker.learn(task) if parameters is None else linker.restored(parameters, task)
     group = twin_group(task) if ties is Ties.SHARE else None
@@ -126,7 +136,8 @@ def _run(
         "bijection": task.bijection,
         "expected_links": evaluation.linked_weight,
         "most_probable_claim": None if claim is None else _claimed(claim, labels),
-        "notes": list(found.notes),
+        "alignment": pair.alignment,
+        "notes": [*_remarks(pair, linker, frames), *found.notes],
         "seed": options.seed,
         "seconds": round(time.perf_counter() - began, 3),
         "versions": library_versions(),
@@ -141,6 +152,14 @@ def _run(
         table=records_table([labels[0][row] for row in truth.query_rows], evaluation),
         details=details,
     )
+
+
+def _remarks(pair: TablePair, linker: Linker, frames: LinkageFrames) -> tuple[str, ...]:
+    """What should be known about the files, as far as they have attributes in common."""
+    if not linker.common_attributes:
+        return pair.notes
+    names = frames.original_attributes
+    return remarks(pair, names, [name for name in names if frames.schema[name].scale is not Scale.NUMERIC])
 
 
 def _attributes(linker: Linker, frames: LinkageFrames) -> dict[str, list[str]]:

@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from datasets.categorical import Masking
 from datasets.categories import read_schema
 from datasets.default_pair import default_pair
+from datasets.errors import DataError
 from datasets.file_pair import FilePair, make_file_pair
 from datasets.schema import Attribute, Schema
+from datasets.table_pair import check_alignment
 from formulations.aggregators import AGGREGATORS, Aggregator, make_aggregator
 from formulations.distances import Differences, Standardisation
 from formulations.pair import Direction, LinkagePair, Ties, make_pair
@@ -40,7 +42,9 @@ class ProblemOptions:
     attributes : sequence of str, optional
         Attributes to compare; all common columns when absent.
     id_column : str, optional
-        Column that says who is who; row by row when absent.
+        Column that says who is who; when absent, the labels of two pandas frames, else row by row.
+    row_by_row : bool
+        Take the rows as they stand, whatever labels or columns say.
     drop_constant : bool
         Leave constant attributes out instead of refusing them.
     ties : str
@@ -63,6 +67,7 @@ class ProblemOptions:
     direction: str = Direction.ORIGINAL_TO_MASKED
     attributes: Sequence[str] | None = None
     id_column: str | None = None
+    row_by_row: bool = False
     drop_constant: bool = False
     ties: str = Ties.STRICT
     standardisation: str = Standardisation.OWN
@@ -98,6 +103,7 @@ class Problem:
             "aggregator_options": self.aggregator.options,
             "direction": str(self.options.direction),
             "attributes": list(self.pair.attributes),
+            "alignment": self.files.alignment,
             "candidates": len(self.pair.candidates),
             "ties": str(self.pair.ties),
             "standardisation": str(self.options.standardisation),
@@ -109,6 +115,14 @@ class Problem:
             described["masking"] = list(self.files.masking)
             described["recodings"] = recorded_recodings(self.files)
         return described
+
+
+def check_who_is_who(id_column: str | None, row_by_row: bool) -> None:
+    """Refuse two ways at a time of saying who is who."""
+    try:
+        check_alignment(id_column, row_by_row)
+    except DataError as error:
+        raise UsageError(str(error)) from None
 
 
 def choice(kind: type[_Choice], value: str, what: str) -> _Choice:
@@ -139,6 +153,7 @@ def make_problem(original: Any = None, masked: Any = None, options: ProblemOptio
         If the request or the files cannot be used; one line that says how to mend it.
     """
     options = options or ProblemOptions()
+    check_who_is_who(options.id_column, options.row_by_row)
     direction = choice(Direction, options.direction, "direction")
     ties = choice(Ties, options.ties, "tie rule")
     standardisation = choice(Standardisation, options.standardisation, "standardisation")
@@ -260,6 +275,7 @@ def _file_options(options: ProblemOptions, schema: Schema | None) -> dict[str, A
     return {
         "attributes": options.attributes,
         "id_column": options.id_column,
+        "row_by_row": options.row_by_row,
         "nominal": options.nominal,
         "ordinal": options.ordinal,
         "schema": schema,

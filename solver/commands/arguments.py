@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+from datasets.names import parse_names
 from formulations.aggregators import AGGREGATORS
 from formulations.block_indicator import DEFAULT_MARGIN
 from formulations.distances import Differences, Standardisation
@@ -23,8 +24,20 @@ def add_files(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--original", metavar="FILE", help="original file, CSV or Parquet")
     group.add_argument("--masked", metavar="FILE", help="masked file, CSV or Parquet")
     group.add_argument("--attributes", metavar="A,B,C", help="attributes to compare; default: all columns")
-    group.add_argument("--id", metavar="COLUMN", help="column that says who is who; default: row by row")
+    add_alignment(group)
     group.add_argument("--drop-constant", action="store_true", help="leave constant attributes out")
+
+
+def add_alignment(group: argparse._ArgumentGroup) -> None:
+    """Which record of one file is which of the other."""
+    group.add_argument(
+        "--id",
+        metavar="COLUMN",
+        help="column that says who is who; default: row by row, unless the files show that this is wrong",
+    )
+    group.add_argument(
+        "--row-by-row", action="store_true", help="take the rows as they stand, whatever the files show"
+    )
 
 
 def add_categories(parser: argparse.ArgumentParser) -> None:
@@ -102,6 +115,7 @@ def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
         "k_additive": whole_number(arguments.k_additive, "--k-additive"),
         "attributes": names(arguments.attributes),
         "id_column": arguments.id,
+        "row_by_row": arguments.row_by_row or None,
         "drop_constant": arguments.drop_constant or None,
         "nominal": names(arguments.nominal),
         "ordinal": names(arguments.ordinal),
@@ -131,8 +145,8 @@ def engine_options(arguments: argparse.Namespace) -> EngineOptions:
 
 
 def names(text: str | None) -> list[str] | None:
-    """A comma-separated list."""
-    return None if text is None else [name.strip() for name in text.split(",")]
+    """A list separated by commas, where a name with a comma stands in double quotes."""
+    return None if text is None else list(parse_names(text))
 
 
 def time_limit(text: str) -> float | None:

@@ -105,7 +105,10 @@ def summary(result: ComparisonResult) -> str:
     if size is not None:
         lines.append(f"model: {size.rows} rows, {size.columns} columns, {size.nonzeros} non-zeros")
     rows = [[getattr(row, field) for field in _COLUMNS] for row in result.rows]
-    return "\n".join([*lines, "", *table(list(_COLUMNS.values()), rows), "", *_verdict(result)]) + "\n"
+    notes = [f"note: {note}" for note in result.details["notes"]]
+    return (
+        "\n".join([*lines, "", *table(list(_COLUMNS.values()), rows), "", *notes, *_verdict(result)]) + "\n"
+    )
 
 
 def _verdict(result: ComparisonResult) -> list[str]:

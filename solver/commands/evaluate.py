@@ -73,5 +73,6 @@ def summary(result: EvaluationResult) -> str:
         *listed([(name, share(number, records)) for name, number in counts]),
         "",
         *listed(baseline_pairs(details["baselines"], records)),
+        *(f"note: {note}" for note in details["notes"]),
     ]
     return "\n".join(lines) + "\n"

@@ -57,10 +57,12 @@ def families_summary(results: FitResults) -> str:
         f"  of the {family_title(worst.details)}:",
         *parameter_lines(worst),
         "",
+        *_notes(details),
         *(
             f"note on the {family_title(result.details)}: {note}"
             for result in results.results.values()
             for note in result.details["notes"]
+            if note not in details["notes"]
         ),
         f"{details['engine']}, seed {details['seed']}, {details['seconds']:.1f} s",
     ]

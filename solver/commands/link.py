@@ -11,7 +11,7 @@ from datasets.errors import DataError
 from datasets.files import write_table, write_whole
 from datasets.masking.base import Option
 from formulations.pair import Direction, Ties
-from solver.commands.arguments import names, number, whole_number
+from solver.commands.arguments import add_alignment, names, number, whole_number
 from solver.commands.progress import progress_line
 from solver.commands.targets import check_targets
 from solver.commands.wording import directions, listed, share
@@ -67,7 +67,7 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
             metavar="A,B",
             help=f"attributes of the {which} file alone, for methods that compare none; default: all",
         )
-    group.add_argument("--id", metavar="COLUMN", help="column that says who is who; default: row by row")
+    add_alignment(group)
     group.add_argument("--nominal", metavar="A,B", help="attributes whose categories have no order")
     group.add_argument("--ordinal", metavar="A,B", help="attributes whose categories have one")
     group.add_argument("--schema", metavar="FILE", help="JSON file with scale and categories of attributes")
@@ -137,6 +137,7 @@ def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
         "original_attributes": names(arguments.original_attributes),
         "masked_attributes": names(arguments.masked_attributes),
         "id_column": arguments.id,
+        "row_by_row": arguments.row_by_row or None,
         "nominal": names(arguments.nominal),
         "ordinal": names(arguments.ordinal),
         "schema": arguments.schema,

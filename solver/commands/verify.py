@@ -10,11 +10,13 @@ from typing import Any
 
 from datasets.default_pair import default_pair
 from datasets.file_pair import FilePair, make_file_pair
+from datasets.names import shown_names
 from datasets.schema import Attribute, Scale, Schema
 from solver.commands.arguments import add_files, names
 from solver.commands.progress import progress_line
 from solver.commands.verdict import coverage, proved, quoted
 from solver.errors import UsageError
+from solver.problem import check_who_is_who
 from solver.verification.fields import read_object
 from solver.verification.rejection import RejectedError
 from solver.verification.setting import Setting
@@ -69,10 +71,12 @@ def _rejected(error: RejectedError) -> int:
 
 def _files(arguments: argparse.Namespace, setting: Setting) -> FilePair:
     """The two files, or the embedded pair, with the attributes of the fit and their categories."""
+    check_who_is_who(arguments.id, arguments.row_by_row)
     attributes = setting.attributes
     options: dict[str, Any] = {
         "attributes": attributes,
         "id_column": arguments.id,
+        "row_by_row": arguments.row_by_row,
         "schema": Schema(
             tuple(
                 Attribute(name, scale=Scale(scale), categories=categories)
@@ -83,7 +87,7 @@ def _files(arguments: argparse.Namespace, setting: Setting) -> FilePair:
     given = names(arguments.attributes)
     if given is not None and tuple(given) != attributes:
         raise UsageError(
-            f"--attributes: {arguments.fit} is about {','.join(attributes)}; leave the option out"
+            f"--attributes: {arguments.fit} is about {shown_names(attributes, ',')}; leave the option out"
         )
     original, masked = arguments.original, arguments.masked
     if original is None and masked is None:
@@ -91,7 +95,8 @@ def _files(arguments: argparse.Namespace, setting: Setting) -> FilePair:
         absent = [name for name in attributes if name not in pair.attributes]
         if absent:
             raise UsageError(
-                f"{arguments.fit} is about {','.join(absent)}, which the embedded pair does not have: "
+                f"{arguments.fit} is about {shown_names(absent, ',')}, which the embedded pair does not "
+                "have: "
                 "give the files of the fit with --original and --masked"
             )
         chosen = make_file_pair(pair.original, pair.masked, **options)

@@ -16,7 +16,7 @@ from datasets.file_pair import attribute_values
 from datasets.masking.base import option, parse_number
 from datasets.masking.spelled import names_files
 from datasets.numeric import constant_attributes
-from datasets.table_pair import Table
+from datasets.tables import Table
 from formulations.distances import Differences, Standardisation, attribute_distances, standardised_files
 from solver.errors import UsageError
 from solver.linkage.categories import category_distances

@@ -83,20 +83,21 @@ def several(fields: Fields) -> dict[str, Any]:
     worst = next((result for row, result in found if row.worst), None)
     if worst is None:
         raise UsageError("the result's 'worst' names no family with a result: give what `fit --json` wrote")
+    known = sections.notes(worst)
     return {
         **one_result(worst),
         "head": families_headline(fields, rows),
         "title": f"{len(found)} families of distances",
         "rows": rows,
-        "others": [_other(result) for row, result in found if not row.worst],
+        "others": [_other(result, known) for row, result in found if not row.worst],
     }
 
 
-def _other(fields: Fields) -> dict[str, Any]:
-    """What a family relies on that is not the worst."""
+def _other(fields: Fields, known: list[str]) -> dict[str, Any]:
+    """What a family relies on that is not the worst, without the notes that stand above."""
     return {
         "aggregator": making.aggregator_title(fields),
-        "notes": sections.notes(fields),
+        "notes": [note for note in sections.notes(fields) if note not in known],
         "parameters": sections.learned_parameters(fields),
     }
 
