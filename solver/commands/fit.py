@@ -122,7 +122,7 @@ def _hand_over(arguments: argparse.Namespace, result: FitResult | FitResults, te
         print(text, end="")
         if arguments.json is None and arguments.report is None:
             print("keep it with --json FIT.json (for evaluate) or --report FIT.html (every record)")
-        sys.stdout.flush()
+        sys.stdout.flush()  # now, whatever the certificate takes
 
 
 def _write(arguments: argparse.Namespace, result: FitResult | FitResults) -> None:

@@ -178,7 +178,7 @@ def _columns(values: Mapping[str, float], result: FitResult) -> list[str]:
 def _effect(without: float | None, these: str, result: FitResult) -> str:
     if without is None:
         return "may break ties; no time was left to count"
-    return f"breaks ties; without {these} {count(without)} of {count(result.linked)} are linked"
+    return f"breaks ties; without {these}, {count(without)} of {count(result.linked)} are linked"
 
 
 # Several families

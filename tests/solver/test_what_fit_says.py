@@ -85,7 +85,7 @@ def test_a_distance_of_another_family_that_links_more_is_named():
     page = Page(render_report(result.to_dict() | {"command": "fit"}))
     rows = {row[0]: row for row in page.table("Distance")[1:]}
     assert rows["Classical Mahalanobis"][3] == "\N{EN DASH}"
-    assert f"Classical Mahalanobis links more: {linked}." in page.text
+    assert f"A distance of another family links more: Classical Mahalanobis, {linked}." in page.text
     assert "The upper bound is about this family only." in page.text
     better = fit(*files, **options, aggregator="mahalanobis", time_limit=2.0)
     assert better.linked >= linked
@@ -162,7 +162,7 @@ def test_attributes_that_print_as_zero_and_break_ties_are_named(name):
     assert breaking["linked_without"] == 0 < result.linked
     text = summary(result)
     assert "    sex   1.0000\n" in text
-    assert f"    age   0.0000 (2.0e-06: breaks ties; without it 0 of {result.linked} are linked)\n" in text
+    assert f"    age   0.0000 (2.0e-06: breaks ties; without it, 0 of {result.linked} are linked)\n" in text
     assert "    idle  0\n" in text
     page = Page(render_report(result.to_dict() | {"command": "fit"}))
     rows = {row[0]: row[1] for row in page.table("Attribute")[1:]}
@@ -181,7 +181,7 @@ def test_several_that_break_ties_are_counted_together():
     result = evaluated("weighted-mean", [1.0 - 4e-6, 2e-6, 2e-6], {})
     breaking = result.details["tie_breaking"]
     assert breaking == {"attributes": ["age", "idle"], "linked_without": 0}
-    assert summary(result).count("without these 2 0 of") == 2
+    assert summary(result).count("without these 2, 0 of") == 2
     page = Page(render_report(result.to_dict() | {"command": "fit"}))
     assert "age, idle print as zero" in page.text
 
@@ -201,7 +201,7 @@ def test_ranks_that_break_ties():
     told = {"ranks": ["1"], "linked_without": 3}
     shown = replace(result, parameters={"weights": {"1": 1e-6, "2": 1.0 - 1e-6, "3": 0.0}})
     text = summary(changed(shown, tie_breaking=told))
-    assert f"    1  0.0000 (1.0e-06: breaks ties; without it 3 of {result.linked} are linked)\n" in text
+    assert f"    1  0.0000 (1.0e-06: breaks ties; without it, 3 of {result.linked} are linked)\n" in text
 
 
 def test_where_there_is_no_time_to_count_so_it_is_said():
