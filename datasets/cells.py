@@ -50,7 +50,7 @@ def cell_codes(first: pd.Series, second: pd.Series) -> CellCodes:
         codes, values = pd.factorize(np.concatenate(numbers))
     else:
         parts = [pd.factorize(column) for column in (first, second)]
-        texts = [np.array([id_text(value) for value in part[1]], dtype=object) for part in parts]
+        texts = [np.array([id_text(value) for value in part[1].tolist()], dtype=object) for part in parts]
         merged, values = pd.factorize(np.concatenate(texts))
         tables = np.split(merged, [len(texts[0])])
         codes = np.concatenate(

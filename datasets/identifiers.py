@@ -71,4 +71,4 @@ def id_text(value: object) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     text = str(value).strip()
-    return text.split(".")[0] if _WHOLE_FLOAT.fullmatch(text) else text
+    return text.split(".")[0] if "." in text and _WHOLE_FLOAT.fullmatch(text) else text

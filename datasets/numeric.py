@@ -139,10 +139,13 @@ def _numeric_column(
     missing = series.isna().to_numpy(dtype=bool)
     if missing.any():
         mark = written(attribute, int(np.argmax(missing)))
-        what = f"{mark!r} stands for a missing value" if mark else "missing value"
-        raise DataError(
-            f"{_place(source, attribute, missing)}: {what}; fill it in or choose other --attributes"
-        )
+        what = "missing value; fill it in or choose other --attributes"
+        if mark:
+            what = (
+                f"{mark!r} stands for a missing value; fill it in, choose other --attributes, or name the "
+                "column in --nominal where this is a category"
+            )
+        raise DataError(f"{_place(source, attribute, missing)}: {what}")
     if pd.api.types.is_bool_dtype(series.dtype) or (
         pd.api.types.is_numeric_dtype(series.dtype) and not pd.api.types.is_complex_dtype(series.dtype)
     ):

@@ -7,26 +7,25 @@ other columns tell which: masked values are nearer to those of their own record 
 
 from __future__ import annotations
 
-import math
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from datasets.cells import CellCodes, are_numeric, cell_codes
+from datasets.cells import CellCodes, cell_codes
 from datasets.errors import DataError
 from datasets.names import shown_names
+from datasets.row_votes import RowVotes, displaced
 from datasets.tables import Table
 
-FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.intp]
 
-CLEAR = 3.0
-"""Standard deviations by which more records must be nearer to one partner than to the other."""
+APART, IN_PLACE = 3.0, 2.0
+"""The majorities (`RowVotes.support`) that decide: for partners that a column names, and against them."""
 
 NEARLY_ALL = 0.9
 """Of the records, so many must be named by a column that is refused though nothing else speaks for it."""
@@ -34,8 +33,8 @@ NEARLY_ALL = 0.9
 HALF = 0.5
 """Of the records, so many must be named by a column that is looked at at all."""
 
-_VOTERS = 5000
-"""More records than these are not asked; these decide any case."""
+_ENOUGH = 10
+"""Different rows of several columns, which fewer would have by chance in both tables equally often."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,14 +77,16 @@ def check_row_order(original: Table, masked: Table) -> None:
     keys += _renamed_keys(original, masked, shared) or ([] if keys else _joint_keys(codes))
     if not keys:
         return
-    votes = _Votes(original.frame, masked.frame, shared)
-    support = [votes.for_key(key) for key in keys]
-    strongest = int(np.argmax(support))
-    if support[strongest] >= CLEAR:
-        raise DataError(_refusal(original, masked, keys[strongest]))
-    doubtful = [key for key, for_it in zip(keys, support, strict=True) if key.certain and for_it > -CLEAR]
-    if doubtful and not _named_in_order(original.frame, [name for name in shared if name not in codes]):
-        raise DataError(_refusal(original, masked, doubtful[0]))
+    votes = RowVotes(original.frame, masked.frame, shared, codes)
+    in_place = [name for name in shared if name not in codes]
+    refused = []
+    for key in keys:
+        support = votes.support(key.partner, [name for name, _ in key.columns])
+        doubtful = key.certain and support > -IN_PLACE
+        if support >= APART or (doubtful and (support > 0 or not _vouched(original.frame, in_place, key))):
+            refused.append((support >= APART, _takes_id(original, masked, key), support, key))
+    if refused:
+        raise DataError(_refusal(original, masked, max(refused, key=lambda case: case[:3])[3]))
 
 
 def _moved(first: pd.DataFrame, second: pd.DataFrame, names: Sequence[str]) -> dict[str, CellCodes]:
@@ -142,13 +143,17 @@ def _joint_keys(codes: dict[str, CellCodes]) -> list[_Key]:
     if not same:
         return []
     joint = _joined(list(same.values()))
-    groups = {tuple(same): joint} if _same_values(joint) else {(name,): each for name, each in same.items()}
-    keys = []
-    for names, each in groups.items():
-        columns = tuple((name, name) for name in names)
-        key = _key(columns, each) or _Key(columns, _in_turn(each), certain=False)
-        keys.append(key)
-    return keys
+    if not _same_values(joint):
+        return [_joint_key((name,), each, certain=False) for name, each in same.items()]
+    # Values that were exchanged in each column by itself hardly make the same rows again.
+    certain = joint.count >= max(_ENOUGH, 1 + max(each.count for each in same.values()))
+    return [_joint_key(tuple(same), joint, certain=certain)]
+
+
+def _joint_key(names: tuple[str, ...], codes: CellCodes, *, certain: bool) -> _Key:
+    columns = tuple((name, name) for name in names)
+    key = _key(columns, codes) or _Key(columns, _in_turn(codes), certain=False)
+    return replace(key, certain=certain or key.certain)
 
 
 def _same_values(codes: CellCodes) -> bool:
@@ -174,75 +179,23 @@ def _in_turn(codes: CellCodes) -> IndexArray:
     return partner
 
 
-class _Votes:
-    """Whether records are nearer to the partner that a key gives them than to the one in their row."""
-
-    def __init__(self, original: pd.DataFrame, masked: pd.DataFrame, shared: Sequence[str]) -> None:
-        self._frames = (original, masked)
-        self._shared = shared
-        self._places: dict[str, _Places | None] = {}
-
-    def for_key(self, key: _Key) -> float:
-        """By how many standard deviations more records are nearer by the key; below 0 row by row."""
-        rows = np.flatnonzero((key.partner >= 0) & (key.partner != np.arange(len(key.partner))))
-        rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), _VOTERS)).astype(np.intp)]
-        nearer = np.zeros(len(rows))
-        for name in self._shared:
-            if (name, name) in key.columns:
-                continue
-            if name not in self._places:
-                self._places[name] = _places(*(frame[name] for frame in self._frames))
-            places = self._places[name]
-            if places is not None:
-                gain = places.gaps(rows, rows) - places.gaps(rows, key.partner[rows])
-                nearer += np.nan_to_num(np.sign(gain))
-        by_key, by_row = int((nearer > 0).sum()), int((nearer < 0).sum())
-        return (by_key - by_row) / math.sqrt(max(by_key + by_row, 1))
+def _vouched(frame: pd.DataFrame, in_place: Sequence[str], key: _Key) -> bool:
+    """Whether a column that is the same in both tables names nearly all records, others than the key."""
+    rows = displaced(key.partner)
+    for name in in_place:
+        if frame[name].nunique() >= NEARLY_ALL * len(frame):
+            cells = frame[name].to_numpy()
+            if bool((cells[rows] != cells[key.partner[rows]]).any()):
+                return True
+    return False
 
 
-@dataclass(frozen=True, eq=False)
-class _Places:
-    """The cells of a column in either table: how many are below them, or their codes; NaN if missing."""
-
-    first: FloatArray
-    second: FloatArray
-    ranked: bool
-
-    def gaps(self, rows: IndexArray, partners: IndexArray) -> FloatArray:
-        """How far apart the cells of records and partners are."""
-        gaps = np.abs(self.first[rows] - self.second[partners])
-        return gaps if self.ranked else np.minimum(gaps, 1.0)
-
-
-def _places(first: pd.Series, second: pd.Series) -> _Places | None:
-    """Where the cells of a column stand; None when it says nothing about the order of rows.
-
-    Files that are both sorted by a column, or both numbered anew, agree in it whatever their rows are.
-    """
-    if are_numeric(first, second):
-        numbers = [
-            pd.Series(column.to_numpy(dtype=np.float64, na_value=np.nan)) for column in (first, second)
-        ]
-        if all(column.is_monotonic_increasing for column in numbers):
-            return None
-        ranks = [column.rank(pct=True).to_numpy(dtype=np.float64) for column in numbers]
-        return _Places(ranks[0], ranks[1], ranked=True)
-    codes = cell_codes(first, second)
-    if _in_blocks(codes.first) and _in_blocks(codes.second):
-        return None
-    sides = [np.where(side >= 0, side, np.nan) for side in (codes.first, codes.second)]
-    return _Places(sides[0], sides[1], ranked=False)
-
-
-def _in_blocks(codes: IndexArray) -> bool:
-    """Whether equal codes stand together, as where a table is sorted by them."""
-    distinct = len(np.unique(codes))
-    return bool(distinct < len(codes) and int((np.diff(codes) != 0).sum()) + 1 == distinct)
-
-
-def _named_in_order(frame: pd.DataFrame, names: Sequence[str]) -> bool:
-    """Whether one of these columns, which are the same in both tables, names nearly all records."""
-    return any(frame[name].nunique() >= NEARLY_ALL * len(frame) for name in names)
+def _takes_id(original: Table, masked: Table, key: _Key) -> bool:
+    """Whether `--id` would take the column of a key."""
+    first, second = key.columns[0]
+    columns = (original.frame[first], masked.frame[second])
+    alone = len(key.columns) == 1 and all(column.is_unique for column in columns)
+    return bool(alone and not any(column.isna().any() for column in columns))
 
 
 def _refusal(original: Table, masked: Table, key: _Key) -> str:
@@ -254,7 +207,7 @@ def _refusal(original: Table, masked: Table, key: _Key) -> str:
             f"column {first!r} of {original.source} and column {second!r} of {masked.source} have the same "
             f"values in different orders; give both the same name and align the records with --id ({anyway})"
         )
-    if len(key.columns) == 1 and key.certain:
+    if _takes_id(original, masked, key):
         return (
             f"{files} have the same values in column {first!r} in different orders; align the records with "
             f"--id {shlex.quote(first)} ({anyway})"

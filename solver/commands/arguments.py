@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+from datasets.errors import DataError
 from datasets.names import parse_names
 from formulations.aggregators import AGGREGATORS
 from formulations.block_indicator import DEFAULT_MARGIN
@@ -23,7 +24,11 @@ def add_files(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("file pair (the embedded default pair when left out)")
     group.add_argument("--original", metavar="FILE", help="original file, CSV or Parquet")
     group.add_argument("--masked", metavar="FILE", help="masked file, CSV or Parquet")
-    group.add_argument("--attributes", metavar="A,B,C", help="attributes to compare; default: all columns")
+    group.add_argument(
+        "--attributes",
+        metavar="A,B,C",
+        help="attributes to compare, a name with a comma in double quotes; default: all columns",
+    )
     add_alignment(group)
     group.add_argument("--drop-constant", action="store_true", help="leave constant attributes out")
 
@@ -113,12 +118,12 @@ def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
         "standardisation": arguments.standardisation,
         "differences": arguments.differences,
         "k_additive": whole_number(arguments.k_additive, "--k-additive"),
-        "attributes": names(arguments.attributes),
+        "attributes": names(arguments.attributes, "--attributes"),
         "id_column": arguments.id,
         "row_by_row": arguments.row_by_row or None,
         "drop_constant": arguments.drop_constant or None,
-        "nominal": names(arguments.nominal),
-        "ordinal": names(arguments.ordinal),
+        "nominal": names(arguments.nominal, "--nominal"),
+        "ordinal": names(arguments.ordinal, "--ordinal"),
         "schema": arguments.schema,
         "masking": arguments.masking,
     }
@@ -144,9 +149,17 @@ def engine_options(arguments: argparse.Namespace) -> EngineOptions:
     return options
 
 
-def names(text: str | None) -> list[str] | None:
-    """A list separated by commas, where a name with a comma stands in double quotes."""
-    return None if text is None else list(parse_names(text))
+def names(text: str | None, option: str) -> list[str] | None:
+    """Column names separated by commas, where one that has a comma stands in double quotes."""
+    try:
+        return None if text is None else list(parse_names(text))
+    except DataError as error:
+        raise UsageError(f"{option}: {error}") from None
+
+
+def words(text: str | None) -> list[str] | None:
+    """A list separated by commas."""
+    return None if text is None else [word.strip() for word in text.split(",")]
 
 
 def time_limit(text: str) -> float | None:

@@ -17,9 +17,9 @@ from solver.commands.arguments import (
     add_problem,
     add_run,
     engine_options,
-    names,
     problem_options,
     time_limit,
+    words,
 )
 from solver.commands.progress import progress_line
 from solver.commands.targets import check_targets
@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
         result = compare(
             arguments.original,
             arguments.masked,
-            backends=names(arguments.backends),
+            backends=words(arguments.backends),
             time_limit=limit,
             options=settings,
             start=not arguments.no_start,

@@ -133,13 +133,13 @@ def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """Those fields of `LinkOptions` that the user has given."""
     given = {
         "direction": arguments.direction,
-        "attributes": names(arguments.attributes),
-        "original_attributes": names(arguments.original_attributes),
-        "masked_attributes": names(arguments.masked_attributes),
+        "attributes": names(arguments.attributes, "--attributes"),
+        "original_attributes": names(arguments.original_attributes, "--original-attributes"),
+        "masked_attributes": names(arguments.masked_attributes, "--masked-attributes"),
         "id_column": arguments.id,
         "row_by_row": arguments.row_by_row or None,
-        "nominal": names(arguments.nominal),
-        "ordinal": names(arguments.ordinal),
+        "nominal": names(arguments.nominal, "--nominal"),
+        "ordinal": names(arguments.ordinal, "--ordinal"),
         "schema": arguments.schema,
         "training": arguments.training,
         "ties": arguments.ties,

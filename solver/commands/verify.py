@@ -89,7 +89,7 @@ def _files(arguments: argparse.Namespace, setting: Setting) -> FilePair:
             )
         ),
     }
-    given = names(arguments.attributes)
+    given = names(arguments.attributes, "--attributes")
     if given is not None and tuple(given) != attributes:
         raise UsageError(
             f"--attributes: {arguments.fit} is about {shown_names(attributes, ',')}; leave the option out"

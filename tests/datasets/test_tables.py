@@ -76,7 +76,7 @@ def test_missing_file_folder_and_unknown_suffix(tmp_path: Path) -> None:
     assert _message(tmp_path / "folder.csv") == "folder.csv is a folder; give a CSV file"
     (tmp_path / "x.xlsx").write_bytes(b"PK")
     assert _message(tmp_path / "x.xlsx") == (
-        "x.xlsx: unknown kind of file '.xlsx'; use one of .csv, .parquet, .pq"
+        "x.xlsx: Excel files are not read; save it as CSV (UTF-8) under a name that ends in .csv"
     )
     assert _message(tmp_path / "plain") == (
         "plain: unknown kind of file 'without a suffix'; use one of .csv, .parquet, .pq"

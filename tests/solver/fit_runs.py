@@ -11,9 +11,9 @@ import pytest
 from solver import evaluate, fit
 
 KEYS = {
-    "aggregator", "aggregator_options", "attributes", "backend", "baselines", "best_known", "candidates",
-    "certificate", "command",
-    "differences", "direction", "engine", "importance", "interaction", "limit", "linked",
+    "aggregator", "aggregator_options", "alignment", "attributes", "backend", "baselines", "best_known",
+    "candidates", "certificate", "command", "differences", "direction", "engine", "importance",
+    "interaction", "limit", "linked",
     "linked_upper_bound", "linkrisk", "lost", "margin", "model", "name", "notes", "parameters", "phases",
     "records", "records_table", "seconds", "seed", "standardisation", "status", "threads", "tie_breaking",
     "tied", "ties", "time_limit", "trace", "versions",

@@ -51,6 +51,12 @@ def write_with_ids(name: str, ids: list[object]) -> None:
     write(csv_text(rows, ("id", *NAMES)), name)  # type: ignore[arg-type]
 
 
+def write_shuffled() -> None:
+    """Write the masked file with ids and in another order: every third record first."""
+    rows = [[at, *row] for at, row in enumerate(noisy(survey()))]
+    write(csv_text(sorted(rows, key=lambda row: row[0] % 3), ("id", *NAMES)))  # type: ignore[arg-type]
+
+
 BY_ID = ["--id", "id"]
 
 Spoil = Callable[[], object]
@@ -90,7 +96,7 @@ CASES: dict[str, tuple[Spoil, list[str], str]] = {
     "NUL bytes": (
         lambda: write("age,income,hours\n1,2,3\n".encode("utf-16-le")),
         [],
-        "masked.csv, line 1: a NUL byte; this is not a text file, save it as UTF-8 CSV",
+        "masked.csv is UTF-16 text, whatever its name says; save it as UTF-8",
     ),
     "ragged": (
         lambda: write("age,income,hours\n1,2,3\n1,2\n"),
@@ -110,7 +116,23 @@ CASES: dict[str, tuple[Spoil, list[str], str]] = {
     "unknown suffix": (
         lambda: write("", "masked.sav"),
         ["--masked", "masked.sav"],
-        "masked.sav: unknown kind of file '.sav'; use one of .csv, .parquet, .pq",
+        "masked.sav: SPSS files are not read; save it as CSV (UTF-8) under a name that ends in .csv",
+    ),
+    "an Excel file": (
+        lambda: write(b"PK\x03\x04" + bytes(60)),
+        [],
+        "masked.csv is an Excel file, whatever its name says; save it as CSV (UTF-8)",
+    ),
+    "rows in another order": (
+        lambda: (write_with_ids("original.csv", [*range(30)]), write_shuffled()),
+        ["--attributes", "age,income,hours"],
+        "original.csv and masked.csv have the same values in column 'id' in different orders; align the "
+        "records with --id id (--row-by-row takes the rows as they stand)",
+    ),
+    "two ways to say who is who": (
+        lambda: None,
+        ["--id", "id", "--row-by-row"],
+        "--id and --row-by-row are two ways to say who is who; give one of them",
     ),
     "missing column": (
         lambda: write("age,income\n1,2\n2,1\n"),
@@ -146,7 +168,8 @@ CASES: dict[str, tuple[Spoil, list[str], str]] = {
     "NaN": (
         lambda: write_cell(2, 0, math.nan, "original.csv"),
         [],
-        "original.csv, column 'age', row 2: missing value; fill it in or choose other --attributes",
+        "original.csv, column 'age', row 2: 'nan' stands for a missing value; fill it in, choose other "
+        "--attributes, or name the column in --nominal where this is a category",
     ),
     "infinity": (
         lambda: write_cell(30, 0, -math.inf),
@@ -219,7 +242,7 @@ CASES: dict[str, tuple[Spoil, list[str], str]] = {
     "empty attribute": (
         lambda: None,
         ["--attributes", "age,,hours"],
-        "original.csv has no column '' (attribute); there are: age, income, hours",
+        "--attributes: 'age,,hours' has an empty attribute name; write names separated by single commas",
     ),
 }
 

@@ -147,6 +147,7 @@ DETAILS = {
     "aggregator_options": {},
     "direction": "original-to-masked",
     "margin": 1e-5,
+    "notes": [],
 }
 
 

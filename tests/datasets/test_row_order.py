@@ -1,0 +1,260 @@
+"""Rows out of order: which pairs are refused, with the exact line, and which swapped columns are not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from datasets.embedded import load_wdbc
+from datasets.errors import DataError
+from datasets.files import write_table
+from datasets.masking.noise import AdditiveNoise
+from datasets.masking.rank_swapping import RankSwapping
+from datasets.table_pair import make_table_pair
+
+RECORDS = 60
+ANYWAY = "(--row-by-row takes the rows as they stand)"
+BY_ID = f"original and masked have the same values in column 'id' in different orders; align the records with --id id {ANYWAY}"  # noqa: E501
+
+
+def people(records: int = RECORDS, seed: int = 3) -> pd.DataFrame:
+    """Ages, and incomes that grow with them."""
+    random = np.random.default_rng(seed)
+    age = random.integers(18, 90, records)
+    return pd.DataFrame(
+        {
+            "id": random.permutation(records) + 1000,
+            "age": age,
+            "income": 400.0 * age + random.normal(0, 3000, records).round(2),
+            "town": random.choice(["A", "B", "C"], records),
+        }
+    )
+
+
+def noisy(frame: pd.DataFrame, seed: int = 4) -> pd.DataFrame:
+    random = np.random.default_rng(seed)
+    income = frame["income"] + random.normal(0, 4000, len(frame)).round(2)
+    return frame.assign(age=frame["age"] + random.integers(-8, 9, len(frame)), income=income)
+
+
+def shuffled(frame: pd.DataFrame, seed: int = 5) -> pd.DataFrame:
+    order = np.random.default_rng(seed).permutation(len(frame))
+    return frame.iloc[order].reset_index(drop=True)
+
+
+def exchanged(frame: pd.DataFrame, first: int, second: int) -> pd.DataFrame:
+    """Two rows in each other's place."""
+    order = np.arange(len(frame))
+    order[[first, second]] = order[[second, first]]
+    return frame.iloc[order].reset_index(drop=True)
+
+
+def refusal(original: object, masked: object) -> str:
+    with pytest.raises(DataError) as caught:
+        make_table_pair(original, masked)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def is_read(original: object, masked: object) -> bool:
+    pair = make_table_pair(original, masked)
+    return pair.alignment == "row by row" and pair.notes == ()
+
+
+ID_KINDS = {
+    "whole numbers": (lambda ids: ids, lambda ids: ids),
+    "doubles": (lambda ids: ids + 0.5, lambda ids: ids + 0.5),
+    "text": (lambda ids: "P" + ids.astype(str), lambda ids: "P" + ids.astype(str)),
+    "leading zeros": (lambda ids: "00" + ids.astype(str), lambda ids: "00" + ids.astype(str)),
+    "numbers and text": (lambda ids: ids, lambda ids: ids.astype(str)),
+    "numbers and doubles": (lambda ids: ids, lambda ids: ids.astype(float)),
+    "doubles and text": (lambda ids: ids.astype(float).astype(str), lambda ids: ids),
+    "beyond 2**53": (lambda ids: ids + 2**60, lambda ids: ids + 2**60),
+}
+
+
+@pytest.mark.parametrize("kind", ID_KINDS)
+@pytest.mark.parametrize("mask", [noisy, lambda frame: frame], ids=["noise", "nothing"])
+def test_a_shuffled_file_with_an_id_is_refused(kind, mask):
+    before, after = ID_KINDS[kind]
+    original = people()
+    masked = shuffled(mask(original))
+    original, masked = (
+        frame.assign(id=change(frame["id"])) for frame, change in ((original, before), (masked, after))
+    )
+    assert refusal(original, masked) == BY_ID
+    assert make_table_pair(original, masked, id_column="id").alignment == "id id"
+    assert make_table_pair(original, masked, row_by_row=True).alignment == "row by row"
+
+
+@pytest.mark.parametrize("columns", [["id", "income"], ["id", "town"], ["id"]])
+def test_other_columns_may_be_few_or_none(columns):
+    original = people()
+    assert refusal(original[columns], shuffled(noisy(original))[columns]) == BY_ID
+
+
+@pytest.mark.parametrize("many", [1, 2, 5])
+def test_a_few_rows_out_of_order_are_enough(many):
+    original = people()
+    masked = noisy(original)
+    for pair in range(many):
+        masked = exchanged(masked, 2 * pair, 2 * pair + 1)
+    assert refusal(original, masked) == BY_ID
+
+
+def test_a_few_rows_out_of_order_of_an_untouched_file():
+    original = people()
+    assert refusal(original, exchanged(original, 3, 40)) == BY_ID
+
+
+@pytest.mark.parametrize("kept", [59, 57, 54, 35])
+def test_not_all_ids_need_to_be_shared(kept):
+    """Nearly all are enough by themselves; of fewer, down to half, the other columns decide."""
+    original = people()
+    masked = noisy(original)
+    masked.loc[kept:, "id"] = 9000 + np.arange(RECORDS - kept)
+    assert is_read(original, masked)
+    assert refusal(original, shuffled(masked)) == BY_ID
+    if kept >= 54:
+        assert refusal(original[["id"]], shuffled(masked)[["id"]]) == BY_ID
+    else:
+        assert is_read(original[["id"]], shuffled(masked)[["id"]])
+
+
+def test_an_id_that_stands_twice_is_named_all_the_same():
+    original = people()
+    masked = noisy(original)
+    masked.loc[1, "id"] = masked.loc[0, "id"]
+    assert refusal(original, shuffled(masked)) == (
+        "original and masked have the same values in column id in different orders; sort both files alike, "
+        f"or add a column that says who is who and name it with --id {ANYWAY}"
+    )
+
+
+def test_ids_under_different_names():
+    original = people()
+    masked = shuffled(noisy(original)).rename(columns={"id": "person"})
+    assert refusal(original, masked) == (
+        "column 'id' of original and column 'person' of masked have the same values in different orders; "
+        f"give both the same name and align the records with --id {ANYWAY}"
+    )
+    assert is_read(original, noisy(original).rename(columns={"id": "person"}))
+
+
+def test_a_name_that_a_shell_would_split_is_quoted():
+    original = people().rename(columns={"id": "person, number"})
+    assert refusal(original, shuffled(noisy(original))) == (
+        "original and masked have the same values in column 'person, number' in different orders; align the "
+        f"records with --id 'person, number' {ANYWAY}"
+    )
+
+
+def test_files_without_an_id_that_are_the_same_in_another_order():
+    """No column has each value once, and their rows are the same all the same."""
+    random = np.random.default_rng(8)
+    original = pd.DataFrame({name: random.integers(0, 8, 200) for name in "ABC"})
+    message = (
+        "original and masked have the same values in columns A, B, C in different orders; sort both files "
+        f"alike, or add a column that says who is who and name it with --id {ANYWAY}"
+    )
+    assert refusal(original, shuffled(original)) == message
+    texts = original.astype(str)
+    assert refusal(texts, shuffled(texts)) == message
+    # Each column exchanged by itself makes other rows.
+    assert is_read(original, original.apply(lambda column: random.permutation(column.to_numpy())))
+
+
+def test_rows_sorted_anew_without_an_id_are_seen_by_what_was_not_masked():
+    original = people(400).drop(columns="id")
+    original["town"] = "T" + (original["age"] // 20).astype(str)
+    masked = noisy(original).sort_values("income").reset_index(drop=True)
+    assert refusal(original, masked) == (
+        "original and masked have the same values in column town in different orders; sort both files alike, "
+        f"or add a column that says who is who and name it with --id {ANYWAY}"
+    )
+
+
+def test_a_column_that_counts_rows_speaks_for_no_order():
+    original = people().assign(row=np.arange(RECORDS))
+    masked = shuffled(noisy(original)).assign(row=np.arange(RECORDS))
+    assert refusal(original, masked) == BY_ID
+    both = original.sort_values("income"), noisy(original).sort_values("income")
+    both = tuple(frame.reset_index(drop=True) for frame in both)
+    assert refusal(*both) == BY_ID
+
+
+@pytest.mark.parametrize("percent", [2, 10, 25])
+@pytest.mark.parametrize("columns", [("income",), ("age", "income"), ("id", "age", "income")])
+def test_rank_swapped_columns_are_read(percent, columns):
+    original = people(300)
+    masked = RankSwapping(attributes=columns, percent=percent).apply(original, 1)
+    assert is_read(original, masked)
+
+
+def test_columns_all_swapped_each_by_itself_are_read():
+    """Six columns of real records and nothing else, also a hundred of them, also when some are exchanged."""
+    names = ("radius_mean", "texture_mean", "area_mean", "smoothness_mean", "symmetry_mean", "area_worst")
+    real = load_wdbc()[list(names)]
+    real += np.random.default_rng(0).normal(0, 1e-9, real.shape)  # all values differ
+    for records in (100, len(real)):
+        original = real.head(records)
+        for percent in (2, 5, 15):
+            masked = RankSwapping(attributes=names, percent=percent).apply(original, 0)
+            assert is_read(original, masked)
+            with_id = original.assign(id=np.arange(records)), masked.assign(id=np.arange(records))
+            assert is_read(*with_id)
+            assert refusal(with_id[0], shuffled(with_id[1])) == BY_ID
+
+
+def test_a_swapped_column_beside_an_untouched_id_is_read():
+    """Nothing else is there to judge by: an id in the order of the rows decides."""
+    original = people()[["id", "income"]]
+    masked = RankSwapping(attributes=("income",), percent=10).apply(original, 1)
+    assert is_read(original, masked)
+    numbered = [frame.assign(id=np.arange(RECORDS)) for frame in (original, masked)]
+    assert is_read(*numbered)
+    alone = refusal(original[["income"]], masked[["income"]])
+    assert alone.startswith(
+        "original and masked have the same values in column 'income' in different orders;"
+    )
+
+
+def test_suppressed_cells_speak_for_no_order():
+    original = people(200)
+    masked = RankSwapping(attributes=("income",), percent=10).apply(original, 1)
+    random = np.random.default_rng(2)
+    for name in ("age", "town"):
+        masked[name] = masked[name].astype(object).where(random.random(200) < 0.3, None)
+    assert is_read(original.drop(columns="id"), masked.drop(columns="id"))
+
+
+def test_noise_is_no_other_order():
+    original = people()
+    masked = AdditiveNoise(attributes=("age", "income"), percent=50).apply(original, 1)
+    assert is_read(original, masked)
+
+
+def test_files_are_judged_as_frames_are(tmp_path: Path):
+    original = people()
+    masked = shuffled(noisy(original))
+    for suffix in ("csv", "parquet"):
+        paths = [tmp_path / f"{name}.{suffix}" for name in ("o", "m")]
+        for frame, path in zip((original, masked), paths, strict=True):
+            write_table(frame, path)
+        assert refusal(*paths) == BY_ID.replace("original", str(paths[0])).replace("masked", str(paths[1]))
+        assert make_table_pair(*paths, id_column="id").partner.tolist() == [
+            masked["id"].tolist().index(identifier) for identifier in original["id"]
+        ]
+
+
+def test_a_parquet_file_with_a_named_index_has_a_column_more(tmp_path: Path):
+    original = people().set_index("id")
+    masked = shuffled(noisy(people())).set_index("id")
+    paths = [tmp_path / f"{name}.parquet" for name in ("o", "m")]
+    for frame, path in zip((original, masked), paths, strict=True):
+        frame.to_parquet(path)
+    assert refusal(*paths) == BY_ID.replace("original", str(paths[0])).replace("masked", str(paths[1]))
+    assert make_table_pair(*paths, id_column="id").alignment == "id id"
