@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.pair import Ties
-from solver.backends.base import Status
 from solver.engines.base import EngineOptions
 from solver.linkage.baselines import best_known
 from solver.linkage.evaluator import Evaluation
@@ -38,12 +37,8 @@ def answer(problem: Problem, run: Run, choices: EngineOptions, engine: str, comm
     command : str or None
         The command line to note.
     """
-    aggregator, system, record = problem.aggregator, run.system, run.record
-    record.theta = aggregator.exact(record.theta)  # counted as they are written, and exactly in the domain
-    evaluation = run.final  # before the outcome, which may depend on it
-    outcome, status = run.outcome, run.outcome.status
-    if status is Status.OPTIMAL and evaluation.linked_weight < record.bound - 1e-9:
-        status = Status.FEASIBLE
+    evaluation = run.final  # before all else, which may depend on it
+    aggregator, system, record, outcome = problem.aggregator, run.system, run.record, run.outcome
     seconds = record.clock.seconds
     expected = {}
     if problem.pair.ties is Ties.SHARE:
@@ -77,7 +72,7 @@ def answer(problem: Problem, run: Run, choices: EngineOptions, engine: str, comm
     return FitResult(
         linked=evaluation.count,
         linked_upper_bound=most_blocks(problem.pair.weight[~system.lost], record.bound),
-        status=status.value,
+        status=outcome.status.value,
         limit=None if outcome.limit is None else outcome.limit.value,
         parameters=aggregator.decode(record.theta),
         records=problem.pair.blocks,

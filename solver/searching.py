@@ -119,11 +119,16 @@ class Run:
 
         Blocks that neither this nor the count of these parameters has looked at are not `settled`.
         """
-        form = self.system.aggregator.form(self.record.theta)
-        until = _last_call(self.record.clock)
-        evaluation = self.evaluator.final(form, lambda: self.record.clock.seconds >= until)
-        # What was counted in part before may now be more.
-        self.record.improve(self.record.theta, evaluation.linked_weight)
+        aggregator, record = self.system.aggregator, self.record
+        record.theta = aggregator.exact(record.theta)  # as they are written, and exactly in the domain
+        until = _last_call(record.clock)
+        evaluation = self.evaluator.final(
+            aggregator.form(record.theta), lambda: record.clock.seconds >= until
+        )
+        # What was counted in part before may now be more; and less, by a rounding that was moved inside.
+        record.improve(record.theta, evaluation.linked_weight)
+        if evaluation.settled.all():
+            record.linked = evaluation.linked_weight
         self.outcome = out_of_time(self.record, self.outcome)
         compared = int(evaluation.settled.sum())
         if compared < evaluation.settled.size:

@@ -195,8 +195,15 @@ class TwoAdditiveChoquet(_KAdditive, SimplexAggregator):
         Of a pair's minimum and maximum only the one with more weight keeps any: both with equal weights are
         the two attributes.
         """
-        grid = np.round(np.clip(theta, 0.0, None) / _GRID) * _GRID
-        return self._from_moebius(self.moebius(grid))
+        theta = np.clip(theta, 0.0, None)
+        maxima = theta[-self._pairs[0].size :] if self._pairs[0].size else theta[:0]
+        if not maxima.any():  # nothing is added up
+            return theta
+        return self._from_moebius(self.moebius(np.round(theta / _GRID) * _GRID))
+
+    def repair(self, theta: FloatArray) -> FloatArray:
+        """Clip and normalise, exactly."""
+        return self.exact(super().repair(theta))
 
     def sample(self, count: int, generator: np.random.Generator) -> FloatArray:
         """Dirichlet draws over the extreme points, and additive measures among them."""
@@ -275,7 +282,7 @@ class KAdditiveChoquet(_KAdditive):
         inside, slack = matrix @ self.equal(), matrix @ point
         short = slack < 0.0
         share = float((-slack[short] / (inside[short] - slack[short])).max()) if short.any() else 0.0
-        return np.asarray(point + share * (self.equal() - point))
+        return self.exact(np.asarray(point + share * (self.equal() - point)))
 
     def exact(self, theta: FloatArray) -> FloatArray:
         """Monotone: coefficients of single attributes are raised where rounding has cost them something."""

@@ -152,7 +152,7 @@ class Mahalanobis(Aggregator):
         # A hair above zero: reassembling the matrix costs a rounding that must not turn it indefinite.
         lifted = np.maximum(values, 1e-14 * max(values[-1], 1e-300)) if values[0] <= 0.0 else values
         matrix = (vectors * lifted) @ vectors.T
-        return self._theta(matrix / np.trace(matrix))
+        return self.exact(self._theta(matrix / np.trace(matrix)))
 
     def exact(self, theta: FloatArray) -> FloatArray:
         """Positive semidefinite, entry for entry."""

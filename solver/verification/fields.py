@@ -19,7 +19,7 @@ LARGEST_FILE = 1 << 28
 MOST_ITEMS = 1 << 24
 """Commas and brackets in it: at sixty bytes a value, what is read stays far below two gigabytes."""
 
-LONGEST_NUMBER = 4_000
+LONGEST_NUMBER = 2_000
 """Digits of a whole number. The largest multipliers that are written have a few hundred."""
 
 

@@ -136,49 +136,56 @@ def _two_additive(
     return shares, found
 
 
-def check_table(fit: Fields, rows: Rows, theta: list[Fraction]) -> list[bool]:
-    """Check every cell of the table of records; whether each block is linked."""
+def check_table(fit: Fields, rows: Rows, theta: list[Fraction]) -> tuple[list[bool], list[bool]]:
+    """Check every cell of the table of records; an empty one says nothing.
+
+    Returns
+    -------
+    linked, told : list of bool
+        Whether each block is linked, and whether the table says so.
+    """
     settled, records = settled_blocks(rows, theta), rows.records
     table = fit.inner("records_table")
     demand(table.listed("columns") == COLUMNS, f"{table.where}, columns: they must be {', '.join(COLUMNS)}")
     content = table.listed("rows")
     demand(len(content) == records.blocks, f"{table.where}: there are {records.blocks} records")
+    told = []
     for at, (item, block) in enumerate(zip(content, settled, strict=True)):
         row, place = listed(item, table.where), f"{table.where}: row {at + 1}"
-        right = len(row) == len(COLUMNS) and row[0] == records.labels[at] and row[1] is block.linked
+        right = len(row) == len(COLUMNS) and row[0] == records.labels[at]
+        right = right and (row[1] is None or row[1] is block.linked)
         state = "linked" if block.linked else "not linked"
         demand(right, f"{place} should be record {records.labels[at]}, {state}")
         _check_row(row, block, place)
-    return [block.linked for block in settled]
+        told.append(row[1] is True)
+    return [block.linked for block in settled], told
 
 
 def _check_row(row: list[object], block: Settled, place: str) -> None:
     _, _, rank, distance, nearest, margin, ties = row
     for name, told, (least, most) in (("rank", rank, block.rank), ("ties", ties, block.ties)):
-        demand(least <= whole(told, place) <= most, f"{place}, {name}: {told}, but it is {least}")
+        right = told is None or least <= whole(told, place) <= most
+        demand(right, f"{place}, {name}: {told}, but it is {least}")
     apart = block.nearest - block.distance if math.isfinite(block.distance) else math.inf
-    scale = max(
-        (abs(value) for value in (block.distance, block.nearest) if math.isfinite(value)), default=0.0
-    )
+    sizes = [abs(value) for value in (block.distance, block.nearest) if math.isfinite(value)]
+    slack = 2 * block.error + CLOSE * max(sizes, default=0.0)
     for name, value, here in (
         ("distance", distance, block.distance),
         ("nearest_other", nearest, block.nearest),
         ("margin", margin, apart),
     ):
-        if not math.isfinite(here):
-            demand(value is None, f"{place}, {name}: there is none")
+        if value is None:
+            demand(rank is None or not math.isfinite(here), f"{place}, {name}: it is {here:g}")
             continue
-        slack = 2 * block.error + CLOSE * scale
-        demand(
-            abs(real(value, f"{place}, {name}") - here) <= slack,
-            f"{place}, {name}: {value}, but it is {here:g}",
-        )
+        demand(math.isfinite(here), f"{place}, {name}: there is none")
+        off = abs(real(value, f"{place}, {name}") - here)
+        demand(off <= slack, f"{place}, {name}: {value}, but it is {here:g}")
 
 
 def check_euclid(fit: Fields, rows: Rows) -> bool:
     """Check the count of the Euclidean distance; whether the fit shows one."""
     baselines = fit.get("baselines")
-    if not isinstance(baselines, dict) or "euclid" not in baselines:
+    if not isinstance(baselines, dict) or baselines.get("euclid") is None:
         return False
     told = fit.inner("baselines").real("euclid")
     records = replace(rows.records, differences="squared")

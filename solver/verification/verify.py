@@ -130,7 +130,6 @@ def verify(
     method = proof.text("method")
     bound = _check_bound(rows, proof, method, fields.inner("bound"))
     weight = sum((records.weight(block) for block, is_linked in enumerate(linked) if is_linked), Fraction(0))
-    _check_expected(claim, "expected_links", weight, setting)
     count = _most_blocks(records, bound)
     demand(
         sum(linked) <= count and weight <= bound.weight,
@@ -201,10 +200,12 @@ def _check_links(claim: Fields, fields: Fields, rows: Rows, setting: Setting) ->
     for source in (claim, fields):
         check_measure(source.inner("parameters"), theta, rows.family, setting.attributes)
     check_importance(claim, theta, rows.family, setting.attributes)
-    linked = check_table(claim, rows, theta)
+    linked, told = check_table(claim, rows, theta)
     for source in (claim, fields):
-        told = source.whole("linked")
-        demand(told == sum(linked), f"{source.where}, linked: {told}, but the parameters link {sum(linked)}")
+        count = source.whole("linked")
+        demand(count == sum(told), f"{source.where}, linked: {count}, but the parameters link {sum(told)}")
+    weight = sum((records.weight(block) for block, is_told in enumerate(told) if is_told), Fraction(0))
+    _check_expected(claim, "expected_links", weight, setting)
     return linked
 
 

@@ -38,7 +38,7 @@ def read(name):
 
 
 def forge(**claims):
-    """The same claims in the fit and, where it has them, in the certificate; with `linked`, all records are."""
+    """The same claims in the fit and, where it has them, in the certificate; `linked` is then said of all."""
     fit, proof = read("fit.json"), read("proof.json")
     fit.update(claims)
     proof.update({key: value for key, value in claims.items() if key in proof})
@@ -86,9 +86,8 @@ def test_parameters_that_miss_their_family_by_a_billionth(family, parameters, me
     assert main([*CLAIM]) == 1
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert captured.err.startswith("rejected: proof.json, parameters") and captured.err.endswith(
-        f"{message}\n"
-    )
+    assert captured.err.startswith("rejected: proof.json, parameters")
+    assert captured.err.endswith(f"{message}\n")
 
 
 def test_a_fit_that_links_more_than_its_own_bound(capsys):
@@ -284,7 +283,7 @@ def test_every_column_of_the_table_of_records_is_checked(column, capsys):
     save(original, {name: values + random.normal(size=9) for name, values in original.items()})
     fit = fitted()
     cell = fit["records_table"]["rows"][4]
-    cell[column] = {0: "someone", 1: not cell[1]}.get(column, (cell[column] and cell[column] + 1) or 1)
+    cell[column] = "someone" if column == 0 else not cell[1] if column == 1 else (cell[column] or 0) + 1
     Path("fit.json").write_text(json.dumps(fit), encoding="utf-8")
     assert main([*CLAIM]) == 1
     assert captured_line(capsys).startswith("rejected: fit.json, records_table: row 5")
