@@ -72,7 +72,7 @@ def one_result(fields: Fields) -> dict[str, Any]:
         "records": sections.records_table(fields.nested("records_table")),
         "trace": charts.step_chart(sections.progress(fields)),
         "making": making.how_it_was_made(fields),
-        "command": fields.text("command"),
+        "command": None if fields.value("command") is None else fields.text("command"),
     }
 
 

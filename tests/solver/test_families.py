@@ -167,7 +167,7 @@ def test_a_family_that_cannot_take_the_attributes_is_a_row():
     assert frame["reason"].isna().tolist() == [True, False]
     assert frame["reason"][1] == reason
     assert "choquet: no result, a fuzzy measure" in repr(results)
-    page = Page(render_report({**results.to_dict(), "families": results.to_dict()["families"]}))
+    page = Page(render_report(results.to_dict()))
     assert "no result: a fuzzy measure on 13 attributes" in page.text
     assert "1 of 2 families have no result and are not covered" in page.text
 

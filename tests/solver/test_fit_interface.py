@@ -18,7 +18,7 @@ from solver.results import TABLE_COLUMNS
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
 
 
-EXACT_PHASES = {"rows", "first attack", "tree", "attack", "hitting sets"}
+EXACT_PHASES = {"baselines", "rows", "first attack", "tree", "attack", "hitting sets"}
 
 
 # ---------------------------------------------------------------- input and output
@@ -72,7 +72,7 @@ def test_the_json_has_everything_that_the_design_promises():
     model = check(fit(*files, engine="milp"), files)
     assert set(model) == KEYS
     assert (model["engine"], model["backend"], model["margin"]) == ("milp", "highs", 1e-5)
-    assert set(model["phases"]) == {"rows", "first attack", "build", "solve"}
+    assert set(model["phases"]) == {"baselines", "rows", "first attack", "build", "solve"}
 
 
 def test_the_result_reads_well():
@@ -98,8 +98,8 @@ def test_the_same_seed_gives_the_same_result(case):
 @pytest.mark.parametrize(
     ("engine", "phases"),
     [
-        ("exact", {"attack", "branch and cut", "pairs"}),
-        ("milp", {"attack", "build", "solve"}),
+        ("exact", {"compare", "attack", "branch and cut", "pairs"}),
+        ("milp", {"compare", "attack", "build", "solve"}),
     ],
 )
 def test_progress_is_told(engine, phases):

@@ -82,7 +82,7 @@ def test_a_distance_of_another_family_that_links_more_is_named():
     linked = known["linked"]
     assert f"more than any weighted mean: the classical Mahalanobis distance links {linked}\n" in text
     assert "the bound is about this family only; try --aggregator mahalanobis\n" in text
-    page = Page(render_report(result.to_dict() | {"command": "fit"}))
+    page = Page(render_report(result.to_dict()))
     rows = {row[0]: row for row in page.table("Distance")[1:]}
     assert rows["Classical Mahalanobis"][3] == "\N{EN DASH}"
     assert f"A distance of another family links more: Classical Mahalanobis, {linked}." in page.text
@@ -164,7 +164,7 @@ def test_attributes_that_print_as_zero_and_break_ties_are_named(name):
     assert "    sex   1.0000\n" in text
     assert f"    age   0.0000 (2.0e-06: breaks ties; without it, 0 of {result.linked} are linked)\n" in text
     assert "    idle  0\n" in text
-    page = Page(render_report(result.to_dict() | {"command": "fit"}))
+    page = Page(render_report(result.to_dict()))
     rows = {row[0]: row[1] for row in page.table("Attribute")[1:]}
     assert rows == {"sex": "1.0000", "age": "0.00002e\N{MINUS SIGN}06: breaks ties", "idle": "0"}
     assert f"Without it, 0 records are linked instead of {result.linked}." in page.text
@@ -182,7 +182,7 @@ def test_several_that_break_ties_are_counted_together():
     breaking = result.details["tie_breaking"]
     assert breaking == {"attributes": ["age", "idle"], "linked_without": 0}
     assert summary(result).count("without these 2, 0 of") == 2
-    page = Page(render_report(result.to_dict() | {"command": "fit"}))
+    page = Page(render_report(result.to_dict()))
     assert "age, idle print as zero" in page.text
 
 
@@ -289,7 +289,7 @@ def test_every_note_is_printed_and_on_the_page():
     text = summary(result)
     for note in notes:
         assert f"note: {note}\n" in text
-    page = Page(render_report(result.to_dict() | {"command": "fit"}))
+    page = Page(render_report(result.to_dict()))
     assert all(f"Note: {note}" in page.text for note in notes)
 
 
