@@ -16,7 +16,7 @@ import pandas as pd
 
 from datasets.errors import DataError
 from datasets.numeric import suggestion
-from datasets.schema import Attribute, Scale, Schema
+from datasets.schema import Scale, Schema
 
 IndexArray = npt.NDArray[np.intp]
 
@@ -166,13 +166,6 @@ def read_schema(path: str | Path) -> Schema:
     if not isinstance(content, dict):
         raise DataError(f'{path} is no schema: a schema is a JSON object with a list under "attributes"')
     return Schema.from_dict(content)
-
-
-def described(frame: pd.DataFrame, name: str, schema: Schema | None) -> Attribute:
-    """An attribute as the schema has it, or as its column tells."""
-    if schema is not None and name in schema.names:
-        return schema[name]
-    return Schema.from_frame(frame[[name]])[name]
 
 
 def categories_of(frame: pd.DataFrame, name: str, schema: Schema | None, source: str) -> Categories:

@@ -122,17 +122,20 @@ def write_table(frame: pd.DataFrame, path: str | Path) -> None:
     DataError
         If the suffix is unknown, the folder does not exist or the file cannot be written.
     """
-    path = Path(path)
-    if _kind(path) == "Parquet":
+    write_whole(path, table_bytes(frame, path))
+
+
+def table_bytes(frame: pd.DataFrame, path: str | Path) -> bytes:
+    """What `write_table` writes; a DataError when the suffix of `path` is unknown."""
+    if _kind(Path(path)) == "Parquet":
         buffer = io.BytesIO()
         frame.to_parquet(buffer, index=False)
-        write_whole(path, buffer.getvalue())
-    else:
-        write_whole(path, frame.to_csv(index=False, lineterminator="\n"))
+        return buffer.getvalue()
+    return frame.to_csv(index=False, lineterminator="\n").encode()
 
 
-def write_whole(path: str | Path, content: str | bytes) -> None:
-    """Write a file whole or not at all.
+def write_whole(path: str | Path, content: str | bytes, *, mode: int = 0o666) -> None:
+    """Write a file whole or not at all; `mode` says who may read it, as far as the user's umask allows.
 
     The content goes to a temporary file in the same folder, is flushed to the disk and then takes the name
     `path` in one step; on any failure the temporary file is removed and an older file at `path` stays as it
@@ -155,15 +158,16 @@ def write_whole(path: str | Path, content: str | bytes) -> None:
             with target.open("wb") as device:
                 device.write(data)
             return
-        _replace(target, data)
+        _replace(target, data, mode)
     except OSError as error:
         raise DataError(f"cannot write {path}: {_reason(error)}; nothing was written") from error
 
 
-def _replace(target: Path, data: bytes) -> None:
+def _replace(target: Path, data: bytes, mode: int) -> None:
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
-        with temporary.open("xb") as handle:
+        temporary.touch(mode, exist_ok=False)
+        with temporary.open("wb") as handle:
             handle.write(data)
             handle.flush()
             os.fsync(handle.fileno())

@@ -12,22 +12,10 @@ import pandas as pd
 from datasets.errors import DataError
 from datasets.names import shown_name
 from datasets.numeric import check_no_twins, suggestion
+from datasets.roles import Role as Role
+from datasets.roles import recognised_role
 
 _Kind = TypeVar("_Kind", bound=StrEnum)
-
-ID_NAMES = frozenset({"id", "identifier", "record", "recid"})
-
-
-class Role(StrEnum):
-    """What an intruder could do with an attribute.
-
-    An identifier names a record by itself, a quasi-identifier does so together with others, a confidential
-    attribute is what an intruder is after.
-    """
-
-    IDENTIFIER = "identifier"
-    QUASI_IDENTIFIER = "quasi-identifier"
-    CONFIDENTIAL = "confidential"
 
 
 class Scale(StrEnum):
@@ -112,19 +100,25 @@ class Schema:
 
     @classmethod
     def from_frame(
-        cls, frame: pd.DataFrame, *, identifiers: Iterable[str] = (), confidential: Iterable[str] = ()
+        cls,
+        frame: pd.DataFrame,
+        *,
+        identifiers: Iterable[str] = (),
+        confidential: Iterable[str] = (),
+        weights: Iterable[str] = (),
     ) -> Self:
         """Infer a schema from a table.
 
         Numbers are numeric, ordered categoricals ordinal, the rest nominal with the values that occur as
-        categories. Columns named id, identifier, record or ..._id whose values are all different are
-        identifiers; every other column is a quasi-identifier unless named in the arguments.
+        categories. Record ids and sampling weights are recognised where name and values agree
+        (`datasets.roles.recognised_role`); every other column is a quasi-identifier unless named in the
+        arguments.
 
         Parameters
         ----------
         frame : DataFrame
             The table.
-        identifiers, confidential : iterable of str
+        identifiers, confidential, weights : iterable of str
             Columns whose role is known.
 
         Raises
@@ -132,15 +126,16 @@ class Schema:
         DataError
             If a column named in the arguments does not exist.
         """
-        roles = dict.fromkeys(identifiers, Role.IDENTIFIER) | dict.fromkeys(confidential, Role.CONFIDENTIAL)
+        roles = dict.fromkeys(weights, Role.WEIGHT) | dict.fromkeys(confidential, Role.CONFIDENTIAL)
+        roles |= dict.fromkeys(identifiers, Role.IDENTIFIER)
         columns = [str(column) for column in frame.columns]
         for name in roles:
             if name not in columns:
                 raise DataError(f"the table has no column {name!r}{suggestion(name, columns, shown_name)}")
         return cls(
             tuple(
-                _infer(name, frame.iloc[:, position], roles.get(name))
-                for position, name in enumerate(columns)
+                _infer(name, column, roles.get(name) or recognised_role(name, column, columns))
+                for name, (_, column) in zip(columns, frame.items(), strict=True)
             )
         )
 
@@ -173,11 +168,7 @@ class Schema:
         return cls(tuple(_attribute_from_dict(row, position) for position, row in enumerate(rows, start=1)))
 
 
-def _infer(name: str, column: pd.Series, role: Role | None) -> Attribute:
-    if role is None:
-        lowered = name.lower()
-        looks_like_id = lowered in ID_NAMES or lowered.endswith("_id")
-        role = Role.IDENTIFIER if looks_like_id and column.is_unique else Role.QUASI_IDENTIFIER
+def _infer(name: str, column: pd.Series, role: Role) -> Attribute:
     if pd.api.types.is_numeric_dtype(column.dtype):
         return Attribute(name, role)
     if isinstance(column.dtype, pd.CategoricalDtype):

@@ -13,12 +13,14 @@ import functools
 import hashlib
 import inspect
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
 import numba
 import numpy as np
+from llvmlite.binding import get_host_cpu_name  # type: ignore[import-untyped]
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -159,3 +161,28 @@ def _named(match: re.Match[str]) -> list[str]:
     source = match["source"]
     names = re.findall(r"(?:^|[,(])\s*([\w.]+)", match["names"] or match["modules"])
     return [source, *(f"{source}.{name}" for name in names)] if source else names
+
+
+def mark(name: str) -> None:
+    """Note that everything called `name` has been compiled, from the sources as they are, on this machine."""
+    path = _mark(name)
+    if path is not None:
+        with contextlib.suppress(OSError):
+            path.touch()
+
+
+def is_marked(name: str) -> bool:
+    """Whether `mark` was called, for these very sources, on this machine; False where nothing can be kept."""
+    path = _mark(name)
+    return path is not None and path.exists()
+
+
+def _mark(name: str) -> Path | None:
+    """Where to note it: a file whose name holds a digest of all kernels and of what they run on."""
+    caches = [compiled._cache for compiled in _kernels if isinstance(compiled._cache, _Cache)]
+    if not caches:
+        return None
+    parts = sorted({cache._impl.digest for cache in caches})
+    parts += [numba.__version__, np.__version__, get_host_cpu_name(), sys.version]
+    digest = hashlib.sha256(" ".join(parts).encode()).hexdigest()[:_DIGITS]
+    return Path(min(cache.cache_path for cache in caches)) / f"{name}.{digest}.compiled"

@@ -17,7 +17,7 @@ from solver.linkage.evaluator import Evaluation
 from solver.parameters_shown import tie_breaking
 from solver.problem import Problem
 from solver.results import FitResult, RecordsTable, plain
-from solver.searching import Run
+from solver.within_limits import Run
 
 FloatArray = NDArray[np.float64]
 

@@ -15,7 +15,7 @@ from typing import Any, NoReturn, TextIO
 
 from solver.errors import INPUT_ERRORS, UsageError
 
-COMMANDS = ("fit", "compare", "evaluate", "verify", "link", "mask", "datasets")
+COMMANDS = ("fit", "compare", "evaluate", "verify", "link", "mask", "datasets", "compile")
 PROGRAM = "python -m solver"
 
 

@@ -6,6 +6,7 @@ import math
 import threading
 import time
 from enum import StrEnum
+from pathlib import Path
 
 import psutil
 
@@ -110,3 +111,23 @@ class Clock:
 def resident_megabytes() -> float:
     """Memory that this process holds, in millions of bytes."""
     return float(psutil.Process().memory_info().rss) / 1e6
+
+
+_USABLE = 0.8
+"""Share of the memory that is free which a run may take when nothing else is said."""
+
+_CGROUP = Path("/sys/fs/cgroup")
+
+
+def usable_megabytes() -> float:
+    """A memory limit for who names none: what this process holds, and most of what is free, in megabytes.
+
+    What is free is what the system has, or the container if that has less.
+    """
+    free = [float(psutil.virtual_memory().available)]
+    try:
+        most, held = ((_CGROUP / name).read_text() for name in ("memory.max", "memory.current"))
+        free.append(float(most) - float(held))
+    except (OSError, ValueError):  # no container, or none with a limit
+        pass
+    return resident_megabytes() + _USABLE * max(0.0, min(free)) / 1e6

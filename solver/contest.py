@@ -20,7 +20,8 @@ from solver.engines.isolated import EngineJob
 from solver.engines.scoring import Scorer
 from solver.linkage.evaluator import Evaluator
 from solver.problem import Problem
-from solver.searching import first_record, interruptible, problem_system
+from solver.searching import first_record, problem_system
+from solver.within_limits import interruptible
 
 FloatArray = NDArray[np.float64]
 

@@ -14,6 +14,7 @@ from formulations.aggregators.choquet import Choquet
 from formulations.distances import Differences
 from solver.answers import library_versions
 from solver.clock import Clock
+from solver.compiling import compile_once
 from solver.errors import INPUT_ERRORS, UsageError
 from solver.family_results import Family, FitResults
 from solver.problem import Problem, ProblemOptions, make_problem, with_aggregator
@@ -88,10 +89,13 @@ def fit_families(
     signed = options.differences == Differences.SIGNED
     carrier = "mahalanobis" if signed else "weighted-mean"
     first = make_problem(original, masked, replace(options, aggregator=carrier, k_additive=None))
-    search = _Families(first, request)
     problems = {name: _problem(first, name, options) for name in names}
     if not any(isinstance(problem, Problem) for problem in problems.values()):
         raise next(error for error in problems.values() if isinstance(error, Exception))
+    for name, problem in problems.items():
+        if isinstance(problem, Problem):
+            compile_once(name, request.report)  # before the clock runs
+    search = _Families(first, request)
     families = search.run(problems)
     if all(family.result is None for family in families):
         raise UsageError(next(family.reason for family in families if family.reason is not None))
@@ -111,7 +115,7 @@ class _Families:
 
     def __init__(self, first: Problem, request: FitRequest) -> None:
         self._first, self._request = first, request
-        self._whole = Clock(request.time_limit, request.memory_limit)
+        self._whole = request.clock()
         self._found: list[tuple[Aggregator, FloatArray]] = []
 
     def run(self, problems: dict[str, Problem | Exception]) -> list[Family]:
@@ -130,7 +134,7 @@ class _Families:
         """Search one family within its share of what remains for `left` of them."""
         remaining = self._whole.remaining
         share = None if remaining is None else max(remaining / left, 1e-9)
-        clock = Clock(share, self._request.memory_limit)
+        clock = Clock(share, self._whole.memory_limit)
         lifts = [(problem.aggregator.lift_from(other), theta) for other, theta in self._found]
         starts = [lift(theta) for lift, theta in lifts if lift is not None]
         name = problem.aggregator.name

@@ -13,7 +13,7 @@ from solver.families import fit_families, several
 from solver.family_results import FitResults
 from solver.problem import ProblemOptions, make_problem
 from solver.results import FitResult
-from solver.single_fit import FitRequest, Fitted, fit_one
+from solver.single_fit import AUTOMATIC, FitRequest, Fitted, fit_one
 
 DEFAULT_TIME_LIMIT = 120.0
 
@@ -24,7 +24,7 @@ def fit(
     *,
     engine: str = "exact",
     time_limit: float | None = DEFAULT_TIME_LIMIT,
-    memory_limit: float | None = None,
+    memory_limit: float | str | None = AUTOMATIC,
     options: EngineOptions | None = None,
     certificate: bool = False,
     certificate_time_limit: float | None = None,
@@ -42,8 +42,9 @@ def fit(
         How to solve: ``exact`` or ``milp``.
     time_limit : float or None
         Seconds after which the best answer so far is returned, with a valid bound; None for no limit.
-    memory_limit : float or None
-        Megabytes (of a million bytes) that this process may hold before the same happens; None for no limit.
+    memory_limit : float, ``auto`` or None
+        Megabytes (of a million bytes) that this process may hold before the same happens; ``auto`` for most
+        of what is free when the run begins, None for no limit.
     options : EngineOptions, optional
         Seed; for ``milp`` also backend, threads, margin and constant C.
     certificate : bool
@@ -99,7 +100,7 @@ def fit_request(
     options: EngineOptions,
     *,
     time_limit: float | None,
-    memory_limit: float | None,
+    memory_limit: float | str | None,
     certificate: bool = False,
     report: Reporter | None = None,
     command: str | None = None,
@@ -149,10 +150,12 @@ def check_limits(time_limit: float | None, what: str = "time limit") -> None:
         raise UsageError(f"the {what} must be a positive number of seconds, not {time_limit:g}")
 
 
-def check_memory_limit(memory_limit: float | None) -> None:
+def check_memory_limit(memory_limit: float | str | None) -> None:
     """Refuse a memory limit that is no number or leaves no memory."""
-    given: object = memory_limit
-    if given is not None and (isinstance(given, bool) or not isinstance(given, Real)):
-        raise UsageError(f"the memory limit must be a positive number of megabytes, not {memory_limit!r}")
-    if memory_limit is not None and not 0.0 < memory_limit < float("inf"):
-        raise UsageError(f"the memory limit must be a positive number of megabytes, not {memory_limit:g}")
+    given: Any = memory_limit
+    if given is None or given == AUTOMATIC:
+        return
+    if isinstance(given, bool) or not isinstance(given, Real):
+        raise UsageError(f"the memory limit must be a positive number of megabytes, not {given!r}")
+    if not 0.0 < float(given) < float("inf"):
+        raise UsageError(f"the memory limit must be a positive number of megabytes, not {float(given):g}")

@@ -12,7 +12,7 @@ from formulations.aggregators import Aggregator
 from formulations.forms import DistanceForm
 from solver.clock import Clock
 from solver.linkage.evaluator import Evaluator
-from solver.searching import Run
+from solver.within_limits import Run
 
 FloatArray = NDArray[np.float64]
 

@@ -12,14 +12,19 @@ from numpy.typing import NDArray
 from solver.answers import answer
 from solver.certificate.build import certify
 from solver.certificate.certifiable import CertificateError, why_not_certifiable
-from solver.clock import Clock
+from solver.clock import Clock, usable_megabytes
+from solver.compiling import compile_once
 from solver.engines.base import Engine, EngineOptions, Proof, Reporter
 from solver.errors import UsageError
 from solver.problem import Problem
 from solver.results import FitResult
-from solver.searching import Run, search
+from solver.searching import search
+from solver.within_limits import Run
 
 FloatArray = NDArray[np.float64]
+
+AUTOMATIC = "auto"
+"""The memory limit that leaves other programs a part of what is free."""
 
 CERTIFICATE_SECONDS = 60.0
 """How long a certificate may take where nothing else is said and the time limit is no longer."""
@@ -35,8 +40,8 @@ class FitRequest:
     options : EngineOptions
     time_limit : float or None
         Seconds in all.
-    memory_limit : float or None
-        Megabytes.
+    memory_limit : float, ``auto`` or None
+        Megabytes; ``auto`` for most of what is free when the run begins.
     certificate : bool
         Whether a certificate will be asked for.
     report : callable, optional
@@ -48,10 +53,15 @@ class FitRequest:
     engine: Engine
     options: EngineOptions
     time_limit: float | None
-    memory_limit: float | None = None
+    memory_limit: float | str | None = AUTOMATIC
     certificate: bool = False
     report: Reporter | None = None
     command: str | None = None
+
+    def clock(self) -> Clock:
+        """A clock that starts now, with the limits of the request."""
+        memory = usable_megabytes() if self.memory_limit == AUTOMATIC else self.memory_limit
+        return Clock(self.time_limit, None if memory is None else float(memory))
 
 
 @dataclass(frozen=True)
@@ -120,7 +130,7 @@ def fit_one(
     problem : Problem
     request : FitRequest
     clock : Clock, optional
-        To run on instead of one with the limits of the request.
+        To run on instead of one with the limits of the request; what has to be compiled has been, then.
     starts : sequence of ndarray, optional
         Parameters that the result links no fewer records than.
 
@@ -131,7 +141,9 @@ def fit_one(
     """
     if request.certificate:
         check_certifiable(problem.describe())
-    clock = clock or Clock(request.time_limit, request.memory_limit)
+    if clock is None:
+        compile_once(problem.aggregator.name, request.report)
+        clock = request.clock()
     run = search(problem, request.engine, clock, request.options, request.report, starts)
     result = answer(problem, run, request.options, request.engine.name, request.command)
     if request.certificate:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,9 @@ from survey_files import write_pair
 # The first example of a fresh clone may wait for code to be compiled.
 settings.register_profile("linkrisk", deadline=None)
 settings.load_profile("linkrisk")
+
+# A busy machine must not put lines of progress into outputs that tests compare.
+os.environ["LINKRISK_PROGRESS"] = "none"
 
 pytest.register_assert_rewrite("cli_runs", "fit_runs", "report_pages")
 

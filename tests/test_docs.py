@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from datasets.masking.registry import METHODS
+from datasets.masking.spelled import masking_method
 from datasets.registry import names as dataset_names
 from formulations.aggregators import AGGREGATORS
 from solver.backends.registry import BACKENDS
@@ -108,13 +109,21 @@ def test_commands_are_found_in_the_pages():
     assert {"docs/guide.md", "docs/choquet.md", "docs/masking.md", "docs/data.md"} <= where
 
 
+def masking_method_name(text: str) -> str:
+    """The name of a method, which must be understood where its parameters stand beside it."""
+    return masking_method(text).name if "=" in text else text
+
+
 @pytest.mark.parametrize(("page", "command"), COMMANDS)
 def test_commands_are_understood(page, command):
     del page
     argv = arguments_of(command)
     parsed = vars(build_parser().parse_args(argv))
     assert set((parsed.get("aggregator") or "all").split(",")) <= {"all", *AGGREGATORS}
-    assert parsed.get("method") in {None, *METHODS, *LINKERS}
+    methods = parsed.get("method") or []
+    # Those of mask are a list, and may hold their parameters.
+    names = [methods] if isinstance(methods, str) else [masking_method_name(text) for text in methods]
+    assert set(names) <= {*METHODS, *LINKERS}
     backends = [parsed.get("backend"), *(parsed.get("backends") or "").split(",")]
     assert {name for name in backends if name} <= set(BACKENDS)
     assert parsed.get("name") in {None, *dataset_names()}

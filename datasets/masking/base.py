@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
+import secrets
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from datasets.errors import DataError
-from datasets.numeric import check_known, check_no_twins, numeric_matrix
-from datasets.schema import Role, Scale, Schema
+from datasets.masking.choosing import TABLE, choose_attributes, chosen_by_default, values_of, with_values
+from datasets.names import parse_names, shown_names
 
 
 @runtime_checkable
@@ -29,16 +31,23 @@ class MaskingMethod(Protocol):
         """What the method is called, also on the command line."""
         ...
 
-    def apply(self, frame: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
+    @property
+    def chance(self) -> bool:
+        """Whether another seed gives another table."""
+        ...
+
+    def apply(self, frame: pd.DataFrame, seed: int | None = None, *, source: str = TABLE) -> pd.DataFrame:
         """Mask a table.
 
         Parameters
         ----------
         frame : DataFrame
             The original table, n rows.
-        seed : int
+        seed : int, optional
             Not negative. The same seed gives the same table on every machine; methods without chance
-            ignore it.
+            ignore it. None draws a new one, which nobody knows: whoever has the seed can undo the masking.
+        source : str
+            What to call the table in messages, such as the name of its file.
 
         Returns
         -------
@@ -52,8 +61,21 @@ class MaskingMethod(Protocol):
         """
         ...
 
-    def masked_attributes(self, frame: pd.DataFrame) -> tuple[str, ...]:
+    @property
+    def named(self) -> tuple[str, ...] | None:
+        """The attributes that its parameters name; None where it chooses by itself."""
+        ...
+
+    def candidates(self, frame: pd.DataFrame, *, source: str = TABLE) -> tuple[str, ...]:
+        """Name the attributes of this table that it chooses from where none are named."""
+        ...
+
+    def masked_attributes(self, frame: pd.DataFrame, *, source: str = TABLE) -> tuple[str, ...]:
         """Name the attributes of this table that `apply` would mask."""
+        ...
+
+    def restricted(self, attributes: tuple[str, ...]) -> MaskingMethod:
+        """The same method with these attributes to mask."""
         ...
 
     def describe(self, frame: pd.DataFrame) -> str:
@@ -94,14 +116,6 @@ def option(
     return {"option": Option(help, parse, metavar, repeated)}
 
 
-def parse_names(text: str) -> tuple[str, ...]:
-    """Read attribute names separated by commas."""
-    names = tuple(name.strip() for name in text.split(","))
-    if not all(names):
-        raise DataError(f"{text!r} has an empty attribute name; write names separated by single commas")
-    return names
-
-
 def parse_whole(text: str) -> int:
     """Read a whole number."""
     try:
@@ -127,59 +141,36 @@ ATTRIBUTES = option(
 """The option of methods that mask any set of attributes."""
 
 
-def choose_attributes(frame: pd.DataFrame, attributes: Sequence[str] | None) -> tuple[str, ...]:
-    """Check the attributes to mask, or take all numeric quasi-identifiers of the table.
-
-    Raises
-    ------
-    DataError
-        If one does not exist or is given twice, there is none, or the columns have no distinct names.
-    """
-    columns = list(frame.columns)
-    for position, column in enumerate(columns):
-        if not isinstance(column, str) or column in columns[:position]:
-            raise DataError(
-                f"column {position + 1} of the input needs a name of its own instead of {column!r}"
-            )
-    if attributes is None:
-        chosen = Schema.from_frame(frame).select(role=Role.QUASI_IDENTIFIER, scale=Scale.NUMERIC)
-    else:
-        chosen = tuple(attributes)
-        check_no_twins(chosen)
-        check_known(chosen, columns, "the input")
-    if not chosen:
-        raise DataError("there is no numeric attribute to mask; name at least one with --attributes")
-    return chosen
+@contextmanager
+def about(source: str) -> Iterator[None]:
+    """Say of which table a DataError speaks that only knows numbers."""
+    try:
+        yield
+    except DataError as error:
+        raise DataError(f"{source}: {error}") from error
 
 
-def values_of(frame: pd.DataFrame, attributes: Sequence[str]) -> npt.NDArray[np.float64]:
-    """Take attributes as a float64 array (n, a); a DataError names the first cell that is no number."""
-    if frame.empty:
-        raise DataError("the input has no records; there is nothing to mask")
-    return numeric_matrix(frame, attributes, "the input")
+def new_seed() -> int:
+    """Draw a seed that nobody can guess, of 128 bits, from the operating system."""
+    return secrets.randbits(128)
 
 
-def with_values(
-    frame: pd.DataFrame, attributes: Sequence[str], values: npt.NDArray[np.float64]
-) -> pd.DataFrame:
-    """Copy a table with the columns of `attributes` replaced by the columns of `values` (n, a)."""
-    replaced = frame.copy()
-    for position, attribute in enumerate(attributes):
-        replaced[attribute] = values[:, position]
-    return replaced
-
-
-def random_generator(seed: int) -> np.random.Generator:
+def random_generator(seed: int | None) -> np.random.Generator:
     """Make the generator all methods draw from: PCG64, the same stream on every machine.
+
+    Parameters
+    ----------
+    seed : int, optional
+        None takes a new one.
 
     Raises
     ------
     DataError
         If the seed is negative.
     """
-    if seed < 0:
+    if seed is not None and seed < 0:
         raise DataError(f"the seed {seed} is negative; give a whole number from 0")
-    return np.random.Generator(np.random.PCG64(seed))
+    return np.random.Generator(np.random.PCG64(new_seed() if seed is None else seed))
 
 
 def check_percent(percent: float, *, most: float | None = None) -> None:
@@ -206,6 +197,9 @@ class NumericMethod(ABC):
         The attributes to mask; by default every numeric quasi-identifier.
     """
 
+    chance: ClassVar[bool] = True
+    """Whether another seed gives another table; False in methods that leave nothing to chance."""
+
     attributes: tuple[str, ...] | None = field(default=None, metadata=ATTRIBUTES)
 
     @abstractmethod
@@ -225,16 +219,31 @@ class NumericMethod(ABC):
     def action(self) -> str:
         """What is done, with the parameters, as the beginning of "... of <attributes>"."""
 
-    def masked_attributes(self, frame: pd.DataFrame) -> tuple[str, ...]:
+    @property
+    def named(self) -> tuple[str, ...] | None:
+        """See `MaskingMethod.named`."""
+        return self.attributes
+
+    def candidates(self, frame: pd.DataFrame, *, source: str = TABLE) -> tuple[str, ...]:
+        """Name every numeric quasi-identifier."""
+        return chosen_by_default(frame, source, numeric=True)
+
+    def masked_attributes(self, frame: pd.DataFrame, *, source: str = TABLE) -> tuple[str, ...]:
         """Name the attributes of this table that `apply` would mask."""
-        return choose_attributes(frame, self.attributes)
+        return choose_attributes(frame, self.attributes, source)
+
+    def restricted(self, attributes: tuple[str, ...]) -> Self:
+        """The same method with these attributes to mask."""
+        return replace(self, attributes=attributes)
 
     def describe(self, frame: pd.DataFrame) -> str:
         """Say in one line what `apply` does to this table."""
-        return f"{self.action} of {', '.join(self.masked_attributes(frame))}"
+        return f"{self.action} of {shown_names(self.masked_attributes(frame))}"
 
-    def apply(self, frame: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
+    def apply(self, frame: pd.DataFrame, seed: int | None = None, *, source: str = TABLE) -> pd.DataFrame:
         """Mask a table (see `MaskingMethod.apply`)."""
-        attributes = self.masked_attributes(frame)
-        masked = self.mask_values(values_of(frame, attributes), random_generator(seed))
+        attributes = self.masked_attributes(frame, source=source)
+        values, generator = values_of(frame, attributes, source), random_generator(seed)
+        with about(source):
+            masked = self.mask_values(values, generator)
         return with_values(frame, attributes, masked)

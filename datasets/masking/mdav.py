@@ -8,6 +8,12 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.intp]
 
+_UNITS = 2**1074
+"""In 1 there are so many of the smallest double above 0, of which every double is a multiple."""
+
+INDEXED_FROM = 5000
+"""From so many points on an index is worth its compiling, the first time on a machine some ten seconds."""
+
 
 def mdav_partition(points: FloatArray, k: int) -> list[IndexArray]:
     """Partition points into groups by Maximum Distance to AVerage.
@@ -32,30 +38,52 @@ def mdav_partition(points: FloatArray, k: int) -> list[IndexArray]:
     Returns
     -------
     list of intp arrays
-        The groups in the order they were formed, rows ascending within each. Time O(n^2 a / k).
+        The groups in the order they were formed, rows ascending within each. Time O(n^2 a / k) at worst; many
+        points are found by an index (`datasets.masking.mdav_index`), which makes the same groups.
     """
+    if len(points) < INDEXED_FROM:
+        return plain_partition(points, k)
+    # Compiled code is loaded only where it is used.
+    from datasets.masking.mdav_index import indexed_partition
+
+    return indexed_partition(points, k)
+
+
+def plain_partition(points: FloatArray, k: int) -> list[IndexArray]:
+    """Partition points as `mdav_partition` does, by looking at all of them each time."""
     left = np.arange(len(points), dtype=np.intp)
     groups: list[IndexArray] = []
     # One contiguous row per attribute; of every attribute only the points still left are kept.
     columns = np.ascontiguousarray(points.T)
-    while len(left) >= 3 * k:
-        start = _farthest_from_centroid(columns)
-        distances = _squared_distances(columns, columns[:, start])
+    totals = _exact_sums(columns)
+    while len(left) >= 2 * k:
+        start = columns[:, _farthest_from_centroid(columns, totals)]
+        distances = _squared_distances(columns, start)
         near = _nearest(distances, k)
         distances[near] = -1.0  # s is sought among the rest: they are the farther ones but for ties
-        opposite = columns[:, np.argmax(distances)].copy()
-        left, columns = _take(groups, left, columns, near)
-        left, columns = _take(groups, left, columns, _nearest(_squared_distances(columns, opposite), k))
-    if len(left) >= 2 * k:
-        start = _farthest_from_centroid(columns)
-        near = _nearest(_squared_distances(columns, columns[:, start]), k)
-        left, columns = _take(groups, left, columns, near)
+        opposite = columns[:, np.argmax(distances)].copy() if len(left) >= 3 * k else None
+        left, columns = _take(groups, left, columns, totals, near)
+        if opposite is not None:
+            near = _nearest(_squared_distances(columns, opposite), k)
+            left, columns = _take(groups, left, columns, totals, near)
     groups.append(left)
     return groups
 
 
-def _farthest_from_centroid(columns: FloatArray) -> int:
-    return int(np.argmax(_squared_distances(columns, columns.mean(axis=1))))
+def _exact_sums(columns: FloatArray) -> list[int]:
+    """The sum of each row of an array, in units of the smallest double above 0."""
+    return [sum(_whole(value) for value in column) for column in columns.tolist()]
+
+
+def _whole(value: float) -> int:
+    numerator, denominator = value.as_integer_ratio()
+    return numerator * (_UNITS // denominator)
+
+
+def _farthest_from_centroid(columns: FloatArray, totals: list[int]) -> int:
+    # Exactly rounded sums do not depend on the order of the points.
+    centroid = np.array([total / _UNITS / columns.shape[1] for total in totals])
+    return int(np.argmax(_squared_distances(columns, centroid)))
 
 
 def _squared_distances(columns: FloatArray, centre: FloatArray) -> FloatArray:
@@ -78,7 +106,13 @@ def _nearest(distances: FloatArray, k: int) -> IndexArray:
 
 
 def _take(
-    groups: list[IndexArray], left: IndexArray, columns: FloatArray, positions: IndexArray
+    groups: list[IndexArray],
+    left: IndexArray,
+    columns: FloatArray,
+    totals: list[int],
+    positions: IndexArray,
 ) -> tuple[IndexArray, FloatArray]:
     groups.append(left[positions])
+    for attribute, removed in enumerate(_exact_sums(columns[:, positions])):
+        totals[attribute] -= removed
     return np.delete(left, positions), np.delete(columns, positions, axis=1)

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import ClassVar
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from datasets.errors import DataError
-from datasets.masking.base import (
-    ATTRIBUTES,
-    choose_attributes,
-    option,
-    parse_names,
-    parse_whole,
-    random_generator,
-    standardised,
-    values_of,
-    with_values,
-)
+from datasets.masking.base import ATTRIBUTES, about, option, parse_whole, random_generator, standardised
+from datasets.masking.choosing import TABLE, choose_attributes, chosen_by_default, values_of, with_values
 from datasets.masking.mdav import mdav_partition
+from datasets.names import parse_names, shown_names
 
 DEFAULT_K = 3
 """The least number of records in a group where none is given."""
@@ -48,7 +41,7 @@ class AttributeGroup:
     def parse(cls, text: str) -> AttributeGroup:
         """Read "a,b:3" (attributes a and b with k = 3) or "a,b"."""
         names, mark, k = text.rpartition(":")
-        if not mark or "," in k:  # a colon within a name
+        if not mark or "," in k or '"' in k:  # a colon within a name
             return cls(parse_names(text))
         if not (k.strip().isascii() and k.strip().isdigit()):
             raise DataError(
@@ -83,6 +76,7 @@ class Microaggregation:
     """
 
     name: ClassVar[str] = "microaggregation"
+    chance: ClassVar[bool] = False
 
     attributes: tuple[str, ...] | None = field(default=None, metadata=ATTRIBUTES)
     k: int | None = field(
@@ -115,23 +109,37 @@ class Microaggregation:
                     raise DataError(f"the attribute {attribute!r} is given twice in --groups; give it once")
                 seen.add(attribute)
 
-    def masked_attributes(self, frame: pd.DataFrame) -> tuple[str, ...]:
+    @property
+    def named(self) -> tuple[str, ...] | None:
+        """See `MaskingMethod.named`."""
+        return tuple(name for group in self.groups for name in group.attributes) or self.attributes
+
+    def candidates(self, frame: pd.DataFrame, *, source: str = TABLE) -> tuple[str, ...]:
+        """Name every numeric quasi-identifier."""
+        return chosen_by_default(frame, source, numeric=True)
+
+    def masked_attributes(self, frame: pd.DataFrame, *, source: str = TABLE) -> tuple[str, ...]:
         """Name the attributes of this table that `apply` would mask."""
-        return tuple(name for group in self._resolved(frame) for name in group.attributes)
+        return tuple(name for group in self._resolved(frame, source) for name in group.attributes)
+
+    def restricted(self, attributes: tuple[str, ...]) -> Self:
+        """The same method with these attributes to mask, all together."""
+        return replace(self, attributes=attributes, groups=())
 
     def describe(self, frame: pd.DataFrame) -> str:
         """Say in one line what `apply` does to this table."""
-        parts = [f"{', '.join(group.attributes)} with k = {group.k}" for group in self._resolved(frame)]
+        parts = [f"{shown_names(group.attributes)} with k = {group.k}" for group in self._resolved(frame)]
         return "microaggregation (MDAV) of " + "; of ".join(parts)
 
-    def apply(self, frame: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
+    def apply(self, frame: pd.DataFrame, seed: int | None = None, *, source: str = TABLE) -> pd.DataFrame:
         """Mask a table (see `MaskingMethod.apply`); nothing is left to chance."""
         random_generator(seed)
         masked = frame
-        for group in self._resolved(frame):
+        for group in self._resolved(frame, source):
             k = self._k_of(group)
-            check_enough_records(len(frame), k)
-            values = values_of(frame, group.attributes)
+            values = values_of(frame, group.attributes, source)
+            with about(source):
+                check_enough_records(len(frame), k)
             means = group_means(values, mdav_partition(standardised(values), k))
             masked = with_values(masked, group.attributes, means)
         return masked
@@ -139,10 +147,11 @@ class Microaggregation:
     def _k_of(self, group: AttributeGroup) -> int:
         return next(k for k in (group.k, self.k, DEFAULT_K) if k is not None)
 
-    def _resolved(self, frame: pd.DataFrame) -> tuple[AttributeGroup, ...]:
-        groups = self.groups or (AttributeGroup(choose_attributes(frame, self.attributes)),)
+    def _resolved(self, frame: pd.DataFrame, source: str = TABLE) -> tuple[AttributeGroup, ...]:
+        groups = self.groups or (AttributeGroup(choose_attributes(frame, self.attributes, source)),)
         return tuple(
-            AttributeGroup(choose_attributes(frame, group.attributes), self._k_of(group)) for group in groups
+            AttributeGroup(choose_attributes(frame, group.attributes, source), self._k_of(group))
+            for group in groups
         )
 
 
@@ -155,7 +164,8 @@ def check_group_size(k: int) -> None:
 def check_enough_records(records: int, k: int) -> None:
     """Raise a DataError when there are fewer than k records."""
     if k > records:
-        raise DataError(f"k is {k} but the input has only {records} records; choose a smaller k")
+        found = "is only 1 record" if records == 1 else f"are only {records} records"
+        raise DataError(f"k is {k}, but there {found}; choose a smaller k")
 
 
 def group_means(
@@ -170,8 +180,12 @@ def group_means(
     groups : sequence of intp arrays
         Row numbers, each row in exactly one group.
     """
+    order = np.concatenate(groups)
+    sizes = [len(rows) for rows in groups]
+    ends = list(itertools.accumulate(sizes))
     means = np.empty_like(values)
-    for rows in groups:
+    for position, column in enumerate(values[order].T.tolist()):
         # Exactly rounded sums do not depend on the order of the records.
-        means[rows] = [math.fsum(column) / len(rows) for column in values[rows].T.tolist()]
+        found = [math.fsum(column[end - size : end]) / size for end, size in zip(ends, sizes, strict=True)]
+        means[order, position] = np.repeat(found, sizes)
     return means

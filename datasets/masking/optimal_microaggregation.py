@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from datasets.masking.base import NumericMethod, option, parse_whole
 from datasets.masking.microaggregation import check_enough_records, check_group_size, group_means
+from formulations.compiled import kernel
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.intp]
@@ -35,6 +36,7 @@ class OptimalMicroaggregation(NumericMethod):
     """
 
     name: ClassVar[str] = "optimal-microaggregation"
+    chance: ClassVar[bool] = False
 
     k: int = field(default=3, metadata=option("least number of records in a group", parse_whole, metavar="K"))
 
@@ -75,20 +77,11 @@ def optimal_partition(values: FloatArray, k: int) -> list[IndexArray]:
     Returns
     -------
     list of intp arrays
-        The groups by ascending values, rows ascending within each. Time and memory O(n k).
+        The groups by ascending values, rows ascending within each. Time O(n k), memory O(n).
     """
     order = np.argsort(values, kind="stable")
-    errors = _window_errors(values[order], k)
+    size = _shortest_path(values[order], k)
     n = len(values)
-    # least[i]: the error of the best partition of the sorted values from i on, infinite where there is none.
-    least = np.full(n + 1, np.inf)
-    least[n] = 0.0
-    size = np.zeros(n + 1, dtype=np.intp)
-    for start in range(n - k, -1, -1):
-        last = min(2 * k - 1, n - start)
-        totals = errors[: last - k + 1, start] + least[start + k : start + last + 1]
-        best = int(np.argmin(totals))
-        least[start], size[start] = totals[best], k + best
     groups, start = [], 0
     while start < n:
         groups.append(np.sort(order[start : start + size[start]]))
@@ -96,24 +89,26 @@ def optimal_partition(values: FloatArray, k: int) -> list[IndexArray]:
     return groups
 
 
-def _window_errors(ordered: FloatArray, k: int) -> FloatArray:
-    """Sum of squared deviations of every window: row s for windows of k+s values, column i for their start.
+@kernel
+def _shortest_path(ordered: FloatArray, k: int) -> IndexArray:
+    """How many the first group has in the best partition of ascending values from each position on.
 
-    All windows grow by one value at a time and update mean and error as Welford (1962) does, which does not
-    cancel as the difference of two sums of squares would.
+    From each start a window grows by one value at a time and updates mean and error as Welford (1962) does,
+    which does not cancel as the difference of two sums of squares would.
     """
     n = len(ordered)
-    errors = np.full((k, n), np.inf)
-    mean = ordered.copy()
-    error = np.zeros(n)
-    if k == 1:
-        errors[0] = error
-    for size in range(2, min(2 * k - 1, n) + 1):
-        starts = n - size + 1
-        added = ordered[size - 1 :]
-        step = added - mean[:starts]
-        mean = mean[:starts] + step / size
-        error = error[:starts] + step * (added - mean)
-        if size >= k:
-            errors[size - k, :starts] = error
-    return errors
+    # The error of the best partition from each position on, infinite where there is none.
+    least = np.full(n + 1, np.inf)
+    least[n] = 0.0
+    best = np.full(n, k)
+    for start in range(n - k, -1, -1):
+        mean, error = 0.0, 0.0
+        for size in range(1, min(2 * k - 1, n - start) + 1):
+            added = ordered[start + size - 1]
+            step = added - mean
+            # The first value is its own mean, without rounding.
+            mean = added if size == 1 else mean + step / size
+            error += 0.0 if size == 1 else step * (added - mean)
+            if size >= k and error + least[start + size] < least[start]:
+                least[start], best[start] = error + least[start + size], size
+    return best

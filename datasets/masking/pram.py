@@ -153,6 +153,7 @@ class Pram(CategoricalMethod):
     """
 
     name: ClassVar[str] = "pram"
+    chance: ClassVar[bool] = True
 
     change: float | None = field(
         default=None,

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from typing import ClassVar, Self
 
 import pandas as pd
 
 from datasets.errors import DataError
-from datasets.masking.base import ATTRIBUTES, choose_attributes
+from datasets.masking.base import ATTRIBUTES
+from datasets.masking.choosing import TABLE, choose_attributes, chosen_by_default
 from datasets.masking.microaggregation import AttributeGroup, Microaggregation
+from datasets.names import shown_names
 
 
 @dataclass(frozen=True)
@@ -34,12 +37,14 @@ class Protection:
     sizes: tuple[tuple[int, int], ...]
     attributes: tuple[str, ...] | None = field(default=None, metadata=ATTRIBUTES)
 
+    chance: ClassVar[bool] = False
+
     @property
     def width(self) -> int:
         """How many attributes it masks."""
         return sum(count for count, _ in self.sizes)
 
-    def method(self, frame: pd.DataFrame) -> Microaggregation:
+    def method(self, frame: pd.DataFrame, *, source: str = TABLE) -> Microaggregation:
         """Spell the protection out for a table.
 
         Raises
@@ -47,11 +52,11 @@ class Protection:
         DataError
             If there are fewer attributes than it masks.
         """
-        names = choose_attributes(frame, self.attributes)
+        names = choose_attributes(frame, self.attributes, source)
         if len(names) < self.width:
             raise DataError(
-                f"{self.name} masks {self.width} attributes but there are {len(names)} ({', '.join(names)}); "
-                "name more with --attributes or choose another protection"
+                f"{source}: {self.name} masks {self.width} attributes but there are {len(names)} "
+                f"({shown_names(names)}); name more with --attributes or choose another protection"
             )
         groups, start = [], 0
         for count, k in self.sizes:
@@ -59,17 +64,30 @@ class Protection:
             start += count
         return Microaggregation(groups=tuple(groups))
 
-    def masked_attributes(self, frame: pd.DataFrame) -> tuple[str, ...]:
+    @property
+    def named(self) -> tuple[str, ...] | None:
+        """See `MaskingMethod.named`."""
+        return self.attributes
+
+    def candidates(self, frame: pd.DataFrame, *, source: str = TABLE) -> tuple[str, ...]:
+        """Name every numeric quasi-identifier: the first of them are masked."""
+        return chosen_by_default(frame, source, numeric=True)
+
+    def masked_attributes(self, frame: pd.DataFrame, *, source: str = TABLE) -> tuple[str, ...]:
         """Name the attributes of this table that `apply` would mask."""
-        return self.method(frame).masked_attributes(frame)
+        return self.method(frame, source=source).masked_attributes(frame, source=source)
+
+    def restricted(self, attributes: tuple[str, ...]) -> Self:
+        """The same protection of these attributes."""
+        return replace(self, attributes=attributes)
 
     def describe(self, frame: pd.DataFrame) -> str:
         """Say in one line what `apply` does to this table."""
         return f"{self.name}, {self.method(frame).describe(frame)}"
 
-    def apply(self, frame: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
+    def apply(self, frame: pd.DataFrame, seed: int | None = None, *, source: str = TABLE) -> pd.DataFrame:
         """Mask a table (see `MaskingMethod.apply`); nothing is left to chance."""
-        return self.method(frame).apply(frame, seed)
+        return self.method(frame, source=source).apply(frame, seed, source=source)
 
 
 PROTECTIONS: Mapping[str, Protection] = MappingProxyType(

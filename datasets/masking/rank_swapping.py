@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from datasets.errors import DataError
 from datasets.masking.base import NumericMethod, check_percent, option, parse_number
+from formulations.compiled import kernel
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -52,9 +53,8 @@ class RankSwapping(NumericMethod):
         n = len(values)
         window = window_size(n, self.percent)
         if window < 1:
-            raise DataError(
-                f"percent is {self.percent:g}, not one of {n} records; it must be at least {100 / n:.3g}"
-            )
+            least = f"it must be at least {100 / n:.3g}"
+            raise DataError(f"percent is {self.percent:g}, less than one of {n} records; {least}")
         masked = np.empty_like(values)
         for position, column in enumerate(values.T):
             order = np.argsort(column, kind="stable")
@@ -86,15 +86,73 @@ def swap_partners(records: int, window: int, generator: np.random.Generator) -> 
         An involution: partner[partner[i]] = i, with abs(partner[i] - i) <= window.
     """
     partner = np.arange(records, dtype=np.intp)
-    free = np.ones(records, dtype=bool)
-    for rank in range(records):
-        if not free[rank]:
-            continue
-        free[rank] = False
-        candidates = np.flatnonzero(free[rank + 1 : rank + 1 + window])
-        if len(candidates) == 0:
-            continue
-        other = rank + 1 + int(candidates[generator.integers(len(candidates))])
-        free[other] = False
-        partner[rank], partner[other] = other, rank
+    free = np.array([at & -at for at in range(records + 1)], dtype=np.intp)
+    rank, candidates = _next_rank(free, partner, window, -1, min(window, records))
+    while candidates > 0:
+        # The draws are numpy's own: those of compiled code need not be the same everywhere.
+        chosen = int(generator.integers(candidates))
+        rank, candidates = _swap(free, partner, window, rank, candidates, chosen)
     return partner
+
+
+# Which ranks are free is kept as sums (Fenwick 1994): entry i counts the free ones of the i & -i ranks below
+# rank i. Ranks below the one at hand are not free, so that the candidates are the first free ones of all.
+
+
+@kernel
+def _occupy(free: npt.NDArray[np.intp], rank: int) -> None:
+    at = rank + 1
+    while at < len(free):
+        free[at] -= 1
+        at += at & -at
+
+
+@kernel
+def _free_rank(free: npt.NDArray[np.intp], chosen: int) -> int:
+    """The free rank with `chosen` free ones below it."""
+    at, step = 0, 1
+    while 2 * step < len(free):
+        step *= 2
+    while step > 0:
+        if at + step < len(free) and free[at + step] <= chosen:
+            at += step
+            chosen -= free[at]
+        step //= 2
+    return at
+
+
+@kernel
+def _next_rank(
+    free: npt.NDArray[np.intp], partner: npt.NDArray[np.intp], window: int, rank: int, inside: int
+) -> tuple[int, int]:
+    """Occupy the next free rank that has candidates, and those without; the rank and how many it has.
+
+    `inside` ranks of the window above `rank` are free. At the end there are no candidates.
+    """
+    records = len(partner)
+    while rank + 1 < records:
+        rank += 1
+        if rank + window < records:
+            inside += 1
+        if partner[rank] == rank:
+            _occupy(free, rank)
+            inside -= 1
+            if inside > 0:
+                return rank, inside
+    return rank, 0
+
+
+@kernel
+def _swap(
+    free: npt.NDArray[np.intp],
+    partner: npt.NDArray[np.intp],
+    window: int,
+    rank: int,
+    inside: int,
+    chosen: int,
+) -> tuple[int, int]:
+    """Let a rank change places with a candidate, and go on to the next."""
+    other = _free_rank(free, chosen)
+    _occupy(free, other)
+    partner[rank], partner[other] = other, rank
+    return _next_rank(free, partner, window, rank, inside - 1)

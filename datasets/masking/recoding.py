@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from datasets.categories import Categories, categories_of, described, read_schema, with_names
+from datasets.categories import Categories, categories_of, read_schema, with_names
 from datasets.errors import DataError
-from datasets.masking.base import choose_attributes, option, parse_names, random_generator
-from datasets.schema import Role, Scale, Schema
+from datasets.masking.base import option, random_generator
+from datasets.masking.choosing import TABLE, check_records, choose_attributes, chosen_by_default
+from datasets.names import parse_names, shown_names
+from datasets.schema import Schema
 
 BoolArray = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.intp]
-
-SOURCE = "the input"
 
 CATEGORICAL = option(
     "attributes to mask, separated by commas (default: all that are not numeric)", parse_names, metavar="A,B"
@@ -112,28 +113,6 @@ class Transition(Recoding):
         return found
 
 
-def choose_categorical(
-    frame: pd.DataFrame, attributes: Sequence[str] | None, schema: Schema | None
-) -> tuple[str, ...]:
-    """Check the attributes to mask, or take all quasi-identifiers that are not numeric.
-
-    Raises
-    ------
-    DataError
-        If one does not exist or is given twice, or there is none.
-    """
-    if attributes is not None:
-        return choose_attributes(frame, attributes)
-    every = choose_attributes(frame, [str(column) for column in frame.columns])
-    kinds = [described(frame, name, schema) for name in every]
-    chosen = tuple(
-        kind.name for kind in kinds if kind.scale is not Scale.NUMERIC and kind.role is Role.QUASI_IDENTIFIER
-    )
-    if not chosen:
-        raise DataError("every attribute is numeric; name those to mask with --attributes")
-    return chosen
-
-
 @dataclass(frozen=True, kw_only=True)
 class CategoricalMethod(ABC):
     """A method that turns categories into others, each attribute by itself; subclasses fill in `recoding`.
@@ -148,6 +127,9 @@ class CategoricalMethod(ABC):
         What categories there are, and in what order. By default those of a categorical column, else the
         values that occur: numbers ascending, text by its letters.
     """
+
+    chance: ClassVar[bool] = False
+    """Whether another seed gives another table; True in methods that leave something to chance."""
 
     attributes: tuple[str, ...] | None = field(default=None, metadata=CATEGORICAL)
     schema: Schema | None = field(default=None, metadata=SCHEMA)
@@ -167,35 +149,47 @@ class CategoricalMethod(ABC):
     def action(self) -> str:
         """What is done, with the parameters, as the beginning of "... of <attributes>"."""
 
-    def masked_attributes(self, frame: pd.DataFrame) -> tuple[str, ...]:
+    @property
+    def named(self) -> tuple[str, ...] | None:
+        """See `MaskingMethod.named`."""
+        return self.attributes
+
+    def candidates(self, frame: pd.DataFrame, *, source: str = TABLE) -> tuple[str, ...]:
+        """Name every quasi-identifier that is not numeric."""
+        return chosen_by_default(frame, source, self.schema, numeric=False)
+
+    def masked_attributes(self, frame: pd.DataFrame, *, source: str = TABLE) -> tuple[str, ...]:
         """Name the attributes of this table that `apply` would mask."""
-        return choose_categorical(frame, self.attributes, self.schema)
+        if self.attributes is None:
+            return self.candidates(frame, source=source)
+        return choose_attributes(frame, self.attributes, source)
+
+    def restricted(self, attributes: tuple[str, ...]) -> Self:
+        """The same method with these attributes to mask."""
+        return replace(self, attributes=attributes)
 
     def describe(self, frame: pd.DataFrame) -> str:
         """Say in one line what `apply` does to this table."""
-        return f"{self.action} of {', '.join(self.masked_attributes(frame))}"
+        return f"{self.action} of {shown_names(self.masked_attributes(frame))}"
 
-    def recodings(self, frame: pd.DataFrame) -> dict[str, Recoding]:
+    def recodings(self, frame: pd.DataFrame, *, source: str = TABLE) -> dict[str, Recoding]:
         """What becomes of the categories of every masked attribute of this original table."""
         return {
-            name: self.recoding(name, self._categories(frame, name)) for name in self.masked_attributes(frame)
+            name: self.recoding(name, categories_of(frame, name, self.schema, source))
+            for name in self.masked_attributes(frame, source=source)
         }
 
-    def apply(self, frame: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
+    def apply(self, frame: pd.DataFrame, seed: int | None = None, *, source: str = TABLE) -> pd.DataFrame:
         """Mask a table (see `MaskingMethod.apply`); missing values stay missing."""
         generator = random_generator(seed)
-        if frame.empty:
-            raise DataError("the input has no records; there is nothing to mask")
+        check_records(frame, source)
         masked = frame.copy()
-        for name, recoding in self.recodings(frame).items():
-            codes = self._categories(frame, name).codes.copy()
+        for name, recoding in self.recodings(frame, source=source).items():
+            codes = categories_of(frame, name, self.schema, source).codes.copy()
             known = codes >= 0
             codes[known] = recoding.apply(codes[known], generator)
             masked[name] = with_names(frame[name], recoding.after, codes)
         return masked
-
-    def _categories(self, frame: pd.DataFrame, name: str) -> Categories:
-        return categories_of(frame, name, self.schema, SOURCE)
 
 
 def recodings_of(methods: Sequence[CategoricalMethod], frame: pd.DataFrame) -> dict[str, Recoding]:

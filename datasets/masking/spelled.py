@@ -1,4 +1,4 @@
-"""A masking method with its parameters as one line of text, for those who know how a file was masked."""
+"""A masking method with its parameters as one line of text."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from typing import Any
 import pandas as pd
 
 from datasets.errors import DataError
+from datasets.masking.base import MaskingMethod, about
 from datasets.masking.recoding import CategoricalMethod, Recoding, recodings_of
 from datasets.masking.registry import METHODS, make_method
 from datasets.numeric import suggestion
 from datasets.schema import Schema
 
 
-def categorical_method(text: str) -> CategoricalMethod:
+def masking_method(text: str) -> MaskingMethod:
     """Read "METHOD parameter=value ...", such as "top-coding categories=3 attributes=age,size".
 
-    Parameters are those of the command `mask`; one without a value is written alone.
+    Parameters are those of the command `mask`; one without a value is written alone. A value with blanks or
+    quotes stands in single quotes: ``attributes='"income, gross",home town'``.
 
     Raises
     ------
@@ -39,10 +41,27 @@ def categorical_method(text: str) -> CategoricalMethod:
     for setting in settings:
         key, mark, value = setting.partition("=")
         _read(name, parameters, key, value if mark else None)
-    method = make_method(name, parameters)
+    try:
+        return make_method(name, parameters)
+    except DataError as error:
+        # Here parameters are written without the dashes of options.
+        raise DataError(f"{name}: {str(error).removeprefix(f'{name} ').replace('--', '')}") from error
+
+
+def categorical_method(text: str) -> CategoricalMethod:
+    """Read a method as `masking_method` does; one that recodes categories.
+
+    Raises
+    ------
+    DataError
+        If there is no such method, or a parameter does not fit.
+    """
+    method = masking_method(text)
     if not isinstance(method, CategoricalMethod):
         kinds = [known for known, entry in METHODS.items() if issubclass(entry.kind, CategoricalMethod)]
-        raise DataError(f"{name} does not recode categories; the methods that do are {', '.join(kinds)}")
+        raise DataError(
+            f"{method.name} does not recode categories; the methods that do are {', '.join(kinds)}"
+        )
     return method
 
 
@@ -65,11 +84,11 @@ def _read(name: str, parameters: dict[str, Any], key: str, value: str | None) ->
     option = known[key].metadata["option"]
     if (value is None) != (option.parse is None):
         raise DataError(f"{name}: {key} takes {'a value' if value is None else 'no value'}")
-    parsed = True if value is None else option.parse(value)
-    if option.repeated:
-        parameters[key] = (*parameters.get(key, ()), parsed)
-    else:
-        parameters[key] = parsed
+    if key in parameters and not option.repeated:
+        raise DataError(f"{name}: {key} is given twice; give it once")
+    with about(f"{name}, {key}"):
+        parsed = True if value is None else option.parse(value)
+    parameters[key] = (*parameters.get(key, ()), parsed) if option.repeated else parsed
 
 
 def spelled_recodings(texts: Sequence[str], original: pd.DataFrame, schema: Schema) -> dict[str, Recoding]:

@@ -17,6 +17,7 @@ from solver.engines.base import EngineOptions, check_options
 from solver.errors import UsageError
 from solver.fitting import check_limits, check_memory_limit
 from solver.problem import ProblemOptions
+from solver.single_fit import AUTOMATIC
 
 
 def add_files(parser: argparse.ArgumentParser) -> None:
@@ -169,8 +170,10 @@ def time_limit(text: str) -> float | None:
     return limit
 
 
-def memory_limit(text: str) -> float | None:
-    """Megabytes, or 'none'; UsageError when there is none."""
+def memory_limit(text: str) -> float | str | None:
+    """Megabytes, 'none' or 'auto'; UsageError when there is none."""
+    if text == AUTOMATIC:
+        return text
     limit = None if text == "none" else number(text, "--memory-limit")
     check_memory_limit(limit)
     return limit

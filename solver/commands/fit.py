@@ -36,7 +36,7 @@ from solver.problem import ProblemOptions, make_problem
 from solver.results import FitResult
 from solver.risk.report import render_report
 from solver.searching import problem_system
-from solver.single_fit import Fitted
+from solver.single_fit import AUTOMATIC, Fitted
 
 
 def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
@@ -63,8 +63,8 @@ def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
     group.add_argument(
         "--memory-limit",
         metavar="MB",
-        default="none",
-        help="megabytes that the process may hold, or 'none'; default: none",
+        default=AUTOMATIC,
+        help="megabytes that the process may hold, or 'none'; default: four fifths of what is free",
     )
     group = parser.add_argument_group("output")
     group.add_argument("--json", metavar="FILE", help="write the whole result as JSON")

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from datasets.errors import DataError
-from datasets.files import CSV_SUFFIXES, read_table, write_table
-from datasets.masking.base import MaskingMethod, Option, parse_whole
+from datasets.files import CSV_SUFFIXES, read_table, table_bytes, write_whole
+from datasets.masking.base import MaskingMethod, Option, new_seed, parse_whole
+from datasets.masking.record import check_new, sha256, steps_as_json, version, write_record
 from datasets.masking.registry import METHODS, all_options, make_method
-from datasets.numeric import check_known
+from datasets.masking.sequence import Step, masked_in_order, masked_twice, planned
+from datasets.masking.spelled import masking_method
+from datasets.names import shown_name, shown_names
 from datasets.registry import load
+from datasets.schema import Role, Schema
 from solver.errors import UsageError
+
+SECRET = "keep it secret, it undoes the masking"
 
 
 def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
@@ -27,10 +34,25 @@ def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
     parser.add_argument(
         "--input", required=True, metavar="FILE", help="CSV or Parquet file, or the name of a data set"
     )
-    parser.add_argument("--method", required=True, metavar="METHOD", help=", ".join(METHODS))
+    parser.add_argument(
+        "--method",
+        required=True,
+        action="append",
+        metavar="METHOD",
+        help=f"{', '.join(METHODS)}. Its parameters are options, or part of it, as in 'noise percent=5 "
+        "attributes=A,B'; in this form it can be given several times, and methods are applied in order",
+    )
     parser.add_argument("--output", required=True, metavar="FILE", help="CSV or Parquet file to write")
     parser.add_argument("--id", metavar="COLUMN", help="column of record ids, never masked")
-    parser.add_argument("--seed", default="0", metavar="N", help="seed of chance (default: 0)")
+    parser.add_argument("--weight", metavar="COLUMN", help="column of sampling weights, never masked")
+    parser.add_argument(
+        "--seed", metavar="N", help="seed of chance; default: a new one that nobody can guess"
+    )
+    parser.add_argument(
+        "--record",
+        metavar="FILE",
+        help="JSON file to keep: how the masked file was made, with the seed, which is then not printed",
+    )
     for name, option in all_options().items():
         _add_option(parser, name, option)
     parser.set_defaults(run=run)
@@ -38,24 +60,18 @@ def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Mask a table, write it and print what was done."""
-    seed = _parsed("seed", arguments.seed, parse_whole)
-    if _same_file(arguments.input, arguments.output):
-        raise UsageError(f"--output {arguments.output} is the input file; give the masked file another name")
-    method_parameters = _given_parameters(arguments)
-    frame = _read(arguments.input, arguments.id)
-    if arguments.id is not None:
-        check_known([arguments.id], list(frame.columns), arguments.input, what="--id")
-        if not {"attributes", "groups", "hierarchy", "matrix"} & set(method_parameters):
-            usual = make_method(arguments.method, method_parameters)
-            without_id = frame.drop(columns=arguments.id)
-            method_parameters["attributes"] = usual.masked_attributes(without_id)
-    method = make_method(arguments.method, method_parameters)
-    masked_names = method.masked_attributes(frame)
-    if arguments.id in masked_names:
-        raise UsageError(f"{arguments.id!r} is the id column and cannot be masked; take it out")
-    masked = method.apply(frame, seed)
-    write_table(_as_written(masked, masked_names, arguments.input, arguments.output), arguments.output)
-    print(_summary(arguments, frame, method, masked_names))
+    seed = new_seed() if arguments.seed is None else _parsed("seed", arguments.seed, parse_whole)
+    _check_names(arguments)
+    methods = _methods(arguments)
+    frame = _read(arguments.input, [arguments.id] if arguments.id is not None else [])
+    kept = {getattr(arguments, what): what for what in ("weight", "id")}
+    kept.pop(None, None)
+    steps = planned(methods, frame, kept, source=arguments.input)
+    masked = masked_in_order(steps, frame, seed, source=arguments.input)
+    used = seed if any(step.method.chance for step in steps) else None
+    columns = _columns(frame, steps, kept)
+    _write(arguments, masked, steps, columns, used)
+    print(_summary(arguments, frame, steps, columns, used))
     return 0
 
 
@@ -66,6 +82,32 @@ def _add_option(parser: argparse.ArgumentParser, name: str, option: Option) -> N
     else:
         action = "append" if option.repeated else "store"
         parser.add_argument(f"--{name}", action=action, metavar=option.metavar, help=description)
+
+
+def _check_names(arguments: argparse.Namespace) -> None:
+    """Refuse an output that would take the place of another file of this call."""
+    source, output, record = arguments.input, arguments.output, arguments.record
+    if _is_file(source) and _same_file(source, output):
+        raise UsageError(f"--output {output} is the input file; give the masked file another name")
+    if record is not None:
+        if _same_file(record, output):
+            raise UsageError(f"--record {record} is the masked file; give the record another name")
+        check_new(record)
+
+
+def _methods(arguments: argparse.Namespace) -> list[MaskingMethod]:
+    """The methods with their parameters, which are options for one method that has none within it."""
+    texts: list[str] = arguments.method
+    given = _given_parameters(arguments)
+    if len(texts) == 1 and len(texts[0].split()) == 1:
+        return [make_method(texts[0], given)]
+    if given:
+        name = next(iter(given))
+        raise UsageError(
+            f"--{name} does not say which method it is for; write it into the method, as --method "
+            f"'{' '.join(texts[0].split()[:1])} {name}=...'"
+        )
+    return [masking_method(text) for text in texts]
 
 
 def _given_parameters(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -96,21 +138,65 @@ def _is_file(text: str) -> bool:
 
 
 def _same_file(first: str, second: str) -> bool:
-    return _is_file(first) and Path(first).resolve() == Path(second).resolve()
+    return Path(first).resolve() == Path(second).resolve()
 
 
-def _read(text: str, id_column: str | None) -> pd.DataFrame:
-    if not _is_file(text):
-        return load(text)
-    return read_table(text, text_columns=() if id_column is None else (id_column,))
+def _read(text: str, text_columns: Sequence[str]) -> pd.DataFrame:
+    return read_table(text, text_columns=text_columns) if _is_file(text) else load(text)
 
 
-def _as_written(
-    masked: pd.DataFrame, masked_names: tuple[str, ...], source: str, target: str
-) -> pd.DataFrame:
+def _columns(frame: pd.DataFrame, steps: Sequence[Step], kept: dict[str, str]) -> dict[str, Any]:
+    """What became of every column: masked or as it is, and which of the latter a method has left alone."""
+    masked = {name for step in steps for name in step.attributes}
+    left = {}
+    if any(step.chosen for step in steps):
+        roles = {item.name: item.role for item in Schema.from_frame(frame).attributes}
+        roles |= {name: Role.WEIGHT if what == "weight" else Role.IDENTIFIER for name, what in kept.items()}
+        words = {Role.IDENTIFIER: "id", Role.WEIGHT: "weight"}
+        left = {name: words[role] for name, role in roles.items() if role in words and name not in masked}
+    return {
+        "masked": [name for name in frame.columns if name in masked],
+        "as_is": [name for name in frame.columns if name not in masked],
+        "left_alone": left,
+    }
+
+
+def _write(
+    arguments: argparse.Namespace,
+    masked: pd.DataFrame,
+    steps: Sequence[Step],
+    columns: dict[str, Any],
+    seed: int | None,
+) -> None:
+    """Write the masked file and the record of it, both or none."""
+    written = _as_written(masked, columns["as_is"], arguments.input, arguments.output)
+    content = table_bytes(written, arguments.output)
+    if arguments.record is None:
+        write_whole(arguments.output, content)
+        return
+    source = Path(arguments.input).read_bytes() if _is_file(arguments.input) else None
+    record = {
+        "linkrisk": version(),
+        "input": {"name": arguments.input, "sha256": None if source is None else sha256(source)},
+        "output": {"name": arguments.output, "sha256": sha256(content)},
+        "records": len(masked),
+        "methods": steps_as_json(steps),
+        # As text: few programs read whole numbers of so many digits.
+        "seed": None if seed is None else str(seed),
+        **columns,
+    }
+    # A masked file whose seed is lost cannot be made again, so the record comes first.
+    write_record(arguments.record, record)
+    try:
+        write_whole(arguments.output, content)
+    except BaseException:
+        Path(arguments.record).unlink(missing_ok=True)
+        raise
+
+
+def _as_written(masked: pd.DataFrame, others: Sequence[str], source: str, target: str) -> pd.DataFrame:
     """Take the columns that are not masked letter by letter from a CSV file: codes such as 007 stay 007."""
     both_csv = all(Path(name).suffix.lower() in CSV_SUFFIXES for name in (source, target))
-    others = [column for column in masked.columns if column not in masked_names]
     if not both_csv or not others:
         return masked
     written = masked.copy()
@@ -119,16 +205,31 @@ def _as_written(
 
 
 def _summary(
-    arguments: argparse.Namespace, frame: pd.DataFrame, method: MaskingMethod, masked_names: tuple[str, ...]
+    arguments: argparse.Namespace,
+    frame: pd.DataFrame,
+    steps: Sequence[Step],
+    columns: dict[str, Any],
+    seed: int | None,
 ) -> str:
-    others = [column for column in frame.columns if column not in masked_names]
-    return "\n".join(
-        (
-            f"input    {arguments.input}: {len(frame)} records, {len(frame.columns)} columns",
-            f"method   {method.describe(frame)}",
-            f"seed     {int(arguments.seed)}",
-            f"masked   {', '.join(masked_names)}",
-            f"as is    {', '.join(others) or 'nothing'}",
-            f"output   {arguments.output}",
-        )
-    )
+    lines = [f"input    {arguments.input}: {len(frame)} records, {len(frame.columns)} columns"]
+    lines += [f"method   {step.method.describe(frame)}" for step in steps]
+    lines += [
+        f"twice    {shown_name(name)}: {', then '.join(methods)}"
+        for name, methods in masked_twice(steps).items()
+    ]
+    lines.append(f"seed     {_seed_line(seed, arguments.record)}")
+    lines.append(f"masked   {shown_names(columns['masked'])}")
+    lines.append(f"as is    {shown_names(columns['as_is']) or 'nothing'}")
+    if columns["left_alone"]:
+        left = ", ".join(f"{shown_name(name)} (as {what})" for name, what in columns["left_alone"].items())
+        lines.append(f"left     {left}; to mask them all the same, name them with --attributes")
+    lines.append(f"output   {arguments.output}")
+    if arguments.record is not None:
+        lines.append(f"record   {arguments.record}")
+    return "\n".join(lines)
+
+
+def _seed_line(seed: int | None, record: str | None) -> str:
+    if seed is None:
+        return "none: nothing is left to chance"
+    return f"{seed}: {SECRET}" if record is None else f"in {record}: {SECRET}"

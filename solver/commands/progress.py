@@ -1,4 +1,4 @@
-"""A line on the terminal that says what a run is doing; nothing where there is no terminal."""
+"""What a run is doing: a line that is redrawn on a terminal, a plain line now and then in a log."""
 
 from __future__ import annotations
 
@@ -6,34 +6,40 @@ import os
 import sys
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TextIO
+from typing import ClassVar, TextIO
 
+from solver.compiling import PHASE
 from solver.engines.base import EngineProgress
 
 # Short, so that the numbers and the advice fit a terminal of 80 columns.
 _PHASES = {
+    "compare": "comparing",
     "attack": "attacking",
     "build": "building",
     "solve": "proving",
     "branch and bound": "proving",
+    "branch and cut": "proving",
     "hitting sets": "proving",
 }
 _TICK = 0.25
 """Seconds between two drawings."""
 
+_FIRST, _EVERY = 10.0, 30.0
+"""Seconds before the first plain line, and between two."""
 
-class ProgressLine:
-    """One line, redrawn by a thread of its own, so that its clock runs on while the work is silent.
+SILENT = "LINKRISK_PROGRESS"
+"""Set this variable of the environment to ``none`` for no word of progress at all."""
 
-    It needs no control codes but the carriage return and leaves the cursor as it is: whatever ends the
-    process, the terminal stays usable.
+
+class Progress(ABC):
+    """Says what a run is doing, from a thread of its own, so that its clock runs on while the work is silent.
 
     Parameters
     ----------
     stream : text stream
-        A terminal.
     text : str
         What to say first.
     """
@@ -45,41 +51,91 @@ class ProgressLine:
         self._thread = threading.Thread(target=self._run, name="progress", daemon=True)
         self._thread.start()
 
+    def announce(self, text: str) -> None:
+        """Say something else, at once if possible."""
+        self.show(text)
+
     def show(self, text: str) -> None:
-        """Say something else from the next drawing on."""
+        """Say something else from the next time on."""
         self._text = text
 
     def report(self, progress: EngineProgress) -> None:
         """Show the attack and the bound of a running engine."""
+        if progress.phase == PHASE:
+            self.announce("compiling, once for this machine: up to a minute")
+            return
         phase = _PHASES.get(progress.phase, progress.phase)
         interval = f"{phase}: linked {progress.linked:g}, at most {progress.bound:g}"
         if progress.work:
             gap = progress.bound - progress.linked
-            self.show(f"{interval}, gap {gap:g}, {progress.work}  (Ctrl-C stops)")
-        else:
-            self.show(f"{interval}  (Ctrl-C: stop with this)")
+            interval = f"{interval}, gap {gap:g}, {progress.work}"
+        self.show(interval + (self.short_advice if progress.work else self.advice))
+
+    advice: ClassVar[str] = ""
+    short_advice: ClassVar[str] = ""
+
+    @abstractmethod
+    def _run(self) -> None:
+        """Say how things stand until all is done."""
+
+    @property
+    def _line(self) -> str:
+        return f"{time.monotonic() - self._began:6.1f} s  {self._text}"
+
+    def close(self) -> None:
+        """Say no more."""
+        self._done.set()
+        self._thread.join()
+
+    def _write(self, text: str) -> None:
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except (OSError, ValueError):  # the reader is gone; the work goes on
+            self._done.set()
+
+
+class ProgressLine(Progress):
+    """One line, redrawn again and again.
+
+    It needs no control codes but the carriage return and leaves the cursor as it is: whatever ends the
+    process, the terminal stays usable.
+    """
+
+    advice = "  (Ctrl-C: stop with this)"
+    short_advice = "  (Ctrl-C stops)"
 
     def close(self) -> None:
         """Take the line away."""
-        self._done.set()
-        self._thread.join()
+        super().close()
         self._draw("")
 
     def _run(self) -> None:
         while not self._done.wait(_TICK):
-            self._draw(f"{time.monotonic() - self._began:6.1f} s  {self._text}")
+            self._draw(self._line)
 
     def _draw(self, line: str) -> None:
         width = _width(self._stream) - 1
-        try:
-            self._stream.write("\r" + line[:width].ljust(width) + ("" if line else "\r"))
-            self._stream.flush()
-        except (OSError, ValueError):  # the terminal is gone; the work goes on
-            self._done.set()
+        self._write("\r" + line[:width].ljust(width) + ("" if line else "\r"))
+
+
+class ProgressLog(Progress):
+    """A plain line now and then, for logs and pipes: nothing for work that is done within a few seconds."""
+
+    def announce(self, text: str) -> None:
+        """Write the line now."""
+        super().announce(text)
+        self._write(text + "\n")
+
+    def _run(self) -> None:
+        wait = _FIRST
+        while not self._done.wait(wait):
+            self._write(self._line.lstrip() + "\n")
+            wait = _EVERY
 
 
 @contextmanager
-def progress_line(text: str) -> Iterator[ProgressLine | None]:
+def progress_line(text: str) -> Iterator[Progress | None]:
     """Show progress on standard error while the block runs.
 
     Parameters
@@ -89,14 +145,14 @@ def progress_line(text: str) -> Iterator[ProgressLine | None]:
 
     Yields
     ------
-    ProgressLine or None
-        None when standard error is no terminal.
+    Progress or None
+        None where there is no standard error, or `SILENT` says so.
     """
     stream = sys.stderr
-    if stream is None or not stream.isatty():
+    if stream is None or os.environ.get(SILENT) == "none":
         yield None
         return
-    line = ProgressLine(stream, text)
+    line = ProgressLine(stream, text) if stream.isatty() else ProgressLog(stream, text)
     try:
         yield line
     finally:

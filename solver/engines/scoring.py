@@ -63,8 +63,7 @@ class Scorer:
 
     def _tight(self, theta: FloatArray) -> IndexArray:
         """The few tightest rows of each block at `theta`."""
-        few = _smallest(self._all @ theta, np.append(self._first_of_all, self.system.rows), _ROWS_PER_BLOCK)
-        return np.asarray(few[few >= 0])
+        return nearest_rows(self._all @ theta, np.append(self._first_of_all, self.system.rows))
 
     @property
     def working(self) -> tuple[FloatArray | sparse.csr_array, IndexArray]:
@@ -171,6 +170,12 @@ def _smallest(values: FloatArray, first: IndexArray, count: int) -> IndexArray:
             kept[place] = at
             size = min(size + 1, count)
     return few
+
+
+def nearest_rows(activity: FloatArray, first: IndexArray) -> IndexArray:
+    """The few rows of smallest activity of each block: block b has rows ``first[b]`` to ``first[b + 1]``."""
+    few = _smallest(activity, first, _ROWS_PER_BLOCK)
+    return np.asarray(few[few >= 0])
 
 
 def _tightest(

@@ -91,21 +91,21 @@ class _BestCounts:
     """
 
     def __init__(self) -> None:
-        self._weight = -np.inf
-        self._kept: dict[bytes, tuple[NDArray[np.bool_], NDArray[np.bool_]]] = {}
+        self._kept: dict[bytes, Evaluation] = {}
 
     def note(self, form: DistanceForm, evaluation: Evaluation) -> None:
-        """Keep the count if none is better; of those that are as good, the last few."""
-        weight = evaluation.linked_weight
-        if weight < self._weight:
-            return
-        kept = {} if weight > self._weight else self._kept
-        newest = {_key(form): (evaluation.linked, evaluation.settled)}
-        self._kept = dict(list((kept | newest).items())[-_COUNTS_KEPT:])
-        self._weight = weight
+        """Keep the count, and of all kept the best few; of those that are as good, the last."""
+        key = _key(form)
+        before = self._kept.get(key, evaluation)
+        better = evaluation if evaluation.settled.sum() >= before.settled.sum() else before
+        kept = {**self._kept, key: better}
+        if len(kept) > _COUNTS_KEPT:
+            worst = min(kept, key=lambda key: kept[key].linked_weight)
+            del kept[worst]
+        self._kept = kept
 
-    def known(self, form: DistanceForm) -> tuple[NDArray[np.bool_], NDArray[np.bool_]] | None:
-        """Linked and looked at, both of shape (blocks,); None when the count was not kept."""
+    def known(self, form: DistanceForm) -> Evaluation | None:
+        """The count of this distance; None when it was not kept."""
         return self._kept.get(_key(form))
 
 
@@ -175,8 +175,8 @@ class Evaluator:
         known = self.best.known(form)
         if evaluation.settled.all() or known is None:
             return evaluation
-        linked = np.where(evaluation.settled, evaluation.linked, known[0])
-        return replace(evaluation, linked=linked, settled=evaluation.settled | known[1])
+        linked = np.where(evaluation.settled, evaluation.linked, known.linked)
+        return replace(evaluation, linked=linked, settled=evaluation.settled | known.settled)
 
     def _by(self, pivot: int) -> tuple[FloatArray, IndexArray, IndexArray, IndexArray]:
         """Candidates sorted by an attribute, their twin groups, the place of each, and who is where."""

@@ -264,7 +264,7 @@ BAD: list[tuple[Any, str]] = [
     ),
     (
         lambda: GlobalRecoding(categories=2).apply(FRAME[["age"]]),
-        "every attribute is numeric; name those to mask with --attributes",
+        "the table has no attribute with categories to mask; name at least one with --attributes",
     ),
     (lambda: Hierarchy("town", (("a",),)), "the hierarchy of 'town' has no level above the categories; "
      "give one column per level"),
@@ -331,7 +331,7 @@ BAD: list[tuple[Any, str]] = [
         lambda: TopCoding(
             categories=2, schema=Schema((Attribute("town", scale=Scale.NOMINAL, categories=("a", "b")),))
         ).apply(FRAME[["town"]]),
-        "the input, column 'town', row 4: 'c' is no category; there are: a, b; mend the cell or list the "
+        "the table, column 'town', row 4: 'c' is no category; there are: a, b; mend the cell or list the "
         "category in the schema",
     ),
 ]  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import os
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,9 @@ from hypothesis.extra.numpy import arrays
 
 from datasets.errors import DataError
 from datasets.files import read_table
-from datasets.masking.mdav import mdav_partition
+from datasets.masking import mdav_index
+from datasets.masking.mdav import INDEXED_FROM, mdav_partition, plain_partition
+from datasets.masking.mdav_index import indexed_partition
 from datasets.masking.microaggregation import AttributeGroup, Microaggregation, group_means
 from datasets.masking.optimal_microaggregation import OptimalMicroaggregation, optimal_partition
 from datasets.masking.protections import PROTECTIONS
@@ -42,7 +45,7 @@ def _literal_mdav(points: np.ndarray, k: int) -> list[list[int]]:
         return sum((a - b) * (a - b) for a, b in zip(first, second, strict=True))
 
     def centroid(rows: list[int]) -> Any:
-        return np.ascontiguousarray(points[rows].T).mean(axis=1)
+        return [math.fsum(column) / len(rows) for column in points[rows].T.tolist()]
 
     def farthest(rows: list[int], centre: Any) -> int:
         return max(rows, key=lambda row: (distance(points[row], centre), -row))
@@ -66,11 +69,60 @@ def _literal_mdav(points: np.ndarray, k: int) -> list[list[int]]:
     return [*groups, left]
 
 
-@given(points_and_k())
+@pytest.mark.parametrize("partition", [plain_partition, indexed_partition])
+@given(case=points_and_k())
 @settings(max_examples=150, deadline=None, derandomize=True)
-def test_mdav_is_the_published_algorithm(case: tuple[np.ndarray, int]) -> None:
+def test_mdav_is_the_published_algorithm(partition: Any, case: tuple[np.ndarray, int]) -> None:
     points, k = case
-    assert [group.tolist() for group in mdav_partition(points, k)] == _literal_mdav(points, k)
+    assert [group.tolist() for group in partition(points, k)] == _literal_mdav(points, k)
+
+
+def _shapes(records: int) -> dict[str, np.ndarray]:
+    """Points of kinds that an index could get wrong: ties, twins, few values, long tails, tiny numbers."""
+    rng = np.random.default_rng(records)
+    normal = rng.normal(size=(records, 5))
+    return {
+        "normal": normal,
+        "tailed": np.exp(2 * normal[:, :3]) * np.sign(normal[:, 2:]),
+        "grid": rng.integers(-3, 4, size=(records, 3)).astype(float),
+        "line": rng.integers(0, records // 4, size=(records, 1)).astype(float),
+        "ring": np.stack([np.cos(at := np.arange(records) * 6.25 / records), np.sin(at)], axis=1),
+        "twins": np.repeat(normal[: records // 2], 2, axis=0),
+        "equal": np.ones((records, 2)),
+        "one far away": np.where(np.arange(records)[:, np.newaxis] == 7, 1e12, normal),
+        "one attribute rules": normal * [1e9, 1.0, 1e-9, 0.0, 1.0],
+        "squares vanish": normal * 1e-170,
+        "squares nearly vanish": normal * 1e-150,
+        "no attribute that varies but one": normal * [0.0, 0.0, 0.0, 1.0, 0.0] + 1e6,
+    }
+
+
+@pytest.mark.parametrize("shape", _shapes(8))
+@pytest.mark.parametrize("k", [2, 3, 7, 100])
+def test_an_index_makes_the_groups_of_a_search_of_all_points(shape: str, k: int) -> None:
+    points = _shapes(700)[shape]
+    found, plain = indexed_partition(points, k), plain_partition(points, k)
+    assert [group.tolist() for group in found] == [group.tolist() for group in plain]
+
+
+def test_an_index_that_is_made_anew_at_any_moment_makes_the_same_groups(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    points = _shapes(400)["tailed"]
+    expected = [group.tolist() for group in plain_partition(points, 3)]
+    for leaf, work in ((1, 1), (2, 300), (400, 1)):
+        monkeypatch.setattr(mdav_index, "LEAF", leaf)
+        monkeypatch.setattr(mdav_index, "WORK", work)
+        assert [group.tolist() for group in indexed_partition(points, 3)] == expected
+
+
+def test_a_large_table_is_masked_with_the_index_and_a_small_one_without(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = np.random.default_rng(9).normal(size=(INDEXED_FROM, 2))
+    monkeypatch.setattr("datasets.masking.mdav_index.indexed_partition", lambda points, k: (len(points), k))
+    assert mdav_partition(rows, 3) == (INDEXED_FROM, 3)
+    assert len(mdav_partition(rows[1:], 3)) == (INDEXED_FROM - 1) // 3
 
 
 @given(points_and_k())
@@ -305,15 +357,15 @@ FRAME = pd.DataFrame({"a": [1.0, 2, 3], "b": [1.0, 5, 3], "t": ["x", "y", "z"]})
         ),
         (
             lambda: Microaggregation(k=4).apply(FRAME),
-            "k is 4 but the input has only 3 records; choose a smaller k",
+            "the table: k is 4, but there are only 3 records; choose a smaller k",
         ),
         (
             lambda: OptimalMicroaggregation(k=4).apply(FRAME),
-            "k is 4 but the input has only 3 records; choose a smaller k",
+            "the table: k is 4, but there are only 3 records; choose a smaller k",
         ),
         (
             lambda: Microaggregation(attributes=("c",)).apply(FRAME),
-            "the input has no column 'c' (attribute); there are: a, b, t",
+            "the table has no column 'c' (attribute); there are: a, b, t",
         ),
         (
             lambda: Microaggregation(attributes=("a", "a")).apply(FRAME),
@@ -321,16 +373,16 @@ FRAME = pd.DataFrame({"a": [1.0, 2, 3], "b": [1.0, 5, 3], "t": ["x", "y", "z"]})
         ),
         (
             lambda: Microaggregation(attributes=("t",), k=2).apply(FRAME),
-            "the input, column 't', row 1: 'x' is not a number; mend it or choose other --attributes",
+            "the table, column 't', row 1: 'x' is not a number; mend it or choose other --attributes",
         ),
         (
             lambda: Microaggregation(k=2).apply(FRAME[["t"]]),
-            "there is no numeric attribute to mask; name at least one with --attributes",
+            "the table has no numeric attribute to mask; name at least one with --attributes",
         ),
         (
             lambda: PROTECTIONS["M4-33"].apply(FRAME),
-            "M4-33 masks 4 attributes but there are 2 (a, b); name more with --attributes or choose another "
-            "protection",
+            "the table: M4-33 masks 4 attributes but there are 2 (a, b); name more with --attributes or "
+            "choose another protection",
         ),
         (
             lambda: Microaggregation(k=2).apply(FRAME, seed=-1),

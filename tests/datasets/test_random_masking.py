@@ -92,6 +92,28 @@ def test_rank_swapping_swaps_within_the_window(records: int, percent: float, see
         assert (partner[above] < rank).all()
 
 
+def _literal_swaps(records: int, window: int, generator: np.random.Generator) -> list[int]:
+    """Rank swapping word for word, in plain Python."""
+    partner, free = list(range(records)), set(range(records))
+    for rank in range(records):
+        if rank in free:
+            free.remove(rank)
+            candidates = [other for other in range(rank + 1, rank + 1 + window) if other in free]
+            if candidates:
+                other = candidates[generator.integers(len(candidates))]
+                free.remove(other)
+                partner[rank], partner[other] = other, rank
+    return partner
+
+
+@given(st.integers(2, 80), st.integers(1, 79), st.integers(0, 1000))
+@settings(max_examples=120, deadline=None, derandomize=True)
+def test_rank_swapping_draws_as_it_is_defined(records: int, window: int, seed: int) -> None:
+    window = min(window, records - 1)
+    expected = _literal_swaps(records, window, random_generator(seed))
+    assert swap_partners(records, window, random_generator(seed)).tolist() == expected
+
+
 @given(st.lists(st.integers(0, 5), min_size=4, max_size=60), st.integers(0, 50))
 @settings(max_examples=60, deadline=None, derandomize=True)
 def test_rank_swapping_keeps_the_values_of_every_attribute(values: list[int], seed: int) -> None:
@@ -144,6 +166,37 @@ def test_another_seed_another_table(method: MaskingMethod) -> None:
     assert not method.apply(frame, 1).equals(method.apply(frame, 2))
 
 
+@pytest.mark.parametrize("method", METHODS[2:], ids=lambda method: method.name)
+def test_without_a_seed_every_table_is_another(method: MaskingMethod) -> None:
+    frame = load_wdbc().iloc[:50, 1:3]
+    assert method.chance
+    assert not method.apply(frame).equals(method.apply(frame))
+
+
+@pytest.mark.parametrize("method", METHODS[:2], ids=lambda method: method.name)
+def test_methods_without_chance_say_so(method: MaskingMethod) -> None:
+    frame = load_wdbc().iloc[:50, 1:3]
+    assert not method.chance
+    assert method.apply(frame).equals(method.apply(frame, 7))
+
+
+def test_messages_name_the_table_as_asked() -> None:
+    for make, message in (
+        (
+            lambda: AdditiveNoise(percent=5).apply(_sample(5)[:0], source="x.csv"),
+            "x.csv has no records; there",
+        ),
+        (lambda: RankSwapping(percent=1).apply(_sample(5), source="x.csv"), "x.csv: percent is 1, less than"),
+        (
+            lambda: Microaggregation(k=9).apply(_sample(5), source="x.csv"),
+            "x.csv: k is 9, but there are only 5",
+        ),
+    ):
+        with pytest.raises(DataError) as caught:
+            make()
+        assert str(caught.value).startswith(message)
+
+
 @pytest.mark.parametrize(
     ("method", "digest"),
     [
@@ -170,15 +223,15 @@ def test_the_same_file_on_every_machine(method: MaskingMethod, digest: str) -> N
         (lambda: RankSwapping(percent=101), "percent is 101; it must be above 0 and at most 100"),
         (
             lambda: RankSwapping(percent=1).apply(_sample(50)),
-            "percent is 1, not one of 50 records; it must be at least 2",
+            "the table: percent is 1, less than one of 50 records; it must be at least 2",
         ),
         (
             lambda: AdditiveNoise(percent=5).apply(pd.DataFrame({"a": [1.0, None]})),
-            "the input, column 'a', row 2: missing value; fill it in or choose other --attributes",
+            "the table, column 'a', row 2: missing value; fill it in or choose other --attributes",
         ),
         (
             lambda: RankSwapping(percent=50, attributes=("z",)).apply(_sample(5)),
-            "the input has no column 'z' (attribute); there are: a, b, c",
+            "the table has no column 'z' (attribute); there are: a, b, c",
         ),
         (
             lambda: AdditiveNoise(percent=5).apply(_sample(5), -2),
@@ -186,15 +239,15 @@ def test_the_same_file_on_every_machine(method: MaskingMethod, digest: str) -> N
         ),
         (
             lambda: AdditiveNoise(percent=5).apply(_sample(5)[:0]),
-            "the input has no records; there is nothing to mask",
+            "the table has no records; there is nothing to mask",
         ),
         (
             lambda: AdditiveNoise(percent=5).apply(_sample(5).rename(columns={"b": 1})),
-            "column 2 of the input needs a name of its own instead of 1",
+            "column 2 of the table needs a name of its own instead of 1",
         ),
         (
             lambda: AdditiveNoise(percent=5).apply(_sample(5).rename(columns={"c": "a"})),
-            "column 3 of the input needs a name of its own instead of 'a'",
+            "column 3 of the table needs a name of its own instead of 'a'",
         ),
     ],
 )

@@ -74,7 +74,7 @@ def test_role_and_scale_have_defaults_in_json() -> None:
         (
             {"attributes": [{"name": "a", "role": "secret"}]},
             "attribute 'a' of the schema: unknown role 'secret'; use one of identifier, quasi-identifier, "
-            "confidential",
+            "confidential, weight",
         ),
         (
             {"attributes": [{"name": "a", "scale": "ratio"}]},

@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 import tomllib
 from pathlib import Path
@@ -17,7 +18,7 @@ import pytest
 from cli_runs import PAIR, check_golden, without_seconds
 
 from solver.cli import main
-from solver.commands.progress import ProgressLine, progress_line
+from solver.commands.progress import SILENT, ProgressLine, progress_line
 from solver.engines.base import EngineProgress
 
 pty = pytest.importorskip("pty", reason="no pseudo-terminals on this system")
@@ -264,11 +265,46 @@ class Screen:
         self.written += text
 
 
-def test_no_terminal_no_progress(monkeypatch):
-    for stream in (Screen(terminal=False), None):
-        monkeypatch.setattr(sys, "stderr", stream)
-        with progress_line("reading") as line:
-            assert line is None
+def test_no_error_stream_no_progress(monkeypatch):
+    monkeypatch.delenv(SILENT, raising=False)
+    monkeypatch.setattr(sys, "stderr", None)
+    with progress_line("reading") as line:
+        assert line is None
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_progress_can_be_silenced(terminal, monkeypatch):
+    monkeypatch.setenv(SILENT, "none")
+    monkeypatch.setattr(sys, "stderr", Screen(terminal=terminal))
+    with progress_line("reading") as line:
+        assert line is None
+
+
+def test_a_log_gets_a_plain_line_now_and_then(monkeypatch):
+    monkeypatch.delenv(SILENT, raising=False)
+    monkeypatch.setattr("solver.commands.progress._FIRST", 0.01)
+    monkeypatch.setattr("solver.commands.progress._EVERY", 0.01)
+    log = Screen(terminal=False)
+    monkeypatch.setattr(sys, "stderr", log)
+    with progress_line("reading") as line:
+        line.report(EngineProgress(1.0, 352.0, 354.0, "compare", "about 40 s for a look at all records"))
+        while log.written.count("\n") < 2:
+            threading.Event().wait(0.01)
+    first = log.written.splitlines()[-1]
+    assert first.endswith(
+        " s  comparing: linked 352, at most 354, gap 2, about 40 s for a look at all records"
+    )
+    assert "\r" not in log.written
+
+
+def test_short_work_leaves_no_line_in_a_log(monkeypatch):
+    monkeypatch.delenv(SILENT, raising=False)
+    monkeypatch.setattr("solver.commands.progress._FIRST", 1e6)
+    log = Screen(terminal=False)
+    monkeypatch.setattr(sys, "stderr", log)
+    with progress_line("reading"):
+        pass
+    assert log.written == ""
 
 
 def test_the_line_fits_the_terminal_and_its_clock_runs_by_itself():

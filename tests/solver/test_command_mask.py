@@ -2,39 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import re
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from mask_runs import HOUSEHOLDS, TABLE, files, mask, mask_folder  # noqa: F401
 
 from solver import cli
 
-TABLE = """id,code,age,income,note
-r1,007,20,100.5,a
-r2,010,25,80.25,
-r3,011,31,90.125,"b, c"
-r4,012,46,400,NA
-r5,013,52,380.5,d
-r6,014,60,390,e
-"""
+DATA = os.environ.get("LINKRISK_DATA")
 
-
-@pytest.fixture(autouse=True)
-def _only_this_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(cli, "COMMANDS", ("mask",))
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("LINKRISK_DATA", raising=False)
-    Path("o.csv").write_text(TABLE)
-
-
-def _run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    code = cli.main(["mask", *arguments])
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
+pytestmark = pytest.mark.usefixtures("mask_folder")
 
 
 def test_golden_output_and_file(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, err = _run(
+    code, out, err = mask(
         capsys,
         *("--input", "o.csv", "--method", "microaggregation", "--attributes", "age,income"),
         *("--k", "3", "--output", "m.csv"),
@@ -43,7 +27,7 @@ def test_golden_output_and_file(capsys: pytest.CaptureFixture[str]) -> None:
     assert out == (
         "input    o.csv: 6 records, 5 columns\n"
         "method   microaggregation (MDAV) of age, income with k = 3\n"
-        "seed     0\n"
+        "seed     none: nothing is left to chance\n"
         "masked   age, income\n"
         "as is    id, code, note\n"
         "output   m.csv\n"
@@ -53,14 +37,14 @@ def test_golden_output_and_file(capsys: pytest.CaptureFixture[str]) -> None:
         "r1,007,25.333333333333332,90.29166666666667,a\n"
         "r2,010,25.333333333333332,90.29166666666667,\n"
         'r3,011,25.333333333333332,90.29166666666667,"b, c"\n'
-        "r4,012,52.666666666666664,390.1666666666667,\n"
+        "r4,012,52.666666666666664,390.1666666666667,NA\n"
         "r5,013,52.666666666666664,390.1666666666667,d\n"
         "r6,014,52.666666666666664,390.1666666666667,e\n"
     )
 
 
 def test_groups_with_their_k(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = _run(
+    code, out, _ = mask(
         capsys,
         *("--input", "o.csv", "--method", "microaggregation", "--groups", "age:2"),
         *("--groups", "income", "--k", "3", "--output", "m.parquet"),
@@ -98,16 +82,22 @@ def test_every_method_from_the_command_line(
     capsys: pytest.CaptureFixture[str], method: tuple[str, ...], description: str
 ) -> None:
     arguments = ("--input", "o.csv", "--output", "m.csv", "--seed", "3", "--method", *method)
-    code, out, _ = _run(capsys, *arguments)
+    code, out, _ = mask(capsys, *arguments)
     assert code == 0
-    assert f"method   {description}\nseed     3\n" in out
+    seed = (
+        "none: nothing is left to chance"
+        if method[0] == "optimal-microaggregation"
+        else "3: keep it secret, it undoes the masking"
+    )
+    assert f"method   {description}\nseed     {seed}\n" in out
+    assert "left     id (as id); to mask them all the same, name them with --attributes\n" in out
     first = Path("m.csv").read_bytes()
-    _run(capsys, *arguments)
+    mask(capsys, *arguments)
     assert Path("m.csv").read_bytes() == first
 
 
 def test_named_data_and_a_protection(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = _run(capsys, "--input", "iris", "--method", "M4-33", "--output", "m.csv")
+    code, out, _ = mask(capsys, "--input", "iris", "--method", "M4-33", "--output", "m.csv")
     assert code == 0
     assert out.splitlines()[1] == (
         "method   M4-33, microaggregation (MDAV) of sepal_length, sepal_width with k = 3; "
@@ -118,15 +108,15 @@ def test_named_data_and_a_protection(capsys: pytest.CaptureFixture[str]) -> None
 
 def test_the_id_column_is_never_masked(capsys: pytest.CaptureFixture[str]) -> None:
     common = ("--input", "o.csv", "--method", "noise", "--percent", "5", "--output", "m.csv")
-    _, out, _ = _run(capsys, *common, "--id", "code")
+    _, out, _ = mask(capsys, *common, "--id", "code")
     assert "masked   age, income\n" in out
     assert [line.split(",")[1] for line in Path("m.csv").read_text().splitlines()[1:3]] == ["007", "010"]
-    assert _run(capsys, *common, "--id", "code", "--attributes", "code") == (
+    assert mask(capsys, *common, "--id", "code", "--attributes", "code") == (
         2,
         "",
         "error: 'code' is the id column and cannot be masked; take it out\n",
     )
-    assert _run(capsys, *common, "--id", "cod")[2] == (
+    assert mask(capsys, *common, "--id", "cod")[2] == (
         "error: o.csv has no column 'cod' (--id); did you mean 'code'?\n"
     )
 
@@ -146,7 +136,7 @@ def test_the_id_column_is_never_masked(capsys: pytest.CaptureFixture[str]) -> No
         (("--method", "microaggregation", "--k", "1"), "k is 1; a group needs at least 2 records"),
         (
             ("--method", "microaggregation", "--k", "7"),
-            "k is 7 but the input has only 6 records; choose a smaller k",
+            "o.csv: k is 7, but there are only 6 records; choose a smaller k",
         ),
         (
             ("--method", "microaggregation", "--groups", "age,:3"),
@@ -167,16 +157,16 @@ def test_the_id_column_is_never_masked(capsys: pytest.CaptureFixture[str]) -> No
         ),
         (
             ("--method", "microaggregation", "--attributes", "agee"),
-            "the input has no column 'agee' (attribute); did you mean 'age'?",
+            "o.csv has no column 'agee' (attribute); did you mean 'age'?",
         ),
         (
             ("--method", "microaggregation", "--attributes", "note"),
-            "the input, column 'note', row 2: missing value; fill it in or choose other --attributes",
+            "o.csv, column 'note', row 2: missing value; fill it in or choose other --attributes",
         ),
         (
             ("--method", "M4-33"),
-            "M4-33 masks 4 attributes but there are 3 (code, age, income); name more with --attributes or "
-            "choose another protection",
+            "o.csv: M4-33 masks 4 attributes but there are 3 (code, age, income); name more with "
+            "--attributes or choose another protection",
         ),
         (("--method", "M4-33", "--seed", "x"), "--seed: 'x' is not a whole number"),
         (
@@ -209,15 +199,69 @@ def test_bad_input_is_one_line_exit_code_2_and_no_file(
     capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], message: str
 ) -> None:
     # Given twice, the last --input or --output counts.
-    code, out, err = _run(capsys, "--input", "o.csv", "--output", "m.csv", *arguments)
+    code, out, err = mask(capsys, "--input", "o.csv", "--output", "m.csv", *arguments)
     assert (code, out) == (2, "")
     assert err == f"error: {message}\n".replace("HERE", str(Path.cwd()))
-    assert sorted(path.name for path in Path().iterdir()) == ["o.csv"]
+    assert files() == ["h.csv", "o.csv"]
     assert Path("o.csv").read_text() == TABLE
 
 
+def test_ids_and_weights_are_left_alone_unless_named(capsys: pytest.CaptureFixture[str]) -> None:
+    common = ("--input", "h.csv", "--method", "noise", "--percent", "5", "--seed", "1", "--output", "m.csv")
+    _, out, _ = mask(capsys, *common)
+    assert "masked   age, income\nas is    hhnum, weight, note\n" in out
+    assert (
+        "left     hhnum (as id), weight (as weight); to mask them all the same, name them with --attributes\n"
+        in out
+    )
+    original, masked = pd.read_csv("h.csv"), pd.read_csv("m.csv")
+    same = (original == masked).all()
+    assert same[same].index.tolist() == ["hhnum", "weight", "note"]
+    assert not (original["age"] == masked["age"]).any()
+    _, out, _ = mask(capsys, *common, "--attributes", "weight,age")
+    assert "masked   weight, age\n" in out
+    assert "left " not in out
+    assert not (pd.read_csv("m.csv")["weight"] == original["weight"]).any()
+
+
+def test_columns_said_to_be_ids_and_weights_are_left_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("h.csv").write_text(HOUSEHOLDS.replace("hhnum,weight", "unit,w"))
+    common = ("--input", "h.csv", "--method", "noise", "--percent", "5", "--seed", "1", "--output", "m.csv")
+    assert "masked   unit, w, age, income\n" in mask(capsys, *common)[1]
+    out = mask(capsys, *common, "--id", "unit", "--weight", "w")[1]
+    assert "masked   age, income\n" in out
+    assert "left     unit (as id), w (as weight); " in out
+    assert mask(capsys, *common, "--weight", "w", "--attributes", "age,w")[2] == (
+        "error: 'w' is the weight column and cannot be masked; take it out\n"
+    )
+    assert mask(capsys, *common, "--weight", "wage")[2] == (
+        "error: h.csv has no column 'wage' (--weight); did you mean 'age'?\n"
+    )
+
+
+@pytest.mark.skipif("LINKRISK_DATA" not in os.environ, reason="LINKRISK_DATA is not set")
+@pytest.mark.parametrize(
+    ("file", "left"),
+    [
+        ("muargus_samhh", "hhnum (as id), weight (as weight)"),
+        ("rtauargus_indiv_dt", "WEIGHT (as weight)"),
+        ("casc_tarragona", None),
+        ("casc_census", None),
+    ],
+)
+def test_real_files(capsys: pytest.CaptureFixture[str], file: str, left: str | None) -> None:
+    path = f"{DATA}/{file}.csv"
+    code, out, _ = mask(capsys, "--input", path, "--method", "noise percent=5", "--output", "m.csv")
+    assert code == 0
+    assert re.findall(r"left     (.*);", out) == ([] if left is None else [left])
+    original, masked = pd.read_csv(path), pd.read_csv("m.csv")
+    numeric = original.select_dtypes("number").columns
+    changed = [name for name in numeric if not (original[name] == masked[name]).all()]
+    assert changed == [name for name in numeric if name not in ("hhnum", "weight", "WEIGHT")]
+
+
 def test_missing_arguments(capsys: pytest.CaptureFixture[str]) -> None:
-    assert _run(capsys, "--input", "o.csv") == (
+    assert mask(capsys, "--input", "o.csv") == (
         2,
         "",
         "error: the following arguments are required: --method, --output "
@@ -237,7 +281,7 @@ def test_help_explains_shared_parameters(capsys: pytest.CaptureFixture[str]) -> 
 def test_categories_are_masked_from_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     Path("schema.json").write_text('{"attributes": [{"name": "note", "scale": "nominal"}]}')
     Path("t.csv").write_text("id,age,town\n1,20,a\n2,25,b\n3,31,c\n4,46,a\n")
-    code, out, _ = _run(
+    code, out, _ = mask(
         capsys,
         *("--input", "t.csv", "--method", "top-coding", "--categories", "2", "--id", "id"),
         *("--schema", "schema.json", "--output", "m.csv"),
@@ -245,13 +289,13 @@ def test_categories_are_masked_from_the_command_line(capsys: pytest.CaptureFixtu
     assert code == 0
     assert "method   top coding of 2 categories of town\n" in out
     assert Path("m.csv").read_text() == "id,age,town\n1,20,a\n2,25,b\n3,31,b\n4,46,a\n"
-    code, _, err = _run(
+    code, _, err = mask(
         capsys,
         *("--input", "t.csv", "--method", "pram", "--matrix", "town=nowhere.csv", "--output", "m.csv"),
     )
     assert code == 2
     assert err == "error: --matrix: nowhere.csv cannot be read: there is no such file\n"
-    code, _, err = _run(
+    code, _, err = mask(
         capsys,
         *("--input", "t.csv", "--method", "top-coding", "--schema", "t.csv", "--output", "m.csv"),
     )

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
-import subprocess
-import sys
-from pathlib import Path
+import threading
 
 import pytest
 from aggregator_cases import CASES, LABELS
 from fit_runs import check, frames, solve
 
 from solver.cli import main
+from solver.engines.base import EngineOptions
 from solver.engines.exact.engine import ExactEngine
 from solver.errors import UsageError
 from solver.evaluation import evaluate
 from solver.fitting import fit
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def pair(n=60):
@@ -180,58 +179,123 @@ def test_time_limits_that_are_no_numbers(limit):
     assert str(error.value) == f"the time limit must be a positive number of seconds, not {limit!r}"
 
 
+@pytest.mark.parametrize("aggregator", ["weighted-mean", "owa", "choquet", "mahalanobis"])
+@pytest.mark.parametrize("grown", [False, True])
+def test_an_interval_whenever_time_ends(aggregator, grown, monkeypatch):
+    """Whatever is being done at the n-th question to the clock."""
+    monkeypatch.setattr("solver.searching._MOMENT", 0.0)
+    monkeypatch.setattr("solver.searching._ALWAYS", 0 if grown else 10**9)
+    monkeypatch.setattr("solver.searching._MOST_CELLS", 0)
+    monkeypatch.setattr("solver.linkage.evaluator._BLOCKS_PER_TASK", 10)
+    files = pair(n=40)
+    best, least = 0, 40
+    for questions in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024):
+        asked = iter(range(10**9))
+        with monkeypatch.context() as time:
+            time.setattr("solver.clock.time.perf_counter", lambda asked=asked: float(next(asked)))
+            result = fit(*files, aggregator=aggregator, time_limit=float(questions), memory_limit=None)
+        assert result.linked <= result.linked_upper_bound
+        assert (result.status, result.limit) in {("feasible", "time"), ("optimal", None)}
+        assert evaluate(*files, parameters=result.to_dict()).linked >= result.linked
+        unknown = result.table.to_frame()["linked"].isna().sum()
+        assert (unknown > 0) == any("the others count as" in note for note in result.details["notes"])
+        best, least = max(best, result.linked), min(least, result.linked_upper_bound)
+    assert best <= least  # no answer is refuted by another's bound
+
+
+def test_records_that_were_not_compared_are_said(monkeypatch):
+    monkeypatch.setattr("solver.searching._MOMENT", 0.0)
+    monkeypatch.setattr("solver.linkage.evaluator._BLOCKS_PER_TASK", 10)
+    stops = iter([False] * 2 + [True] * 10**6)
+    monkeypatch.setattr("solver.within_limits._last_call", lambda _: -1.0)
+    monkeypatch.setattr("solver.clock.Clock.expired", property(lambda _: next(stops)))
+    result = fit(*pair(), aggregator="weighted-mean", time_limit=5.0, memory_limit=None)
+    note = "20 of 60 records were compared before the time limit came: the others count as not re-identified"
+    assert any(text.startswith(note) for text in result.details["notes"])
+    frame = result.table.to_frame()
+    assert frame["linked"].isna().sum() == 40
+    assert frame["rank"].isna().all()
+    assert result.details["baselines"] == {"euclid": None, "mahalanobis": None}
+    assert result.linked_upper_bound == 60
+    json.loads(result.to_json())
+
+
+def test_the_time_for_the_last_look_at_all_records_is_kept(monkeypatch):
+    """A file large enough to be estimated: the search ends before the limit, and the table is whole."""
+    monkeypatch.setattr("solver.searching._MOST_AT_ONCE", 0)
+    seen = []
+    result = fit(*pair(n=80), aggregator="weighted-mean", report=seen.append)
+    assert any(progress.work.endswith("for a look at all records") for progress in seen)
+    assert result.table.to_frame()["rank"].notna().all()
+
+
+@pytest.mark.parametrize("ending", ["time", "memory", "user"])
+def test_a_step_that_does_not_look_at_the_clock_costs_no_answer(ending, monkeypatch):
+    """The answer is what was known when the limit came; the step may end when it likes."""
+    release, reached = threading.Event(), threading.Event()
+
+    def deaf(self, system, record, evaluator, options):
+        record.tighten(record.bound - 1.0)
+        reached.set()
+        release.wait()
+
+    monkeypatch.setattr(ExactEngine, "run", deaf)
+    monkeypatch.setattr("solver.within_limits._GRACE", 0.01)
+    limits = {"time_limit": None, "memory_limit": None}
+    if ending == "time":
+        limits["time_limit"] = 1.0
+    elif ending == "memory":
+        limits["memory_limit"] = 1e9
+        monkeypatch.setattr(
+            "solver.within_limits.resident_megabytes", lambda: 2e9 if reached.is_set() else 100.0
+        )
+    else:
+        threading.Thread(target=lambda: reached.wait() and os.kill(os.getpid(), signal.SIGINT)).start()
+    files = pair()
+    try:
+        result = fit(*files, **limits)
+    finally:
+        release.set()
+    status = "interrupted" if ending == "user" else "feasible"
+    assert (result.status, result.limit) == (status, ending)
+    assert valid(result, files)
+
+
+def test_what_goes_wrong_in_the_search_is_raised(monkeypatch):
+    def fail(*_, **__):
+        raise ZeroDivisionError("in the search")
+
+    monkeypatch.setattr(ExactEngine, "run", fail)
+    with pytest.raises(ZeroDivisionError, match="in the search"):
+        fit(*pair())
+
+
 # ---------------------------------------------------------------- Ctrl-C
 
-INTERRUPT = """
-import os, signal, sys, threading, time
-from solver.cli import main
 
-def press():
-    while signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        time.sleep(0.01)
-    time.sleep(float(sys.argv.pop(1)))
-    os.kill(os.getpid(), signal.SIGINT)
-
-threading.Thread(target=press, daemon=True).start()
-time.sleep(0.05)
-sys.exit(main(sys.argv[1:]))
-"""
-
-
-@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="needs the signals of a Unix system")
 @pytest.mark.parametrize(
-    ("choice", "late", "wait"),
+    ("choice", "phase"),
     [
-        (["--engine", "exact"], "hitting sets", 0.05),
-        (["--engine", "exact"], "hitting sets", 4.0),
-        (["--backend", "highs"], "solve", 0.05),
-        (["--backend", "highs"], "solve", 4.0),
-        (["--backend", "scipy"], "solve", 4.0),
+        ({"engine": "exact"}, "compare"),
+        ({"engine": "exact"}, "branch and cut"),
+        ({"engine": "milp", "options": EngineOptions(backend="highs")}, "solve"),
+        ({"engine": "milp", "options": EngineOptions(backend="scipy")}, "solve"),
     ],
-    ids=lambda value: value[1] if isinstance(value, list) else None,
+    ids=lambda value: value if isinstance(value, str) else value["engine"],
 )
-def test_ctrl_c_gives_what_is_known(tmp_path, choice, late, wait):
-    """During the attack and later; with a backend in this process and with one in a child."""
+def test_ctrl_c_gives_what_is_known(choice, phase):
+    """Early and late; with a backend in this process and with one in a child."""
     files = frames(12, 200, 5, noise=1.2)
-    names = [str(tmp_path / name) for name in ("original.csv", "masked.csv", "fit.json")]
-    for frame, name in zip(files, names[:2], strict=True):
-        frame.to_csv(name, index=False)
-    arguments = [
-        "fit", "--original", names[0], "--masked", names[1], "--aggregator", "choquet",
-        "--time-limit", "10", *choice, "--json", names[2],
-    ]  # fmt: skip
-    script = INTERRUPT.replace("float(sys.argv.pop(1))", str(wait))
-    answer = subprocess.run(
-        [sys.executable, "-c", script, *arguments],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        timeout=60,
-        check=False,
-    )
-    assert answer.returncode == 0, answer.stderr
-    content = json.loads(Path(names[2]).read_text(encoding="utf-8"))
-    assert (content["status"], content["limit"]) == ("interrupted", "user")
-    assert content["baselines"]["euclid"] <= content["linked"] < content["linked_upper_bound"]
-    assert content["seconds"] < 9.0
-    assert evaluate(*files, parameters=content).linked == content["linked"]
+    pressed = []
+
+    def press(progress):
+        if progress.phase == phase and not pressed:
+            pressed.append(True)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    result = fit(*files, aggregator="choquet", time_limit=None, report=press, **choice)
+    assert pressed
+    assert (result.status, result.limit) == ("interrupted", "user")
+    assert result.linked < result.linked_upper_bound
+    assert valid(result, files)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

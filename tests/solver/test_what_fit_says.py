@@ -27,7 +27,7 @@ from solver.results import FitResult
 from solver.risk.formats import small, weight
 from solver.risk.headline import state
 from solver.risk.report import render_report
-from solver.searching import Run
+from solver.within_limits import Run
 
 FAMILIES = ["weighted-mean", "owa", "choquet", "mahalanobis"]
 

@@ -121,6 +121,12 @@ class HittingSearch:
         splits = (-1,) if self._proving is None else self._proving.splits()
         return Proof("hitting-set", tuple(self.master.cores.values()), splits)
 
+    def rehearse(self) -> None:
+        """Ask one question and shrink its answer, whatever comes of it: for who wants all code compiled."""
+        answer = self._finders[0].ask(np.arange(self._system.open_blocks.size))
+        if answer.core is not None:
+            self._finders[0].shrink(answer, sorted(answer.core))
+
     def _worker(self, finder: CoreFinder) -> Worker:
         return Worker(
             program=CoveringProgram(self.master),

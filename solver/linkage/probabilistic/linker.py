@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from datasets.masking.base import option, parse_names, parse_number, parse_whole
+from datasets.masking.base import option, parse_number, parse_whole
+from datasets.names import parse_names
 from solver.errors import UsageError
 from solver.linkage.linker import LearnedLinker, LinkageTask, Linker
 from solver.linkage.probabilistic.comparisons import USUAL, Comparison, parse_comparison

@@ -1,0 +1,74 @@
+"""What the owner of a masked file keeps, and nobody else may see: how it was made, with the seed."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from datasets.errors import DataError
+from datasets.files import write_whole
+from datasets.masking.registry import METHODS
+from datasets.masking.sequence import Step
+
+
+def version() -> str:
+    """The version of linkrisk, where it is installed."""
+    try:
+        return importlib.metadata.version("linkrisk")
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def sha256(content: bytes) -> str:
+    """The digest of a file's content."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def steps_as_json(steps: Sequence[Step]) -> list[dict[str, Any]]:
+    """Name methods with their parameters and attributes, in order, ready for JSON."""
+    return [
+        {
+            "method": step.method.name,
+            "parameters": {
+                name: _plain(getattr(step.method, name))
+                for name in METHODS[step.method.name].parameters
+                if name != "attributes" and getattr(step.method, name) not in (None, (), False)
+            },
+            "attributes": list(step.attributes),
+        }
+        for step in steps
+    ]
+
+
+def check_new(path: str | Path) -> None:
+    """Raise a DataError when a record is there already: it may be the only place that has a seed."""
+    if Path(path).exists():
+        raise DataError(
+            f"{path} exists, and a record may be the only place that has a seed; give this one another name"
+        )
+
+
+def write_record(path: str | Path, record: Mapping[str, Any]) -> None:
+    """Write a record as JSON, whole or not at all, for its owner's eyes only (mode 0600).
+
+    Raises
+    ------
+    DataError
+        If it cannot be written.
+    """
+    write_whole(path, json.dumps(record, indent=2, ensure_ascii=False) + "\n", mode=0o600)
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value

@@ -1,0 +1,139 @@
+"""Several masking methods one after the other, each on attributes of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+import pandas as pd
+
+from datasets.errors import DataError
+from datasets.masking.base import MaskingMethod
+from datasets.masking.choosing import TABLE
+from datasets.numeric import check_known
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Step:
+    """A masking method that knows what it masks.
+
+    Attributes
+    ----------
+    method : MaskingMethod
+        With its attributes named.
+    attributes : tuple of str
+        The attributes that it masks.
+    chosen : bool
+        Whether it chose them by itself, because none were named.
+    """
+
+    method: MaskingMethod
+    attributes: tuple[str, ...]
+    chosen: bool
+
+
+def planned(
+    methods: Sequence[MaskingMethod],
+    frame: pd.DataFrame,
+    kept: Mapping[str, str] = NOTHING,
+    *,
+    source: str = TABLE,
+) -> tuple[Step, ...]:
+    """Say what each method masks.
+
+    A method whose parameters name no attributes takes those that it usually does, without those that another
+    one names.
+
+    Parameters
+    ----------
+    methods : sequence of MaskingMethod
+        In the order in which they are applied.
+    frame : DataFrame
+        The original table.
+    kept : mapping of str to str
+        Columns never to mask, and what they are called in messages ("id", "weight").
+    source : str
+        What to call the table in messages.
+
+    Raises
+    ------
+    DataError
+        If an attribute does not exist or is to be kept, or nothing is left for a method.
+    """
+    for column, what in kept.items():
+        check_known([column], list(frame.columns), source, what=f"--{what}")
+    steps = []
+    for at, method in enumerate(methods):
+        if method.named is None:
+            others = {name for other in (*methods[:at], *methods[at + 1 :]) for name in other.named or ()}
+            method = _restricted(method, frame, kept, others, source)
+            steps.append(Step(method, method.masked_attributes(frame, source=source), chosen=True))
+            continue
+        attributes = method.masked_attributes(frame, source=source)
+        for name in attributes:
+            if name in kept:
+                raise DataError(f"{name!r} is the {kept[name]} column and cannot be masked; take it out")
+        steps.append(Step(method, attributes, chosen=False))
+    return tuple(steps)
+
+
+def _restricted(
+    method: MaskingMethod, frame: pd.DataFrame, kept: Mapping[str, str], others: set[str], source: str
+) -> MaskingMethod:
+    found = method.candidates(frame, source=source)
+    left = tuple(name for name in found if name not in kept and name not in others)
+    if not left:
+        raise DataError(
+            f"{source}: every attribute that {method.name} could mask is left alone or masked by another "
+            "method; name those to mask with attributes=A,B"
+        )
+    return method.restricted(left)
+
+
+def masked_in_order(
+    steps: Sequence[Step], frame: pd.DataFrame, seed: int, *, source: str = TABLE
+) -> pd.DataFrame:
+    """Apply methods one after the other.
+
+    Parameters
+    ----------
+    steps : sequence of Step
+        See `planned`.
+    frame : DataFrame
+        The original table.
+    seed : int
+        Not negative. The first method draws from the seed itself, every further one from one that follows
+        from the seed and its position, so that no two draw the same numbers.
+    source : str
+        What to call the table in messages.
+
+    Raises
+    ------
+    DataError
+        If a method does not fit the table.
+    """
+    masked = frame
+    for position, step in enumerate(steps):
+        masked = step.method.apply(masked, seed_of_step(seed, position), source=source)
+    return masked
+
+
+def seed_of_step(seed: int, position: int) -> int:
+    """The seed of the method at a position from 0, by `numpy.random.SeedSequence` after the first."""
+    if position == 0 or seed < 0:
+        return seed
+    words = np.random.SeedSequence(seed, spawn_key=(position,)).generate_state(4)
+    return sum(int(word) << (32 * at) for at, word in enumerate(words))
+
+
+def masked_twice(steps: Sequence[Step]) -> dict[str, tuple[str, ...]]:
+    """Attributes that several methods mask, with the names of these in order."""
+    methods: dict[str, tuple[str, ...]] = {}
+    for step in steps:
+        for name in step.attributes:
+            methods[name] = (*methods.get(name, ()), step.method.name)
+    return {name: names for name, names in methods.items() if len(names) > 1}

@@ -1,0 +1,130 @@
+"""`mask`: a seed of its own for every file, and the record that only its owner keeps."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import stat
+from pathlib import Path
+
+import pytest
+from mask_runs import TABLE, files, mask, mask_folder  # noqa: F401
+
+pytestmark = pytest.mark.usefixtures("mask_folder")
+
+
+def _seed_printed(out: str) -> int:
+    found = re.search(r"^seed     (\d+): keep it secret, it undoes the masking$", out, flags=re.MULTILINE)
+    assert found is not None
+    return int(found[1])
+
+
+def test_every_file_has_a_seed_of_its_own_that_makes_it_again(capsys: pytest.CaptureFixture[str]) -> None:
+    common = (
+        "--input",
+        "o.csv",
+        "--method",
+        "noise percent=5",
+        "--method",
+        "pram change=0.9 attributes=code",
+    )
+    seeds = [_seed_printed(mask(capsys, *common, "--output", f"{name}.csv")[1]) for name in "ab"]
+    assert len({Path(f"{name}.csv").read_bytes() for name in "ab"}) == 2
+    assert min(seeds) > 2**64
+    mask(capsys, *common, "--output", "again.csv", "--seed", str(seeds[0]))
+    assert Path("again.csv").read_bytes() == Path("a.csv").read_bytes()
+    assert str(seeds[0]) not in Path("a.csv").read_text()
+
+
+def test_the_record_is_the_owners_and_has_the_seed_that_is_not_printed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    common = (
+        "--input",
+        "o.csv",
+        "--method",
+        "noise percent=5 correlated",
+        "--method",
+        "pram change=0.5 attributes=note",
+    )
+    code, out, _ = mask(capsys, *common, "--output", "m.csv", "--record", "owner.json")
+    assert code == 0
+    assert "seed     in owner.json: keep it secret, it undoes the masking\n" in out
+    assert out.endswith("output   m.csv\nrecord   owner.json\n")
+    assert stat.S_IMODE(Path("owner.json").stat().st_mode) == 0o600
+    record = json.loads(Path("owner.json").read_text())
+    seed = record.pop("seed")
+    assert isinstance(seed, str)
+    assert seed not in out
+    assert record.pop("linkrisk")
+    assert record == {
+        "input": {"name": "o.csv", "sha256": hashlib.sha256(TABLE.encode()).hexdigest()},
+        "output": {"name": "m.csv", "sha256": hashlib.sha256(Path("m.csv").read_bytes()).hexdigest()},
+        "records": 6,
+        "methods": [
+            {
+                "method": "noise",
+                "parameters": {"percent": 5.0, "correlated": True},
+                "attributes": ["code", "age", "income"],
+            },
+            {"method": "pram", "parameters": {"change": 0.5}, "attributes": ["note"]},
+        ],
+        "masked": ["code", "age", "income", "note"],
+        "as_is": ["id"],
+        "left_alone": {"id": "id"},
+    }
+    mask(capsys, *common, "--output", "again.csv", "--seed", seed)
+    assert Path("again.csv").read_bytes() == Path("m.csv").read_bytes()
+
+
+def test_a_record_of_every_kind_of_parameter(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("schema.json").write_text('{"attributes": [{"name": "age", "scale": "nominal"}]}')
+    Path("matrix.csv").write_text("code,7,8\n7,0.25,0.75\n8,0,1\n")
+    Path("tree.csv").write_text("age,band\n20,a\n21,b\n")
+    Path("t.csv").write_text("code,age,x,y\n7,20,1,5\n8,21,2,6\n7,20,3,7\n8,20,9,1\n")
+    code, _, err = mask(
+        capsys,
+        *("--input", "t.csv", "--output", "m.csv", "--record", "r.json", "--seed", "0"),
+        *("--method", "pram matrix=code=matrix.csv schema=schema.json"),
+        *("--method", "global-recoding hierarchy=age=tree.csv"),
+        *("--method", "microaggregation groups=x,y:2"),
+    )
+    assert (code, err) == (0, "")
+    record = json.loads(Path("r.json").read_text())
+    pram, recoding, grouping = (step["parameters"] for step in record["methods"])
+    assert pram["matrix"] == [
+        {"attribute": "code", "categories": ["7", "8"], "probability": [[0.25, 0.75], [0.0, 1.0]]}
+    ]
+    assert pram["schema"]["attributes"][0]["name"] == "age"
+    assert recoding["hierarchy"] == [{"attribute": "age", "levels": [["20", "21"], ["a", "b"]]}]
+    assert grouping == {"groups": [{"attributes": ["x", "y"], "k": 2}]}
+    assert record["seed"] == "0"
+
+
+def test_masked_file_and_record_are_written_both_or_none(capsys: pytest.CaptureFixture[str]) -> None:
+    common = ("--input", "o.csv", "--method", "noise percent=5")
+    code, _, err = mask(capsys, *common, "--output", "no/m.csv", "--record", "r.json")
+    assert (code, err) == (
+        2,
+        f"error: cannot write no/m.csv: the folder {Path.cwd()}/no does not exist; create it first\n",
+    )
+    code, _, err = mask(capsys, *common, "--output", "m.csv", "--record", "no/r.json")
+    assert (code, err) == (
+        2,
+        f"error: cannot write no/r.json: the folder {Path.cwd()}/no does not exist; create it first\n",
+    )
+    assert files() == ["h.csv", "o.csv"]
+    Path("r.json").write_text("{}")
+    code, _, err = mask(capsys, *common, "--output", "m.csv", "--record", "r.json")
+    assert (code, err) == (
+        2,
+        "error: r.json exists, and a record may be the only place that has a seed; give this one another "
+        "name\n",
+    )
+    code, _, err = mask(capsys, *common, "--output", "m.csv", "--record", "./m.csv")
+    assert (code, err) == (
+        2,
+        "error: --record ./m.csv is the masked file; give the record another name\n",
+    )
+    assert files() == ["h.csv", "o.csv", "r.json"]
