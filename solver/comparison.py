@@ -10,12 +10,13 @@ from dataclasses import asdict, dataclass, fields
 from itertools import combinations, product
 from typing import Any
 
+from solver.answers import library_versions
 from solver.backends.registry import available_backends, backend_names, get_backend
 from solver.compiling import compile_once
 from solver.contest import EXACT, BackendRow, Contest
 from solver.engines.base import EngineOptions, check_options
 from solver.errors import UsageError
-from solver.fitting import check_limits, library_versions
+from solver.fitting import check_limits
 from solver.problem import ProblemOptions, make_problem
 from solver.results import dump_json, plain
 

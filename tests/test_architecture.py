@@ -20,6 +20,7 @@ MOST_LINES = 400
 RANKS = {
     "solver.clock": 0,
     "solver.errors": 0,
+    "solver.family_results": 0,
     "solver.results": 0,
     "solver.backends": 1,
     "solver.linkage": 1,
@@ -30,6 +31,10 @@ RANKS = {
     "solver.compiling": 4,
     "solver.searching": 4,
     "solver.within_limits": 3,
+    "solver.parameters_shown": 4,
+    "solver.answers": 4,
+    "solver.single_fit": 4,
+    "solver.families": 4,
     "solver.fitting": 4,
     "solver.evaluation": 4,
     "solver.learned_links": 4,

@@ -14,9 +14,10 @@ from aggregator_cases import Case
 from scipy.optimize import linprog
 
 from formulations.block_system import BlockSystem
+from solver.answers import most_blocks
 from solver.certificate.build import certify
 from solver.engines.base import CoreProof, Proof
-from solver.fitting import fit, most_blocks
+from solver.fitting import fit
 from solver.problem import Problem, ProblemOptions, make_problem
 from solver.searching import problem_system
 from solver.verification.cores import Rows

@@ -11,12 +11,12 @@ from aggregator_cases import CASES, LABELS
 from exact_runs import KINDS, files, start
 
 from formulations.errors import FormulationError
+from solver.answers import records_table
 from solver.certificate.build import certify
 from solver.engines.base import EngineOptions, Proof
 from solver.engines.exact.engine import ExactEngine
 from solver.engines.exact.hitting import HittingSearch
 from solver.errors import DataError
-from solver.fitting import records_table
 from solver.problem import ProblemOptions, make_problem
 from solver.searching import problem_system
 from solver.verification.verify import verify

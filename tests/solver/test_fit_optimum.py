@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solver import evaluate, fit
-from solver.fitting import most_blocks
+from solver.answers import most_blocks
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
 DIRECTIONS = ("original-to-masked", "masked-to-original")
