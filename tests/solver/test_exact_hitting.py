@@ -306,6 +306,6 @@ def test_a_core_that_another_thread_is_first_to_find_does_not_end_the_search(cas
         return False
 
     monkeypatch.setattr(HittingSet, "add", late)
-    monkeypatch.setattr(HittingSearch, "all_pairs", lambda search, until: None)
+    monkeypatch.setattr(HittingSearch, "all_pairs", lambda *_: None)
     made = hitting_sets(make_pair(*files(0, 7, 2)), case.make(2))
     assert made.record.proven
