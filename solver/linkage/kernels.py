@@ -23,6 +23,9 @@ Tables = tuple[IndexArray, FloatArray, IndexArray, IndexArray]
 # The numbers of `formulations.forms.FormKind`, which compiled code cannot read.
 _WEIGHTED_SUM, _ORDERED_SUM, _CHOQUET, _PAIRWISE, _QUADRATIC = 0, 1, 2, 3, 4
 
+RANKING, COUNTING, NEAREST = 0, 1, 2
+"""What `settle` looks for: every nearer rival, any rival that is, or the nearest rival alone."""
+
 
 @kernel(inline="always")
 def _sort_descending(c: FloatArray, order: IndexArray) -> None:
@@ -137,6 +140,14 @@ def _to_partner(
     return _aggregate(kind, vector, matrix, c, order), moved
 
 
+@kernel(inline="always")
+def _too_far(purpose: int, bound: float, reach: float, best: float, widened: float) -> Any:
+    """Whether no rival at this distance or beyond can matter any more."""
+    if purpose == NEAREST:
+        return bound > widened
+    return bound > reach and (purpose == COUNTING or bound > best)
+
+
 @kernel
 def settle(
     kind: int,
@@ -152,7 +163,7 @@ def settle(
     group: IndexArray,
     partner: IndexArray,
     share: bool,
-    counting: bool,
+    purpose: int,
     tolerance: float,
     noise: float,
     rank: IndexArray,
@@ -178,9 +189,10 @@ def settle(
         Twin group of each candidate; position of each block's partner.
     share : bool
         Whether twins of the partner are no rivals.
-    counting : bool
-        Stop at a block's first rival that keeps it from being linked (`rank` and `ties` then say only
-        whether there is one).
+    purpose : int
+        `RANKING`; or `COUNTING`: stop at a block's first rival that keeps it from being linked; or
+        `NEAREST`: stop where no rival can be nearer than the nearest. Of the last two, `rank` and `ties` say
+        only whether there is a rival in the way.
     tolerance : float
         Times the size of the partner's attribute distances: the difference up to which a rival ties.
     noise : float
@@ -223,7 +235,7 @@ def settle(
                 gap, at = high, right
                 right += 1
             bound = safe * (gap * gap if power == 2 else gap)
-            if bound > reach and (counting or bound > best):
+            if _too_far(purpose, bound, reach, best, (best + moved) * widening):
                 break
             if at == own or (share and group[at] == group[own]):
                 continue
@@ -238,7 +250,7 @@ def settle(
             farther = other - mine
             nearer += farther < -slack
             tied += -slack <= farther <= slack
-            if counting and nearer + tied > 0:
+            if purpose == COUNTING and nearer + tied > 0:
                 break
         rank[block] = 1 + nearer
         ties[block] = tied
