@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from aggregator_cases import CASES, LABELS
-from exact_runs import KINDS, files, start
+from exact_runs import files, start
+from hunting.kinds import KINDS
 
 from formulations.errors import FormulationError
 from solver.answers import records_table

@@ -294,3 +294,18 @@ def test_a_walk_that_gets_nowhere_goes_on_from_what_was_offered(monkeypatch):
     for _ in range(40):
         found = search.step()
         assert found is None or scorer.exact_weight(found) >= scorer.exact_weight(high)
+
+
+@everywhere
+def test_a_core_that_another_thread_is_first_to_find_does_not_end_the_search(case, monkeypatch):
+    """It is no news to the one that comes second, whose point has to learn it all the same."""
+    add = HittingSet.add
+
+    def late(master, core, proof):
+        assert add(master, core, proof) is not None
+        return False
+
+    monkeypatch.setattr(HittingSet, "add", late)
+    monkeypatch.setattr(HittingSearch, "all_pairs", lambda *_: None)
+    made = hitting_sets(make_pair(*files(0, 7, 2)), case.make(2))
+    assert made.record.proven
