@@ -28,6 +28,7 @@ FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
 _THRESHOLDS = (1e-6, 0.34, 0.6)
+_MISSED = 0.99
 _PROBES = 8
 _MANY = 1.1
 _SWAP_SHARE = 0.2
@@ -201,7 +202,7 @@ class HittingSearch:
     # ---- cores that the current hitting set misses
 
     def _separate(self, finder: CoreFinder, point: FloatArray) -> bool:
-        """Collect cores among the blocks that a fractional hitting set leaves out; True when one was new."""
+        """Collect cores among the blocks that a fractional hitting set leaves out; True when it misses one."""
         self._point = point
         asked = -1
         for threshold in _THRESHOLDS:
@@ -212,7 +213,7 @@ class HittingSearch:
         return False
 
     def _collect(self, finder: CoreFinder, point: FloatArray, inside: BoolArray) -> bool:
-        """Collect cores among these blocks until the rest can all be linked; True when one was new."""
+        """Collect cores among these blocks until the rest can all be linked; True when one was new or missed."""
         found = 0
         inside = inside.copy()
         while inside.any() and found < finder.at_once and not self._over:
@@ -226,7 +227,8 @@ class HittingSearch:
                 core = frozenset(np.flatnonzero(inside).tolist())
             else:
                 core, new = self._shrunk(finder, answer, point)
-                found += new
+                # Another thread may have told it since the point was made: it is missed all the same.
+                found += new or float(point[list(core)].sum()) < _MISSED
             # Another core, without the block of this one that the hitting set was nearest to taking.
             inside[max(sorted(core), key=lambda block: (point[block], self._random.random()))] = False
         return found > 0
