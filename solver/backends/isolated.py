@@ -16,6 +16,7 @@ import traceback
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -109,8 +110,8 @@ def run_isolated(job: Job, watch: Watcher | None = None) -> IsolatedResult:
 def _interrupt_held_back() -> Iterator[None]:
     """Hold Ctrl-C back: a process started meanwhile never sees it, this one sees it afterwards.
 
-    The mask is for the child, which inherits it. Here it is not enough: the system hands the signal to any thread
-    that does not block it, and the main thread then handles it.
+    The mask is for the child, which inherits it. Here it is not enough: the system hands the signal to any
+    thread that does not block it, and the main thread then handles it.
     """
     handler = signal.getsignal(signal.SIGINT)
     if handler is None or threading.current_thread() is not threading.main_thread():
@@ -134,6 +135,8 @@ def _interrupt_blocked() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
+    # Starts with the first process, and then unblocks Ctrl-C, whatever it was before.
+    resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -180,7 +183,7 @@ class _Child:
     def hand_over(self, job: Job) -> None:
         """Send the job."""
         # Protocol 5 writes the arrays as they are; a child that died at once is found out by `wait`.
-        with contextlib.suppress(BrokenPipeError):
+        with contextlib.suppress(ConnectionError):
             self._pipe.send_bytes(pickle.dumps(job, protocol=5))
         self._busy = True
 
@@ -204,7 +207,7 @@ class _Child:
         """Return what the child has when asked to stop, or what is known without asking it."""
         deadline = time.monotonic() + STOP_GRACE
         ask = ask and self._busy  # half a job is no job, and what is sent after it is not understood
-        with contextlib.suppress(BrokenPipeError, KeyboardInterrupt, RuntimeError):
+        with contextlib.suppress(ConnectionError, KeyboardInterrupt, RuntimeError):
             if ask:
                 self._pipe.send_bytes(b"stop")
             while ask and time.monotonic() < deadline:

@@ -62,7 +62,7 @@ class Deaf(Misbehaving):
 
 
 class Greedy(Misbehaving):
-    """Takes `GREED` bytes, says so, and never looks at its limit; nor does the program that it has started."""
+    """Takes `GREED` bytes, says so, and never looks at its limit; nor does the program that it started."""
 
     name: ClassVar[str] = "greedy"
 
