@@ -14,7 +14,7 @@ from survey_files import write_pair
 settings.register_profile("linkrisk", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("linkrisk")
 
-# Who starts the suite in the background of a script has Ctrl-C ignored, in the processes that tests start too.
+# A suite in the background of a script has Ctrl-C ignored, and so have the processes that tests start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -30,25 +30,39 @@ def survey_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 class VirtualTime:
-    """Stands in for `time` in `solver.clock`: a second passes with every so many questions, and with nothing else.
+    """Stands in for `time` in `solver.clock`: every so many questions are a second, and nothing else is.
 
     Parameters
     ----------
     questions : int
         Questions in a second.
+
+    Attributes
+    ----------
+    asked : int
+        Questions so far.
     """
 
     def __init__(self, questions: int) -> None:
-        self._asked, self._questions = count(), questions
+        self._count, self._questions, self.asked = count(1), questions, 0
 
     def perf_counter(self) -> float:
         """Seconds since some moment."""
-        return next(self._asked) / self._questions
+        self.asked = next(self._count)  # several threads may ask at once
+        return self.asked / self._questions
 
 
 @pytest.fixture
 def virtual_time(monkeypatch: pytest.MonkeyPatch) -> VirtualTime:
     """Time limits that end a run after the same work on every machine: a second is a hundred questions."""
     time = VirtualTime(100)
+    monkeypatch.setattr("solver.clock.time", time)
+    return time
+
+
+@pytest.fixture
+def still_time(monkeypatch: pytest.MonkeyPatch) -> VirtualTime:
+    """No time passes: what depends on how long something took is as on a machine without end of speed."""
+    time = VirtualTime(10**12)
     monkeypatch.setattr("solver.clock.time", time)
     return time

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -118,7 +119,7 @@ def certified(
     direction: str = "masked-to-original",
     rows: int = 7,
     columns: int = 3,
-    seconds: float = 30.0,
+    seconds: float = math.inf,
     standardisation: str = "own",
 ) -> Certified:
     """Fit a small pair, find its optimum by brute force, and write the certificate of that."""
@@ -130,7 +131,7 @@ def certified(
         "standardisation": standardisation,
         **case.options,
     }
-    result = fit(original, masked, engine="exact", time_limit=20, **options)
+    result = fit(original, masked, engine="exact", time_limit=None, **options)
     problem = make_problem(original, masked, ProblemOptions(**options))
     system = problem_system(problem)
     files = plain.records(original.to_numpy(), masked.to_numpy(), direction, ties == "share")
