@@ -3,8 +3,7 @@
     python scripts/reproduce_d11_table2.py --seeds 10 --seconds 20
 
 The six protections on 400 random records of the Census file, several draws, and the linkage ratio of the
-Euclidean distance, the classical Mahalanobis distance and the three learned ones. ``--record`` keeps the counts of
-every draw, with what made them; the table is printed from nothing else.
+Euclidean distance, the classical Mahalanobis distance and the three learned ones.
 """
 
 from __future__ import annotations
@@ -49,7 +48,12 @@ def worst_case(
     masked = method.apply(original, seed)
     attributes = list(method.masked_attributes(original))
     return fit(
-        original, masked, aggregator=aggregator, attributes=attributes, direction=direction, time_limit=seconds
+        original,
+        masked,
+        aggregator=aggregator,
+        attributes=attributes,
+        direction=direction,
+        time_limit=seconds,
     )
 
 

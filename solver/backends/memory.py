@@ -16,7 +16,7 @@ PROCESSES = Path("/proc")
 
 
 class MemoryMeter:
-    """Measures this process, and the programs that it starts from the meter's creation until `peak` is called.
+    """Measures this process, and the programs that it starts from now on until `peak` is called.
 
     Linux keeps a peak per process image in ``/proc``. The figure of `resource.getrusage` is used only
     elsewhere: on Linux it survives `exec`, so that a small child of a large parent looks large.

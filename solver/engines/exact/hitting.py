@@ -202,7 +202,7 @@ class HittingSearch:
     # ---- cores that the current hitting set misses
 
     def _separate(self, finder: CoreFinder, point: FloatArray) -> bool:
-        """Collect cores among the blocks that a fractional hitting set leaves out; True when it misses one."""
+        """Collect cores among the blocks that a fractional hitting set leaves out; True if it misses one."""
         self._point = point
         asked = -1
         for threshold in _THRESHOLDS:
@@ -213,7 +213,7 @@ class HittingSearch:
         return False
 
     def _collect(self, finder: CoreFinder, point: FloatArray, inside: BoolArray) -> bool:
-        """Collect cores among these blocks until the rest can all be linked; True when one was new or missed."""
+        """Collect cores among these blocks until the rest can be linked; True when one was new or missed."""
         found = 0
         inside = inside.copy()
         while inside.any() and found < finder.at_once and not self._over:
