@@ -9,12 +9,15 @@ Euclidean distance, the classical Mahalanobis distance and the three learned one
 from __future__ import annotations
 
 import argparse
+import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
+from figures import stamp_of_today
 
 from datasets.masking.protections import PROTECTIONS
 from datasets.registry import load
@@ -33,8 +36,10 @@ BASELINES = ("euclid", "mahalanobis")
 LEARNED = ("weighted-mean", "choquet", "mahalanobis")
 COLUMNS = ("Euclid", "Mahalanobis", "weighted mean", "Choquet", "Mahalanobis-type")
 
-Counts = Sequence[Sequence[int]]
-"""Of one draw: linked and at most, for each of `COLUMNS`."""
+SUBJECTS = ("exact engine", "evaluator", "masking")
+
+Counts = Sequence[int]
+"""Of one draw: linked and at most, for one of `COLUMNS` after the other."""
 
 
 def worst_case(
@@ -57,17 +62,17 @@ def worst_case(
     )
 
 
-def draw(name: str, seed: int, records: int, direction: str, seconds: float) -> list[list[int]]:
+def draw(name: str, seed: int, records: int, direction: str, seconds: float) -> list[int]:
     """Linked and bound of the five distances on one draw."""
     results = [worst_case(name, each, seed, records, direction, seconds) for each in LEARNED]
     baselines = results[0].details["baselines"]
-    counts = [[baselines[key]] * 2 for key in BASELINES]
-    return counts + [[result.linked, result.linked_upper_bound] for result in results]
+    counts = [baselines[key] for key in BASELINES for _ in range(2)]
+    return counts + [count for each in results for count in (each.linked, each.linked_upper_bound)]
 
 
 def row(name: str, draws: Sequence[Counts], records: int) -> str:
     """One protection's row of the table."""
-    ratios = np.array(draws) / records
+    ratios = np.reshape(draws, (len(draws), len(COLUMNS), 2)) / records
     cells = []
     for at, figure in enumerate(PUBLISHED[name]):
         linked, bound = ratios[:, at, 0], ratios[:, at, 1]
@@ -92,7 +97,7 @@ def main() -> None:
     parser.add_argument("--direction", default="masked-to-original")
     parser.add_argument("--seconds", type=float, default=20.0, help="time limit of each fit")
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--record", type=Path, help="file for the counts of every draw")
+    parser.add_argument("--record", type=Path, help="file for the counts of every draw, beside the page")
     arguments = parser.parse_args()
     records = arguments.records
     print(
@@ -101,7 +106,7 @@ def main() -> None:
     )
     print("Mean (standard deviation) of the linkage ratio over the draws; [published].")
     print("'at most' is the mean upper bound of the learned distance, over the draws; * all draws proven.\n")
-    draws: dict[str, list[list[list[int]]]] = {}
+    draws: dict[str, list[list[int]]] = {}
     with ProcessPoolExecutor(arguments.processes, mp_context=get_context("spawn")) as pool:
         for name in PUBLISHED:
             tasks = [
@@ -110,8 +115,12 @@ def main() -> None:
             ]
             draws[name] = [task.result() for task in tasks]
             print(row(name, draws[name], records), flush=True)
-            if arguments.record is not None:
-                arguments.record.write_text(dump_json(draws))
+    command = shlex.join(["python", *sys.argv]).partition(" --record")[0]
+    stamp = str(stamp_of_today(command, SUBJECTS))
+    print(f"\n{stamp}")
+    if arguments.record is not None:
+        made = {"stamp": stamp, "records": records, "direction": arguments.direction, "draws": draws}
+        arguments.record.write_text(dump_json(made), encoding="utf-8")
 
 
 if __name__ == "__main__":
