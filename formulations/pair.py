@@ -85,6 +85,16 @@ class LinkagePair:
         """Whether each query can be its partner's at all, shape (blocks,); if not, it is never linked."""
         return self.possible(self.queries, self.candidates[self.partner])
 
+    def part(self, blocks: IndexArray) -> LinkagePair:
+        """The same problem with some of the blocks; all candidates stay."""
+        return replace(
+            self,
+            queries=self.queries[blocks],
+            partner=self.partner[blocks],
+            weight=self.weight[blocks],
+            query_rows=self.query_rows[blocks],
+        )
+
     def possible(self, queries: FloatArray, candidates: FloatArray) -> BoolArray:
         """Whether records can be partners (`DistanceTables.possible`); the leading axes broadcast."""
         if self.tables is not None:

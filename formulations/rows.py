@@ -8,10 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from formulations.aggregators.base import Aggregator
+from formulations.compiled import kernel
 from formulations.pair import LinkagePair, Ties
 
 FloatArray = NDArray[np.float64]
@@ -45,7 +45,7 @@ class BlockRows:
     complete: bool
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _dominates(first: FloatArray, second: FloatArray) -> bool:
     """Whether `first` is at least as near as `second` on every attribute."""
     for k in range(first.size):  # noqa: SIM110 - compiled code has no generators
@@ -54,7 +54,7 @@ def _dominates(first: FloatArray, second: FloatArray) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _front(vectors: FloatArray, near: IndexArray) -> IndexArray:
     """Those of `near` that no earlier one dominates.
 
@@ -76,7 +76,7 @@ def _front(vectors: FloatArray, near: IndexArray) -> IndexArray:
     return front[:size]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _near(
     vectors: FloatArray, partner: FloatArray, tie: float, label: IndexArray, own: int
 ) -> tuple[IndexArray, bool]:
@@ -108,7 +108,7 @@ def _near(
     return near[:size][order], False
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _reduced(
     vectors: FloatArray, partner: FloatArray, tie: float, label: IndexArray, own: int
 ) -> tuple[IndexArray, bool]:

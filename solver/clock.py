@@ -37,17 +37,26 @@ class Clock:
         self._start = time.perf_counter()
         self.time_limit, self.memory_limit = time_limit, memory_limit
         self._stop, self._full = threading.Event(), threading.Event()
-        self._next_look = 0.0
+        self._next_look, self._reserved = 0.0, 0.0
 
     @property
     def seconds(self) -> float:
         """Seconds since the start."""
         return time.perf_counter() - self._start
 
+    def reserve(self, seconds: float) -> None:
+        """Be `expired` so much before the time limit: for what is to be done afterwards."""
+        self._reserved = seconds
+
+    @property
+    def deadline(self) -> float | None:
+        """When to be `expired`, in `seconds`; None for never."""
+        return None if self.time_limit is None else self.time_limit - self._reserved
+
     @property
     def remaining(self) -> float | None:
         """Seconds until the deadline, not below zero; None without one."""
-        return None if self.time_limit is None else max(0.0, self.time_limit - self.seconds)
+        return None if self.deadline is None else max(0.0, self.deadline - self.seconds)
 
     @property
     def time_left(self) -> float:
@@ -89,7 +98,7 @@ class Clock:
     @property
     def expired(self) -> bool:
         """Whether the run must end now."""
-        late = self.time_limit is not None and self.seconds >= self.time_limit
+        late = self.deadline is not None and self.seconds >= self.deadline
         return late or self.stopped or self.out_of_memory
 
     def share(self, part: float, at_most: float) -> float:

@@ -113,7 +113,7 @@ class Contest:
         choices = IndicatorOptions(margin=settings.margin, big_c=settings.big_c, scale=self._tight)
         self._model: IndicatorModel = indicator_model(self._system, choices)
         self.clock = Clock(None)
-        record = first_record(self._system, self._evaluator, self.clock, None)
+        record = first_record(self._system, self._evaluator, self.clock)
         if start:
             with interruptible(self.clock):
                 attack(self._system, record, self._evaluator, settings.seed)

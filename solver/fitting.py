@@ -17,7 +17,6 @@ from solver.clock import Clock
 from solver.engines.base import EngineOptions, Proof, Reporter
 from solver.engines.registry import get_engine
 from solver.errors import UsageError
-from solver.linkage.baselines import baselines
 from solver.linkage.evaluator import Evaluation
 from solver.problem import Problem, ProblemOptions, make_problem
 from solver.results import FitResult, RecordsTable, plain
@@ -137,16 +136,24 @@ def check_memory_limit(memory_limit: float | None) -> None:
 
 def records_table(labels: Sequence[str], evaluation: Evaluation) -> RecordsTable:
     """The evaluation of every block with the record's label."""
+    ranked = evaluation.rank > 0
     columns = (
         labels,
-        evaluation.linked.tolist(),
-        evaluation.rank.tolist(),
+        _known(evaluation.linked, evaluation.settled),
+        _known(evaluation.rank, ranked),
         [_finite(value) for value in evaluation.distance.tolist()],
         [_finite(value) for value in evaluation.nearest_other.tolist()],
         [_finite(value) for value in evaluation.margin.tolist()],
-        evaluation.ties.tolist(),
+        _known(evaluation.ties, ranked),
     )
     return RecordsTable(tuple(zip(*columns, strict=True)))
+
+
+def _known(values: NDArray[Any], known: NDArray[np.bool_]) -> list[Any]:
+    """The values, None where they are not known."""
+    if known.all():
+        return list(values.tolist())
+    return [value if is_known else None for value, is_known in zip(values.tolist(), known, strict=True)]
 
 
 def _finite(value: float) -> float | None:
@@ -174,9 +181,9 @@ def _result(
     problem: Problem, run: Run, choices: EngineOptions, engine: str, command: str | None
 ) -> FitResult:
     aggregator, pair = problem.aggregator, problem.pair
-    system, record, evaluator, outcome = run.system, run.record, run.evaluator, run.outcome
+    evaluation = run.final
+    system, record, outcome = run.system, run.record, run.outcome
     seconds = record.clock.seconds
-    evaluation = evaluator.table(aggregator.form(record.theta))
     expected = {}
     if problem.options.ties == "share":
         expected = {"expected_links": evaluation.linked_weight, "expected_links_upper_bound": record.bound}
@@ -190,7 +197,7 @@ def _result(
         "margin": outcome.margin,
         "importance": aggregator.importance(record.theta),
         "interaction": aggregator.interaction(record.theta),
-        "baselines": baselines(evaluator),
+        "baselines": run.baselines,
         "notes": list(outcome.notes),
         "seconds": round(seconds, 3),
         "phases": {name: round(value, 3) for name, value in run.phases.items()},

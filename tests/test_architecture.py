@@ -42,7 +42,8 @@ RANKS = {
 }
 
 # What the verifier may use of this project: to trust a certificate, one need not trust what made it.
-VERIFIER_MAY_USE = ("datasets", "solver.errors", "solver.verification")
+# The decorator of compiled code has no mathematics in it.
+VERIFIER_MAY_USE = ("datasets", "formulations.compiled", "solver.errors", "solver.verification")
 
 
 def module_of(path):
@@ -137,6 +138,17 @@ def test_the_verifier_shares_no_code_with_the_engines():
         for target in arrows(path):
             own = target.split(".")[0] in PACKAGES
             assert not own or target.startswith(VERIFIER_MAY_USE), f"{module_of(path)} imports {target}"
+
+
+@each_file
+def test_code_is_compiled_through_the_one_decorator(path):
+    """numba's own cache does not notice a change in another file: no kernel may use it."""
+    if module_of(path) == "formulations.compiled":
+        return
+    for target in arrows(path):
+        assert target.split(".")[0] != "numba", (
+            f"{module_of(path)} imports {target}: use formulations.compiled"
+        )
 
 
 def test_the_floor_of_the_solver_has_no_circle():

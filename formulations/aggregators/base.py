@@ -194,6 +194,22 @@ class Aggregator(ABC):
         """Vectors whose attribute-wise order is the order of the distance, where `monotone`."""
         return c
 
+    def reach(self, c: FloatArray) -> FloatArray:
+        """The largest attribute distances of a rival that may be nearer than the partner in all respects.
+
+        Parameters
+        ----------
+        c : ndarray of float64, shape (rows, attributes)
+            Attribute distances of partners.
+
+        Returns
+        -------
+        ndarray of float64, shape (rows, attributes)
+            For those whose `comparable` vectors are nowhere above the partner's. Rivals beyond are overlooked
+            where lost blocks are looked for, so too little makes a bound weaker, not wrong.
+        """
+        return c
+
     @property
     def unit(self) -> FloatArray:
         """Coefficients, shape (dimension,), of the sum that is one for every point of the domain.

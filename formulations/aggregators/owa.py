@@ -46,6 +46,10 @@ class OrderedWeightedAverage(SimplexAggregator):
         """In descending order, rank is compared with rank."""
         return descending(c)
 
+    def reach(self, c: FloatArray) -> FloatArray:
+        """A rival's largest distance is compared with the partner's largest."""
+        return np.broadcast_to(c.max(axis=1, keepdims=True), c.shape)
+
     def largest_excess(self, partner: FloatArray, rival: FloatArray) -> FloatArray:
         """Largest difference of the ordered distances, rank by rank."""
         return np.asarray((descending(partner) - descending(rival)).max(axis=1))

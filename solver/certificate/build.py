@@ -9,16 +9,20 @@ from typing import Any
 
 import numpy as np
 
+from datasets.errors import DataError
 from datasets.file_pair import FilePair
 from formulations.block_system import BlockSystem
+from solver.certificate.certifiable import CertificateError, why_not_certifiable
 from solver.certificate.cores import exact_core, lost_pairs, monotone_steps
 from solver.certificate.hitting import HittingTree, read_hint
 from solver.certificate.simplex import simplex_proof
 from solver.engines.base import CoreProof, Proof
+from solver.errors import UsageError
 from solver.verification.cores import Rows
 from solver.verification.families import CANCELLATION_TOLERANCE, TIE_TOLERANCE, Choquet, KAdditive, family_of
 from solver.verification.fields import Fields
 from solver.verification.records import make_records, numeric_values
+from solver.verification.rejection import RejectedError
 from solver.verification.setting import Setting, read_setting
 from solver.verification.verify import FORMAT, VERSION, weight_unit, whole_weights
 
@@ -78,12 +82,39 @@ def certify(
     -------
     dict
         Ready for JSON; docs/certificate.md describes it.
+
+    Raises
+    ------
+    CertificateError
+        If there is none, whatever the reason; the fit itself is not in doubt.
     """
+    reason = why_not_certifiable(problem)
+    if reason is not None:
+        raise CertificateError(reason)
+    try:
+        return _certificate(files, problem, system, parameters, linked, bound, proof, seconds)
+    except (RejectedError, UsageError, DataError) as error:
+        raise CertificateError(str(error)) from error
+    except MemoryError:
+        raise CertificateError("memory ran out while it was made") from None
+
+
+def _certificate(
+    files: FilePair,
+    problem: Mapping[str, Any],
+    system: BlockSystem,
+    parameters: Mapping[str, Any],
+    linked: int,
+    bound: float,
+    proof: Proof,
+    seconds: float,
+) -> dict[str, Any]:
+    """What `certify` returns."""
     setting = read_setting(Fields(dict(problem), "problem"))
     moments = _moments(files, setting)
     records = make_records(files, setting, Fields(moments, "moments"))
     if not np.array_equal(records.queries, system.pair.queries):
-        raise RuntimeError("the certificate would be about other records than the engine's")
+        raise CertificateError("it would be about other records than the engine's")
     rows = Rows(records, family_of(setting.aggregator, len(setting.attributes), setting.k_additive))
     unit = weight_unit(records)
     lost = lost_pairs(rows, np.flatnonzero(system.lost).tolist())

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from formulations.compiled import kernel
 from solver.verification.simplex_kernels import DEEPEST, classify, clique_saving, edge_ends, enlarged
 
 WholeArray = NDArray[np.int64]
@@ -17,7 +17,7 @@ CROWD = 200
 """Undecided rows up to which conflicts are looked for: among more, they seldom save enough."""
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _longest_edge(vertices: FloatArray) -> Any:
     """Number of the edge between the two vertices (rows) that are farthest apart."""
     best, longest, edge = 1, -1.0, 0
@@ -30,7 +30,7 @@ def _longest_edge(vertices: FloatArray) -> Any:
     return best
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _closed(values: WholeArray, block: WholeArray, weight: WholeArray, needed: int) -> bool:
     """Whether conflicts take enough weight off a simplex to close it."""
     return needed <= 0 or (
@@ -38,7 +38,7 @@ def _closed(values: WholeArray, block: WholeArray, weight: WholeArray, needed: i
     )
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _grow(
     weight: WholeArray,
     most: int,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.aggregators import Aggregator
-from formulations.block_system import BlockSystem, block_system
+from formulations.block_system import BlockSystem, block_system, system_of
 from solver.clock import Clock
 from solver.engines.base import Record
 from solver.engines.lines import best_on_lines
@@ -189,7 +189,7 @@ def attack(
     relative = system.aggregator.relative()
     if relative is not None:
         simpler, lift = relative
-        inner = block_system(system.pair, simpler, expired=lambda: clock.expired)
+        inner = _simpler_system(system, simpler, clock)
         start = simpler.equal()
         inner_record = Record(clock, start, evaluator.weight(simpler.form(start)), record.bound)
         Attack(inner, inner_record, evaluator, seed).run(
@@ -198,6 +198,14 @@ def attack(
         theta = lift(inner_record.theta)
         record.improve(theta, evaluator.weight(system.aggregator.form(theta)))
     Attack(system, record, evaluator, seed).run(clock.share(0.2, _most_seconds(system)), brief=brief)
+
+
+def _simpler_system(system: BlockSystem, simpler: Aggregator, clock: Clock) -> BlockSystem:
+    """The rows of a simpler aggregator: all that matter to it, or of the same rivals where rows grow."""
+    if system.complete:
+        return block_system(system.pair, simpler, expired=lambda: clock.expired)
+    lost = np.zeros_like(system.lost)
+    return system_of(system.pair, simpler, system.block, system.rival, lost, complete=False)
 
 
 def _most_seconds(system: BlockSystem) -> float:

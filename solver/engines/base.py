@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import RLock
 from typing import ClassVar
 
@@ -73,6 +73,11 @@ class Record:
     def proven(self) -> bool:
         """Whether attack and bound meet."""
         return self.linked >= self.bound - 1e-9
+
+    def frozen(self) -> Record:
+        """A copy that nothing changes any more that still writes to this."""
+        with self._lock:
+            return replace(self, theta=self.theta.copy(), trace=list(self.trace))
 
     def improve(self, theta: FloatArray, linked: float, *, even: bool = False) -> bool:
         """Take better parameters, or with `even` such as link just as much; True when they are better."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +45,7 @@ class GrowingRows(Evaluator):
     aggregator : Aggregator
         Whose parameters are counted.
     clock : Clock
-        Stops the first look at all blocks.
+        Stops a look at the blocks: those that it has not come to keep the rows that they have.
     seed : int
         Seed of the first parameters to be looked at.
 
@@ -55,26 +56,44 @@ class GrowingRows(Evaluator):
     """
 
     def __init__(self, pair: LinkagePair, aggregator: Aggregator, clock: Clock, seed: int) -> None:
-        super().__init__(pair)
+        super().__init__(pair, stop=lambda: clock.expired)
         self._aggregator = aggregator
         self._lost = ~pair.reachable
         self._keys = np.empty(0, dtype=np.int64)
         self._met: list[NDArray[np.int64]] = []
         self.fresh = 0
-        partner = pair.partner_distances(aggregator.differences)
-        points = [aggregator.starts(partner), aggregator.sample(_PROBES, np.random.default_rng(seed))]
+        self._clock, self._seed = clock, seed
+
+    def follow(self, evaluator: Evaluator) -> None:
+        """Go on where another evaluator has counted before."""
+        self.best = evaluator.best
+
+    def lose(self, lost: NDArray[np.bool_]) -> None:
+        """Take blocks for lost, shape (blocks,)."""
+        self._lost = self._lost | lost
+        super().lose(self._lost)
+
+    def probe(self, record: Record, until: float) -> None:
+        """Meet the rivals of every block at a few parameters, until the clock shows `until` seconds."""
+        aggregator = self._aggregator
+        partner = self.pair.partner_distances(aggregator.differences)
+        points = [aggregator.starts(partner), aggregator.sample(_PROBES, np.random.default_rng(self._seed))]
         for theta in np.vstack([aggregator.equal()[None, :], *points]):
-            if clock.expired:
+            if self._clock.expired or self._clock.seconds >= until:
                 break
-            self._keep(self.table(aggregator.form(theta)), everyone=True)
+            form = aggregator.form(theta)
+            evaluation = self.nearest(form)
+            record.improve(theta, evaluation.linked_weight)
+            self._keep(evaluation, everyone=True)
 
     def weight(self, form: DistanceForm) -> float:
         """Weight of the linked blocks; the rivals of all others become rows."""
-        evaluation = self.table(form)
+        evaluation = self.nearest(form)
         self._keep(evaluation, everyone=False)
         return evaluation.linked_weight
 
     def _keep(self, evaluation: Evaluation, *, everyone: bool) -> None:
+        # Blocks that were not looked at have no rival here.
         wanted = ~self._lost & (evaluation.rival >= 0) & (everyone | ~evaluation.linked)
         block = np.flatnonzero(wanted)
         keys = block.astype(np.int64) * len(self.pair.candidates) + evaluation.rival[block]
@@ -112,7 +131,10 @@ class GrowingRows(Evaluator):
         own, other = self._distances(block, rival)
         # The largest by which the rival can be farther than the partner.
         most = self._aggregator.largest_excess(other, own)
-        self._lost[block[most <= self._aggregator.tie(own, other)]] = True
+        lost = block[most <= self._aggregator.tie(own, other)]
+        if not self._lost[lost].all():
+            self._lost[lost] = True
+            self.lose(self._lost)
 
     def _implied(self, block: IndexArray, rival: IndexArray) -> NDArray[np.bool_]:
         """Rows that hold for all parameters."""
@@ -141,7 +163,7 @@ class _Round(Clock):
     def __init__(
         self, clock: Clock, rows: GrowingRows, system: BlockSystem, seconds: float, until: float | None = None
     ) -> None:
-        limits = [limit for limit in (clock.time_limit, until) if limit is not None]
+        limits = [limit for limit in (clock.deadline, until) if limit is not None]
         super().__init__(min(limits, default=None), clock.memory_limit)
         self._whole, self._rows, self._size = clock, rows, system.rows
         self._least = clock.seconds + seconds
@@ -172,19 +194,27 @@ class _Round(Clock):
         return grown or super().expired
 
 
+class Holder(Protocol):
+    """Whoever keeps what a search has in its hands."""
+
+    record: Record
+    system: BlockSystem
+
+
 class GrowingRun:
     """Attack and engine, round by round, on rows that grow.
 
     Parameters
     ----------
     rows : GrowingRows
-    record : Record
-        Takes every improvement of attack and bound.
+    holder : Holder
+        Its record takes every improvement of attack and bound, and it is given the rows of every round.
     """
 
-    def __init__(self, rows: GrowingRows, record: Record) -> None:
-        self._rows, self._record, self._clock = rows, record, record.clock
-        self.system = rows.system()
+    def __init__(self, rows: GrowingRows, holder: Holder) -> None:
+        self._rows, self._record, self._clock = rows, holder.record, holder.record.clock
+        self._holder = holder
+        self._take()
         self.rounds = 0
         self._patience = _FIRST_ROUND
 
@@ -224,7 +254,12 @@ class GrowingRun:
         """Take fresh rows into the system; False when there are none."""
         if not self._rows.fresh:
             return False
-        self.system = self._rows.system()
+        self._take()
         self._patience *= _LONGER
-        self._record.tighten(self.system.total_weight - self.system.lost_weight)
         return True
+
+    def _take(self) -> None:
+        """Work on the rows that are there now."""
+        self.system = self._rows.system()
+        self._holder.system = self.system
+        self._record.tighten(self.system.total_weight - self.system.lost_weight)

@@ -6,9 +6,9 @@ So the best point of a whole line is the point of largest overlap of intervals, 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from formulations.compiled import kernel
 from solver.engines.scoring import STRICT, Scorer
 
 FloatArray = NDArray[np.float64]
@@ -68,7 +68,7 @@ def _intervals(scorer: Scorer, theta: FloatArray, directions: FloatArray) -> tup
     return low, high
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _cut(here: float, slope: float, low: FloatArray, high: FloatArray, line: int) -> None:
     """Cut from an interval where ``here + t * slope`` is not positive."""
     if slope > 0.0:
@@ -79,7 +79,7 @@ def _cut(here: float, slope: float, low: FloatArray, high: FloatArray, line: int
         low[line], high[line] = np.inf, -np.inf
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _cut_dense(
     rows: FloatArray,
     first: IndexArray,
@@ -98,7 +98,7 @@ def _cut_dense(
                 _cut(here[row], slope, low[block], high[block], line)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _cut_slopes(
     slopes: FloatArray, first: IndexArray, here: FloatArray, low: FloatArray, high: FloatArray
 ) -> None:

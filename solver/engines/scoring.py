@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
 
 from formulations.block_system import BlockSystem
+from formulations.compiled import kernel
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -150,7 +150,7 @@ class Scorer:
         return rows, smallest
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _smallest(values: FloatArray, first: IndexArray, count: int) -> IndexArray:
     """Places of the `count` smallest values of each block, shape (blocks, count); -1 where it has fewer.
 

@@ -1,10 +1,14 @@
-"""Distances that nobody has to learn: what the worst case is compared with."""
+"""Distances that nobody has to learn: what the worst case is compared with, and what it starts from."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from formulations.aggregators import Aggregator
 from formulations.aggregators.mahalanobis import Mahalanobis
 from formulations.aggregators.weighted_mean import WeightedMean
 from formulations.distances import Differences
@@ -15,6 +19,18 @@ from solver.results import plain
 
 FloatArray = NDArray[np.float64]
 
+EXACT = 1e-6
+"""A direction in which partners differ by less than this share of what strangers do counts as exact.
+
+Shares are of mean squares. It is small enough for exact columns to decide before all others: two values a
+hundredth of a standard deviation apart outweigh columns whose masking has left nothing. It is large enough for
+the others to break the ties that exact columns leave: distances are told apart to `TIE_TOLERANCE` of the
+matrix's trace, which is 1e-5 of the terms of a column with the smallest weight.
+"""
+
+_NOTHING = 1e-10
+"""Directions in which records themselves differ by less, relative to the largest, are collinear columns."""
+
 
 def euclidean_form(pair: LinkagePair) -> DistanceForm:
     """The Euclidean distance of standardised records (D11.2, Eq. 1)."""
@@ -23,33 +39,166 @@ def euclidean_form(pair: LinkagePair) -> DistanceForm:
 
 
 def mahalanobis_form(pair: LinkagePair) -> DistanceForm:
-    """The classical Mahalanobis distance (D11.2, Eq. 2).
-
-    The covariance matrix is that of the differences between partners, ``Var(X) + Var(Y) - 2 Cov(X, Y)``
-    (Torra, Abowd and Domingo-Ferrer 2006, the source of Eq. 2), with a pseudo-inverse where attributes
-    are collinear; the Euclidean distance where there is no covariance to speak of. Distances of categories
-    have no sign: each has its mean square instead, and no covariance with the others.
-    """
+    """The classical Mahalanobis distance (D11.2, Eq. 2); its matrix is `classical_matrix`."""
     aggregator = Mahalanobis(pair.attributes, Differences.SIGNED)
+    return aggregator.form(_upper_triangle(aggregator, classical_matrix(pair)))
+
+
+def classical_matrix(pair: LinkagePair) -> FloatArray:
+    """The matrix of the classical Mahalanobis distance, shape (attributes, attributes).
+
+    It is the inverse of the mean products of the differences between partners. Where the means of both files
+    are the same, as those of files standardised by their own are, these are the covariances ``Var(X) + Var(Y) -
+    2 Cov(X, Y)`` of Eq. 2 (Torra, Abowd and Domingo-Ferrer 2006, its source). Elsewhere, a shift of all
+    records counts as a difference like any other, because the distance does not take it back.
+
+    Directions are judged by how much partners differ in them relative to strangers (all queries and all
+    candidates), so units do not matter. In a direction where partners do not differ the inverse would be
+    infinite; its mean square is taken as `EXACT` of that of strangers, so it counts most, not least. Directions
+    in which strangers do not differ either (collinear columns) count nothing. Distances of categories have no
+    sign: each has its mean square, and no product with the others. The identity, where there are no more
+    partners than attributes, and products would say more of them than of masking.
+    """
     differences = pair.partner_distances(Differences.SIGNED)[pair.reachable]
-    if len(differences) < 2:
-        return aggregator.form(aggregator.equal())
-    covariance = np.atleast_2d(np.cov(differences, rowvar=False))
+    count, n = differences.shape
+    if count <= n:
+        return np.eye(n)
+    partners = _without_products(pair, differences.T @ differences / count)
+    strangers = _between_strangers(pair)
+    scale = np.sqrt(np.diag(strangers))
+    scale[scale == 0.0] = 1.0
+    spread, directions = np.linalg.eigh(strangers / np.outer(scale, scale))
+    kept = spread > _NOTHING * spread[-1]
+    if not kept.any():
+        return np.eye(n)
+    # Columns in which strangers differ by one on the average, without products; then those of partners.
+    white = directions[:, kept] / np.sqrt(spread[kept]) / scale[:, None]
+    share, turned = np.linalg.eigh(white.T @ partners @ white)
+    axes = white @ turned
+    return _without_products(pair, (axes / np.maximum(share, EXACT)) @ axes.T)
+
+
+def _between_strangers(pair: LinkagePair) -> FloatArray:
+    """Mean products of the differences between all queries and all candidates that could be partners."""
+    # About the candidates' mean, products of a query and a candidate are zero on the average.
+    queries, candidates = (
+        records - pair.candidates.mean(axis=0) for records in (pair.queries, pair.candidates)
+    )
+    products = queries.T @ queries / len(queries) + candidates.T @ candidates / len(candidates)
+    products = _without_products(pair, products)
+    if pair.tables is not None:
+        for at, k in enumerate(pair.tables.attributes.tolist()):
+            table = pair.tables.table(at)
+            sides = zip((pair.queries, pair.candidates), table.shape, strict=True)
+            often = [np.bincount(values[:, k].astype(np.intp), minlength=size) for values, size in sides]
+            weight = np.outer(*often).astype(np.float64) * np.isfinite(table)
+            squares = np.where(np.isfinite(table), table, 0.0) ** 2
+            products[k, k] = (weight * squares).sum() / max(weight.sum(), 1.0)
+    return products
+
+
+def _without_products(pair: LinkagePair, matrix: FloatArray) -> FloatArray:
+    """The matrix with no entry for a categorical attribute and another one."""
     if pair.tables is not None:
         for k in pair.tables.attributes:
-            covariance[k, :] = covariance[:, k] = 0.0
-            covariance[k, k] = np.mean(differences[:, k] ** 2)
-    if not covariance.any():
-        return aggregator.form(aggregator.equal())  # nothing was masked
-    inverse = np.linalg.pinv(covariance, rcond=1e-10, hermitian=True).astype(np.float64)
-    theta = aggregator.repair(inverse[np.triu_indices(len(inverse))])
-    return aggregator.form(theta)
+            own = matrix[k, k]
+            matrix[k, :] = matrix[:, k] = 0.0
+            matrix[k, k] = own
+    return matrix
 
 
-def baselines(evaluator: Evaluator) -> dict[str, float]:
-    """Weight of the records linked by the Euclidean and the classical Mahalanobis distance.
+def _upper_triangle(aggregator: Mahalanobis, matrix: FloatArray) -> FloatArray:
+    return aggregator.repair(matrix[np.triu_indices(len(matrix))])
+
+
+def baseline_forms(pair: LinkagePair, aggregator: Aggregator | None = None) -> dict[str, DistanceForm]:
+    """The distances that nobody has to learn, by name.
+
+    Those that belong to the family of `aggregator` are its members, so that near-ties are judged as those of all
+    its attacks are.
+    """
+    forms = {"euclid": euclidean_form(pair), "mahalanobis": mahalanobis_form(pair)}
+    if aggregator is not None:
+        forms |= {name: aggregator.form(theta) for name, theta in own_attacks(aggregator, pair).items()}
+    return forms
+
+
+def own_attacks(aggregator: Aggregator, pair: LinkagePair) -> dict[str, FloatArray]:
+    """The baselines that belong to a family, by name, as its parameters.
+
+    The Euclidean distance is a mean of squared differences, and a quadratic form of whatever differences. The
+    classical Mahalanobis distance is a quadratic form of signed ones; a diagonal one (one attribute is numeric
+    at most) is a quadratic form of absolute differences and a weighted mean of squared ones as well.
+    """
+    squared = aggregator.differences is Differences.SQUARED
+    own = {"euclid": aggregator.equal()} if squared or aggregator.semidefinite else {}
+    matrix = classical_matrix(pair)
+    diagonal = not (matrix - np.diag(np.diag(matrix))).any()
+    if isinstance(aggregator, Mahalanobis):
+        if diagonal or aggregator.differences is Differences.SIGNED:
+            own["mahalanobis"] = _upper_triangle(aggregator, matrix)
+    elif diagonal and squared:
+        weights = np.diag(matrix) / np.trace(matrix)
+        relative = aggregator.relative()
+        if isinstance(aggregator, WeightedMean):
+            own["mahalanobis"] = weights
+        elif relative is not None:
+            own["mahalanobis"] = relative[1](weights)
+    return own
+
+
+def baselines(evaluator: Evaluator, aggregator: Aggregator | None = None) -> dict[str, float]:
+    """Weight of the records linked by each of `baseline_forms`.
 
     Under the strict tie rule that is their number.
     """
-    forms = {"euclid": euclidean_form(evaluator.pair), "mahalanobis": mahalanobis_form(evaluator.pair)}
+    forms = baseline_forms(evaluator.pair, aggregator)
     return {name: plain(evaluator.weight(form)) for name, form in forms.items()}
+
+
+@dataclass(frozen=True)
+class KnownAttack:
+    """A baseline of another family that links more than the attack that was found.
+
+    Attributes
+    ----------
+    name : str
+        ``euclid`` or ``mahalanobis``.
+    linked : float
+        What it links.
+    cure : str or None
+        Options of `fit` whose family contains it; None where no family does.
+    """
+
+    name: str
+    linked: float
+    cure: str | None
+
+
+def best_known(
+    aggregator: Aggregator, pair: LinkagePair, counts: Mapping[str, float | None], linked: float
+) -> KnownAttack | None:
+    """The best of the baselines outside a family, where it links more than `linked`."""
+    own = own_attacks(aggregator, pair)
+    others = {
+        name: count
+        for name, count in counts.items()
+        if name not in own and count is not None and count > linked + 1e-9
+    }
+    if not others:
+        return None
+    name = max(others, key=lambda other: others[other])
+    return KnownAttack(name, others[name], _cure(name, aggregator, pair))
+
+
+def _cure(name: str, aggregator: Aggregator, pair: LinkagePair) -> str | None:
+    """What to ask `fit` for to start from a baseline."""
+    if name == "euclid":
+        return "--differences squared"
+    usual = aggregator.differences is aggregator.allowed_differences[0]
+    kind = Differences.SIGNED if pair.tables is None else Differences.ABSOLUTE
+    if name not in own_attacks(Mahalanobis(pair.attributes, kind), pair):
+        return None  # numeric differences with a sign beside categories without
+    if isinstance(aggregator, Mahalanobis):
+        return f"--differences {kind.value}"
+    return "--aggregator mahalanobis" + ("" if usual else f" --differences {kind.value}")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +15,16 @@ from formulations.distance_tables import DistanceTables
 from formulations.distances import TIE_TOLERANCE, Differences
 from formulations.forms import DistanceForm
 from formulations.pair import LinkagePair, Ties
-from solver.linkage.kernels import Tables, settle
+from solver.linkage.kernels import COUNTING, NEAREST, RANKING, Tables, settle
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
 _BLOCKS_PER_TASK = 512
+_COUNTS_KEPT = 16
+_PAIRS_PER_TASK = 10_000_000
+"""So that whether to stop is asked again within a fraction of a second, however many candidates there are."""
+
 _DIFFERENCES = {Differences.SQUARED: 0, Differences.ABSOLUTE: 1, Differences.SIGNED: 2}
 
 
@@ -43,6 +48,9 @@ class Evaluation:
         What linking each block counts.
     rival : ndarray of int, shape (blocks,)
         The candidate that stands most in the way of a link; -1 where there is no rival.
+    settled : ndarray of bool, shape (blocks,)
+        Whether the block was looked at: False where there was no time to. Such a block counts as not linked.
+        Its rank is 0, which no other is.
     """
 
     linked: NDArray[np.bool_]
@@ -52,6 +60,7 @@ class Evaluation:
     nearest_other: FloatArray
     weight: FloatArray
     rival: IndexArray
+    settled: NDArray[np.bool_]
 
     @property
     def count(self) -> int:
@@ -69,10 +78,35 @@ class Evaluation:
 
         -inf for a partner that is impossible, whatever the rivals are.
         """
-        possible = np.isfinite(self.distance)
+        possible = np.isfinite(self.distance) & self.settled
         margin = np.full(self.distance.size, -np.inf)
         margin[possible] = self.nearest_other[possible] - self.distance[possible]
         return margin
+
+
+class _BestCounts:
+    """Which blocks the best distances counted so far link, and which of them were looked at.
+
+    So whoever asks about the best distance at last need not have the time to count it again.
+    """
+
+    def __init__(self) -> None:
+        self._weight = -np.inf
+        self._kept: dict[bytes, tuple[NDArray[np.bool_], NDArray[np.bool_]]] = {}
+
+    def note(self, form: DistanceForm, evaluation: Evaluation) -> None:
+        """Keep the count if none is better; of those that are as good, the last few."""
+        weight = evaluation.linked_weight
+        if weight < self._weight:
+            return
+        kept = {} if weight > self._weight else self._kept
+        newest = {_key(form): (evaluation.linked, evaluation.settled)}
+        self._kept = dict(list((kept | newest).items())[-_COUNTS_KEPT:])
+        self._weight = weight
+
+    def known(self, form: DistanceForm) -> tuple[NDArray[np.bool_], NDArray[np.bool_]] | None:
+        """Linked and looked at, both of shape (blocks,); None when the count was not kept."""
+        return self._kept.get(_key(form))
 
 
 class Evaluator:
@@ -84,27 +118,68 @@ class Evaluator:
         The blocks and their candidates.
     threads : int, optional
         Threads to use; all cores when absent.
+    stop : callable, optional
+        Asked again and again whether to stop. Blocks that were not looked at by then are not `settled` and
+        count as not linked, so that a count is never too high.
     """
 
-    def __init__(self, pair: LinkagePair, threads: int | None = None) -> None:
+    def __init__(
+        self, pair: LinkagePair, threads: int | None = None, stop: Callable[[], bool] | None = None
+    ) -> None:
         self.pair = pair
         self.threads = threads or os.cpu_count() or 1
+        self._stop = stop
         self._sorted: dict[int, tuple[FloatArray, IndexArray, IndexArray, IndexArray]] = {}
+        self._open: IndexArray | None = None
+        self._asked = pair
+        self.best = _BestCounts()
+
+    def lose(self, lost: NDArray[np.bool_]) -> None:
+        """Take blocks, shape (blocks,), for lost: counts need not look at them any more."""
+        self._open = np.flatnonzero(~lost).astype(np.intp)
+        self._asked = self.pair.part(self._open)
 
     def count(self, form: DistanceForm) -> NDArray[np.bool_]:
         """Which blocks are linked, shape (blocks,): stops at each block's first nearer rival."""
-        return self._settle(form, counting=True).linked
+        return self.counted(form).linked
 
     def weight(self, form: DistanceForm) -> float:
         """Weight of the linked blocks."""
-        return float(self.pair.weight[self.count(form)].sum())
+        return self.counted(form).linked_weight
+
+    def counted(self, form: DistanceForm) -> Evaluation:
+        """Which blocks are linked and which were looked at; ranks, ties and distances are not complete."""
+        return self._noted(form, COUNTING)
+
+    def nearest(self, form: DistanceForm) -> Evaluation:
+        """The nearest rival of every block, and whether it is linked; ranks and ties are not complete."""
+        return self._noted(form, NEAREST)
+
+    def _noted(self, form: DistanceForm, purpose: int) -> Evaluation:
+        evaluation = self._settle(form, purpose, self._asked, self._stop)
+        if self._open is not None:
+            evaluation = _spread(evaluation, self._open, self.pair.weight)
+        self.best.note(form, evaluation)
+        return evaluation
 
     def table(self, form: DistanceForm) -> Evaluation:
         """Rank, ties and distances of every block."""
-        return self._settle(form, counting=False)
+        return self._settle(form, RANKING, self.pair, self._stop)
+
+    def final(self, form: DistanceForm, stop: Callable[[], bool]) -> Evaluation:
+        """`table` with another time to stop, and where that comes too soon, what was counted before.
+
+        Blocks that only the count has looked at are `settled` and have rank 0.
+        """
+        evaluation = self._settle(form, RANKING, self.pair, stop)
+        known = self.best.known(form)
+        if evaluation.settled.all() or known is None:
+            return evaluation
+        linked = np.where(evaluation.settled, evaluation.linked, known[0])
+        return replace(evaluation, linked=linked, settled=evaluation.settled | known[1])
 
     def _by(self, pivot: int) -> tuple[FloatArray, IndexArray, IndexArray, IndexArray]:
-        """Candidates sorted by an attribute, their twin groups, partners' places, the candidates' rows."""
+        """Candidates sorted by an attribute, their twin groups, the place of each, and who is where."""
         if pivot not in self._sorted:
             order = np.argsort(self.pair.candidates[:, pivot], kind="stable")
             place = np.empty_like(order)
@@ -112,13 +187,15 @@ class Evaluator:
             self._sorted[pivot] = (
                 np.ascontiguousarray(self.pair.candidates[order]),
                 self.pair.twin_group[order],
-                place[self.pair.partner],
+                place,
                 order,
             )
         return self._sorted[pivot]
 
-    def _settle(self, form: DistanceForm, *, counting: bool) -> Evaluation:
-        pair = self.pair
+    def _settle(
+        self, form: DistanceForm, purpose: int, pair: LinkagePair, stop: Callable[[], bool] | None
+    ) -> Evaluation:
+        """Settle the blocks of `pair`, which has all candidates."""
         power = 1 if form.differences is Differences.ABSOLUTE and form.kind != 4 else 2
         spread = pair.candidates.std(axis=0)
         floor = form.floor
@@ -126,28 +203,32 @@ class Evaluator:
             floor = floor.copy()
             floor[pair.tables.attributes] = 0.0  # the positions of categories have no distance
         pivot = int(np.argmax(floor * spread**power))
-        candidates, group, partner, order = self._by(pivot)
+        candidates, group, place, order = self._by(pivot)
+        partner = place[pair.partner]
         tables = _arrays(pair)
         flat = form.parameters.ndim == 1
         vector = form.parameters if flat else np.empty(0)
         matrix = np.empty((0, 0)) if flat else form.parameters
-        rank = np.empty(pair.blocks, dtype=np.intp)
-        ties = np.empty(pair.blocks, dtype=np.intp)
-        distance = np.empty(pair.blocks)
-        nearest = np.empty(pair.blocks)
-        rival = np.empty(pair.blocks, dtype=np.intp)
+        rank = np.zeros(pair.blocks, dtype=np.intp)
+        ties = np.zeros(pair.blocks, dtype=np.intp)
+        distance = np.full(pair.blocks, np.nan)
+        nearest = np.full(pair.blocks, np.nan)
+        rival = np.full(pair.blocks, -1, dtype=np.intp)
+        together = max(1, min(_BLOCKS_PER_TASK, _PAIRS_PER_TASK // max(1, len(candidates))))
 
         def task(first: int) -> None:
-            part = slice(first, first + _BLOCKS_PER_TASK)
+            if stop is not None and stop():
+                return
+            part = slice(first, first + together)
             settle(
                 int(form.kind), vector, matrix, _DIFFERENCES[form.differences],
                 power, float(floor[pivot]), pivot, tables,
                 pair.queries[part], candidates, group, partner[part],
-                pair.ties is Ties.SHARE, counting, TIE_TOLERANCE * form.unit, form.noise,
+                pair.ties is Ties.SHARE, purpose, TIE_TOLERANCE * form.unit, form.noise,
                 rank[part], ties[part], distance[part], nearest[part], rival[part],
             )  # fmt: skip
 
-        firsts = range(0, pair.blocks, _BLOCKS_PER_TASK)
+        firsts = range(0, pair.blocks, together)
         if len(firsts) == 1 or self.threads == 1:
             for first in firsts:
                 task(first)
@@ -156,7 +237,30 @@ class Evaluator:
                 list(pool.map(task, firsts))
         linked = (rank == 1) & (ties == 0) & pair.reachable
         rival = np.where(rival >= 0, order[rival], -1)
-        return Evaluation(linked, rank, ties, distance, nearest, pair.weight, rival)
+        return Evaluation(linked, rank, ties, distance, nearest, pair.weight, rival, settled=rank > 0)
+
+
+def _spread(part: Evaluation, blocks: IndexArray, weight: FloatArray) -> Evaluation:
+    """The evaluation of some blocks as one of all, `weight` being theirs: the others are lost."""
+    linked, settled = np.zeros(weight.size, dtype=np.bool_), np.ones(weight.size, dtype=np.bool_)
+    rank, ties, rival = np.full(weight.size, 2), np.zeros(weight.size, int), np.full(weight.size, -1)
+    distance, nearest = np.full(weight.size, np.nan), np.full(weight.size, np.nan)
+    for whole, own in (
+        (linked, part.linked),
+        (settled, part.settled),
+        (rank, part.rank),
+        (ties, part.ties),
+        (rival, part.rival),
+        (distance, part.distance),
+        (nearest, part.nearest_other),
+    ):
+        whole[blocks] = own
+    return Evaluation(linked, rank, ties, distance, nearest, weight, rival, settled)
+
+
+def _key(form: DistanceForm) -> bytes:
+    """What tells one distance from another."""
+    return f"{form.kind:d} {form.differences} ".encode() + form.parameters.tobytes()
 
 
 def _arrays(pair: LinkagePair) -> Tables:

@@ -40,6 +40,7 @@ def judge(linker: LearnedLinker, truth: Truth) -> Evaluation:
         nearest_other=-best,
         weight=truth.weight,
         rival=rival,
+        settled=np.ones(linked.size, dtype=np.bool_),
     )
 
 

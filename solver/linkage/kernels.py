@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from formulations.compiled import kernel
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -22,8 +23,11 @@ Tables = tuple[IndexArray, FloatArray, IndexArray, IndexArray]
 # The numbers of `formulations.forms.FormKind`, which compiled code cannot read.
 _WEIGHTED_SUM, _ORDERED_SUM, _CHOQUET, _PAIRWISE, _QUADRATIC = 0, 1, 2, 3, 4
 
+RANKING, COUNTING, NEAREST = 0, 1, 2
+"""What `settle` looks for: every nearer rival, any rival that is, or the nearest rival alone."""
 
-@njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
+
+@kernel(inline="always")
 def _sort_descending(c: FloatArray, order: IndexArray) -> None:
     """Insertion sort of `c`, carrying `order` along: the vectors are short."""
     for k in range(c.shape[0]):
@@ -38,7 +42,7 @@ def _sort_descending(c: FloatArray, order: IndexArray) -> None:
         order[at] = label
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _dot(vector: FloatArray, c: FloatArray) -> float:
     total = 0.0
     for k in range(c.shape[0]):
@@ -46,7 +50,7 @@ def _dot(vector: FloatArray, c: FloatArray) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _choquet(vector: FloatArray, c: FloatArray, order: IndexArray) -> float:
     total, subset = 0.0, 0
     for k in range(c.shape[0]):
@@ -56,7 +60,7 @@ def _choquet(vector: FloatArray, c: FloatArray, order: IndexArray) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _pairwise(matrix: FloatArray, c: FloatArray) -> float:
     total = 0.0
     for k in range(c.shape[0]):
@@ -66,7 +70,7 @@ def _pairwise(matrix: FloatArray, c: FloatArray) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _quadratic(matrix: FloatArray, c: FloatArray) -> float:
     total = 0.0
     for k in range(c.shape[0]):
@@ -74,7 +78,7 @@ def _quadratic(matrix: FloatArray, c: FloatArray) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _aggregate(kind: int, vector: FloatArray, matrix: FloatArray, c: FloatArray, order: IndexArray) -> Any:
     """Aggregate the attribute distances `c` (overwritten) as `FormKind` says."""
     if kind in (_ORDERED_SUM, _CHOQUET):
@@ -91,7 +95,7 @@ def _aggregate(kind: int, vector: FloatArray, matrix: FloatArray, c: FloatArray,
     return total
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _compare(query: FloatArray, candidate: FloatArray, differences: int, c: FloatArray) -> None:
     """Attribute distances of two records into `c`; 0 squared, 1 absolute, 2 signed."""
     for k in range(c.shape[0]):
@@ -104,7 +108,7 @@ def _compare(query: FloatArray, candidate: FloatArray, differences: int, c: Floa
             c[k] = z
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _look_up(
     query: FloatArray, candidate: FloatArray, differences: int, tables: Tables, c: FloatArray
 ) -> bool:
@@ -119,7 +123,7 @@ def _look_up(
     return True
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _to_partner(
     kind: int,
     vector: FloatArray,
@@ -136,7 +140,15 @@ def _to_partner(
     return _aggregate(kind, vector, matrix, c, order), moved
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel(inline="always")
+def _too_far(purpose: int, bound: float, reach: float, best: float, widened: float) -> Any:
+    """Whether no rival at this distance or beyond can matter any more."""
+    if purpose == NEAREST:
+        return bound > widened
+    return bound > reach and (purpose == COUNTING or bound > best)
+
+
+@kernel
 def settle(
     kind: int,
     vector: FloatArray,
@@ -151,7 +163,7 @@ def settle(
     group: IndexArray,
     partner: IndexArray,
     share: bool,
-    counting: bool,
+    purpose: int,
     tolerance: float,
     noise: float,
     rank: IndexArray,
@@ -177,9 +189,10 @@ def settle(
         Twin group of each candidate; position of each block's partner.
     share : bool
         Whether twins of the partner are no rivals.
-    counting : bool
-        Stop at a block's first rival that keeps it from being linked (`rank` and `ties` then say only
-        whether there is one).
+    purpose : int
+        `RANKING`; or `COUNTING`: stop at a block's first rival that keeps it from being linked; or
+        `NEAREST`: stop where no rival can be nearer than the nearest. Of the last two, `rank` and `ties` say
+        only whether there is a rival in the way.
     tolerance : float
         Times the size of the partner's attribute distances: the difference up to which a rival ties.
     noise : float
@@ -222,7 +235,7 @@ def settle(
                 gap, at = high, right
                 right += 1
             bound = safe * (gap * gap if power == 2 else gap)
-            if bound > reach and (counting or bound > best):
+            if _too_far(purpose, bound, reach, best, (best + moved) * widening):
                 break
             if at == own or (share and group[at] == group[own]):
                 continue
@@ -237,7 +250,7 @@ def settle(
             farther = other - mine
             nearer += farther < -slack
             tied += -slack <= farther <= slack
-            if counting and nearer + tied > 0:
+            if purpose == COUNTING and nearer + tied > 0:
                 break
         rank[block] = 1 + nearer
         ties[block] = tied

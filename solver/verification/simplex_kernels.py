@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from formulations.compiled import kernel
 
 WholeArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
@@ -27,7 +28,7 @@ _HALF = 31
 _LOW = (1 << _HALF) - 1
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _product(first: int, second: int) -> tuple[int, int, int]:
     """Exact product of two whole numbers from 0 to ``2**62``, by its digits to the base ``2**31``."""
     high, low, other_high, other_low = first >> _HALF, first & _LOW, second >> _HALF, second & _LOW
@@ -36,7 +37,7 @@ def _product(first: int, second: int) -> tuple[int, int, int]:
     return high * other_high + (middle >> _HALF), middle & _LOW, last & _LOW
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _leaves_a_ratio(first: WholeArray, second: WholeArray) -> bool:
     """Whether no two vertices rule out, exactly, that a ratio x fits both: see `rows_conflict`."""
     for low in range(first.size):
@@ -49,7 +50,7 @@ def _leaves_a_ratio(first: WholeArray, second: WholeArray) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def rows_conflict(first: WholeArray, second: WholeArray) -> bool:
     """Whether some ``first + x * second`` with x > 0 is nowhere above zero at the vertices.
 
@@ -71,7 +72,7 @@ def rows_conflict(first: WholeArray, second: WholeArray) -> bool:
     return low < high * (1.0 - _NEAR) or _leaves_a_ratio(first, second)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _blocks_conflict(values: WholeArray, first: int, after_first: int, second: int, after: int) -> bool:
     """Whether a row of one block and a row of another conflict; the rows are given by their ranges."""
     for row in range(first, after_first):
@@ -81,7 +82,7 @@ def _blocks_conflict(values: WholeArray, first: int, after_first: int, second: i
     return False
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _joins(values: WholeArray, starts: WholeArray, clique: WholeArray, other: int) -> bool:
     """Whether a block conflicts with every member of a clique."""
     for member in clique:
@@ -90,7 +91,7 @@ def _joins(values: WholeArray, starts: WholeArray, clique: WholeArray, other: in
     return True
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def clique_saving(values: WholeArray, block: WholeArray, weight: WholeArray, needed: int) -> Any:
     """Weight that conflicts take off the undecided blocks: of a clique of conflicts only one can be linked.
 
@@ -126,7 +127,7 @@ def clique_saving(values: WholeArray, block: WholeArray, weight: WholeArray, nee
     return saving
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def halve_row(values: WholeArray, kept: int, moved: int, out: WholeArray) -> tuple[int, int]:
     """Values of a row when vertex `moved` goes to the middle of its edge to `kept`; least and largest."""
     low = high = out[moved] = (values[kept] + values[moved] + 1) >> 1
@@ -138,7 +139,7 @@ def halve_row(values: WholeArray, kept: int, moved: int, out: WholeArray) -> tup
     return low, high
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def classify(
     values: WholeArray,
     block: WholeArray,
@@ -188,7 +189,7 @@ def classify(
     return size, undecided, linked
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def edge_ends(edge: int, corners: int) -> tuple[int, int]:
     """The vertices of an edge; edges count from 1 in the order 0-1, 0-2, ..., 1-2, ...; -1 for no edge."""
     left = edge - 1
@@ -199,7 +200,7 @@ def edge_ends(edge: int, corners: int) -> tuple[int, int]:
     return -1, -1
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def enlarged(values: WholeArray, block: WholeArray, rows: int) -> Any:
     """The two lists with room for at least as many rows."""
     if rows <= values.shape[0]:
@@ -211,7 +212,7 @@ def enlarged(values: WholeArray, block: WholeArray, rows: int) -> Any:
     return more_values, more_block
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def replay(
     rows: WholeArray, row_block: WholeArray, weight: WholeArray, most: int, codes: NDArray[np.uint8]
 ) -> tuple[int, int, int]:

@@ -37,6 +37,14 @@ def frames(seed, n=40, attributes=3, noise=0.8):
     return [pd.DataFrame(values, columns=names) for values in files(seed, n, attributes, noise)]
 
 
+def probed(pair, aggregator):
+    """Rows that grow, after the first look at all blocks."""
+    clock = Clock(None)
+    rows = GrowingRows(pair, aggregator, clock, 0)
+    rows.probe(Record(clock, aggregator.equal(), 0.0, pair.blocks), np.inf)
+    return rows
+
+
 def rows_link(system, theta):
     linked = ~system.lost
     linked[system.block[system.values @ theta <= STRICT]] = False
@@ -53,7 +61,7 @@ def test_after_a_count_the_rows_say_what_the_evaluator_has_counted(case, ties):
     masked[5] = masked[6]
     pair = make_pair(original, masked, ties=ties)
     aggregator = case.make(3)
-    rows = GrowingRows(pair, aggregator, Clock(None), 0)
+    rows = probed(pair, aggregator)
     first = rows.system()
     assert not first.complete
     whole = block_system(pair, aggregator, reduce=False)
@@ -78,7 +86,7 @@ def test_after_a_count_the_rows_say_what_the_evaluator_has_counted(case, ties):
 def test_growing_rows_are_rows_of_the_whole_system(case):
     pair = make_pair(*files(4, 25))
     aggregator = case.make(3)
-    part = GrowingRows(pair, aggregator, Clock(None), 0).system()
+    part = probed(pair, aggregator).system()
     whole = block_system(pair, aggregator, reduce=False)
     place = {key: at for at, key in enumerate(zip(whole.block, whole.rival, strict=True))}
     # That a block is lost shows only in the rivals met so far.

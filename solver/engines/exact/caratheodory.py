@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from formulations.compiled import kernel
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -19,7 +20,7 @@ _NOTHING = 1e-13
 """Entries below this are rounding."""
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _largest_entry(matrix: FloatArray, rank: int) -> Any:
     """Row and column of the largest entry from row and column `rank` on, and its size."""
     largest, row, column = 0.0, rank, rank
@@ -30,7 +31,7 @@ def _largest_entry(matrix: FloatArray, rank: int) -> Any:
     return row, column, largest
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _eliminate(matrix: FloatArray, rank: int, row: int, column: int) -> None:
     """Bring a pivot to row and column `rank`, and make what is below it zero."""
     for j in range(matrix.shape[1]):
@@ -43,7 +44,7 @@ def _eliminate(matrix: FloatArray, rank: int, row: int, column: int) -> None:
             matrix[i, j] -= factor * matrix[rank, j]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def null_vector(matrix: FloatArray) -> Any:
     """Some z other than zero with ``matrix @ z = 0``.
 
@@ -76,7 +77,7 @@ def null_vector(matrix: FloatArray) -> Any:
     return z
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def few_multipliers(values: FloatArray, multipliers: FloatArray, cost: FloatArray) -> Any:
     """Multipliers of at most ``dimension + 1`` rows that combine to the same row and have the same sum.
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from formulations.compiled import kernel
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -20,7 +21,7 @@ _VIOLATED = 1e-4
 _MOST_AT_ONCE = 100
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _grown(adjacent: BoolArray, x: FloatArray, seed: int) -> Any:
     """The blocks of a maximal clique that grows from `seed` by the common neighbour of smallest `x`."""
     common, clique = adjacent[seed].copy(), np.empty(x.size, dtype=np.intp)
@@ -61,7 +62,7 @@ class ConflictGraph:
         """
         found: list[Clique] = []
         for seed in np.flatnonzero(self._adjacent.any(axis=1) & (x < 1.0 - _VIOLATED)):
-            clique = _grown(self._adjacent, x, seed)
+            clique = _grown(self._adjacent, x, int(seed))
             if clique.size < 3 or clique.size - 1 - x[clique].sum() <= _VIOLATED:
                 continue
             members = tuple(sorted(clique.tolist()))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from formulations.compiled import kernel
 
 FloatArray = NDArray[np.float64]
 
@@ -16,7 +17,7 @@ _NOISE = 1e-14
 """A pivot below this share of its diagonal entry is nothing but rounding."""
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def factorise(matrix: FloatArray, factor: FloatArray) -> Any:
     """Cholesky factor of a symmetric matrix, of which the lower triangle is read, into `factor`.
 
@@ -39,7 +40,7 @@ def factorise(matrix: FloatArray, factor: FloatArray) -> Any:
     return True
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def solve(factor: FloatArray, x: FloatArray) -> None:
     """Solve the system of the matrix with this factor; `x` is the right side, and then the solution."""
     for i in range(x.size):
@@ -53,7 +54,7 @@ def solve(factor: FloatArray, x: FloatArray) -> None:
             x[k] -= factor[i, k] * x[i]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def invert(factor: FloatArray, inverse: FloatArray) -> None:
     """The inverse of the matrix with this factor, into `inverse`."""
     inverse[:] = 0.0
@@ -62,7 +63,7 @@ def invert(factor: FloatArray, inverse: FloatArray) -> None:
         solve(factor, inverse[column])
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def room(
     matrix: FloatArray, change: FloatArray, longest: float, trial: FloatArray, factor: FloatArray
 ) -> Any:

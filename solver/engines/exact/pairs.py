@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from formulations.block_system import BlockSystem
+from formulations.compiled import kernel
 from solver.clock import Clock
 from solver.engines.base import CoreProof
 from solver.engines.exact.cores import Answer, CoreFinder
@@ -28,7 +28,7 @@ _FEW = 0.001
 _BLOCKS_AT_ONCE = 20
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _pairs_of_rows(values: FloatArray, first: IndexArray, block: int, open_pairs: BoolArray) -> Any:
     """Of each later block one row that excludes a row of this block, shape (blocks,); -1 where there is none.
 

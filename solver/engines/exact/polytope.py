@@ -20,8 +20,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from formulations.compiled import kernel
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -115,20 +116,20 @@ class Offers(NamedTuple):
     used: IndexArray
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def of_domain(columns: Columns) -> Any:
     """How many columns are of the domain."""
     return 2 * (columns.lower.size + columns.row_lower.size)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _add(row: FloatArray, share: float, out: FloatArray) -> None:
     """Add a share of a row."""
     for i in range(out.size):
         out[i] += share * row[i]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _add_rows(matrix: FloatArray, rows: SparseRows, row: int, sign: float, out: FloatArray) -> None:
     """Add the rows of a matrix times the entries of a sparse row, and a sign."""
     starts, columns, values = rows
@@ -136,7 +137,7 @@ def _add_rows(matrix: FloatArray, rows: SparseRows, row: int, sign: float, out: 
         _add(matrix[columns[at]], sign * values[at], out)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _times_column(matrix: FloatArray, columns: Columns, column: int, out: FloatArray) -> None:
     """Write ``matrix.T`` times a column."""
     d, m = columns.lower.size, columns.row_lower.size
@@ -155,7 +156,7 @@ def _times_column(matrix: FloatArray, columns: Columns, column: int, out: FloatA
         _add(matrix[d], 1.0, out)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _cost(columns: Columns, column: int) -> Any:
     """Cost of a column of the domain; zero of the others."""
     d, m = columns.lower.size, columns.row_lower.size
@@ -170,7 +171,7 @@ def _cost(columns: Columns, column: int) -> Any:
     return 0.0
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def begin(basis: Basis, columns: Columns, row: int) -> None:
     """The basis of one row and a bound of each parameter, which is feasible."""
     d, (starts, places, values) = columns.lower.size, columns.rows
@@ -188,7 +189,7 @@ def begin(basis: Basis, columns: Columns, row: int) -> None:
     names[d], inverse[d, d], x[d], cost[d], pivots[0] = of_domain(columns) + row, 1.0, 1.0, 0.0, 0
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def price(basis: Basis) -> None:
     """Prices from the costs."""
     inverse, _, _, cost, prices, _, _ = basis
@@ -198,7 +199,7 @@ def price(basis: Basis) -> None:
             prices[k] += inverse[k, i] * cost[i]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def copied(basis: Basis) -> Basis:
     """The same basis in arrays of its own."""
     return Basis(
@@ -212,7 +213,7 @@ def copied(basis: Basis) -> Basis:
     )
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def overwrite(basis: Basis, by: Basis) -> None:
     """Make a basis the same as another."""
     inverse, names, x, cost, prices, _, pivots = basis
@@ -223,7 +224,7 @@ def overwrite(basis: Basis, by: Basis) -> None:
     pivots[0] = by.pivots[0]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def reprice(basis: Basis, columns: Columns, offers: Offers, first: int) -> None:
     """Reduced costs from the prices, of the rows on offer from the `first` on; at zero of the domain, too."""
     d, m = columns.lower.size, columns.row_lower.size
@@ -251,7 +252,7 @@ def reprice(basis: Basis, columns: Columns, offers: Offers, first: int) -> None:
         weight[base + place] = 1.0
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def best(offers: Offers, block: IndexArray, shy: float) -> Any:
     """The place of the column on offer that promises most; -1 if none pays.
 
@@ -270,7 +271,7 @@ def best(offers: Offers, block: IndexArray, shy: float) -> Any:
     return place
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _leaving(x: FloatArray, step: FloatArray) -> Any:
     """The place that becomes zero first along a step; of those that nearly do the steadiest, -1 if none.
 
@@ -287,7 +288,7 @@ def _leaving(x: FloatArray, step: FloatArray) -> Any:
     return place
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def pivot(
     basis: Basis, columns: Columns, column: int, gain: float, step: FloatArray, share: FloatArray
 ) -> Any:
@@ -316,7 +317,7 @@ def pivot(
     return left
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def follow(columns: Columns, offers: Offers, entered: int, share: FloatArray) -> None:
     """Change reduced costs and weights as the pivot does that took in the column at the place `entered`.
 

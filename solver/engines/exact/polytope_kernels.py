@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from formulations.compiled import kernel
 from solver.engines.exact.cores import MOVED
 from solver.engines.exact.polytope import (
     TOLERANCE,
@@ -81,7 +81,7 @@ class Questions(NamedTuple):
     dear: float
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _first_offers(questions: Questions, blocks: IndexArray) -> Offers:
     """The domain and the rows of these blocks that were violated last, fewer of each where they are many."""
     remembered, base = questions.remembered, of_domain(questions.columns)
@@ -105,7 +105,7 @@ def _first_offers(questions: Questions, blocks: IndexArray) -> Offers:
     return offers
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _with_rows(offers: Offers, found: IndexArray) -> Offers:
     """The same with more rows, and more room where they need it."""
     old, size, reduced, weight, used = offers
@@ -121,14 +121,14 @@ def _with_rows(offers: Offers, found: IndexArray) -> Offers:
     return offers
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _start(questions: Questions, blocks: IndexArray) -> None:
     """Go on from the last basis, unless there is none or rounding may have spoilt it."""
     if questions.basis.columns[0] < 0 or questions.basis.pivots[0] > _WORN:
         begin(questions.basis, questions.columns, questions.first[blocks[0]])
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _charge(questions: Questions, inside: BoolArray, dear: float) -> None:
     """Let rows of the blocks inside cost nothing, and those of others so much; price anew."""
     basis, base = questions.basis, of_domain(questions.columns)
@@ -139,7 +139,7 @@ def _charge(questions: Questions, inside: BoolArray, dear: float) -> None:
     price(basis)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _scan(questions: Questions, blocks: IndexArray, theta: FloatArray, found: IndexArray) -> Any:
     """Write the tightest row of each of these blocks that `theta` does not link.
 
@@ -163,7 +163,7 @@ def _scan(questions: Questions, blocks: IndexArray, theta: FloatArray, found: In
     return count, least
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _descend(questions: Questions, offers: Offers, inside: BoolArray, most_pivots: int) -> Any:
     """Pivot until a core is proven or no column pays."""
     basis, columns = questions.basis, questions.columns
@@ -196,7 +196,7 @@ def _descend(questions: Questions, offers: Offers, inside: BoolArray, most_pivot
     return UNDECIDED
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _from_here(
     questions: Questions, blocks: IndexArray, inside: BoolArray, dear: float, most_pivots: int
 ) -> Any:
@@ -230,7 +230,7 @@ def _from_here(
     return UNDECIDED
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def ask(questions: Questions, blocks: IndexArray, dear: float, most_pivots: int) -> Any:
     """Whether these blocks can all be linked.
 
@@ -267,7 +267,7 @@ def ask(questions: Questions, blocks: IndexArray, dear: float, most_pivots: int)
     return state, theta, chosen, multipliers, domain
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def shrink(
     questions: Questions,
     core: IndexArray,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from formulations.compiled import kernel
 from solver.engines.exact.cores import NEGLIGIBLE, ROUNDING
 from solver.engines.exact.polytope import Basis, Columns
 
@@ -16,7 +16,7 @@ IndexArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def violation(columns: Columns, theta: FloatArray) -> Any:
     """By how much a bound of the domain is violated at most."""
     worst = 0.0
@@ -31,7 +31,7 @@ def violation(columns: Columns, theta: FloatArray) -> Any:
     return worst
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def largest(columns: Columns, chosen: IndexArray, multipliers: FloatArray, domain: FloatArray) -> Any:
     """An upper bound of a combination of rows over the domain: weak duality holds for any multipliers."""
     rest, fixed = np.zeros(columns.lower.size), 0.0
@@ -51,7 +51,7 @@ def largest(columns: Columns, chosen: IndexArray, multipliers: FloatArray, domai
     return fixed
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _without(
     chosen: IndexArray, multipliers: FloatArray, domain: FloatArray, count: int, negligible: float
 ) -> Any:
@@ -70,7 +70,7 @@ def _without(
     return few[:size], shares[:size], domain / total
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def core_proof(columns: Columns, basis: Basis, block: IndexArray, inside: BoolArray) -> Any:
     """Rows of the blocks inside whose multipliers in the basis prove a core; none if they do not.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from formulations.compiled import kernel
 
 IndexArray = NDArray[np.intp]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def put_first(kept: IndexArray, row: int) -> None:
     """Put a row first among those of its block, and forget the last one if there are too many.
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from formulations.compiled import kernel
 from solver.engines.exact.definite import factorise, invert, room, solve
 
 FloatArray = NDArray[np.float64]
@@ -32,7 +32,7 @@ _DAMPING = 0.95
 """Share of the way to the boundary that a step goes at most."""
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _full(theta: FloatArray, first: IndexArray, second: IndexArray, out: FloatArray) -> None:
     """The symmetric matrix with the upper triangle `theta`, into `out`."""
     for at in range(first.size):
@@ -40,7 +40,7 @@ def _full(theta: FloatArray, first: IndexArray, second: IndexArray, out: FloatAr
         out[second[at], first[at]] = theta[at]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _symmetric(row: FloatArray, first: IndexArray, second: IndexArray, out: FloatArray) -> None:
     """The matrix G with ``row @ theta = <G, M>``, into `out`: entries beside the diagonal count twice."""
     for at in range(first.size):
@@ -49,7 +49,7 @@ def _symmetric(row: FloatArray, first: IndexArray, second: IndexArray, out: Floa
         out[second[at], first[at]] = share * row[at]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def largest_eigenvalue(row: FloatArray, first: IndexArray, second: IndexArray) -> Any:
     """Largest ``row @ theta`` over the semidefinite matrices of trace one.
 
@@ -66,7 +66,7 @@ def largest_eigenvalue(row: FloatArray, first: IndexArray, second: IndexArray) -
     return np.linalg.eigvalsh(matrix)[-1]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _above_eigenvalues(matrix: FloatArray) -> Any:
     """A number that no eigenvalue of a symmetric matrix exceeds (Gershgorin), and not below zero."""
     largest = 0.0
@@ -75,7 +75,7 @@ def _above_eigenvalues(matrix: FloatArray) -> Any:
     return largest
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _scaling(
     inverse: FloatArray, dual: FloatArray, first: IndexArray, second: IndexArray, out: FloatArray
 ) -> None:
@@ -94,7 +94,7 @@ def _scaling(
             out[a, b] = 0.5 * value
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _add_squares(rows: FloatArray, weight: FloatArray, out: FloatArray) -> None:
     """Add ``weight_i (row_i, -1) (row_i, -1)'`` for every row to the lower half of `out`."""
     size = rows.shape[1]
@@ -108,7 +108,7 @@ def _add_squares(rows: FloatArray, weight: FloatArray, out: FloatArray) -> None:
         out[size, size] += weight[i]
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})  # type: ignore[untyped-decorator]
+@kernel(fastmath={"reassoc", "contract"})
 def activities(rows: FloatArray, theta: FloatArray, out: FloatArray) -> None:
     """``rows @ theta`` into `out`: so few numbers that a call of BLAS would cost more."""
     for i in range(rows.shape[0]):
@@ -118,7 +118,7 @@ def activities(rows: FloatArray, theta: FloatArray, out: FloatArray) -> None:
         out[i] = value
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def combine(rows: FloatArray, multipliers: FloatArray, out: FloatArray) -> None:
     """``multipliers @ rows`` into `out`."""
     out[:] = 0.0
@@ -127,7 +127,7 @@ def combine(rows: FloatArray, multipliers: FloatArray, out: FloatArray) -> None:
             out[k] += multipliers[i] * rows[i, k]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _ratio(values: FloatArray, change: FloatArray, longest: float) -> Any:
     """How far positive values can go before one of them is zero, at most `longest`."""
     for i in range(values.size):
@@ -136,7 +136,7 @@ def _ratio(values: FloatArray, change: FloatArray, longest: float) -> Any:
     return longest
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _solve_bordered(
     system: FloatArray, trace: FloatArray, lower: FloatArray, free: FloatArray, side: FloatArray
 ) -> Any:
@@ -186,7 +186,7 @@ def _solve_bordered(
     return solution[size + 1]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def widest_margin(
     rows: FloatArray,
     first: IndexArray,

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from formulations.compiled import kernel
 from solver.engines.exact.caratheodory import few_multipliers
 from solver.engines.exact.cores import ROUNDING
 from solver.engines.exact.remembered import put_first
@@ -66,7 +66,7 @@ class Rows(NamedTuple):
     near_count: IndexArray
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})  # type: ignore[untyped-decorator]
+@kernel(fastmath={"reassoc", "contract"})
 def _tightest(rows: Rows, block: int, theta: FloatArray) -> Any:
     """The row of smallest activity of a block, and that activity."""
     tightest, smallest = -1, np.inf
@@ -79,7 +79,7 @@ def _tightest(rows: Rows, block: int, theta: FloatArray) -> Any:
     return tightest, smallest
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _first_rows(rows: Rows, blocks: IndexArray) -> Any:
     """The remembered rows of these blocks; of a block never seen, the tightest under equal weights."""
     equal = np.where(rows.first == rows.second, 1.0 / (rows.first[-1] + 1), 0.0)
@@ -96,7 +96,7 @@ def _first_rows(rows: Rows, blocks: IndexArray) -> Any:
     return found[:size]
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})  # type: ignore[untyped-decorator]
+@kernel(fastmath={"reassoc", "contract"})
 def _tightest_near(rows: Rows, block: int, theta: FloatArray) -> Any:
     """The same of those rows of a block that were violated before."""
     tightest, smallest = -1, np.inf
@@ -109,7 +109,7 @@ def _tightest_near(rows: Rows, block: int, theta: FloatArray) -> Any:
     return tightest, smallest
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _violated_near(rows: Rows, blocks: IndexArray, theta: FloatArray) -> Any:
     """Rows that `theta` violates, at most one of each of these blocks, among those violated before."""
     violated = np.empty(blocks.size, dtype=np.intp)
@@ -122,7 +122,7 @@ def _violated_near(rows: Rows, blocks: IndexArray, theta: FloatArray) -> Any:
     return violated[:size]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _violated(rows: Rows, blocks: IndexArray, theta: FloatArray) -> Any:
     """The tightest row of each of these blocks that `theta` does not link."""
     violated = np.empty(blocks.size, dtype=np.intp)
@@ -139,7 +139,7 @@ def _violated(rows: Rows, blocks: IndexArray, theta: FloatArray) -> Any:
     return violated[:size]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _with_unknown(known: IndexArray, found: IndexArray) -> Any:
     """What is known, and then what was found and not known."""
     both = np.empty(known.size + found.size, dtype=np.intp)
@@ -155,7 +155,7 @@ def _with_unknown(known: IndexArray, found: IndexArray) -> Any:
     return both[:size]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _largest(rows: Rows, chosen: IndexArray, multipliers: FloatArray) -> Any:
     """Largest value of a combination of rows over the domain."""
     combined = np.empty(rows.values.shape[1])
@@ -165,7 +165,7 @@ def _largest(rows: Rows, chosen: IndexArray, multipliers: FloatArray) -> Any:
     return largest_eigenvalue(combined, rows.first, rows.second)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def fewest(rows: Rows, chosen: IndexArray, multipliers: FloatArray) -> Any:
     """The rows with the largest multipliers that prove a core beyond rounding; none if nothing does.
 
@@ -186,7 +186,7 @@ def fewest(rows: Rows, chosen: IndexArray, multipliers: FloatArray) -> Any:
     return chosen[:0], multipliers[:0]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _without_spare(rows: Rows, core: IndexArray, multipliers: FloatArray, turn: IndexArray) -> Any:
     """A proof from as few rows as its combination needs, of blocks with late turns rather than early ones."""
     if core.size <= rows.values.shape[1] + 1:
@@ -202,7 +202,7 @@ def _without_spare(rows: Rows, core: IndexArray, multipliers: FloatArray, turn: 
     return chosen, few
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def ask(rows: Rows, blocks: IndexArray, active: IndexArray, share: float, most_rounds: int) -> Any:
     """Find a matrix on few rows, add the rows that it violates, and again.
 
@@ -252,7 +252,7 @@ def ask(rows: Rows, blocks: IndexArray, active: IndexArray, share: float, most_r
     return MORE, theta, active, multipliers
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _touching(rows: Rows, theta: FloatArray, active: IndexArray, multipliers: FloatArray) -> Any:
     """Ask again about the few rows that matter; answers as `ask` does."""
     largest = multipliers.max()
@@ -269,7 +269,7 @@ def _touching(rows: Rows, theta: FloatArray, active: IndexArray, multipliers: Fl
     return TOUCHING, theta, used, multipliers[:0]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def shrink(rows: Rows, core: IndexArray, multipliers: FloatArray, order: IndexArray, most_asked: int) -> Any:
     """Leave blocks out of a core, in this order, as long as the rest is proven to be one.
 

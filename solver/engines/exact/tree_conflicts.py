@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from formulations.compiled import kernel
 from solver.engines.exact.two_rows import SAFE, excluding_multiplier
 
 FloatArray = NDArray[np.float64]
@@ -22,7 +22,7 @@ _MOST_TRIES = 20_000
 """Rows that are tried as a partner of one row."""
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _blocks_conflict(
     values: FloatArray, first: int, after_first: int, second: int, after_second: int
 ) -> bool:
@@ -34,7 +34,7 @@ def _blocks_conflict(
     return False
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _joins(values: FloatArray, starts: IndexArray, clique: IndexArray, other: int) -> bool:
     """Whether a block conflicts with every member of a clique."""
     for member in clique:
@@ -43,7 +43,7 @@ def _joins(values: FloatArray, starts: IndexArray, clique: IndexArray, other: in
     return True
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def clique_saving(
     values: FloatArray, keep: IndexArray, block: IndexArray, weight: FloatArray, needed: float
 ) -> Any:
@@ -82,7 +82,7 @@ def clique_saving(
     return saving
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _block_of_rows(keep: IndexArray, block: IndexArray) -> tuple[IndexArray, int]:
     """Number the undecided blocks: that of each kept row, and how many there are."""
     place = np.empty(keep.size, dtype=np.intp)
@@ -94,7 +94,7 @@ def _block_of_rows(keep: IndexArray, block: IndexArray) -> tuple[IndexArray, int
     return place, many + 1
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _short_rows(values: FloatArray) -> IndexArray:
     """Rows that are negative at the simplex's centre."""
     short = np.empty(values.shape[0], dtype=np.intp)
@@ -106,7 +106,7 @@ def _short_rows(values: FloatArray) -> IndexArray:
     return short[:size]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _partner(
     values: FloatArray, place: IndexArray, barred: IndexArray, order: IndexArray, row: int, effort: int
 ) -> tuple[int, int]:
@@ -126,7 +126,7 @@ def _partner(
     return -1, tried + 1
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def matching_saving(
     values: FloatArray, keep: IndexArray, block: IndexArray, weight: FloatArray, needed: float, effort: int
 ) -> Any:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from formulations.compiled import kernel
 from solver.engines.exact.tree_conflicts import clique_saving, matching_saving
 from solver.engines.exact.two_rows import SAFE
 
@@ -27,7 +27,7 @@ _SLACK = 1e-9
 _SMALLEST_EDGE = 1e-13
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _row_values(row: FloatArray, vertices: FloatArray, out: FloatArray) -> tuple[float, float]:
     """Values of a row at the vertices into `out`, and the smallest and largest of them."""
     low, high = np.inf, -np.inf
@@ -40,7 +40,7 @@ def _row_values(row: FloatArray, vertices: FloatArray, out: FloatArray) -> tuple
     return low, high
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _classify(
     rows: FloatArray,
     block: IndexArray,
@@ -77,7 +77,7 @@ def _classify(
     return kept, undecided, linked
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def undecided(
     rows: FloatArray, block: IndexArray, weight: FloatArray, listed: NDArray[np.int32], vertices: FloatArray
 ) -> tuple[NDArray[np.int32], float]:
@@ -92,7 +92,7 @@ def undecided(
     return keep[:kept].astype(np.int32), linked
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _weight_at_centre(values: FloatArray, keep: IndexArray, block: IndexArray, weight: FloatArray) -> Any:
     """Weight of the undecided blocks that are linked at the simplex's centre."""
     total, at, count = 0.0, 0, values.shape[0]
@@ -107,7 +107,7 @@ def _weight_at_centre(values: FloatArray, keep: IndexArray, block: IndexArray, w
     return total
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _longest_edge(vertices: FloatArray) -> tuple[int, int, float]:
     """The two vertices (columns) that are farthest apart, and the square of their distance."""
     one, two, longest = 0, 1, -1.0
@@ -121,14 +121,14 @@ def _longest_edge(vertices: FloatArray) -> tuple[int, int, float]:
     return one, two, longest
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _centre(vertices: FloatArray, point: FloatArray) -> None:
     """The centre of the simplex into `point`."""
     for k in range(vertices.shape[0]):
         point[k] = vertices[k].mean()
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _halve(vertices: FloatArray, first: FloatArray, second: FloatArray) -> Any:
     """Cut the simplex at the middle of its longest edge; the halves go into the last two arguments.
 
@@ -144,7 +144,7 @@ def _halve(vertices: FloatArray, first: FloatArray, second: FloatArray) -> Any:
     return longest
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def explore(
     rows: FloatArray,
     block: IndexArray,

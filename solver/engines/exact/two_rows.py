@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from formulations.compiled import kernel
 
 FloatArray = NDArray[np.float64]
 
@@ -15,7 +16,7 @@ _ROUNDED = 4e-16
 """The ends of the interval are rounded quotients, so it must be wider than this share of them."""
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def excluding_multiplier(first: FloatArray, second: FloatArray) -> float:
     """Some x > 0 with ``first + x * second`` negative at every vertex; zero without one.
 

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from formulations.compiled import kernel
 from solver.linkage.probabilistic.patterns import PatternCounts
 
 FloatArray = NDArray[np.float64]
@@ -117,7 +117,7 @@ class _Model:
         return float(value + self.settings.prior * priors), matches, others
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _expectation(
     patterns: NDArray[np.uint8],
     counts: FloatArray,

@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from formulations.compiled import kernel
 
 FloatArray = NDArray[np.float64]
 LongArray = NDArray[np.int64]
@@ -59,7 +60,7 @@ class Weights(NamedTuple):
     knot_weight: FloatArray  # the weight at each
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def compared(blocks: Blocks, row: int, stamp: int, mark: LongArray, found: IntArray) -> int:
     """Write the candidates that a query is compared with into `found`; return how many.
 
@@ -79,7 +80,7 @@ def compared(blocks: Blocks, row: int, stamp: int, mark: LongArray, found: IntAr
     return size
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _enlarged(table: LongArray) -> LongArray:
     """A hash table of twice the size with the same content."""
     larger = np.full((2 * len(table), 2), -1, dtype=np.int64)
@@ -91,7 +92,7 @@ def _enlarged(table: LongArray) -> LongArray:
     return larger
 
 
-@njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
+@kernel(inline="always")
 def _place(table: LongArray, pattern: int) -> int:
     """Where a pattern stands, or may stand, in a table whose size is a power of two (linear probing)."""
     mask = len(table) - 1
@@ -102,7 +103,7 @@ def _place(table: LongArray, pattern: int) -> int:
     return place
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _paint(coded: Coded, code: int, shift: int, lookup: LongArray) -> None:
     for segment in range(coded.segment_first[code], coded.segment_first[code + 1]):
         level = np.int64(coded.level[segment]) << shift
@@ -111,8 +112,10 @@ def _paint(coded: Coded, code: int, shift: int, lookup: LongArray) -> None:
                 lookup[slot] = level
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _clean(coded: Coded, code: int, least_level: int, blank: float, lookup: NDArray[np.generic]) -> None:
+@kernel
+def _clean(
+    coded: Coded, code: int, least_level: int, blank: float | np.int64, lookup: NDArray[np.generic]
+) -> None:
     """Undo painting of segments of at least some level."""
     for segment in range(coded.segment_first[code], coded.segment_first[code + 1]):
         if coded.level[segment] >= least_level:
@@ -120,7 +123,7 @@ def _clean(coded: Coded, code: int, least_level: int, blank: float, lookup: NDAr
                 lookup[slot] = blank
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _find_patterns(
     coded: Coded, row: int, candidates: IntArray, lookup: LongArray, pattern: LongArray
 ) -> None:
@@ -137,7 +140,7 @@ def _find_patterns(
         _clean(coded, code, 2, np.int64(1) << (LEVEL_BITS * k), lookup)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def count_patterns(coded: Coded, blocks: Blocks, first: int, last: int, table: LongArray) -> LongArray:
     """Count the agreement patterns of queries `first`..`last`-1 with the candidates they are compared with.
 
@@ -174,7 +177,7 @@ def count_patterns(coded: Coded, blocks: Blocks, first: int, last: int, table: L
     return table
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _between(difference: float, knot: FloatArray, height: FloatArray) -> float:
     """The piecewise linear function through the knots, constant outside of them."""
     after = 0
@@ -188,7 +191,7 @@ def _between(difference: float, knot: FloatArray, height: FloatArray) -> float:
     return float(height[after - 1] + share * (height[after] - height[after - 1]))
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def _paint_weights(coded: Coded, weights: Weights, k: int, code: int, lookup: FloatArray) -> None:
     knot = weights.knot[weights.knot_first[k] : weights.knot_first[k + 1]]
     height = weights.knot_weight[weights.knot_first[k] : weights.knot_first[k + 1]]
@@ -202,7 +205,7 @@ def _paint_weights(coded: Coded, weights: Weights, k: int, code: int, lookup: Fl
             lookup[slot] = _between(difference, knot, height)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel
 def add_weights(
     coded: Coded, blocks: Blocks, weights: Weights, rows: NDArray[np.intp], total: FloatArray
 ) -> None:
