@@ -62,8 +62,9 @@ class MemoryWatch:
 
     def look(self) -> int:
         """Bytes seen so far: the process's own most plus the most of one program it started; 0 if unknown."""
-        if _told(str(self._process)):
-            own, started = peak_of(str(self._process)), map(peak_of, started_programs(str(self._process)))
+        name = str(self._process)
+        if _told(name):
+            own, started = peak_of(name), [peak_of(each) for each in started_programs(name)]
         else:
             own, started = _held_now(self._process)
         self._own, self._started = max(self._own, own), max([self._started, *started])
