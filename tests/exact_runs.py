@@ -41,7 +41,7 @@ class Run:
     result: EngineResult | None = None
 
 
-def start(pair, aggregator, seconds=30.0, attacked=False):
+def start(pair, aggregator, seconds=None, attacked=False):
     """A run that has not begun, from equal weights or after the attack."""
     system = block_system(pair, aggregator)
     evaluator = Evaluator(pair, 1)
@@ -80,11 +80,11 @@ def hitting_sets(pair, aggregator, seed=0, **options):
     return honest(made, aggregator)
 
 
-def tree(pair, aggregator, seconds=20.0):
-    """The tree alone."""
+def tree(pair, aggregator):
+    """The tree alone, to its end."""
     made = start(pair, aggregator)
     if made.system.open_blocks.size:
-        SimplexTree(made.system, made.record, made.evaluator).run(seconds)
+        SimplexTree(made.system, made.record, made.evaluator).run(np.inf)
     return honest(made, aggregator)
 
 

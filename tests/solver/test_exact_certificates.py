@@ -32,7 +32,7 @@ def problem_of(case, original, masked, **options):
 
 def run_of(problem, search):
     """A run of the engine or of hitting sets alone, and what its bound rests on."""
-    made = start(problem.pair, problem.aggregator, seconds=20.0)
+    made = start(problem.pair, problem.aggregator)
     made.system = problem_system(problem)
     if search == "engine":
         return made, ExactEngine().run(made.system, made.record, made.evaluator, EngineOptions()).proof

@@ -238,14 +238,26 @@ def test_every_core_of_a_search_has_a_proof():
 
 
 def test_branching_stops_in_time_and_goes_on():
-    pair = make_pair(*files(7, 60, 4, 0.9))
-    made = start(pair, BY_LABEL["choquet"].make(4), seconds=60.0)
+    pair = make_pair(*files(4, 30, 3, 1.0))
+    made = start(pair, BY_LABEL["choquet"].make(3))
     search = HittingSearch(made.system, made.record, made.evaluator, 0)
     search.branch(made.record.clock.seconds)
     assert not search.master.cores  # there was no time for any
-    search.branch(made.record.clock.seconds + 0.5)
-    assert made.record.clock.seconds < 30.0
+    assert not made.record.proven
+    search.branch(np.inf)
     assert search.master.cores
+    assert made.record.proven
+
+
+def test_a_core_that_another_thread_tells_first_is_missed_all_the_same():
+    """Else the search ends where two threads find the same core at the same time."""
+    made = start(make_pair(*files(3, 9, 3, 1.4)), BY_LABEL["choquet"].make(3))
+    search = HittingSearch(made.system, made.record, made.evaluator, 0)
+    point, _ = CoveringProgram(search.master).solve()  # knows no core
+    for _ in range(100):
+        assert search._separate(search._finders[0], point)
+    search.branch(np.inf)
+    assert made.record.proven
 
 
 # ---------------------------------------------------------------- swaps

@@ -236,7 +236,8 @@ class HittingSearch:
                 core = frozenset(np.flatnonzero(inside).tolist())
             else:
                 core, new = self._shrunk(finder, answer, point)
-                found += new or bool(point[list(core)].sum() < _MISSED)
+                # Another thread may have told it since the point was made: it is missed all the same.
+                found += new or float(point[list(core)].sum()) < _MISSED
             # Another core, without the block of this one that the hitting set was nearest to taking.
             inside[max(sorted(core), key=lambda block: (point[block], self._random.random()))] = False
         return found > 0
