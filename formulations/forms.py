@@ -5,7 +5,8 @@ An aggregator turns its parameters into one of these; the evaluator counts with 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 import numpy as np
@@ -58,6 +59,24 @@ class DistanceForm:
     def noise(self) -> float:
         """Cancelling terms move the distance of ``c`` by at most ``noise * |c|**2``."""
         return CANCELLATION_TOLERANCE * self.unit if self.kind is FormKind.QUADRATIC else 0.0
+
+    def without(self, attributes: Sequence[int]) -> DistanceForm:
+        """The distance as it would be if records never differed in these attributes.
+
+        Not for `ORDERED_SUM`, whose parameters belong to ranks. The floor of the other attributes stays.
+        """
+        gone, parameters, floor = list(attributes), self.parameters.copy(), self.floor.copy()
+        floor[gone] = 0.0
+        if self.kind is FormKind.ORDERED_SUM:
+            raise ValueError("an ordered sum has no parameters of attributes")
+        if self.kind is FormKind.CHOQUET:
+            # Sets of attributes that differ by more than any amount are counted without these.
+            subsets = np.arange(parameters.size)
+            parameters = parameters[subsets & ~sum(1 << k for k in gone)]
+        else:
+            parameters[gone] = 0.0
+            parameters[..., gone] = 0.0
+        return replace(self, parameters=parameters, floor=floor)
 
     def __call__(self, c: FloatArray) -> FloatArray:
         """Aggregate attribute distances of shape (..., attributes) to shape (...)."""

@@ -11,7 +11,7 @@ import io
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 from solver.errors import INPUT_ERRORS, UsageError
 
@@ -65,7 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         0 when done (also when a limit was hit and a valid interval is reported), 2 for wrong usage or
         bad input (one line on standard error), 1 for anything else.
     """
-    output = io.StringIO()  # commands speak at their end; writing it all here tells its failure from theirs
+    output = _Output()
     try:
         with contextlib.redirect_stdout(output):
             code = _run(sys.argv[1:] if argv is None else list(argv))
@@ -76,12 +76,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except MemoryError:
         code = _fail("out of memory: take a sample of the records, or fewer attributes", 1)
     except SystemExit:  # after --help and --version
-        _write_out(output.getvalue())
+        output.flush()
         raise
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         code = 1
-    return code if _write_out(output.getvalue()) else 1
+    output.flush()
+    return 1 if output.failed else code
 
 
 def _run(argv: list[str]) -> int:
@@ -121,18 +122,40 @@ def _fail(message: str, code: int) -> int:
     return code
 
 
-def _write_out(text: str) -> bool:
+class _Output(io.StringIO):
+    """What a command prints, kept until it flushes it or ends: a failure to write is not taken for its own.
+
+    Attributes
+    ----------
+    failed : bool
+        Whether something could not be written; the command goes on all the same.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._stream, self.failed = sys.stdout, False
+
+    def flush(self) -> None:
+        """Write what has been printed since to standard output."""
+        text = self.getvalue()
+        self.seek(0)
+        self.truncate()
+        if text and not self.failed:
+            self.failed = not _write_out(self._stream, text)
+
+
+def _write_out(stream: TextIO | None, text: str) -> bool:
     """Write to standard output; False when it cannot be, silently when its reader went away (`| head`)."""
-    if sys.stdout is None or not text:
+    if stream is None:
         return True
-    if hasattr(sys.stdout, "reconfigure"):  # a name that a terminal cannot show must not cost the answer
-        sys.stdout.reconfigure(errors="backslashreplace")
+    if hasattr(stream, "reconfigure"):  # a name that a terminal cannot show must not cost the answer
+        stream.reconfigure(errors="backslashreplace")
     try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        stream.write(text)
+        stream.flush()
     except OSError as error:
         # Point it at nothing, so that what is still buffered cannot fail again when Python ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         if not isinstance(error, BrokenPipeError):
             _fail(f"cannot write to standard output: {(error.strerror or str(error)).lower()}", 1)
         return False

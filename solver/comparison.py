@@ -10,11 +10,13 @@ from dataclasses import asdict, dataclass, fields
 from itertools import combinations, product
 from typing import Any
 
+from solver.answers import library_versions
 from solver.backends.registry import available_backends, backend_names, get_backend
+from solver.compiling import compile_once
 from solver.contest import EXACT, BackendRow, Contest
 from solver.engines.base import EngineOptions, check_options
 from solver.errors import UsageError
-from solver.fitting import check_limits, library_versions
+from solver.fitting import check_limits
 from solver.problem import ProblemOptions, make_problem
 from solver.results import dump_json, plain
 
@@ -103,6 +105,7 @@ def compare(
     chosen = list(backends) if backends is not None else [EXACT, *available_backends()]
     _check_names(chosen)
     problem = make_problem(original, masked, ProblemOptions(**problem_options))
+    compile_once(problem.aggregator.name)
     contest = Contest(problem, settings, time_limit, start)
     rows = []
     for name in chosen:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from formulations.block_indicator import IndicatorModel, IndicatorOptions, indicator_model
 from formulations.block_system import BlockSystem
+from solver.answers import library_versions
 from solver.backends.base import SolveOptions
 from solver.backends.isolated import IsolatedResult, run_isolated, solve_isolated
 from solver.clock import Clock
@@ -17,10 +18,10 @@ from solver.engines.base import EngineOptions, Record, rounded_bound, whole
 from solver.engines.exact.engine import ExactEngine
 from solver.engines.isolated import EngineJob
 from solver.engines.scoring import Scorer
-from solver.fitting import library_versions
 from solver.linkage.evaluator import Evaluator
 from solver.problem import Problem
-from solver.searching import first_record, interruptible, problem_system
+from solver.searching import first_record, problem_system
+from solver.within_limits import interruptible
 
 FloatArray = NDArray[np.float64]
 

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.errors import FormulationError
+from solver.answers import library_versions, records_table
 from solver.errors import UsageError
-from solver.fitting import library_versions, records_table
 from solver.learned_links import reusable_schema
 from solver.link_tasks import LinkOptions
 from solver.linkage.assignment import assigned_links
@@ -81,9 +81,33 @@ def read_parameters(path: str | Path) -> dict[str, Any]:
         raise UsageError(f"{path} is no JSON ({place}); {_GIVE}") from None
     except (ValueError, RecursionError):  # not even text, or nested without end
         raise UsageError(f"{path} is no JSON; {_GIVE}") from None
-    if not isinstance(content, dict) or not isinstance(content.get("parameters"), dict):
+    if not isinstance(content, dict) or not (
+        isinstance(content.get("parameters"), dict) or isinstance(content.get("families"), list)
+    ):
         raise UsageError(f"{path} has no parameters; {_GIVE}")
     return content
+
+
+def pick_family(fitted: Mapping[str, Any], aggregator: str | None, source: str) -> Mapping[str, Any]:
+    """The fit of one family where there are several: the one asked for, or else the worst.
+
+    Raises
+    ------
+    UsageError
+        If there is none.
+    """
+    if not isinstance(fitted.get("families"), list):
+        return fitted
+    found = {
+        family.get("aggregator"): family
+        for family in fitted["families"]
+        if isinstance(family, Mapping) and isinstance(family.get("parameters"), Mapping)
+    }
+    name = fitted.get("worst") if aggregator is None else aggregator
+    if name not in found:
+        known = ", ".join(str(other) for other in found) or "none"
+        raise UsageError(f"{source} has no parameters of '{name}', only of {known}: choose with --aggregator")
+    return found[name]
 
 
 def learned_options(fitted: Mapping[str, Any]) -> dict[str, Any]:
@@ -134,6 +158,7 @@ def evaluate(
         fitted, source = parameters, "the parameters"
     else:
         fitted, source = read_parameters(parameters), str(parameters)
+    fitted = pick_family(fitted, problem_options.get("aggregator"), source)
     if "method" in fitted:
         matching = "hungarian" if one_to_one else None
         return relink(original, masked, fitted, one_to_one=matching, **_link_options(problem_options, source))
@@ -148,7 +173,7 @@ def evaluate(
         **problem.describe(),
         "expected_links": evaluation.linked_weight,
         "parameters": problem.aggregator.decode(theta),
-        "baselines": baselines(evaluator),
+        "baselines": baselines(evaluator, problem.aggregator),
         "notes": list(problem.files.notes),
         "versions": library_versions(),
     }

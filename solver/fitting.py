@@ -2,34 +2,20 @@
 
 from __future__ import annotations
 
-import importlib.metadata
-import platform
-from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields
 from numbers import Real
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from solver.certificate.build import certify
-from solver.clock import Clock, usable_megabytes
-from solver.compiling import compile_once
-from solver.engines.base import EngineOptions, Proof, Reporter
+from solver.engines.base import EngineOptions, Reporter
 from solver.engines.registry import get_engine
 from solver.errors import UsageError
-from solver.linkage.evaluator import Evaluation
-from solver.problem import Problem, ProblemOptions, make_problem
-from solver.results import FitResult, RecordsTable, plain
-from solver.searching import Run, search
-
-FloatArray = NDArray[np.float64]
+from solver.families import fit_families, several
+from solver.family_results import FitResults
+from solver.problem import ProblemOptions, make_problem
+from solver.results import FitResult
+from solver.single_fit import AUTOMATIC, FitRequest, Fitted, fit_one
 
 DEFAULT_TIME_LIMIT = 120.0
-AUTOMATIC = "auto"
-"""The memory limit that leaves other programs a part of what is free."""
-
-_CERTIFICATE_SECONDS = 60.0
 
 
 def fit(
@@ -41,10 +27,11 @@ def fit(
     memory_limit: float | str | None = AUTOMATIC,
     options: EngineOptions | None = None,
     certificate: bool = False,
+    certificate_time_limit: float | None = None,
     report: Reporter | None = None,
     command: str | None = None,
     **problem_options: Any,
-) -> FitResult:
+) -> FitResult | FitResults:
     """Find the distance that re-identifies most records, and bound how many any other could.
 
     Parameters
@@ -61,19 +48,23 @@ def fit(
     options : EngineOptions, optional
         Seed; for ``milp`` also backend, threads, margin and constant C.
     certificate : bool
-        Write down what proves the bound, for `solver.verify`; ``exact`` only. It takes about as long again
-        as the search, at most a minute or the time limit.
+        Write down what proves the bound, for `solver.verify`; ``exact`` and one aggregator only. Where that
+        fails, the result has no certificate and a note that says why.
+    certificate_time_limit : float, optional
+        Seconds for that, after the search; 60 or the time limit, whichever is longer, when absent.
     report : callable, optional
         Told every progress.
     command : str, optional
         The command line to note in the result.
     **problem_options
         Fields of `ProblemOptions`: aggregator, direction, attributes, id_column, row_by_row, drop_constant,
-        ties, standardisation, differences, k_additive, nominal, ordinal, schema, masking.
+        ties, standardisation, differences, k_additive, nominal, ordinal, schema, masking. As `aggregator`
+        also ``"all"`` or a list of names, which are searched one after the other within the time limit.
 
     Returns
     -------
-    FitResult
+    FitResult or FitResults
+        The second for several aggregators.
 
     Raises
     ------
@@ -87,49 +78,76 @@ def fit(
     >>> result.linked, result.linked_upper_bound  # doctest: +SKIP
     (389, 389)
     """
+    if certificate_time_limit is not None:
+        check_limits(certificate_time_limit, "time limit of the certificate")
+    request = fit_request(
+        engine,
+        options or EngineOptions(),
+        time_limit=time_limit,
+        memory_limit=memory_limit,
+        certificate=certificate,
+        report=report,
+        command=command,
+    )
+    found = find(original, masked, request, problem_options)
+    if isinstance(found, FitResults):
+        return found
+    return found.certified(certificate_time_limit) if certificate else found.result
+
+
+def fit_request(
+    engine: str,
+    options: EngineOptions,
+    *,
+    time_limit: float | None,
+    memory_limit: float | str | None,
+    certificate: bool = False,
+    report: Reporter | None = None,
+    command: str | None = None,
+) -> FitRequest:
+    """How to solve, checked before anything is read; UsageError when it cannot be done that way."""
     check_limits(time_limit)
     check_memory_limit(memory_limit)
-    choices = options or EngineOptions()
-    runner = get_engine(engine, choices)
+    runner = get_engine(engine, options)
     usual = EngineOptions()
-    own = (choices.backend, choices.margin, choices.big_c) != (usual.backend, usual.margin, usual.big_c)
+    own = (options.backend, options.margin, options.big_c) != (usual.backend, usual.margin, usual.big_c)
     if engine == "exact" and own:
         raise UsageError(
             "backend, margin and big_c are for the engine milp: leave them out, or say engine='milp'"
         )
     if certificate and engine != "exact":
         raise UsageError(f"the engine {engine} proves nothing that could be checked: use --engine exact")
-    problem = make_problem(original, masked, ProblemOptions(**problem_options))
-    compile_once(problem.aggregator.name, report)
-    memory = usable_megabytes() if memory_limit == AUTOMATIC else memory_limit
-    clock = Clock(time_limit, None if memory is None else float(memory))
-    run = search(problem, runner, clock, choices, report)
-    result = _result(problem, run, choices, engine, command)
-    return _certified(result, problem, run) if certificate else result
+    return FitRequest(runner, options, time_limit, memory_limit, certificate, report, command)
 
 
-def _certified(result: FitResult, problem: Problem, run: Run) -> FitResult:
-    """The result with its certificate."""
-    written = certify(
-        problem.files,
-        problem.describe(),
-        run.system,
-        result.parameters,
-        result.linked,
-        run.record.bound,
-        run.outcome.proof or Proof("lost"),
-        max(_CERTIFICATE_SECONDS, run.record.clock.time_limit or 0.0),
-    )
-    return replace(result, certificate=written)
+def find(
+    original: Any, masked: Any, request: FitRequest, problem_options: dict[str, Any]
+) -> Fitted | FitResults:
+    """Search the family that is asked for, ready to be certified; or all of several.
+
+    Parameters
+    ----------
+    original, masked
+        As `fit` takes them.
+    request : FitRequest
+    problem_options : dict
+        Fields of `ProblemOptions`.
+    """
+    usual = next(item.default for item in fields(ProblemOptions) if item.name == "aggregator")
+    names = several(problem_options.get("aggregator", usual))
+    options = ProblemOptions(**problem_options)
+    if names is not None:
+        return fit_families(original, masked, names, options, request)
+    return fit_one(make_problem(original, masked, options), request)
 
 
-def check_limits(time_limit: float | None) -> None:
+def check_limits(time_limit: float | None, what: str = "time limit") -> None:
     """Refuse a time limit that is no number or leaves no time."""
     given: object = time_limit
     if given is not None and (isinstance(given, bool) or not isinstance(given, Real)):
-        raise UsageError(f"the time limit must be a positive number of seconds, not {time_limit!r}")
+        raise UsageError(f"the {what} must be a positive number of seconds, not {time_limit!r}")
     if time_limit is not None and not 0.0 < time_limit < float("inf"):
-        raise UsageError(f"the time limit must be a positive number of seconds, not {time_limit:g}")
+        raise UsageError(f"the {what} must be a positive number of seconds, not {time_limit:g}")
 
 
 def check_memory_limit(memory_limit: float | str | None) -> None:
@@ -141,91 +159,3 @@ def check_memory_limit(memory_limit: float | str | None) -> None:
         raise UsageError(f"the memory limit must be a positive number of megabytes, not {given!r}")
     if not 0.0 < float(given) < float("inf"):
         raise UsageError(f"the memory limit must be a positive number of megabytes, not {float(given):g}")
-
-
-def records_table(labels: Sequence[str], evaluation: Evaluation) -> RecordsTable:
-    """The evaluation of every block with the record's label."""
-    ranked = evaluation.rank > 0
-    columns = (
-        labels,
-        _known(evaluation.linked, evaluation.settled),
-        _known(evaluation.rank, ranked),
-        [_finite(value) for value in evaluation.distance.tolist()],
-        [_finite(value) for value in evaluation.nearest_other.tolist()],
-        [_finite(value) for value in evaluation.margin.tolist()],
-        _known(evaluation.ties, ranked),
-    )
-    return RecordsTable(tuple(zip(*columns, strict=True)))
-
-
-def _known(values: NDArray[Any], known: NDArray[np.bool_]) -> list[Any]:
-    """The values, None where they are not known."""
-    if known.all():
-        return list(values.tolist())
-    return [value if is_known else None for value, is_known in zip(values.tolist(), known, strict=True)]
-
-
-def _finite(value: float) -> float | None:
-    return value if np.isfinite(value) else None
-
-
-def library_versions() -> dict[str, str]:
-    """Versions of what the numbers depend on."""
-    packages = ("linkrisk", "numpy", "scipy", "numba", "highspy")
-    versions = {"python": platform.python_version()}
-    for package in packages:
-        try:
-            versions[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            versions[package] = "not installed"
-    return versions
-
-
-def most_blocks(weight: FloatArray, bound: float) -> int:
-    """How many blocks can have a total weight within `bound`: the lightest first."""
-    return int(np.searchsorted(np.cumsum(np.sort(weight)), bound * (1 + 1e-12) + 1e-9, side="right"))
-
-
-def _result(
-    problem: Problem, run: Run, choices: EngineOptions, engine: str, command: str | None
-) -> FitResult:
-    aggregator, pair = problem.aggregator, problem.pair
-    evaluation = run.final
-    system, record, outcome = run.system, run.record, run.outcome
-    seconds = record.clock.seconds
-    expected = {}
-    if problem.options.ties == "share":
-        expected = {"expected_links": evaluation.linked_weight, "expected_links_upper_bound": record.bound}
-    versions = {**library_versions(), **outcome.versions}
-    details = {
-        **problem.describe(),
-        "engine": engine,
-        "backend": choices.backend if engine == "milp" else None,
-        **expected,
-        "lost": int(system.lost.sum()),
-        "margin": outcome.margin,
-        "importance": aggregator.importance(record.theta),
-        "interaction": aggregator.interaction(record.theta),
-        "baselines": run.baselines,
-        "notes": [*problem.files.notes, *outcome.notes],
-        "seconds": round(seconds, 3),
-        "phases": {name: round(value, 3) for name, value in run.phases.items()},
-        "model": outcome.model,
-        "trace": [[time, plain(linked), plain(bound)] for time, linked, bound in record.trace],
-        "seed": choices.seed,
-        "threads": choices.threads,
-        "time_limit": record.clock.time_limit,
-        "command": command,
-        "linkrisk": versions["linkrisk"],
-        "versions": versions,
-    }
-    return FitResult(
-        linked=evaluation.count,
-        linked_upper_bound=most_blocks(pair.weight[~system.lost], record.bound),
-        status=outcome.status.value,
-        limit=None if outcome.limit is None else outcome.limit.value,
-        parameters=aggregator.decode(record.theta),
-        records=pair.blocks,
-        table=records_table(problem.labels, evaluation),
-        details=details,
-    )

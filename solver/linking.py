@@ -15,8 +15,8 @@ from datasets.remarks import remarks
 from datasets.schema import Scale
 from datasets.table_pair import TablePair
 from formulations.pair import Direction, Ties
+from solver.answers import library_versions, records_table
 from solver.errors import UsageError
-from solver.fitting import library_versions, records_table
 from solver.learned_links import learned_keys, learned_options, learned_parameters
 from solver.link_tasks import (
     LinkOptions,

@@ -157,22 +157,15 @@ def make_problem(original: Any = None, masked: Any = None, options: ProblemOptio
     direction = choice(Direction, options.direction, "direction")
     ties = choice(Ties, options.ties, "tie rule")
     standardisation = choice(Standardisation, options.standardisation, "standardisation")
-    differences = None
-    if options.differences is not None:
-        differences = choice(Differences, options.differences, "kind of differences")
     k: object = options.k_additive
     if k is not None and (isinstance(k, bool) or not isinstance(k, int)):
         raise UsageError(f"k_additive must be a whole number, not {k!r}")
     schema = _schema(options.schema)
     # Any attributes will do to refuse a request that no file could satisfy, before the files are read.
-    make_aggregator(options.aggregator, ("A", "B"), differences=differences, k_additive=options.k_additive)
+    _aggregator(options, ("A", "B"), categorical=False)
     files = _files(original, masked, options, schema)
-    if files.categorical:
-        differences = _without_sign(options.aggregator, differences)
     # The aggregator next: a request that it refuses should not cost the comparison of records.
-    aggregator = make_aggregator(
-        options.aggregator, files.attributes, differences=differences, k_additive=options.k_additive
-    )
+    aggregator = _aggregator(options, files.attributes, categorical=bool(files.categorical))
     pair = make_pair(
         files.original_values,
         files.masked_values,
@@ -184,6 +177,26 @@ def make_problem(original: Any = None, masked: Any = None, options: ProblemOptio
         tables=distance_tables(files),
     )
     return Problem(files, pair, aggregator, options)
+
+
+def with_aggregator(problem: Problem, name: str, k_additive: int | None) -> Problem:
+    """The same files and comparison for another family; FormulationError when it cannot take them."""
+    options = replace(problem.options, aggregator=name, k_additive=k_additive)
+    files = problem.files
+    aggregator = _aggregator(options, files.attributes, categorical=bool(files.categorical))
+    return replace(problem, aggregator=aggregator, options=options)
+
+
+def _aggregator(options: ProblemOptions, attributes: tuple[str, ...], *, categorical: bool) -> Aggregator:
+    """The aggregator that is asked for; FormulationError or UsageError when there is none such."""
+    differences = None
+    if options.differences is not None:
+        differences = choice(Differences, options.differences, "kind of differences")
+    if categorical:
+        differences = _without_sign(options.aggregator, differences)
+    return make_aggregator(
+        options.aggregator, attributes, differences=differences, k_additive=options.k_additive
+    )
 
 
 def distance_tables(files: FilePair) -> list[FloatArray | None] | None:

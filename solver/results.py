@@ -85,6 +85,13 @@ class FitResult:
         """Whether no other parameters can link more."""
         return self.status == "optimal"
 
+    @property
+    def interval(self) -> tuple[float, float]:
+        """What was maximised, and its bound: linked records, or expected links with shared ties."""
+        if "expected_links" in self.details:
+            return self.details["expected_links"], self.details["expected_links_upper_bound"]
+        return self.linked, self.linked_upper_bound
+
     def to_dict(self) -> dict[str, Any]:
         """The JSON of `fit --json` as a dictionary."""
         headline = {

@@ -269,6 +269,18 @@ class Aggregator(ABC):
         """A simpler aggregator, every distance of which is one of this, and how its parameters translate."""
         return None
 
+    def lift_from(self, other: Aggregator) -> Lift | None:
+        """How the parameters of another aggregator on these attributes become those of this one.
+
+        None unless every distance of the other is one of this.
+        """
+        relative = self.relative()
+        if relative is None:
+            return None
+        simpler, lift = relative
+        same = type(other) is type(simpler) and other.differences is simpler.differences
+        return lift if same else None
+
     def data_rows(self, partner: FloatArray) -> sparse.csr_array | None:
         """Rows that must be non-negative on the data (D11.2, Table 1); None when the domain implies them."""
         del partner

@@ -10,7 +10,8 @@ from scipy import sparse
 
 from formulations.aggregators.base import Aggregator, Domain, FloatArray, Lift, named_values
 from formulations.aggregators.exact_domains import monotone
-from formulations.aggregators.simplex import sample_simplex
+from formulations.aggregators.owa import OrderedWeightedAverage
+from formulations.aggregators.simplex import on_simplex, sample_simplex
 from formulations.aggregators.weighted_mean import WeightedMean
 from formulations.distances import Differences
 from formulations.errors import FormulationError
@@ -164,6 +165,12 @@ class Choquet(Aggregator):
     def lift(self, theta: FloatArray) -> FloatArray:
         """The additive measure of the weights."""
         return self.repair(additive_measure(theta)[1:])
+
+    def lift_from(self, other: Aggregator) -> Lift | None:
+        """The weighted mean, and the OWA: the integrals over symmetric measures."""
+        if isinstance(other, OrderedWeightedAverage) and other.differences is self.differences:
+            return lambda theta: self.repair(symmetric_measure(on_simplex(theta))[1:])
+        return super().lift_from(other)
 
     def importance(self, theta: FloatArray) -> dict[str, float]:
         """Shapley value of each attribute; they sum to one."""

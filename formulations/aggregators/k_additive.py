@@ -14,12 +14,13 @@ from scipy import sparse
 from formulations.aggregators.base import ROUNDED, Aggregator, Domain, FloatArray, Lift, named_values
 from formulations.aggregators.choquet import MOST_ATTRIBUTES
 from formulations.aggregators.exact_domains import raised
-from formulations.aggregators.simplex import SimplexAggregator, sample_simplex
+from formulations.aggregators.owa import OrderedWeightedAverage
+from formulations.aggregators.simplex import SimplexAggregator, on_simplex, sample_simplex
 from formulations.aggregators.weighted_mean import WeightedMean
 from formulations.distances import Differences
 from formulations.errors import FormulationError
 from formulations.forms import DistanceForm, FormKind
-from formulations.measures import check_names, measure_to_names, zeta
+from formulations.measures import check_names, measure_to_names, moebius, symmetric_measure, zeta
 
 _GRID = 2.0**-52
 
@@ -107,6 +108,17 @@ class _KAdditive(Aggregator):
         """The additive measure of the weights."""
         rest = np.zeros(len(self.subsets) - len(self.attributes))
         return self._from_moebius(np.concatenate([theta, rest]))
+
+    def lift_from(self, other: Aggregator) -> Lift | None:
+        """The weighted mean; and the OWA, where k is no restriction."""
+        n = len(self.attributes)
+        owa = isinstance(other, OrderedWeightedAverage) and other.differences is self.differences
+        if not owa or self.k < n or n > MOST_ATTRIBUTES:
+            return super().lift_from(other)
+        masks = [sum(1 << k for k in subset) for subset in self.subsets]
+        return lambda theta: self.repair(
+            self._from_moebius(moebius(symmetric_measure(on_simplex(theta)))[masks])
+        )
 
     def importance(self, theta: FloatArray) -> dict[str, float]:
         """Shapley values: each Moebius coefficient shared equally among the attributes of its subset."""

@@ -182,7 +182,10 @@ def _hitting_set(
 ) -> tuple[dict[str, Any], int]:
     """Cores that are proven exactly, and a tree for the hitting set."""
     proven: dict[frozenset[int], dict[str, Any]] = {}
+    until = time.perf_counter() + seconds
     for core in proof.cores:
+        if time.perf_counter() >= until:
+            break  # fewer cores prove less, which is said
         answer = exact_core(rows, *_multipliers(rows, system, core))
         if answer is not None and answer[1] <= weight.keys():
             proven[answer[1]] = answer[0]
@@ -191,7 +194,9 @@ def _hitting_set(
     if not minimal:
         return {"method": "lost"}, total
     hint = read_hint(proof.splits, system.open_blocks.tolist())
-    tree, least = HittingTree(minimal, weight, total - most, seconds).prove(hint)
+    tree, least = HittingTree(minimal, weight, total - most, max(0.0, until - time.perf_counter())).prove(
+        hint
+    )
     content = {**tree, "cores": [proven[minimal[at]] for at in tree["cores"]]}
     return {"method": "hitting-set", **content}, total - least
 

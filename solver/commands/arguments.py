@@ -15,8 +15,9 @@ from formulations.distances import Differences, Standardisation
 from formulations.pair import Direction, Ties
 from solver.engines.base import EngineOptions, check_options
 from solver.errors import UsageError
-from solver.fitting import AUTOMATIC, check_limits, check_memory_limit
+from solver.fitting import check_limits, check_memory_limit
 from solver.problem import ProblemOptions
+from solver.single_fit import AUTOMATIC
 
 
 def add_files(parser: argparse.ArgumentParser) -> None:
@@ -60,15 +61,21 @@ def add_categories(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_problem(parser: argparse.ArgumentParser, default: str | None = None) -> None:
-    """What is linked to what, and how distances are formed; `default` says what holds when left out."""
+def add_problem(
+    parser: argparse.ArgumentParser, default: str | None = None, *, several: bool = False
+) -> None:
+    """What is linked to what, and how distances are formed.
+
+    `default` says what holds when left out, `several` that more than one aggregator may be named.
+    """
 
     def choices(names: Iterable[str], usual: str | None = None) -> str:
         listed = list(names)
         return f"{', '.join(listed)}; default: {default or usual or listed[0]}"
 
     group = parser.add_argument_group("linkage")
-    group.add_argument("--aggregator", metavar="NAME", help=choices(AGGREGATORS))
+    more = "; several joined by commas, or all" if several else ""
+    group.add_argument("--aggregator", metavar="NAME", help=choices(AGGREGATORS) + more)
     group.add_argument("--direction", metavar="WAY", help=choices(Direction))
     group.add_argument(
         "--ties", metavar="RULE", help=f"{choices(Ties)}; share: identical candidates share a link"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
-from dataclasses import asdict
+import sys
+from dataclasses import replace
 from typing import Any
 
 from datasets.files import write_whole
@@ -18,20 +19,24 @@ from solver.commands.arguments import (
     add_run,
     engine_options,
     memory_limit,
+    number,
     problem_options,
     time_limit,
 )
+from solver.commands.fit_summary import families_summary, summary
 from solver.commands.progress import progress_line
 from solver.commands.targets import check_targets
-from solver.commands.wording import baseline_pairs, heading, listed, share
 from solver.engines.base import EngineOptions
-from solver.engines.registry import ENGINES, get_engine
+from solver.engines.registry import ENGINES
 from solver.errors import UsageError
-from solver.fitting import AUTOMATIC, DEFAULT_TIME_LIMIT, fit
+from solver.families import several
+from solver.family_results import FitResults
+from solver.fitting import DEFAULT_TIME_LIMIT, check_limits, find, fit_request
 from solver.problem import ProblemOptions, make_problem
 from solver.results import FitResult
 from solver.risk.report import render_report
 from solver.searching import problem_system
+from solver.single_fit import AUTOMATIC, Fitted
 
 
 def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
@@ -44,7 +49,7 @@ def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
     )
     add_files(parser)
     add_categories(parser)
-    add_problem(parser)
+    add_problem(parser, several=True)
     add_run(parser, DEFAULT_TIME_LIMIT)
     group = parser.add_argument_group("engine")
     group.add_argument(
@@ -68,49 +73,86 @@ def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
         "--certificate", metavar="FILE", help="write what proves the bound, for the command verify"
     )
     group.add_argument(
+        "--certificate-time-limit",
+        metavar="S",
+        help="seconds for that, after the search; default: 60, or --time-limit where that is longer",
+    )
+    group.add_argument(
         "--write-model", metavar="FILE", help="write the model (.lp or .mps) instead of solving it"
     )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Solve, print the answer, write the files that were asked for."""
+    """Solve, print the answer, write the files that were asked for; then the certificate."""
     check_targets(arguments, "json", "report", "certificate", "write_model")
-    options, settings, limit = (
-        problem_options(arguments),
-        engine_options(arguments),
-        time_limit(arguments.time_limit),
+    options, settings = problem_options(arguments), engine_options(arguments)
+    certificate_limit = _certificate_limit(arguments)
+    request = fit_request(
+        _engine(arguments),
+        settings,
+        time_limit=time_limit(arguments.time_limit),
+        memory_limit=memory_limit(arguments.memory_limit),
+        certificate=arguments.certificate is not None and arguments.write_model is None,
+        command="python -m solver " + shlex.join(arguments.command_line),
     )
-    memory = memory_limit(arguments.memory_limit)
-    engine = _engine(arguments)
-    get_engine(engine, settings)
     if arguments.write_model is not None:
         return _write_model(arguments, options, settings)
     with progress_line("reading and comparing records") as line:
-        result = fit(
+        found = find(
             arguments.original,
             arguments.masked,
-            engine=engine,
-            certificate=arguments.certificate is not None,
-            time_limit=limit,
-            memory_limit=memory,
-            options=settings,
-            report=None if line is None else line.report,
-            command="python -m solver " + shlex.join(arguments.command_line),
-            **asdict(options),
+            replace(request, report=None if line is None else line.report),
+            vars(options),
         )
+    if isinstance(found, FitResults):
+        _hand_over(arguments, found, families_summary(found))
+        return 0
+    _hand_over(arguments, found.result, summary(found.result))
+    if arguments.certificate is not None:
+        _certify(arguments, found, certificate_limit)
+    return 0
+
+
+def _hand_over(arguments: argparse.Namespace, result: FitResult | FitResults, text: str) -> None:
+    """Write the files that were asked for, and print the answer."""
     try:
-        if arguments.json is not None:
-            write_whole(arguments.json, result.to_json())
-        if arguments.certificate is not None:
-            write_whole(arguments.certificate, json.dumps(result.certificate) + "\n")
-        if arguments.report is not None:
-            write_whole(arguments.report, render_report(result.to_dict()))
+        _write(arguments, result)
     finally:  # a full disk must not cost the answer of a long run
-        print(summary(result), end="")
+        print(text, end="")
         if arguments.json is None and arguments.report is None:
             print("keep it with --json FIT.json (for evaluate) or --report FIT.html (every record)")
-    return 0
+        sys.stdout.flush()  # now, whatever the certificate takes
+
+
+def _write(arguments: argparse.Namespace, result: FitResult | FitResults) -> None:
+    if arguments.json is not None:
+        write_whole(arguments.json, result.to_json())
+    if arguments.report is not None:
+        write_whole(arguments.report, render_report(result.to_dict()))
+
+
+def _certify(arguments: argparse.Namespace, fitted: Fitted, seconds: float | None) -> None:
+    """Try the certificate of a fit that is written already, and note in its files what came of it."""
+    with progress_line("making the certificate (Ctrl-C: do without)"):
+        result = fitted.certified(seconds)
+    if result.certificate is None:
+        reason = result.details["certificate"]["reason"]
+        print(f"note: there is no certificate: {reason}; the fit above is kept", file=sys.stderr)
+    else:
+        write_whole(arguments.certificate, json.dumps(result.certificate) + "\n")
+    _write(arguments, result)
+
+
+def _certificate_limit(arguments: argparse.Namespace) -> float | None:
+    """Seconds for the certificate; UsageError when none is asked for, or no time is left."""
+    if arguments.certificate_time_limit is None:
+        return None
+    if arguments.certificate is None:
+        raise UsageError("--certificate-time-limit is for --certificate: give that too, or leave it out")
+    seconds = number(arguments.certificate_time_limit, "--certificate-time-limit")
+    check_limits(seconds, "time limit of the certificate")
+    return seconds
 
 
 def _engine(arguments: argparse.Namespace) -> str:
@@ -132,6 +174,8 @@ def _write_model(arguments: argparse.Namespace, options: ProblemOptions, setting
             raise UsageError(
                 f"--write-model stops before there is a result: leave --{name} out, or run twice"
             )
+    if several(options.aggregator) is not None:
+        raise UsageError("--write-model writes the model of one family: name one --aggregator")
     problem = make_problem(arguments.original, arguments.masked, options)
     tight = settings.big_c is None
     system = problem_system(problem, reduce=tight)
@@ -141,83 +185,3 @@ def _write_model(arguments: argparse.Namespace, options: ProblemOptions, setting
     rows, columns = model.shape
     print(f"wrote {arguments.write_model}: {rows} rows, {columns} columns, {model.nonzeros} non-zeros")
     return 0
-
-
-def summary(result: FitResult) -> str:
-    """The answer in a few lines."""
-    details, records = result.details, result.records
-    lines = [
-        *heading(details, records),
-        "",
-        *_interval(result),
-        *listed(_affected(result)),
-        "",
-        *listed(baseline_pairs(details["baselines"], records)),
-        "",
-        *_parameters(result),
-        "",
-        *(f"note: {note}" for note in details["notes"]),
-        _making(details),
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _interval(result: FitResult) -> list[str]:
-    """The interval that holds the worst case, and the state of its proof."""
-    records, low, high = result.records, float(result.linked), float(result.linked_upper_bound)
-    what = "re-identified"
-    if result.details["ties"] == "share":
-        low, high = (result.details[f"expected_links{end}"] for end in ("", "_upper_bound"))
-        what = "expected links"
-    if result.proven:
-        pairs = [(f"{what} in the worst case", share(low, records)), ("at most", share(high, records))]
-        margin = result.details["margin"]
-        least = "" if margin is None else f" by a margin of {margin:g}"
-        return [*listed(pairs), f"  proven: no other parameters re-identify more{least}"]
-    reasons = {
-        "time": "the time limit came first; a longer --time-limit or fewer attributes may narrow the "
-        "interval",
-        "user": "stopped before the end; a longer run narrows the interval",
-        "memory": "memory ran out first; a larger --memory-limit, fewer records or attributes may narrow it",
-    }
-    reason = reasons.get(result.limit or "", "the engine could not narrow the interval further")
-    pairs = [(f"{what}, at least", share(low, records)), (f"{what}, at most", share(high, records))]
-    return [*listed(pairs), f"  not proven: {reason}"]
-
-
-def _affected(result: FitResult) -> list[tuple[str, str]]:
-    """Which records no parameters reach, and which the tie rule decides about."""
-    records, shared = result.records, result.details["ties"] == "share"
-    pairs = []
-    if shared:
-        pairs.append(("nearest up to identical ones", share(result.linked, records)))
-    if result.details["lost"]:
-        pairs.append(("out of reach for any parameters", share(result.details["lost"], records)))
-    tied = int((result.table.to_frame()["ties"] > 0).sum())
-    if tied and not shared:
-        pairs.append(("partner tied, so not counted", share(tied, records) + "; see --ties share"))
-    return pairs
-
-
-def _parameters(result: FitResult) -> list[str]:
-    importance = result.details["importance"]
-    if importance is None:
-        weights = result.parameters["weights"]
-        return ["  weight by rank of the attribute distance (1 = largest)", *_columns(weights)]
-    titles = {
-        "weighted-mean": "weight of each attribute",
-        "choquet": "importance of each attribute (Shapley value)",
-        "mahalanobis": "share of each attribute in the trace of the matrix",
-    }
-    return [f"  {titles[result.details['aggregator']]}", *_columns(importance)]
-
-
-def _columns(values: dict[str, float]) -> list[str]:
-    width = max(len(name) for name in values)
-    return [f"    {name:<{width}}  {value:.4f}" for name, value in values.items()]
-
-
-def _making(details: dict[str, Any]) -> str:
-    engine = details["engine"] + (f" on {details['backend']}" if details["backend"] else "")
-    margin = f", margin {details['margin']:g}" if details["margin"] is not None else ""
-    return f"{engine}{margin}, seed {details['seed']}, {details['seconds']:.1f} s"

@@ -46,6 +46,11 @@ def run(arguments: argparse.Namespace) -> int:
     began = time.perf_counter()
     fit = read_object(arguments.fit, "--json")
     certificate = read_object(arguments.certificate, "--certificate")
+    if "families" in fit:
+        raise UsageError(
+            f"{arguments.fit} is about several families, and a certificate about one: run `fit` with one "
+            "--aggregator and --certificate"
+        )
     setting = fit_setting(fit, arguments.fit)
     with progress_line("checking"):
         files = _files(arguments, setting)

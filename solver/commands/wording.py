@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from solver.risk.formats import NARROW_SPACE, count, percent
-from solver.risk.making import AGGREGATORS
+from solver.risk.making import family_title
 
 _DIRECTIONS = {
     "original-to-masked": "from each original record to its nearest masked record",
@@ -20,19 +20,25 @@ def directions(direction: str) -> str:
     return direction.replace("-", " ")
 
 
+def way(direction: str) -> str:
+    """Which record is linked to which, in words."""
+    return _DIRECTIONS[direction]
+
+
 def heading(details: Mapping[str, Any], records: int) -> list[str]:
     """What was asked, in two lines: the files, then the distance and its direction."""
-    k = details["aggregator_options"].get("k_additive")
-    title = AGGREGATORS[details["aggregator"]] + (f", {k}-additive" if k else "")
+    title = family_title(details)
+    return [*files_line(details, records), f"{title}, {way(details['direction'])}"]
+
+
+def files_line(details: Mapping[str, Any], records: int) -> list[str]:
+    """The files, how many records and how many attributes."""
     candidates, attributes = details["candidates"], len(details["attributes"])
     size = f"{count(records)} records"
     if candidates != records:
         size += f" with a partner among {count(candidates)} candidates"
     plural = "attribute" if attributes == 1 else "attributes"
-    return [
-        f"{details['name']}: {size}, {attributes} {plural}",
-        f"{title}, {_DIRECTIONS[details['direction']]}",
-    ]
+    return [f"{details['name']}: {size}, {attributes} {plural}"]
 
 
 def share(part: float, records: int) -> str:
@@ -40,9 +46,17 @@ def share(part: float, records: int) -> str:
     return f"{count(part)} of {count(records)} ({percent(part, records).replace(NARROW_SPACE, ' ')})"
 
 
-def baseline_pairs(baselines: Mapping[str, float], records: int) -> list[tuple[str, str]]:
+def baseline_name(name: str) -> str:
+    """A baseline in words."""
+    return _BASELINES.get(name, name)
+
+
+def baseline_pairs(baselines: Mapping[str, float | None], records: int) -> list[tuple[str, str]]:
     """What distances that nobody has to learn link."""
-    return [(_BASELINES[name], share(linked, records)) for name, linked in baselines.items()]
+    return [
+        (baseline_name(name), "no time was left to count" if linked is None else share(linked, records))
+        for name, linked in baselines.items()
+    ]
 
 
 def listed(pairs: Sequence[tuple[str, str]], width: int = 32) -> list[str]:

@@ -23,8 +23,8 @@ EXACT = 1e-6
 """A direction in which partners differ by less than this share of what strangers do counts as exact.
 
 Shares are of mean squares. It is small enough for exact columns to decide before all others: two values a
-hundredth of a standard deviation apart outweigh columns whose masking has left nothing. It is large enough for
-the others to break the ties that exact columns leave: distances are told apart to `TIE_TOLERANCE` of the
+hundredth of a standard deviation apart outweigh columns whose masking has left nothing. It is large enough
+for the others to break the ties that exact columns leave: distances are told apart to `TIE_TOLERANCE` of the
 matrix's trace, which is 1e-5 of the terms of a column with the smallest weight.
 """
 
@@ -48,16 +48,16 @@ def classical_matrix(pair: LinkagePair) -> FloatArray:
     """The matrix of the classical Mahalanobis distance, shape (attributes, attributes).
 
     It is the inverse of the mean products of the differences between partners. Where the means of both files
-    are the same, as those of files standardised by their own are, these are the covariances ``Var(X) + Var(Y) -
-    2 Cov(X, Y)`` of Eq. 2 (Torra, Abowd and Domingo-Ferrer 2006, its source). Elsewhere, a shift of all
+    are the same, as those of files standardised by their own are, these are the covariances ``Var(X) + Var(Y)
+    - 2 Cov(X, Y)`` of Eq. 2 (Torra, Abowd and Domingo-Ferrer 2006, its source). Elsewhere, a shift of all
     records counts as a difference like any other, because the distance does not take it back.
 
     Directions are judged by how much partners differ in them relative to strangers (all queries and all
     candidates), so units do not matter. In a direction where partners do not differ the inverse would be
-    infinite; its mean square is taken as `EXACT` of that of strangers, so it counts most, not least. Directions
-    in which strangers do not differ either (collinear columns) count nothing. Distances of categories have no
-    sign: each has its mean square, and no product with the others. The identity, where there are no more
-    partners than attributes, and products would say more of them than of masking.
+    infinite; its mean square is taken as `EXACT` of that of strangers, so it counts most, not least.
+    Directions in which strangers do not differ either (collinear columns) count nothing. Distances of
+    categories have no sign: each has its mean square, and no product with the others. The identity, where
+    there are no more partners than attributes, and products would say more of them than of masking.
     """
     differences = pair.partner_distances(Differences.SIGNED)[pair.reachable]
     count, n = differences.shape
@@ -114,8 +114,8 @@ def _upper_triangle(aggregator: Mahalanobis, matrix: FloatArray) -> FloatArray:
 def baseline_forms(pair: LinkagePair, aggregator: Aggregator | None = None) -> dict[str, DistanceForm]:
     """The distances that nobody has to learn, by name.
 
-    Those that belong to the family of `aggregator` are its members, so that near-ties are judged as those of all
-    its attacks are.
+    Those that belong to the family of `aggregator` are its members, so that near-ties are judged as those of
+    all its attacks are.
     """
     forms = {"euclid": euclidean_form(pair), "mahalanobis": mahalanobis_form(pair)}
     if aggregator is not None:
@@ -127,8 +127,8 @@ def own_attacks(aggregator: Aggregator, pair: LinkagePair) -> dict[str, FloatArr
     """The baselines that belong to a family, by name, as its parameters.
 
     The Euclidean distance is a mean of squared differences, and a quadratic form of whatever differences. The
-    classical Mahalanobis distance is a quadratic form of signed ones; a diagonal one (one attribute is numeric
-    at most) is a quadratic form of absolute differences and a weighted mean of squared ones as well.
+    classical Mahalanobis distance is a quadratic form of signed ones; where it is diagonal (one attribute at
+    most is numeric), it is a quadratic form of absolute differences and a weighted mean of squared ones too.
     """
     squared = aggregator.differences is Differences.SQUARED
     own = {"euclid": aggregator.equal()} if squared or aggregator.semidefinite else {}

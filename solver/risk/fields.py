@@ -76,6 +76,11 @@ class Fields:
         inner = self.nested(key)
         return {name: inner.number(name) for name in inner}
 
+    def optional_numbers(self, key: str) -> dict[str, float | None]:
+        """Return an object whose values are all numbers, or nothing for null."""
+        inner = self.nested(key)
+        return {name: inner.optional_number(name) for name in inner}
+
     def texts(self, key: str) -> list[str]:
         """Return a list of strings."""
         return [v if isinstance(v, str) else self._refuse(key, "a list of texts") for v in self.sequence(key)]

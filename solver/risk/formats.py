@@ -43,6 +43,19 @@ def decimals(value: float | None, digits: int = 3, sign: bool = False) -> str:
     return _minus(text if float(text) else f"{0:.{digits}f}")
 
 
+def weight(value: float, breaks_ties: bool = False) -> str:
+    """Write a share with four decimals; 0 for one that prints as zero and that nothing hangs on."""
+    text = decimals(value, 4)
+    return text if breaks_ties or float(f"{value:.4f}") else "0"
+
+
+def small(value: float) -> str:
+    """Write a share with four decimals, and with two digits what would print as zero and is not."""
+    if value and not float(f"{value:.4f}"):
+        return significant(value, 2)
+    return weight(value)
+
+
 def duration(seconds: float | None) -> str:
     """Write a time: ``0.42 s``, ``12.3 s``, ``120 s``, ``10 min 20 s``, ``2 h 05 min``."""
     if seconds is None:

@@ -38,6 +38,15 @@ class Headline:
     explanation: str
 
 
+def state(status: str, limit: str | None) -> str:
+    """How a search ended, in a word or two."""
+    if status == "optimal":
+        return "proven"
+    if status == "interrupted" or limit == "user":
+        return "stopped"
+    return {"time": "time limit", "memory": "memory limit"}.get(limit or "", "open")
+
+
 def headline(result: Fields) -> Headline:
     """Read the interval; with shared ties it is that of the expected links, which the engines maximise."""
     expected = result.text("ties") == "share"

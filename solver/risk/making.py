@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from solver.risk.fields import Fields
 from solver.risk.formats import NOTHING, cell, count, duration
 
@@ -28,6 +31,13 @@ _TIES = {
 }
 
 
+def family_title(details: Mapping[str, Any]) -> str:
+    """Return the family of distances in words, with what restricts it."""
+    k = details["aggregator_options"].get("k_additive")
+    name = str(details["aggregator"])
+    return AGGREGATORS.get(name, name) + (f", {k}-additive" if k else "")
+
+
 def aggregator_title(result: Fields) -> str:
     """Return the aggregator in words; its own name when it has no other."""
     return _in_words(result, "aggregator", AGGREGATORS)
@@ -48,6 +58,7 @@ def how_it_was_made(result: Fields) -> list[tuple[str, str]]:
         ("Model", _model(result.optional_nested("model"))),
         ("Time limit", _limit(result.optional_number("time_limit"))),
         ("Time taken", _time_taken(result)),
+        *_certificate(result),
         ("Seed", cell(result.value("seed"))),
         ("Threads", count(result.number("threads"))),
         ("Versions", _versions(result)),
@@ -66,6 +77,15 @@ def _categories(result: Fields) -> list[tuple[str, str]]:
     if "masking" in result:
         found.append(("Known masking", "; ".join(result.texts("masking"))))
     return found
+
+
+def _certificate(result: Fields) -> list[tuple[str, str]]:
+    """Return whether the bound can be checked by others, where a certificate was asked for."""
+    certificate = result.optional_nested("certificate") if "certificate" in result else None
+    if certificate is None:
+        return []
+    made = certificate.value("made") is True
+    return [("Certificate", "made" if made else f"none: {certificate.text('reason')}")]
 
 
 def _in_words(result: Fields, key: str, words: dict[str, str]) -> str:

@@ -28,17 +28,25 @@ RANK_CLASSES = (1, 2, 3, 5, 10)
 
 @dataclass(frozen=True)
 class Bar:
-    """One line of the comparison: a number of records, and how it differs from the worst case found."""
+    """One line of the comparison: a number of records, and how many fewer than the worst case found.
+
+    `value` is None where there was no time to count; `more` for what links more, a distance of another
+    family.
+    """
 
     label: str
-    value: float
+    value: float | None
     kind: str
     more: float | None
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """The learned parameters as tables; what the aggregator does not have is empty."""
+    """The learned parameters as tables; what the aggregator does not have is empty.
+
+    `breaking` names what prints as zero without being idle: without it `linked_without` records are linked,
+    not `linked`.
+    """
 
     weight_title: str
     weights: Mapping[str, float]
@@ -47,6 +55,9 @@ class Parameters:
     measure: Mapping[str, float]
     matrix: Sequence[Sequence[float]]
     interaction: Sequence[Sequence[float]]
+    breaking: Sequence[str]
+    linked_without: float | None
+    linked: float
 
 
 @dataclass(frozen=True)
@@ -62,11 +73,41 @@ class RecordsTable:
 def baseline_bars(result: Fields, head: Headline) -> list[Bar]:
     """Return the baselines in their order, then the worst case found."""
     bars = [
-        Bar(BASELINES.get(key, key), value, "baseline", head.lower - value)
-        for key, value in result.numbers("baselines").items()
+        Bar(BASELINES.get(key, key), value, "baseline", _more(head.lower, value))
+        for key, value in result.optional_numbers("baselines").items()
     ]
     worst = "Worst case" if head.proven else "Worst case found"
     return [*bars, Bar(worst, head.lower, "worst", None)]
+
+
+def _more(worst: float, value: float | None) -> float | None:
+    return None if value is None or value > worst else worst - value
+
+
+@dataclass(frozen=True)
+class Beyond:
+    """A distance of another family that links more than the worst case found."""
+
+    label: str
+    linked: float
+    above_bound: bool
+    cure: str | None
+
+
+def beyond(result: Fields) -> Beyond | None:
+    """Return the best known distance of other families, where a result names one."""
+    known = result.optional_nested("best_known") if "best_known" in result else None
+    if known is None:
+        return None
+    name = known.text("attack")
+    cure = None if known.value("cure") is None else known.text("cure")
+    above = known.value("above_bound") is True
+    return Beyond(BASELINES.get(name, name), known.number("linked"), above, cure)
+
+
+def notes(result: Fields) -> list[str]:
+    """Return what a reader should know besides."""
+    return result.texts("notes") if "notes" in result else []
 
 
 def learned_parameters(result: Fields) -> Parameters:
@@ -88,6 +129,7 @@ def learned_parameters(result: Fields) -> Parameters:
     matrix = found.matrix("matrix", size) if found and "matrix" in found else []
     importance = None if result.value("importance") is None else result.numbers("importance")
     interaction = [] if result.value("interaction") is None else result.matrix("interaction", size)
+    breaking = result.optional_nested("tie_breaking") if "tie_breaking" in result else None
     return Parameters(
         # Weights without importances are not weights of attributes, but of ranks.
         weight_title="Attribute" if importance else "Rank of the attribute distance (1 is the largest)",
@@ -98,6 +140,9 @@ def learned_parameters(result: Fields) -> Parameters:
         measure=measure,
         matrix=matrix,
         interaction=interaction,
+        breaking=[] if breaking is None else breaking.texts("ranks" if "ranks" in breaking else "attributes"),
+        linked_without=None if breaking is None else breaking.optional_number("linked_without"),
+        linked=result.number("linked"),
     )
 
 

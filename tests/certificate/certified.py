@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -14,9 +15,10 @@ from aggregator_cases import Case
 from scipy.optimize import linprog
 
 from formulations.block_system import BlockSystem
+from solver.answers import most_blocks
 from solver.certificate.build import certify
 from solver.engines.base import CoreProof, Proof
-from solver.fitting import fit, most_blocks
+from solver.fitting import fit
 from solver.problem import Problem, ProblemOptions, make_problem
 from solver.searching import problem_system
 from solver.verification.cores import Rows
@@ -127,9 +129,9 @@ def certified(
     direction: str = "masked-to-original",
     rows: int = 7,
     columns: int = 3,
-    seconds: float = 30.0,
+    seconds: float = math.inf,
     standardisation: str = "own",
-    time_limit: float = 20,
+    time_limit: float | None = None,
 ) -> Certified:
     """Fit a small pair, find its optimum by brute force, and write the certificate of that."""
     original, masked = frames(seed, rows, columns)

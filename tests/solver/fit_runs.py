@@ -11,11 +11,12 @@ import pytest
 from solver import evaluate, fit
 
 KEYS = {
-    "aggregator", "aggregator_options", "alignment", "attributes", "backend", "baselines", "candidates",
-    "command", "differences", "direction", "engine", "importance", "interaction", "limit", "linked",
+    "aggregator", "aggregator_options", "alignment", "attributes", "backend", "baselines", "best_known",
+    "candidates", "certificate", "command", "differences", "direction", "engine", "importance",
+    "interaction", "limit", "linked",
     "linked_upper_bound", "linkrisk", "lost", "margin", "model", "name", "notes", "parameters", "phases",
-    "records", "records_table", "seconds", "seed", "standardisation", "status", "threads", "ties",
-    "time_limit", "trace", "versions",
+    "records", "records_table", "seconds", "seed", "standardisation", "status", "threads", "tie_breaking",
+    "tied", "ties", "time_limit", "trace", "versions",
 }  # fmt: skip
 """What the JSON of every result has."""
 

@@ -233,7 +233,7 @@ def test_other_differences_make_other_families(name, differences, own):
     ],
 )
 def test_without_two_numeric_attributes_the_classical_form_is_diagonal(name, differences, k):
-    """Then it is a weighted mean of squared differences, and an attack of every family that contains those."""
+    """Then it is a weighted mean of squared differences, an attack of every family that contains those."""
     random = np.random.default_rng(13)
     n = 40
     original = np.column_stack([random.integers(0, 4, n), random.integers(0, 3, n), random.normal(size=n)])

@@ -8,15 +8,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from aggregator_cases import CASES, LABELS
-from exact_runs import KINDS, files, start
+from exact_runs import files, start
+from hunting.kinds import KINDS
 
 from formulations.errors import FormulationError
+from solver.answers import records_table
 from solver.certificate.build import certify
 from solver.engines.base import EngineOptions, Proof
 from solver.engines.exact.engine import ExactEngine
 from solver.engines.exact.hitting import HittingSearch
 from solver.errors import DataError
-from solver.fitting import records_table
 from solver.problem import ProblemOptions, make_problem
 from solver.searching import problem_system
 from solver.verification.verify import verify
@@ -31,7 +32,7 @@ def problem_of(case, original, masked, **options):
 
 def run_of(problem, search):
     """A run of the engine or of hitting sets alone, and what its bound rests on."""
-    made = start(problem.pair, problem.aggregator, seconds=20.0)
+    made = start(problem.pair, problem.aggregator)
     made.system = problem_system(problem)
     if search == "engine":
         return made, ExactEngine().run(made.system, made.record, made.evaluator, EngineOptions()).proof

@@ -207,7 +207,7 @@ def test_records_that_were_not_compared_are_said(monkeypatch):
     monkeypatch.setattr("solver.searching._MOMENT", 0.0)
     monkeypatch.setattr("solver.linkage.evaluator._BLOCKS_PER_TASK", 10)
     stops = iter([False] * 2 + [True] * 10**6)
-    monkeypatch.setattr("solver.searching._last_call", lambda _: -1.0)
+    monkeypatch.setattr("solver.within_limits._last_call", lambda _: -1.0)
     monkeypatch.setattr("solver.clock.Clock.expired", property(lambda _: next(stops)))
     result = fit(*pair(), aggregator="weighted-mean", time_limit=5.0, memory_limit=None)
     note = "20 of 60 records were compared before the time limit came: the others count as not re-identified"
@@ -234,19 +234,21 @@ def test_a_step_that_does_not_look_at_the_clock_costs_no_answer(ending, monkeypa
     """The answer is what was known when the limit came; the step may end when it likes."""
     release, reached = threading.Event(), threading.Event()
 
-    def deaf(self, system, record, evaluator, options):
+    def deaf(_self, _system, record, _evaluator, _options):
         record.tighten(record.bound - 1.0)
         reached.set()
         release.wait()
 
     monkeypatch.setattr(ExactEngine, "run", deaf)
-    monkeypatch.setattr("solver.searching._GRACE", 0.01)
+    monkeypatch.setattr("solver.within_limits._GRACE", 0.01)
     limits = {"time_limit": None, "memory_limit": None}
     if ending == "time":
         limits["time_limit"] = 1.0
     elif ending == "memory":
         limits["memory_limit"] = 1e9
-        monkeypatch.setattr("solver.searching.resident_megabytes", lambda: 2e9 if reached.is_set() else 100.0)
+        monkeypatch.setattr(
+            "solver.within_limits.resident_megabytes", lambda: 2e9 if reached.is_set() else 100.0
+        )
     else:
         threading.Thread(target=lambda: reached.wait() and os.kill(os.getpid(), signal.SIGINT)).start()
     files = pair()

@@ -87,7 +87,7 @@ def test_shared_ties_put_expected_links_first():
     )
     assert "Counted as one each, 4 records are linked (at most 5)." in page.text
     assert page.table("Distance")[-1] == [
-        "Upper bound, any parameters",
+        "Upper bound of this family",
         "3.25",
         "46.4\N{NARROW NO-BREAK SPACE}%",
         "–",

@@ -33,7 +33,7 @@ def test_a_missing_key_is_named(key):
         ({"attributes": "AGI"}, "the result's 'attributes' is not a list"),
         ({"attributes": [1]}, "the result's 'attributes' is not a list of texts"),
         ({"baselines": [1]}, "the result's 'baselines' is not an object"),
-        ({"baselines": {"euclid": None}}, "the result's 'baselines.euclid' is not a number"),
+        ({"baselines": {"euclid": "many"}}, "the result's 'baselines.euclid' is not a number"),
         ({"parameters": {"weights": {"AGI": "1"}}}, "the result's 'parameters.weights.AGI' is not a number"),
         (
             {"parameters": {"theta": []}},

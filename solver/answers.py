@@ -1,0 +1,149 @@
+"""From a finished search to what `fit` returns: counts, parameters, comparisons, and how it was made."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.pair import Ties
+from solver.engines.base import EngineOptions
+from solver.linkage.baselines import best_known
+from solver.linkage.evaluator import Evaluation
+from solver.parameters_shown import tie_breaking
+from solver.problem import Problem
+from solver.results import FitResult, RecordsTable, plain
+from solver.within_limits import Run
+
+FloatArray = NDArray[np.float64]
+
+
+def answer(problem: Problem, run: Run, choices: EngineOptions, engine: str, command: str | None) -> FitResult:
+    """The result of one search, every number of it recounted by the evaluator.
+
+    Parameters
+    ----------
+    problem : Problem
+    run : Run
+        What the search has left behind.
+    choices : EngineOptions
+        Its settings.
+    engine : str
+        Name of the engine.
+    command : str or None
+        The command line to note.
+    """
+    evaluation = run.final  # before all else, which may depend on it
+    aggregator, system, record, outcome = problem.aggregator, run.system, run.record, run.outcome
+    seconds = record.clock.seconds
+    expected = {}
+    if problem.pair.ties is Ties.SHARE:
+        expected = {"expected_links": evaluation.linked_weight, "expected_links_upper_bound": record.bound}
+    versions = {**library_versions(), **outcome.versions}
+    details = {
+        **problem.describe(),
+        "engine": engine,
+        "backend": choices.backend if engine == "milp" else None,
+        **expected,
+        "lost": int(system.lost.sum()),
+        "tied": tied_partners(problem, evaluation),
+        "margin": outcome.margin,
+        "importance": aggregator.importance(record.theta),
+        "interaction": aggregator.interaction(record.theta),
+        "tie_breaking": tie_breaking(aggregator, run, evaluation.count),
+        **_comparison(problem, run),
+        "notes": [*problem.files.notes, *outcome.notes],
+        "certificate": None,
+        "seconds": round(seconds, 3),
+        "phases": {name: round(value, 3) for name, value in run.phases.items()},
+        "model": outcome.model,
+        "trace": [[time, plain(linked), plain(bound)] for time, linked, bound in record.trace],
+        "seed": choices.seed,
+        "threads": choices.threads,
+        "time_limit": record.clock.time_limit,
+        "command": command,
+        "linkrisk": versions["linkrisk"],
+        "versions": versions,
+    }
+    return FitResult(
+        linked=evaluation.count,
+        linked_upper_bound=most_blocks(problem.pair.weight[~system.lost], record.bound),
+        status=outcome.status.value,
+        limit=None if outcome.limit is None else outcome.limit.value,
+        parameters=aggregator.decode(record.theta),
+        records=problem.pair.blocks,
+        table=records_table(problem.labels, evaluation),
+        details=details,
+    )
+
+
+def _comparison(problem: Problem, run: Run) -> dict[str, Any]:
+    """The baselines, and the best of those that this family does not contain, where it links more."""
+    known = best_known(problem.aggregator, problem.pair, run.baselines, run.record.linked)
+    found = None
+    if known is not None:
+        above = known.linked > run.record.bound + 1e-9
+        found = {"attack": known.name, "linked": known.linked, "above_bound": above, "cure": known.cure}
+    return {"baselines": run.baselines, "best_known": found}
+
+
+def tied_partners(problem: Problem, evaluation: Evaluation) -> dict[str, int]:
+    """Records that a tie alone keeps from being linked, and those of them that are tied with twins.
+
+    Twins equal the partner on every attribute: no parameters tell them apart. All other ties are those of the
+    parameters found, and decide only where nobody is nearer.
+    """
+    pair = problem.pair
+    tied = (evaluation.ties > 0) & (evaluation.rank > 0)
+    twins = np.zeros(pair.blocks, dtype=np.bool_)
+    if pair.ties is Ties.STRICT:
+        twins = tied & (np.bincount(pair.twin_group)[pair.twin_group[pair.partner]] > 1)
+    alone = twins | (tied & (evaluation.rank == 1))
+    return {"records": int(alone.sum()), "with_twins": int(twins.sum())}
+
+
+def records_table(labels: Sequence[str], evaluation: Evaluation) -> RecordsTable:
+    """The evaluation of every block with the record's label."""
+    ranked = evaluation.rank > 0
+    columns = (
+        labels,
+        _known(evaluation.linked, evaluation.settled),
+        _known(evaluation.rank, ranked),
+        [_finite(value) for value in evaluation.distance.tolist()],
+        [_finite(value) for value in evaluation.nearest_other.tolist()],
+        [_finite(value) for value in evaluation.margin.tolist()],
+        _known(evaluation.ties, ranked),
+    )
+    return RecordsTable(tuple(zip(*columns, strict=True)))
+
+
+def _known(values: NDArray[Any], known: NDArray[np.bool_]) -> list[Any]:
+    """The values, None where they are not known."""
+    if known.all():
+        return list(values.tolist())
+    return [value if is_known else None for value, is_known in zip(values.tolist(), known, strict=True)]
+
+
+def _finite(value: float) -> float | None:
+    return value if np.isfinite(value) else None
+
+
+def library_versions() -> dict[str, str]:
+    """Versions of what the numbers depend on."""
+    packages = ("linkrisk", "numpy", "scipy", "numba", "highspy")
+    versions = {"python": platform.python_version()}
+    for package in packages:
+        try:
+            versions[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            versions[package] = "not installed"
+    return versions
+
+
+def most_blocks(weight: FloatArray, bound: float) -> int:
+    """How many blocks can have a total weight within `bound`: the lightest first."""
+    return int(np.searchsorted(np.cumsum(np.sort(weight)), bound * (1 + 1e-12) + 1e-9, side="right"))

@@ -1,0 +1,245 @@
+"""What `fit` prints: the answer in a few lines, for one family of distances and for several."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from solver.commands.wording import baseline_name, baseline_pairs, files_line, heading, listed, share, way
+from solver.family_results import Family, FitResults
+from solver.results import FitResult
+from solver.risk.formats import count, weight
+from solver.risk.headline import state
+from solver.risk.making import AGGREGATORS, family_title
+
+_REASONS = {
+    "time": "the time limit came first; a longer --time-limit or fewer attributes may narrow the interval",
+    "user": "stopped before the end; a longer run narrows the interval",
+    "memory": "memory ran out first; a larger --memory-limit, fewer records or attributes may narrow it",
+}
+_NO_LIMIT = "the engine could not narrow the interval further"
+
+
+def summary(result: FitResult) -> str:
+    """The answer for one family."""
+    details = result.details
+    lines = [
+        *heading(details, result.records),
+        "",
+        *_interval(result),
+        *listed(_affected(result)),
+        "",
+        *listed(baseline_pairs(details["baselines"], result.records)),
+        *_beyond(result),
+        "",
+        *parameter_lines(result),
+        "",
+        *_notes(details),
+        _making(details),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def families_summary(results: FitResults) -> str:
+    """A table of families, the worst of them, and what that one relies on."""
+    worst, details, records = results.worst, results.details, results.worst.records
+    lines = [
+        *files_line(details, records),
+        f"{len(results.results)} families of distances, {way(details['direction'])}",
+        "",
+        *_families_table(results),
+        "",
+        *_worst_of(results),
+        "",
+        *listed(baseline_pairs(worst.details["baselines"], records)),
+        *(_beyond(worst) if _outside_all(results) else []),
+        "",
+        f"  of the {family_title(worst.details)}:",
+        *parameter_lines(worst),
+        "",
+        *_notes(details),
+        *(
+            f"note on the {family_title(result.details)}: {note}"
+            for result in results.results.values()
+            for note in result.details["notes"]
+            if note not in details["notes"]
+        ),
+        f"{details['engine']}, seed {details['seed']}, {details['seconds']:.1f} s",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+# The interval
+
+
+def _interval(result: FitResult) -> list[str]:
+    """The interval that holds the worst case, and the state of its proof."""
+    records, (low, high) = result.records, result.interval
+    what = _what(result)
+    if result.proven:
+        pairs = [(f"{what} in the worst case", share(low, records)), ("at most", share(high, records))]
+        margin = result.details["margin"]
+        least = "" if margin is None else f" by a margin of {margin:g}"
+        return [*listed(pairs), f"  proven: no other parameters re-identify more{least}"]
+    pairs = [(f"{what}, at least", share(low, records)), (f"{what}, at most", share(high, records))]
+    return [*listed(pairs), f"  not proven: {why_not_proven(result)}"]
+
+
+def _what(result: FitResult) -> str:
+    return "expected links" if result.details["ties"] == "share" else "re-identified"
+
+
+def why_not_proven(result: FitResult) -> str:
+    """What ended the search before its two ends met."""
+    if result.status == "interrupted":
+        return _REASONS["user"]
+    return _REASONS.get(result.limit or "", _NO_LIMIT)
+
+
+def _affected(result: FitResult) -> list[tuple[str, str]]:
+    """Which records no parameters reach, and which the tie rule decides about."""
+    records, details = result.records, result.details
+    pairs = []
+    if details["ties"] == "share":
+        pairs.append(("nearest up to identical ones", share(result.linked, records)))
+    if details["lost"]:
+        pairs.append(("out of reach for any parameters", share(details["lost"], records)))
+    tied, twins = details["tied"]["records"], details["tied"]["with_twins"]
+    if tied:
+        pairs.append(("partner tied, so not counted", share(tied, records) + _cure_of_ties(tied, twins)))
+    return pairs
+
+
+def _cure_of_ties(tied: int, twins: int) -> str:
+    """Only ties with identical records are ones that the other tie rule would count."""
+    if not twins:
+        return ""
+    return (
+        "; see --ties share" if twins == tied else f"; {count(twins)} with identical ones, see --ties share"
+    )
+
+
+# Beside other distances
+
+
+def _beyond(result: FitResult) -> list[str]:
+    """A baseline of another family that links more."""
+    known = result.details["best_known"]
+    if known is None:
+        return []
+    name, linked = baseline_name(known["attack"]), count(known["linked"])
+    family = family_title(result.details)
+    cure = f"try {known['cure']}" if known["cure"] else "no family of --aggregator contains it"
+    if known["above_bound"]:
+        return [
+            f"  more than any {family}: the {name} links {linked}",
+            f"  the bound is about this family only; {cure}",
+        ]
+    return [f"  more than the {family} found: the {name} links {linked}; {cure}"]
+
+
+def _outside_all(results: FitResults) -> bool:
+    """Whether the worst of all families is still less than a baseline outside of them."""
+    known = results.worst.details["best_known"]
+    return known is not None and known["linked"] > results.interval[0]
+
+
+# Parameters
+
+
+def parameter_lines(result: FitResult) -> list[str]:
+    """The importance of each attribute, or the weight of each rank; what breaks ties is named."""
+    importance, details = result.details["importance"], result.details
+    if importance is None:
+        title = "weight by rank of the attribute distance (1 = largest)"
+        return [f"  {title}", *_columns(result.parameters["weights"], result)]
+    titles = {
+        "weighted-mean": "weight of each attribute",
+        "choquet": "importance of each attribute (Shapley value)",
+        "mahalanobis": "share of each attribute in the trace of the matrix",
+    }
+    return [f"  {titles[details['aggregator']]}", *_columns(importance, result)]
+
+
+def _columns(values: Mapping[str, float], result: FitResult) -> list[str]:
+    width = max(len(name) for name in values)
+    breaking = result.details["tie_breaking"]
+    names = [] if breaking is None else breaking.get("attributes") or breaking["ranks"]
+    these = "it" if len(names) == 1 else f"these {len(names)}"
+    lines = []
+    for name, value in values.items():
+        text = weight(value, breaks_ties=name in names)
+        if name in names:
+            text += f" ({value:.1e}: {_effect(breaking['linked_without'], these, result)})"
+        lines.append(f"    {name:<{width}}  {text}")
+    return lines
+
+
+def _effect(without: float | None, these: str, result: FitResult) -> str:
+    if without is None:
+        return "may break ties; no time was left to count"
+    return f"breaks ties; without {these}, {count(without)} of {count(result.linked)} are linked"
+
+
+# Several families
+
+
+def _families_table(results: FitResults) -> list[str]:
+    """A line for each family; and why some have none."""
+    titles = {
+        name: _short_title(family) for name, family in zip(_names(results), results.families, strict=True)
+    }
+    width = max(len(title) for title in titles.values())
+    lines = [f"  {'family':<{width}}  {'linked':>9}  {'at most':>9}  {'seconds':>7}  state"]
+    for family in results.families:
+        title, result = titles[family.aggregator], family.result
+        if result is None:
+            lines.append(f"  {title:<{width}}  {'-':>9}  {'-':>9}  {'-':>7}  {family.reason}")
+            continue
+        low, high = (count(end) for end in result.interval)
+        seconds = result.details["seconds"]
+        lines.append(
+            f"  {title:<{width}}  {low:>9}  {high:>9}  {seconds:>7.1f}  {state(result.status, result.limit)}"
+        )
+    return lines
+
+
+def _names(results: FitResults) -> list[str]:
+    return [family.aggregator for family in results.families]
+
+
+def _short_title(family: Family) -> str:
+    if family.result is None:
+        return AGGREGATORS.get(family.aggregator, family.aggregator)
+    return family_title(family.result.details)
+
+
+def _worst_of(results: FitResults) -> list[str]:
+    """One maximum, and what is proven of it."""
+    worst, records, (low, high) = results.worst, results.worst.records, results.interval
+    what, title = _what(worst), family_title(worst.details)
+    if results.proven:
+        pairs = [(f"{what} in the worst case", f"{share(low, records)}, by the {title}")]
+        pairs.append(("at most", share(high, records)))
+        said = "proven: no parameters of these families re-identify more"
+    else:
+        pairs = [(f"{what}, at least", f"{share(low, records)}, by the {title}")]
+        pairs.append((f"{what}, at most", share(high, records)))
+        said = "not proven: the table says what came first"
+    missing = len(results.families) - len(results.results)
+    if missing:
+        said += f" ({missing} of {len(results.families)} without a result)"
+    return [*listed(pairs), f"  {said}"]
+
+
+# How it was made
+
+
+def _notes(details: Mapping[str, Any]) -> list[str]:
+    return [f"note: {note}" for note in details["notes"]]
+
+
+def _making(details: Mapping[str, Any]) -> str:
+    engine = details["engine"] + (f" on {details['backend']}" if details["backend"] else "")
+    margin = f", margin {details['margin']:g}" if details["margin"] is not None else ""
+    return f"{engine}{margin}, seed {details['seed']}, {details['seconds']:.1f} s"

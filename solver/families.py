@@ -1,0 +1,163 @@
+"""`fit` for several families of distances: files read once, time shared out, answers handed on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.aggregators import AGGREGATORS, Aggregator, make_aggregator
+from formulations.aggregators.choquet import Choquet
+from formulations.distances import Differences
+from solver.answers import library_versions
+from solver.clock import Clock
+from solver.compiling import compile_once
+from solver.errors import INPUT_ERRORS, UsageError
+from solver.family_results import Family, FitResults
+from solver.problem import Problem, ProblemOptions, make_problem, with_aggregator
+from solver.single_fit import FitRequest, Fitted, fit_one
+
+FloatArray = NDArray[np.float64]
+
+ALL = "all"
+"""What stands for all families."""
+
+_STOPPED = "stopped before its search began"
+
+
+def several(aggregator: str | Sequence[str]) -> tuple[str, ...] | None:
+    """The families that are asked for, the poorer before the richer; None where it is one by its name.
+
+    Parameters
+    ----------
+    aggregator : str or sequence of str
+        A name, ``all``, names joined by commas, or a sequence of names.
+
+    Raises
+    ------
+    FormulationError, UsageError
+        If a name is unknown, or there is none.
+    """
+    if isinstance(aggregator, str):
+        if aggregator != ALL and "," not in aggregator:
+            return None
+        asked = [name.strip() for name in aggregator.split(",")]
+    else:
+        asked = list(aggregator)
+    if not asked or not all(isinstance(name, str) for name in asked):
+        raise UsageError(f"the aggregators must be names, such as {', '.join(AGGREGATORS)}, or {ALL}")
+    if ALL in asked:
+        asked = list(AGGREGATORS)
+    for name in asked:
+        make_aggregator(name, ("A", "B"))  # which says what is wrong with a name
+    return tuple(name for name in AGGREGATORS if name in asked)
+
+
+def fit_families(
+    original: Any, masked: Any, names: Sequence[str], options: ProblemOptions, request: FitRequest
+) -> FitResults:
+    """Search several families on one file pair.
+
+    The time limit is shared out evenly over the families that are still to be searched, so what one leaves
+    over goes to the next. Each starts from the answers of those that it contains.
+
+    Parameters
+    ----------
+    original, masked
+        As `fit` takes them.
+    names : sequence of str
+        The families, the poorer before the richer, as `several` gives them.
+    options : ProblemOptions
+        The problem, whatever its aggregator; `k_additive` is for ``choquet``.
+    request : FitRequest
+
+    Raises
+    ------
+    UsageError, DataError, FormulationError
+        If the files cannot be used, or no family can take them.
+    """
+    if request.certificate:
+        raise UsageError(
+            "a certificate is about one family: name one aggregator, or leave the certificate out"
+        )
+    if options.k_additive is not None and Choquet.name not in names:
+        raise UsageError(f"--k-additive is an option of choquet, not of {', '.join(names)}: leave it out")
+    # Any family will do to read the files; these two take whatever attributes there are.
+    signed = options.differences == Differences.SIGNED
+    carrier = "mahalanobis" if signed else "weighted-mean"
+    first = make_problem(original, masked, replace(options, aggregator=carrier, k_additive=None))
+    problems = {name: _problem(first, name, options) for name in names}
+    if not any(isinstance(problem, Problem) for problem in problems.values()):
+        raise next(error for error in problems.values() if isinstance(error, Exception))
+    for name, problem in problems.items():
+        if isinstance(problem, Problem):
+            compile_once(name, request.report)  # before the clock runs
+    search = _Families(first, request)
+    families = search.run(problems)
+    if all(family.result is None for family in families):
+        raise UsageError(next(family.reason for family in families if family.reason is not None))
+    return FitResults(tuple(families), search.details())
+
+
+def _problem(first: Problem, name: str, options: ProblemOptions) -> Problem | Exception:
+    """The problem of one family, or why it cannot take it."""
+    try:
+        return with_aggregator(first, name, options.k_additive if name == Choquet.name else None)
+    except INPUT_ERRORS as error:
+        return error
+
+
+class _Families:
+    """The searches, one after the other."""
+
+    def __init__(self, first: Problem, request: FitRequest) -> None:
+        self._first, self._request = first, request
+        self._whole = request.clock()
+        self._found: list[tuple[Aggregator, FloatArray]] = []
+
+    def run(self, problems: dict[str, Problem | Exception]) -> list[Family]:
+        """Search each family that can take the problem."""
+        rows = []
+        left = sum(isinstance(problem, Problem) for problem in problems.values())
+        for name, problem in problems.items():
+            if isinstance(problem, Exception):
+                rows.append(Family(name, None, str(problem)))
+                continue
+            rows.append(Family(name, None, _STOPPED) if self._whole.stopped else self._one(problem, left))
+            left -= 1
+        return rows
+
+    def _one(self, problem: Problem, left: int) -> Family:
+        """Search one family within its share of what remains for `left` of them."""
+        remaining = self._whole.remaining
+        share = None if remaining is None else max(remaining / left, 1e-9)
+        clock = Clock(share, self._whole.memory_limit)
+        lifts = [(problem.aggregator.lift_from(other), theta) for other, theta in self._found]
+        starts = [lift(theta) for lift, theta in lifts if lift is not None]
+        name = problem.aggregator.name
+        try:
+            fitted: Fitted = fit_one(problem, self._request, clock, starts)
+        except INPUT_ERRORS as error:  # such as a model that is too large for this family
+            return Family(name, None, str(error))
+        if clock.stopped:
+            self._whole.stop()
+        self._found.append((problem.aggregator, fitted.run.record.theta))
+        return Family(name, fitted.result)
+
+    def details(self) -> dict[str, Any]:
+        """What holds for the run as a whole."""
+        described = self._first.describe()
+        same = ("name", "direction", "attributes", "candidates", "ties", "standardisation")
+        return {
+            **{key: described[key] for key in same},
+            "notes": list(self._first.files.notes),
+            "engine": self._request.engine.name,
+            "seed": self._request.options.seed,
+            "seconds": round(self._whole.seconds, 3),
+            "time_limit": self._request.time_limit,
+            "command": self._request.command,
+            "linkrisk": library_versions()["linkrisk"],
+        }
