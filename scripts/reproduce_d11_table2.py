@@ -1,6 +1,6 @@
 """Print our version of Table 2 of deliverable D11.2 beside the published one.
 
-    python scripts/reproduce_d11_table2.py --seeds 10
+    python scripts/reproduce_d11_table2.py --seeds 10 --seconds 20
 
 The six protections on 400 random records of the Census file, several draws, and the linkage ratio of the
 Euclidean distance, the classical Mahalanobis distance and the three learned ones.
@@ -9,14 +9,20 @@ Euclidean distance, the classical Mahalanobis distance and the three learned one
 from __future__ import annotations
 
 import argparse
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
+from pathlib import Path
 
 import numpy as np
+from figures import stamp_of_today
 
 from datasets.masking.protections import PROTECTIONS
 from datasets.registry import load
 from solver.fitting import fit
+from solver.results import FitResult, dump_json
 
 PUBLISHED = {
     "M4-33": (0.84, 0.94, 0.955, 0.9575, 0.9675),
@@ -26,29 +32,61 @@ PUBLISHED = {
     "M6-385": (0.78, 0.985, 0.9925, 0.9975, 0.9975),
     "M6-853": (0.8475, 0.98, 0.9875, 0.9925, 0.995),
 }
-COLUMNS = ("Euclid", "Mahalanobis", "weighted mean", "Choquet", "Mahalanobis-type")
+BASELINES = ("euclid", "mahalanobis")
 LEARNED = ("weighted-mean", "choquet", "mahalanobis")
+COLUMNS = ("Euclid", "Mahalanobis", "weighted mean", "Choquet", "Mahalanobis-type")
+
+SUBJECTS = ("exact engine", "evaluator", "masking")
+
+Counts = Sequence[int]
+"""Of one draw: linked and at most, for one of `COLUMNS` after the other."""
 
 
-def draw(name: str, seed: int, records: int, direction: str, seconds: float) -> list[tuple[float, float]]:
-    """Linked and bound, as ratios, of the five distances on one draw."""
+def worst_case(
+    name: str, aggregator: str, seed: int, records: int, direction: str, seconds: float | None
+) -> FitResult:
+    """What one aggregator does on one draw."""
     census = load("census")
     rows = np.sort(np.random.default_rng(seed).choice(len(census), size=records, replace=False))
     method = PROTECTIONS[name]
     original = census.iloc[rows].reset_index(drop=True)
     masked = method.apply(original, seed)
     attributes = list(method.masked_attributes(original))
-    ratios: list[tuple[float, float]] = []
-    for aggregator in LEARNED:
-        result = fit(
-            original, masked, aggregator=aggregator, attributes=attributes, direction=direction,
-            time_limit=seconds,
-        )  # fmt: skip
-        if not ratios:
-            baselines = result.details["baselines"]
-            ratios = [(baselines[key] / records,) * 2 for key in ("euclid", "mahalanobis")]
-        ratios.append((result.linked / records, result.linked_upper_bound / records))
-    return ratios
+    return fit(
+        original,
+        masked,
+        aggregator=aggregator,
+        attributes=attributes,
+        direction=direction,
+        time_limit=seconds,
+    )
+
+
+def draw(name: str, seed: int, records: int, direction: str, seconds: float) -> list[int]:
+    """Linked and bound of the five distances on one draw."""
+    results = [worst_case(name, each, seed, records, direction, seconds) for each in LEARNED]
+    baselines = results[0].details["baselines"]
+    counts = [baselines[key] for key in BASELINES for _ in range(2)]
+    return counts + [count for each in results for count in (each.linked, each.linked_upper_bound)]
+
+
+def row(name: str, draws: Sequence[Counts], records: int) -> str:
+    """One protection's row of the table."""
+    ratios = np.reshape(draws, (len(draws), len(COLUMNS), 2)) / records
+    cells = []
+    for at, figure in enumerate(PUBLISHED[name]):
+        linked, bound = ratios[:, at, 0], ratios[:, at, 1]
+        most = ""
+        if at >= len(BASELINES):
+            most = " *" if (linked == bound).all() else f", at most {bound.mean():.3f}"
+        cells.append(f"{linked.mean():.3f} ({linked.std(ddof=1):.3f}){most} [{figure:g}]")
+    return f"| {name} | " + " | ".join(cells) + " |"
+
+
+def table(draws: Mapping[str, Sequence[Counts]], records: int) -> list[str]:
+    """The lines of the table."""
+    head = ["| protection | " + " | ".join(COLUMNS) + " |", "|---" * (1 + len(COLUMNS)) + "|"]
+    return head + [row(name, each, records) for name, each in draws.items()]
 
 
 def main() -> None:
@@ -57,35 +95,32 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=10, help="draws of the records")
     parser.add_argument("--records", type=int, default=400)
     parser.add_argument("--direction", default="masked-to-original")
-    parser.add_argument("--seconds", type=float, default=15.0, help="time limit of each fit")
+    parser.add_argument("--seconds", type=float, default=20.0, help="time limit of each fit")
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--record", type=Path, help="file for the counts of every draw, beside the page")
     arguments = parser.parse_args()
+    records = arguments.records
     print(
-        f"{arguments.seeds} draws of {arguments.records} Census records, {arguments.direction}, "
+        f"{arguments.seeds} draws of {records} Census records, {arguments.direction}, "
         f"at most {arguments.seconds:g} s a fit. Attributes: the first 4, 5 or 6 of the file."
     )
     print("Mean (standard deviation) of the linkage ratio over the draws; [published].")
     print("'at most' is the mean upper bound of the learned distance, over the draws; * all draws proven.\n")
-    print("| protection | " + " | ".join(COLUMNS) + " |\n|---" + "|---" * len(COLUMNS) + "|")
+    draws: dict[str, list[list[int]]] = {}
     with ProcessPoolExecutor(arguments.processes, mp_context=get_context("spawn")) as pool:
-        for name, published in PUBLISHED.items():
-            draws = [
-                pool.submit(draw, name, seed, arguments.records, arguments.direction, arguments.seconds)
+        for name in PUBLISHED:
+            tasks = [
+                pool.submit(draw, name, seed, records, arguments.direction, arguments.seconds)
                 for seed in range(arguments.seeds)
             ]
-            print_row(name, np.array([task.result() for task in draws]), published)
-
-
-def print_row(name: str, ratios: np.ndarray, published: tuple[float, ...]) -> None:
-    """One protection; `ratios` has shape (draws, distances, 2)."""
-    cells = []
-    for at, figure in enumerate(published):
-        linked, bound = ratios[:, at, 0], ratios[:, at, 1]
-        most = ""
-        if at >= 2:
-            most = " *" if (linked == bound).all() else f", at most {bound.mean():.3f}"
-        cells.append(f"{linked.mean():.3f} ({linked.std(ddof=1):.3f}){most} [{figure:g}]")
-    print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
+            draws[name] = [task.result() for task in tasks]
+            print(row(name, draws[name], records), flush=True)
+    command = shlex.join(["python", *sys.argv]).partition(" --record")[0]
+    stamp = str(stamp_of_today(command, SUBJECTS))
+    print(f"\n{stamp}")
+    if arguments.record is not None:
+        made = {"stamp": stamp, "records": records, "direction": arguments.direction, "draws": draws}
+        arguments.record.write_text(dump_json(made), encoding="utf-8")
 
 
 if __name__ == "__main__":

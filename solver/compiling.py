@@ -95,7 +95,7 @@ def _search(system: BlockSystem) -> None:
     nearest_rows(np.ones(system.rows), np.array([0, system.rows], dtype=np.intp))
     if aggregator.on_simplex and isinstance(system.values, np.ndarray):
         rows, corners = np.arange(system.rows, dtype=np.int32), np.eye(aggregator.dimension)
-        undecided(system.values, system.row_open, system.open_weight, rows, corners)
+        undecided(system.values, system.row_open, system.open_weight, rows, corners, 0.0)
 
 
 def _grow(pair: LinkagePair, aggregator: Aggregator) -> None:

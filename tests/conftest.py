@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import math
 import os
+import signal
+from itertools import count
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from survey_files import write_pair
 
-# The first example of a fresh clone may wait for code to be compiled.
-settings.register_profile("linkrisk", deadline=None)
+# The first example of a fresh clone may wait for code to be compiled, and any of them for a busy machine.
+settings.register_profile("linkrisk", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("linkrisk")
 
 # A busy machine must not put lines of progress into outputs that tests compare.
 os.environ["LINKRISK_PROGRESS"] = "none"
+# A suite in the background of a script has Ctrl-C ignored, and so have the processes that tests start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 pytest.register_assert_rewrite("cli_runs", "fit_runs", "report_pages")
 
@@ -25,3 +31,45 @@ def survey_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write_pair(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+class VirtualTime:
+    """Stands in for `time` in `solver.clock`: every so many questions are a second, and nothing else is.
+
+    Parameters
+    ----------
+    questions : int
+        Questions in a second.
+
+    Attributes
+    ----------
+    asked : int
+        Questions so far.
+    """
+
+    def __init__(self, questions: int) -> None:
+        self._count, self._questions, self.asked = count(1), questions, 0
+
+    def perf_counter(self) -> float:
+        """Seconds since some moment."""
+        self.asked = next(self._count)  # several threads may ask at once
+        return self.asked / self._questions
+
+
+@pytest.fixture
+def virtual_time(monkeypatch: pytest.MonkeyPatch) -> VirtualTime:
+    """Time limits that end a run after the same work on every machine: a second is a hundred questions."""
+    return _pass(VirtualTime(100), monkeypatch)
+
+
+@pytest.fixture
+def still_time(monkeypatch: pytest.MonkeyPatch) -> VirtualTime:
+    """No time passes: what depends on how long something took is as on a machine without end of speed."""
+    return _pass(VirtualTime(10**12), monkeypatch)
+
+
+def _pass(time: VirtualTime, monkeypatch: pytest.MonkeyPatch) -> VirtualTime:
+    """Let this time pass for every clock, and no answer be taken before its search has ended."""
+    monkeypatch.setattr("solver.clock.time", time)
+    monkeypatch.setattr("solver.within_limits._GRACE", math.inf)
+    return time

@@ -171,6 +171,7 @@ def test_every_key_of_the_json_is_explained():
         assert set(keys) <= explained
 
 
+@pytest.mark.usefixtures("still_time")
 @pytest.mark.parametrize("aggregator", ["weighted-mean", "owa", "choquet"])
 def test_the_printed_results_are_those_of_today(aggregator, capsys):
     """Up to the parameters, which may be others of the same count on another machine."""

@@ -185,8 +185,8 @@ class Aggregator(ABC):
     def exact(self, theta: FloatArray) -> FloatArray:
         """`theta` as it is written down: moved by a few roundings, so that `decode` gives true parameters.
 
-        They are in the domain exactly, as rational numbers, up to a common factor, and `encode` gives back
-        the same ones. What is counted of a result, and proved about it, is counted for these.
+        They are in the domain exactly, as rational numbers, up to a common factor, and `encode` reads the
+        same ones. What is counted of a result, and proved about it, is counted for these.
         """
         return theta
 

@@ -190,16 +190,12 @@ class TwoAdditiveChoquet(_KAdditive, SimplexAggregator):
         return np.concatenate([np.clip(single, 0.0, None), np.clip(pair, 0.0, None), high])
 
     def exact(self, theta: FloatArray) -> FloatArray:
-        """Multiples of 2**-52, whose sums and differences are doubles: their Moebius coefficients are exact.
-
-        Of a pair's minimum and maximum only the one with more weight keeps any: both with equal weights are
-        the two attributes.
-        """
+        """Multiples of 2**-52, whose sums and differences are doubles: Moebius coefficients are exact."""
         theta = np.clip(theta, 0.0, None)
-        maxima = theta[-self._pairs[0].size :] if self._pairs[0].size else theta[:0]
-        if not maxima.any():  # nothing is added up
+        many = self._pairs[0].size
+        if not theta[theta.size - many :].any():  # no maxima, so that nothing is added up
             return theta
-        return self._from_moebius(self.moebius(np.round(theta / _GRID) * _GRID))
+        return np.asarray(np.round(theta / _GRID) * _GRID)
 
     def repair(self, theta: FloatArray) -> FloatArray:
         """Clip and normalise, exactly."""

@@ -10,11 +10,13 @@ import pickle
 import signal
 import sys
 import tempfile
+import threading
 import time
 import traceback
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -24,7 +26,7 @@ from formulations.milp import MilpModel
 from solver.backends.background import NOTHING_KNOWN, TICK
 from solver.backends.base import BackendProgress, BackendResult, FloatArray, SolveOptions, Status, Watcher
 from solver.backends.jobs import Job, SolveJob
-from solver.backends.memory import MemoryMeter
+from solver.backends.memory import MemoryMeter, MemoryWatch
 from solver.backends.registry import get_backend
 from solver.clock import Limit
 
@@ -45,8 +47,8 @@ class IsolatedResult:
         What the backend returned in the child.
     peak_memory_bytes : int
         Peak resident memory of the child: the interpreter, the imported packages (about 100 MB), the
-        model's arrays, the optimiser, and the largest program that the optimiser started (CBC). 0 when
-        the child was killed or the system does not tell.
+        model's arrays, the optimiser, and the largest program that the optimiser started (CBC). Of a child
+        that was killed, what it was seen to hold until then. 0 when the system does not tell.
     """
 
     result: BackendResult
@@ -64,7 +66,7 @@ def solve_isolated(
 
     On Ctrl-C the child is asked for what it has, where the backend can be asked, else killed; Ctrl-C
     again kills it. A child that overruns the time limit by `GRACE` seconds is killed. A killed child's
-    result has no solution, and the last bound that it told.
+    result has no solution, the last bound that it told, and the memory that it was seen to hold.
 
     Parameters
     ----------
@@ -91,9 +93,12 @@ def solve_isolated(
 
 def run_isolated(job: Job, watch: Watcher | None = None) -> IsolatedResult:
     """Run any job in a fresh process, as `solve_isolated` runs a backend."""
-    with tempfile.TemporaryDirectory(prefix="linkrisk-") as folder:
+    with tempfile.TemporaryDirectory(prefix="linkrisk-") as folder, contextlib.ExitStack() as held_back:
+        held_back.enter_context(_interrupt_held_back())
         child = _Child(job, folder)
         try:
+            held_back.close()  # a Ctrl-C that came meanwhile is raised here
+            child.hand_over(job)
             return child.wait(watch, ask=job.takes_watcher)
         except KeyboardInterrupt:
             return child.stop(ask=job.takes_watcher)
@@ -103,10 +108,35 @@ def run_isolated(job: Job, watch: Watcher | None = None) -> IsolatedResult:
 
 @contextlib.contextmanager
 def _interrupt_held_back() -> Iterator[None]:
-    """Hold Ctrl-C back: a process started meanwhile never sees it, this one sees it afterwards."""
+    """Hold Ctrl-C back: a process started meanwhile never sees it, this one sees it afterwards.
+
+    The mask is for the child, which inherits it. Here it is not enough: the system hands the signal to any
+    thread that does not block it, and the main thread then handles it.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    if handler is None or threading.current_thread() is not threading.main_thread():
+        with _interrupt_blocked():
+            yield
+        return
+    heard: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _frame: heard.append(number))
+    try:
+        with _interrupt_blocked():
+            yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if heard:
+            signal.raise_signal(signal.SIGINT)
+
+
+@contextlib.contextmanager
+def _interrupt_blocked() -> Iterator[None]:
+    """Block Ctrl-C in this thread and in the processes that it starts."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
+    # Starts with the first process, and then unblocks Ctrl-C, whatever it was before.
+    resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -143,12 +173,19 @@ class _Child:
         self._process: BaseProcess = context.Process(
             target=_run_in_child, args=(far_end, folder), daemon=True
         )
-        with _interrupt_held_back(), _main_module_hidden():
+        with _main_module_hidden():
             self._process.start()
+        assert self._process.pid is not None
+        self._memory = MemoryWatch(self._process.pid)
         far_end.close()
+        self._busy = False
+
+    def hand_over(self, job: Job) -> None:
+        """Send the job."""
         # Protocol 5 writes the arrays as they are; a child that died at once is found out by `wait`.
-        with contextlib.suppress(BrokenPipeError):
+        with contextlib.suppress(ConnectionError):
             self._pipe.send_bytes(pickle.dumps(job, protocol=5))
+        self._busy = True
 
     def wait(self, watch: Watcher | None, *, ask: bool) -> IsolatedResult:
         """Wait for the answer, telling `watch` what is known and keeping the time limit.
@@ -161,6 +198,7 @@ class _Child:
                 if isinstance(answer, IsolatedResult):
                     return answer
                 self._take_note(answer)
+            self._memory.look()
             if watch is not None and watch(self._progress):
                 return self.stop(ask=ask)
         return self._unanswered(Status.NO_SOLUTION, Limit.TIME)
@@ -168,13 +206,15 @@ class _Child:
     def stop(self, *, ask: bool) -> IsolatedResult:
         """Return what the child has when asked to stop, or what is known without asking it."""
         deadline = time.monotonic() + STOP_GRACE
-        with contextlib.suppress(BrokenPipeError, KeyboardInterrupt, RuntimeError):
+        ask = ask and self._busy  # half a job is no job, and what is sent after it is not understood
+        with contextlib.suppress(ConnectionError, KeyboardInterrupt, RuntimeError):
             if ask:
                 self._pipe.send_bytes(b"stop")
             while ask and time.monotonic() < deadline:
                 answer = self._receive() if self._pipe.poll(TICK) else None
                 if isinstance(answer, IsolatedResult):
                     return answer
+                self._memory.look()
         return self._unanswered(Status.INTERRUPTED, Limit.USER)
 
     def _unanswered(self, status: Status, limit: Limit) -> IsolatedResult:
@@ -189,7 +229,7 @@ class _Child:
             backend=self._name,
             version="unknown",
         )
-        return IsolatedResult(result, 0)
+        return IsolatedResult(result, self._memory.look())
 
     def kill(self) -> None:
         """End the child and whatever it started."""

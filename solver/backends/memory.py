@@ -1,4 +1,4 @@
-"""Peak resident memory of this process and of the programs it starts."""
+"""Peak resident memory of a process and of the programs it starts."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ import sys
 import threading
 from pathlib import Path
 
+import psutil
+
 TICK = 0.05
-"""Seconds between two looks at the programs that this process started."""
+"""Seconds between two looks of a process at the programs that it started."""
 
 PROCESSES = Path("/proc")
 
 
 class MemoryMeter:
-    """Measures from its creation on; started programs are looked at until `peak` is called.
+    """Measures this process, and the programs that it starts from now on until `peak` is called.
 
     Linux keeps a peak per process image in ``/proc``. The figure of `resource.getrusage` is used only
     elsewhere: on Linux it survives `exec`, so that a small child of a large parent looks large.
@@ -23,19 +25,50 @@ class MemoryMeter:
     def __init__(self) -> None:
         self._started = 0
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._look_at_started, name="memory meter", daemon=True)
-        if (PROCESSES / "self/status").exists():
+        self._thread = threading.Thread(target=self._look_again, name="memory meter", daemon=True)
+        if _told("self"):
             self._thread.start()
 
     def peak(self) -> int:
         """Bytes: this process's own peak plus the largest of the programs it started; 0 if unknown."""
         self._stop.set()
+        self._look()
         own = peak_of("self")
         return own + self._started if own else _peak_from_usage()
 
-    def _look_at_started(self) -> None:
+    def _look_again(self) -> None:
         while not self._stop.wait(TICK):
-            self._started = max([self._started, *map(peak_of, started_programs())])
+            self._look()
+
+    def _look(self) -> None:
+        self._started = max([self._started, *map(peak_of, started_programs("self"))])
+
+
+class MemoryWatch:
+    """What another process is seen to hold, for when it cannot be asked any more.
+
+    On Linux a look tells the peak since the process began, elsewhere what it holds just then; of the programs
+    that it started, only those that run at a look are known.
+
+    Parameters
+    ----------
+    process : int
+        Its identifier.
+    """
+
+    def __init__(self, process: int) -> None:
+        self._process = process
+        self._own = self._started = 0
+
+    def look(self) -> int:
+        """Bytes seen so far: the process's own most plus the most of one program it started; 0 if unknown."""
+        name = str(self._process)
+        if _told(name):
+            own, started = peak_of(name), [peak_of(each) for each in started_programs(name)]
+        else:
+            own, started = _held_now(self._process)
+        self._own, self._started = max(self._own, own), max([self._started, *started])
+        return self._own + self._started
 
 
 def peak_of(process: str) -> int:
@@ -47,13 +80,26 @@ def peak_of(process: str) -> int:
     return 0
 
 
-def started_programs() -> list[str]:
+def started_programs(process: str) -> list[str]:
     """Identifiers of the processes that this one started and that still run."""
     found: list[str] = []
-    for listed in PROCESSES.glob("self/task/*/children"):
+    for listed in PROCESSES.glob(f"{process}/task/*/children"):
         with contextlib.suppress(OSError):
             found += listed.read_text().split()
     return found
+
+
+def _told(process: str) -> bool:
+    return (PROCESSES / process / "status").exists()
+
+
+def _held_now(process: int) -> tuple[int, list[int]]:
+    """Resident bytes of a process, and of each program that it started, on any system."""
+    with contextlib.suppress(psutil.Error):
+        asked = psutil.Process(process)
+        children = asked.children(recursive=True)
+        return int(asked.memory_info().rss), [int(child.memory_info().rss) for child in children]
+    return 0, []
 
 
 def _peak_from_usage() -> int:

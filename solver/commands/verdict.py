@@ -128,9 +128,11 @@ def quoted(name: str) -> str:
     return name if plain and name else json.dumps(name)
 
 
-def coverage(verdict: Verdict, fit: Mapping[str, Any]) -> str:
-    """Which parts of the JSON of a fit were checked, and which were not."""
+def coverage(verdict: Verdict, fit: Mapping[str, Any], alignment: str) -> str:
+    """Which parts of the JSON of a fit were checked, and which were not; `alignment` is that of the files."""
     checked = [*_CHECKED, *(key for key in _EXPECTED if verdict.setting.share)]
+    if fit.get("alignment") == alignment:
+        checked.append("alignment")
     checked = [key for key in checked if key in fit]
     unchecked = [key for key in fit if key not in (*checked, *_PROBLEM)]
     if verdict.euclid:

@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     except RejectedError as error:
         return _rejected(error)
     print(_checked(verdict, time.perf_counter() - began))
-    print(f"of {arguments.fit}: {coverage(verdict, fit)}")
+    print(f"of {arguments.fit}: {coverage(verdict, fit, files.alignment)}")
     return 0
 
 

@@ -188,9 +188,15 @@ def check_euclid(fit: Fields, rows: Rows) -> bool:
     if not isinstance(baselines, dict) or baselines.get("euclid") is None:
         return False
     told = fit.inner("baselines").real("euclid")
-    records = replace(rows.records, differences="squared")
-    family = WeightedMean(rows.family.attributes)
-    linked = linked_blocks(Rows(records, family), [Fraction(1)] * family.dimension)
+    family: Family = rows.family
+    # A quadratic form has ties of its own; to all other families it is a mean of squared differences.
+    if isinstance(family, QuadraticForm):
+        linked = linked_blocks(rows, [Fraction(value) for value in family.unit])
+    else:
+        family = WeightedMean(family.attributes)
+        squared = Rows(replace(rows.records, differences="squared"), family)
+        linked = linked_blocks(squared, [Fraction(1)] * family.dimension)
+    records = rows.records
     weight = sum((records.weight(block) for block, is_linked in enumerate(linked) if is_linked), Fraction(0))
     _demand_close(told, float(weight), f"{fit.where}, baselines, euclid")
     return True

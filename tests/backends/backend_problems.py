@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 from scipy import sparse
 
 from formulations.milp import MilpModel
+from solver.backends.base import BackendProgress, BackendResult, Status
 
 INF = float("inf")
+PATIENCE = 600.0
+"""Seconds after which what should have ended is given up. No outcome hangs on it but that of a fault."""
 
 
 def make(
@@ -142,3 +146,28 @@ def enumerate_binary(model: MilpModel) -> float:
     """Least objective over all 0-1 points; inf when none is feasible."""
     points = (np.array(point, dtype=float) for point in product((0.0, 1.0), repeat=model.shape[1]))
     return min((model.value(point) for point in points if model.violation(point) < 1e-9), default=INF)
+
+
+def planted_split(rows: int, columns: int, seed: int = 0) -> tuple[MilpModel, np.ndarray]:
+    """As hard as `market_split`, but with a perfect split known: 7, which its bound shows at once."""
+    model = market_split(rows, columns, seed)
+    customers = np.random.default_rng(seed + 1).permutation(np.arange(columns) % 2).astype(float)
+    values = np.concatenate([customers, np.zeros(2 * rows)])
+    half = model.matrix @ values
+    return replace(model, row_lower=half, row_upper=half.copy()), values
+
+
+def knows_both(progress: BackendProgress) -> bool:
+    """Whether a solve of `market_split` has a solution, and the bound that it stays at."""
+    return progress.objective < INF and progress.bound > 6.999
+
+
+def check_market_split(result: BackendResult, model: MilpModel) -> None:
+    """What holds however far the search for the best market split has come, as it has not come to its end."""
+    assert result.status in (Status.FEASIBLE, Status.NO_SOLUTION, Status.INTERRUPTED)
+    assert result.bound <= 7 + 1e-6
+    assert (result.values is None) == (result.objective is None)
+    if result.values is not None:
+        assert model.violation(result.values) < 1e-5
+        assert result.objective == model.value(result.values)
+        assert result.bound < result.objective

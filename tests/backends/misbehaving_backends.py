@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import time
 from typing import ClassVar
@@ -11,6 +12,8 @@ import numpy as np
 
 from formulations.milp import MilpModel
 from solver.backends.base import Backend, BackendProgress, BackendResult, SolveOptions, Watcher
+
+GREED = 200 * 2**20
 
 
 class Misbehaving(Backend):
@@ -55,6 +58,32 @@ class Deaf(Misbehaving):
         print("more of it", file=sys.stderr)
         watch(BackendProgress(5.0, 3.0))
         time.sleep(600)
+        raise AssertionError
+
+
+class Greedy(Misbehaving):
+    """Takes `GREED` bytes, says so, and never looks at its limit; nor does the program that it started."""
+
+    name: ClassVar[str] = "greedy"
+
+    def solve(
+        self,
+        model: MilpModel,  # noqa: ARG002
+        options: SolveOptions,  # noqa: ARG002
+        *,
+        start: np.ndarray | None = None,  # noqa: ARG002
+        watch: Watcher | None = None,
+    ) -> BackendResult:
+        assert watch is not None
+        taken = np.ones(GREED, dtype=np.uint8)
+        script = f"x = b'1' * {GREED}; print(flush=True); input()"
+        with subprocess.Popen(
+            [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        ) as program:
+            assert program.stdout is not None
+            program.stdout.readline()
+            watch(BackendProgress(5.0, float(taken[-1])))
+            program.wait()
         raise AssertionError
 
 

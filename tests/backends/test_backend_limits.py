@@ -13,9 +13,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from backend_problems import big_m, knapsack, market_split
+from backend_problems import (
+    PATIENCE,
+    big_m,
+    check_market_split,
+    knapsack,
+    knows_both,
+    market_split,
+    planted_split,
+)
 
-from solver.backends.base import BackendProgress, BackendResult, SolveOptions, Status
+from solver.backends.base import BackendProgress, SolveOptions, Status
 from solver.backends.registry import available_backends, get_backend
 from solver.clock import Limit
 
@@ -31,18 +39,14 @@ def test_capabilities_are_as_documented():
 
 @pytest.mark.parametrize("name", BACKENDS)
 def test_time_limit_is_never_a_proof(name):
+    """However late it is noticed, and whatever has been found until then."""
     model = market_split(5, 40)
-    began = time.perf_counter()
     result = get_backend(name).solve(model, SolveOptions(time_limit=1.0))
-    assert time.perf_counter() - began < 4
     assert result.limit is Limit.TIME
-    assert result.status is Status.FEASIBLE
-    assert result.values is not None
-    assert model.violation(result.values) < 1e-5
-    # The optimum is at least the constant, 7, and no solution is that good so soon.
-    assert 0 <= result.bound <= 7 + 1e-6
-    assert result.gap > 1
-    assert result.build_seconds + result.solve_seconds == pytest.approx(1.0, abs=2.0)
+    assert result.status is not Status.INTERRUPTED
+    check_market_split(result, model)
+    assert result.build_seconds >= 0
+    assert result.solve_seconds >= 0
 
 
 @pytest.mark.parametrize("name", BACKENDS)
@@ -59,24 +63,21 @@ def test_pulp_itself_would_call_a_time_limit_optimal():
     from solver.backends.pulp_model import make_pulp_model
 
     problem = make_pulp_model(market_split(5, 40)).problem
-    problem.solve(pulp.HiGHS(msg=False, timeLimit=0.5))
+    for seconds in (0.5 * 2**doubled for doubled in range(10)):
+        problem.solve(pulp.HiGHS(msg=False, timeLimit=seconds))
+        if problem.variables()[0].varValue is not None:  # it has found a solution in that time
+            break
     assert pulp.LpStatus[problem.status] == "Optimal"
 
 
-@pytest.fixture(scope="module")
-def long_run() -> BackendResult:
-    return get_backend("pulp-cbc").solve(market_split(5, 40), SolveOptions(time_limit=3.0))
-
-
 @pytest.mark.parametrize("name", STARTED)
-def test_start_point_is_the_first_solution(name, long_run):
-    # What comes back after a short time is never worse than the result of a long run that it starts from.
-    model = market_split(5, 40)
-    result = get_backend(name).solve(model, SolveOptions(time_limit=0.3), start=long_run.values)
-    assert result.objective is not None
-    assert result.objective <= long_run.objective + 1e-6
-    without = get_backend(name).solve(model, SolveOptions(time_limit=0.3))
-    assert without.objective is None or without.objective >= result.objective
+def test_a_start_point_is_used(name):
+    """With the perfect split known there is nothing left to do; without it there are hours of work."""
+    model, values = planted_split(5, 40)
+    result = get_backend(name).solve(model, SolveOptions(time_limit=PATIENCE), start=values)
+    assert (result.status, result.limit) == (Status.OPTIMAL, None)
+    assert result.objective == pytest.approx(7.0)
+    np.testing.assert_allclose(result.values, values, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", BACKENDS)
@@ -94,18 +95,17 @@ def test_watcher_sees_the_bounds_and_stops_the_solve(name):
 
     def watch(progress: BackendProgress) -> bool:
         seen.append(progress)
-        return len(seen) == 6
+        return knows_both(progress) and len(seen) > 5
 
-    result = get_backend(name).solve(model, SolveOptions(time_limit=30), watch=watch)
+    result = get_backend(name).solve(model, SolveOptions(time_limit=PATIENCE), watch=watch)
     assert (result.status, result.limit) == (Status.INTERRUPTED, Limit.USER)
-    assert result.solve_seconds < 10
-    assert len(seen) == 6
-    assert result.values is not None
+    check_market_split(result, model)
     assert result.objective is not None
     assert result.objective <= seen[-1].objective + 1e-6
     assert seen[-1].bound == pytest.approx(7.0, abs=1e-3)
     objectives = [progress.objective for progress in seen]
     assert objectives == sorted(objectives, reverse=True)
+    assert not any(knows_both(progress) for progress in seen[5:-1])
 
 
 @pytest.mark.parametrize("name", WATCHED)
@@ -115,21 +115,24 @@ def test_an_exception_of_the_watcher_stops_the_solve_and_is_raised(name):
 
     began = time.perf_counter()
     with pytest.raises(LookupError, match="from the watcher"):
-        get_backend(name).solve(market_split(5, 40), SolveOptions(time_limit=30), watch=watch)
-    assert time.perf_counter() - began < 10
+        get_backend(name).solve(market_split(5, 40), SolveOptions(time_limit=PATIENCE), watch=watch)
+    assert time.perf_counter() - began < PATIENCE
 
 
 INTERRUPTED = """
     import sys
     sys.path.insert(0, {folder!r})
-    from backend_problems import market_split
+    from backend_problems import PATIENCE, knows_both, market_split
     from solver.backends.base import SolveOptions
     from solver.backends.registry import get_backend
 
-    backend = get_backend({name!r})
-    backend.version()
-    print("started", flush=True)
-    result = backend.solve(market_split(5, 40), SolveOptions(time_limit=60))
+    def watch(progress):
+        if knows_both(progress):
+            print("found", flush=True)
+        return False
+
+    options = SolveOptions(time_limit=PATIENCE)
+    result = get_backend({name!r}).solve(market_split(5, 40), options, watch=watch)
     print(result.status, result.limit, result.objective is not None, result.bound, flush=True)
 """
 
@@ -143,12 +146,11 @@ def test_interrupt_returns_the_solution_and_the_bound(name):
         [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     assert process.stdout is not None
-    assert process.stdout.readline() == "started\n"
-    time.sleep(1.0)
+    assert process.stdout.readline() == "found\n"
     process.send_signal(signal.SIGINT)
-    output, errors = process.communicate(timeout=20)
+    output, errors = process.communicate(timeout=PATIENCE)
     assert errors == ""
-    status, limit, has_solution, bound = output.split()
+    status, limit, has_solution, bound = output.replace("found\n", "").split()
     assert (status, limit, has_solution) == ("interrupted", "user", "True")
     assert float(bound) == pytest.approx(7.0, abs=1e-3)
     assert process.returncode == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -20,7 +21,10 @@ from solver.engines.base import CoreProof, Proof
 from solver.fitting import fit
 from solver.problem import Problem, ProblemOptions, make_problem
 from solver.searching import problem_system
-from solver.verification.verify import demand_fit, verify
+from solver.verification.cores import Rows
+from solver.verification.families import family_of
+from solver.verification.records import make_records
+from solver.verification.verify import demand_fit, fit_setting, verify
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,12 @@ class Certified:
     fitted: dict[str, Any]
     certificate: dict[str, Any]
     optimum: float
+
+    def rows(self) -> Rows:
+        """The exact rows of the problem."""
+        setting = fit_setting(self.fitted, "fit")
+        family = family_of(setting.aggregator, len(setting.attributes), setting.k_additive)
+        return Rows(make_records(self.problem.files, setting), family)
 
     def check(self, fitted=None, certificate=None):
         """What `verify` does."""
@@ -119,9 +129,9 @@ def certified(
     direction: str = "masked-to-original",
     rows: int = 7,
     columns: int = 3,
-    seconds: float = 30.0,
+    seconds: float = math.inf,
     standardisation: str = "own",
-    time_limit: float = 20,
+    time_limit: float | None = None,
 ) -> Certified:
     """Fit a small pair, find its optimum by brute force, and write the certificate of that."""
     original, masked = frames(seed, rows, columns)

@@ -63,7 +63,11 @@ def test_what_is_written_is_read_back_as_what_was_counted(case, n):
     aggregator = case.make(n)
     for theta in samples(aggregator, 10, seed=7):
         exact = aggregator.exact(theta)
-        np.testing.assert_array_equal(aggregator.encode(aggregator.decode(exact)), exact)
+        again = aggregator.encode(aggregator.decode(exact))
+        assert aggregator.decode(again) == aggregator.decode(exact)
+        here, there = aggregator.form(again), aggregator.form(exact)
+        np.testing.assert_array_equal(here.parameters, there.parameters)
+        assert here.unit == pytest.approx(there.unit, rel=1e-15)
         np.testing.assert_array_equal(aggregator.exact(exact), exact)
 
 

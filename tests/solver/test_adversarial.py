@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from aggregator_cases import CASES
-from exact_runs import KINDS, every_search, nasty_pair, optimum
+from exact_runs import every_search, nasty_pair, optimum
+from hunting.kinds import KINDS
 
 from formulations.errors import FormulationError
 from solver.linkage.evaluator import Evaluator
 
-QUICK = 5
+QUICK = 3
 LONG = 60
 
 

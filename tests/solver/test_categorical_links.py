@@ -76,7 +76,7 @@ def test_a_proven_result_is_the_exact_optimum_and_is_verified(case, direction, a
     reference = mixed.reference(*files, direction, aware=aware)
     best = plain.optimum(reference, case.family(3))
     assert best == pytest.approx(plain.optimum(reference, case.family(3), 1e-4))
-    result = fit(*files, engine="exact", time_limit=20, certificate=True, **options)
+    result = fit(*files, engine="exact", time_limit=None, certificate=True, **options)
     assert result.status == "optimal"
     assert result.linked == best
     content = json.loads(result.to_json())
@@ -91,7 +91,7 @@ def test_a_proven_result_is_the_exact_optimum_and_is_verified(case, direction, a
 def certified(aware=True):
     """A fit with some impossible partners, its certificate and its files."""
     files = mixed.frames(5, 30)
-    options = mixed.options(aware, time_limit=20, certificate=True)
+    options = mixed.options(aware, time_limit=None, certificate=True)
     result = fit(*files, **options)
     problem = make_problem(*files, ProblemOptions(**mixed.options(aware)))
     return json.loads(result.to_json()), json.loads(json.dumps(result.certificate)), problem
@@ -147,7 +147,7 @@ def test_a_certificate_of_impossible_partners_is_checked():
 def test_growing_rows_find_the_same_optimum(label, aware, monkeypatch):
     case = BY_LABEL[label]
     files = mixed.frames(8, 40)
-    options = mixed.options(aware, aggregator=case.name, time_limit=20, **case.options)
+    options = mixed.options(aware, aggregator=case.name, time_limit=None, **case.options)
     whole = fit(*files, **options)
     monkeypatch.setattr("solver.searching.MOST_REDUCED", 0)
     monkeypatch.setattr("solver.searching.MOST_UNREDUCED", 0)
@@ -219,16 +219,16 @@ def test_baselines_with_categories():
 
 def test_nominal_attributes_alone_link_by_agreement():
     original = pd.DataFrame({"a": list("pqrp"), "b": ["1", "1", "2", "2"]})
-    result = fit(original, original, nominal=["a", "b"], time_limit=5)
+    result = fit(original, original, nominal=["a", "b"], time_limit=None)
     assert (result.linked, result.proven) == (4, True)
     assert plainly(result.to_dict()["baselines"]["euclid"]) == 4
     masked = original.assign(a=list("pprp"))
-    assert fit(original, masked, nominal=["a", "b"], time_limit=5).linked == 2
+    assert fit(original, masked, nominal=["a", "b"], time_limit=None).linked == 2
 
 
 def test_signed_differences_are_refused_and_absolute_ones_are_the_default():
     files = mixed.frames(13)
-    result = fit(*files, aggregator="mahalanobis", time_limit=5, **mixed.options(False))
+    result = fit(*files, aggregator="mahalanobis", time_limit=None, **mixed.options(False))
     assert result.to_dict()["differences"] == "absolute"
     with pytest.raises(Exception, match="differences of categories have no sign") as caught:
         fit(*files, aggregator="mahalanobis", differences="signed", **mixed.options(False))
@@ -240,7 +240,7 @@ def test_signed_differences_are_refused_and_absolute_ones_are_the_default():
 
 def test_parameters_are_applied_to_a_file_with_other_nominal_categories():
     files = mixed.frames(14, 30)
-    content = json.loads(fit(*files, time_limit=5, **mixed.options(False)).to_json())
+    content = json.loads(fit(*files, time_limit=None, **mixed.options(False)).to_json())
     others = tuple(frame.assign(town=[f"new {name}" for name in frame["town"]]) for frame in files)
     assert evaluate(*others, parameters=content).linked == content["linked"]
 

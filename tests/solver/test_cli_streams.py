@@ -26,8 +26,8 @@ pty = pytest.importorskip("pty", reason="no pseudo-terminals on this system")
 ROOT = Path(__file__).parents[2]
 SOLVER = [sys.executable, "-m", "solver"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "FORCE_COLOR": "1"}
-PATIENCE = 60
-"""Seconds after which a process that should have ended is given up."""
+PATIENCE = 600
+"""Seconds after which a process that should have ended is given up. Only a fault takes so long."""
 
 
 def start(*argv: str, **streams) -> subprocess.Popen:
@@ -234,14 +234,13 @@ def test_ctrl_c_stops_compare_with_what_it_has():
         "compare", "--margin", "0.2", "--no-start", "--backends", "highs,scipy", "--json", "out.json"
     )
     terminal.wait_for("solving on highs")
-    time.sleep(3)  # let it find something
     terminal.press_ctrl_c()
     code, printed = terminal.end()
     assert code == 0
     assert "0 of 1 claim a proof; no two contradict each other" in printed
     (row,) = json.loads(Path("out.json").read_text(encoding="utf-8"))["backends"]
     assert (row["backend"], row["status"], row["limit"]) == ("highs", "interrupted", "user")
-    assert row["linked_upper_bound"] <= 400
+    assert row["linked_upper_bound"] is None or row["linked_upper_bound"] <= 400
 
 
 class Screen:
@@ -249,6 +248,7 @@ class Screen:
 
     def __init__(self, *, broken: bool = False, terminal: bool = True) -> None:
         self.written, self.broken, self.terminal = "", broken, terminal
+        self.drawings = threading.Semaphore(0)
 
     def isatty(self) -> bool:
         return self.terminal
@@ -260,9 +260,15 @@ class Screen:
         pass
 
     def write(self, text: str) -> None:
+        self.drawings.release()
         if self.broken:
             raise OSError
         self.written += text
+
+    def wait(self, drawings: int) -> None:
+        """Until the line has been drawn so many times more."""
+        for _ in range(drawings):
+            assert self.drawings.acquire(timeout=PATIENCE)
 
 
 def test_no_error_stream_no_progress(monkeypatch):
@@ -307,42 +313,41 @@ def test_short_work_leaves_no_line_in_a_log(monkeypatch):
     assert log.written == ""
 
 
-def test_the_line_fits_the_terminal_and_its_clock_runs_by_itself():
+def drawn(progress: EngineProgress, drawings: int = 1) -> tuple[Screen, list[str]]:
+    """A terminal on which a line was drawn, and the last drawings, made after the line was told this."""
     screen = Screen()
     line = ProgressLine(screen, "reading")
-    line.report(EngineProgress(1.0, 374.0, 381.5, "solve"))
-    time.sleep(0.8)
+    line.report(progress)
+    while screen.drawings.acquire(blocking=False):
+        pass
+    screen.wait(1 + drawings)  # the first may have been under way
     line.close()
     shown = [part for part in screen.written.split("\r") if part.strip()]
+    return screen, shown[-drawings:]
+
+
+def test_the_line_fits_the_terminal_and_its_clock_runs_by_itself():
+    screen, shown = drawn(EngineProgress(1.0, 374.0, 381.5, "solve"), drawings=3)
     assert {len(part) for part in shown} == {79}
-    assert len(shown) >= 2
-    assert len(set(shown)) == len(shown)
+    assert len(set(shown)) == len(shown) == 3
     words = "proving: linked 374, at most 381.5  (Ctrl-C: stop with this)"
     assert all(part[10:].rstrip() == words for part in shown)
     assert screen.written.endswith("\r" + " " * 79 + "\r")
 
 
 def test_the_line_says_the_gap_and_how_much_was_done():
-    screen = Screen()
-    line = ProgressLine(screen, "reading")
-    line.report(EngineProgress(1.0, 352.0, 354.0, "hitting sets", "1085 cores"))
-    time.sleep(0.4)
-    line.close()
-    words = "proving: linked 352, at most 354, gap 2, 1085 cores  (Ctrl-C stops)"
-    assert screen.written.split("\r")[1][10:].rstrip() == words
+    _, (shown,) = drawn(EngineProgress(1.0, 352.0, 354.0, "hitting sets", "1085 cores"))
+    assert shown[10:].rstrip() == "proving: linked 352, at most 354, gap 2, 1085 cores  (Ctrl-C stops)"
 
 
 @pytest.mark.parametrize("phase", ["attack", "build", "solve"])
 def test_the_advice_is_not_cut_off_on_80_columns(phase):
-    screen = Screen()
-    line = ProgressLine(screen, "reading")
-    line.report(EngineProgress(1.0, 123456.25, 234567.25, phase))
-    time.sleep(0.4)
-    line.close()
-    assert screen.written.split("\r")[1].rstrip().endswith("(Ctrl-C: stop with this)")
+    _, (shown,) = drawn(EngineProgress(1.0, 123456.25, 234567.25, phase))
+    assert shown.rstrip().endswith("(Ctrl-C: stop with this)")
 
 
 def test_a_terminal_that_goes_away_costs_only_the_line():
-    line = ProgressLine(Screen(broken=True), "reading")
-    time.sleep(0.4)
+    screen = Screen(broken=True)
+    line = ProgressLine(screen, "reading")
+    screen.wait(1)
     line.close()

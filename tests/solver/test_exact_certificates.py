@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from aggregator_cases import CASES, LABELS
-from exact_runs import KINDS, files, start
+from exact_runs import files, start
+from hunting.kinds import KINDS
 
 from formulations.errors import FormulationError
 from solver.answers import records_table
@@ -31,7 +32,7 @@ def problem_of(case, original, masked, **options):
 
 def run_of(problem, search):
     """A run of the engine or of hitting sets alone, and what its bound rests on."""
-    made = start(problem.pair, problem.aggregator, seconds=20.0)
+    made = start(problem.pair, problem.aggregator)
     made.system = problem_system(problem)
     if search == "engine":
         return made, ExactEngine().run(made.system, made.record, made.evaluator, EngineOptions()).proof

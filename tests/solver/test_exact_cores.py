@@ -28,7 +28,7 @@ everywhere = pytest.mark.parametrize(
 )
 
 
-def finder_of(pair, aggregator, kind, seconds=20.0):
+def finder_of(pair, aggregator, kind, seconds=None):
     system = block_system(pair, aggregator)
     return kind(system, Scorer(system), Clock(seconds))
 

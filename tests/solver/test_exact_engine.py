@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -56,7 +54,7 @@ def test_twelve_records_on_four_attributes(case):
     system = made.system
     # Brute force over all sets would take long; that no larger set is possible is what the bound says,
     # and the big-C program on another optimiser says so too, but for its margin.
-    other = start(pair, case.make(4), seconds=3.0)
+    other = start(pair, case.make(4), seconds=3.0)  # whatever it has found by then must agree
     backend = "scip" if "scip" in available_backends() else "highs"
     MilpEngine().run(system, other.record, other.evaluator, EngineOptions(backend=backend))
     assert other.record.linked <= made.record.bound
@@ -65,6 +63,7 @@ def test_twelve_records_on_four_attributes(case):
 
 
 @everywhere
+@pytest.mark.usefixtures("virtual_time")
 def test_no_attack_exceeds_the_bound(case):
     pair = make_pair(*files(11, 40, 3, 0.8))
     aggregator = case.make(3)
@@ -86,7 +85,7 @@ def test_the_dimensions_of_trees():
 
 def test_richer_aggregators_never_link_less():
     pair = default_pair()
-    options = {"attributes": list(pair.attributes), "engine": "exact"}
+    options = {"attributes": list(pair.attributes), "engine": "exact", "time_limit": None}
     names = ("weighted-mean", "choquet")
     mean, choquet = (fit(pair.original, pair.masked, aggregator=name, **options) for name in names)
     assert mean.proven
@@ -140,10 +139,9 @@ def frames(seed, n, attributes, noise=0.9):
 
 
 @pytest.mark.parametrize("aggregator", ["weighted-mean", "choquet", "mahalanobis"])
+@pytest.mark.usefixtures("virtual_time")
 def test_a_time_limit_leaves_a_valid_interval(aggregator):
-    began = time.perf_counter()
     result = fit(*frames(7, 150, 6), aggregator=aggregator, engine="exact", time_limit=1.0)
-    assert time.perf_counter() - began < 20.0  # with what is compiled first
     assert result.status == "feasible"
     assert result.limit == Limit.TIME.value
     assert result.linked < result.linked_upper_bound <= 150
@@ -156,7 +154,7 @@ def test_a_time_limit_leaves_a_valid_interval(aggregator):
 def test_it_stops_when_asked_to(case, moment):
     """The user's Ctrl-C sets the clock's flag; whatever runs then ends, with a valid interval."""
     pair = make_pair(*files(7, 16, 3, 1.2))
-    made = start(pair, case.make(3), seconds=20.0)
+    made = start(pair, case.make(3))
 
     def stop(progress):
         if progress.phase == moment:

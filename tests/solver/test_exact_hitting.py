@@ -238,14 +238,26 @@ def test_every_core_of_a_search_has_a_proof():
 
 
 def test_branching_stops_in_time_and_goes_on():
-    pair = make_pair(*files(7, 60, 4, 0.9))
-    made = start(pair, BY_LABEL["choquet"].make(4), seconds=60.0)
+    pair = make_pair(*files(4, 30, 3, 1.0))
+    made = start(pair, BY_LABEL["choquet"].make(3))
     search = HittingSearch(made.system, made.record, made.evaluator, 0)
     search.branch(made.record.clock.seconds)
     assert not search.master.cores  # there was no time for any
-    search.branch(made.record.clock.seconds + 0.5)
-    assert made.record.clock.seconds < 30.0
+    assert not made.record.proven
+    search.branch(np.inf)
     assert search.master.cores
+    assert made.record.proven
+
+
+def test_a_core_that_another_thread_tells_first_is_missed_all_the_same():
+    """Else the search ends where two threads find the same core at the same time."""
+    made = start(make_pair(*files(3, 9, 3, 1.4)), BY_LABEL["choquet"].make(3))
+    search = HittingSearch(made.system, made.record, made.evaluator, 0)
+    point, _ = CoveringProgram(search.master).solve()  # knows no core
+    for _ in range(100):
+        assert search._separate(search._finders[0], point)
+    search.branch(np.inf)
+    assert made.record.proven
 
 
 # ---------------------------------------------------------------- swaps
@@ -294,3 +306,18 @@ def test_a_walk_that_gets_nowhere_goes_on_from_what_was_offered(monkeypatch):
     for _ in range(40):
         found = search.step()
         assert found is None or scorer.exact_weight(found) >= scorer.exact_weight(high)
+
+
+@everywhere
+def test_a_core_that_another_thread_is_first_to_find_does_not_end_the_search(case, monkeypatch):
+    """It is no news to the one that comes second, whose point has to learn it all the same."""
+    add = HittingSet.add
+
+    def late(master, core, proof):
+        assert add(master, core, proof) is not None
+        return False
+
+    monkeypatch.setattr(HittingSet, "add", late)
+    monkeypatch.setattr(HittingSearch, "all_pairs", lambda *_: None)
+    made = hitting_sets(make_pair(*files(0, 7, 2)), case.make(2))
+    assert made.record.proven

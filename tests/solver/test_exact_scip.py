@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif("scip" not in available_backends(), reason="SCIP
 
 def by_scip(pair, aggregator):
     """The big-C model with the tightest constants, solved to the end."""
-    made = start(pair, aggregator, seconds=20.0)
+    made = start(pair, aggregator)
     MilpEngine().run(made.system, made.record, made.evaluator, EngineOptions(backend="scip", margin=1e-6))
     return made.record
 

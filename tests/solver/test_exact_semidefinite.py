@@ -29,7 +29,7 @@ def system():
     return block_system(pair, BY_LABEL["mahalanobis"].make(ATTRIBUTES))
 
 
-def finder_of(system, seconds=60.0):
+def finder_of(system, seconds=None):
     return SemidefiniteCoreFinder(system, Scorer(system), Clock(seconds))
 
 

@@ -87,6 +87,7 @@ def test_the_result_reads_well():
 
 
 @everywhere
+@pytest.mark.usefixtures("still_time")
 def test_the_same_seed_gives_the_same_result(case):
     files = frames(9, 15)
     first, second = (solve(case, files, options=EngineOptions(seed=7)) for _ in range(2))
@@ -95,6 +96,7 @@ def test_the_same_seed_gives_the_same_result(case):
     assert first.details["seed"] == 7
 
 
+@pytest.mark.usefixtures("still_time")
 @pytest.mark.parametrize(
     ("engine", "phases"),
     [

@@ -234,7 +234,7 @@ def test_a_step_that_does_not_look_at_the_clock_costs_no_answer(ending, monkeypa
     """The answer is what was known when the limit came; the step may end when it likes."""
     release, reached = threading.Event(), threading.Event()
 
-    def deaf(self, system, record, evaluator, options):
+    def deaf(_self, _system, record, _evaluator, _options):
         record.tighten(record.bound - 1.0)
         reached.set()
         release.wait()

@@ -36,7 +36,7 @@ def pair_of(seed, n=6, attributes=3, noise=0.8, **options):
     return make_pair(original, masked, **options)
 
 
-def run(pair, aggregator, *, attacked=False, seconds=30.0, reduce=True, **options):
+def run(pair, aggregator, *, attacked=False, seconds=None, reduce=True, **options):
     """Run the engine alone, from equal weights, or after the attack."""
     system = block_system(pair, aggregator, reduce=reduce)
     evaluator = Evaluator(pair, 1)

@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from formulations.aggregators import Domain
 from formulations.block_system import BlockSystem
 from solver.clock import Clock
 from solver.engines.base import CoreProof
 from solver.engines.exact.polish import Polished, polished
-from solver.engines.linear import row_entries
+from solver.engines.exact.rounding import rounding_error
 from solver.engines.repair import Multipliers, WidestMargin
 from solver.engines.scoring import STRICT, Scorer
 from solver.linkage.evaluator import Evaluator
@@ -27,9 +28,6 @@ from solver.linkage.evaluator import Evaluator
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 Core = frozenset[int]
-
-ROUNDING = 1e-14
-"""More than the rounding error of a combination of rows of unit length with multipliers that sum to one."""
 
 _MOST_CUT_ROUNDS = 25
 MOVED = 100.0
@@ -100,7 +98,6 @@ class LinearCoreFinder(CoreFinder):
         self._program = WidestMargin(system, scorer, clock)
         self._evaluator = Evaluator(system.pair)
         self._domain = system.aggregator.domain()
-        self._by_column = sparse.csr_array(self._domain.matrix.T)
 
     def ask(self, blocks: IndexArray) -> Answer:
         """Solve, and cut the relaxed domain where the answer lies outside the true one."""
@@ -152,26 +149,44 @@ class LinearCoreFinder(CoreFinder):
             if used.size == 0 or total <= 0.0:
                 break
             proof = CoreProof(rows[used], given.rows[used] / total, -given.domain / total)
-            combined = self._combined(proof) + self._program.cuts.T @ (given.cuts / total)
-            # Large multipliers of the domain would round more than unit rows do.
-            size = max(1.0, float(np.abs(proof.domain).sum() + given.cuts.sum() / total))
-            if self._largest(combined, proof.domain) < -ROUNDING * size:
+            combined = Combination(self.system.part(proof.rows), proof.multipliers)
+            cuts = Combination(sparse.csr_array(self._program.cuts), given.cuts / total)
+            if largest(self._domain, (combined, cuts), proof.domain) <= 0.0:
                 return self.proved(proof)
         return Answer()
 
-    def _combined(self, proof: CoreProof) -> FloatArray:
-        """The sum of the rows of a proof times their multipliers."""
-        counts, columns, values = row_entries(self.system.values, proof.rows)
-        shares = values * np.repeat(proof.multipliers, counts)
-        combined = np.bincount(columns, weights=shares, minlength=self.system.aggregator.dimension)
-        return np.asarray(combined, dtype=np.float64)
 
-    def _largest(self, row: FloatArray, multipliers: FloatArray) -> float:
-        """An upper bound of ``row @ theta`` over the domain: weak duality holds for any multipliers."""
-        domain = self._domain
-        allowed = np.where(np.isinf(domain.row_upper), np.minimum(multipliers, 0.0), multipliers)
-        allowed = np.where(np.isinf(domain.row_lower), np.maximum(allowed, 0.0), allowed)
-        upper = np.where(allowed > 0.0, domain.row_upper, domain.row_lower)
-        fixed = float((allowed * np.where(allowed == 0.0, 0.0, upper)).sum())
-        rest = row - self._by_column @ allowed
-        return fixed + float(np.maximum(rest * domain.column_lower, rest * domain.column_upper).sum())
+class Combination(NamedTuple):
+    """Rows of a sparse matrix and a multiplier for each."""
+
+    rows: sparse.csr_array
+    multipliers: FloatArray
+
+
+def largest(domain: Domain, combined: Sequence[Combination], multipliers: FloatArray) -> float:
+    """An upper bound of combinations of rows, added up, over a domain, with what rounding may hide of it.
+
+    Weak duality holds for any multipliers of the domain's rows. For the roundings see
+    `polytope_proofs.largest`, which is the same in compiled code.
+
+    Parameters
+    ----------
+    domain : Domain
+        With finite bounds of all columns.
+    combined : sequence of Combination
+    multipliers : ndarray of float64, shape (domain rows,)
+        Those of a sign for which the row has no bound are left out.
+    """
+    allowed = np.where(np.isinf(domain.row_upper), np.minimum(multipliers, 0.0), multipliers)
+    allowed = np.where(np.isinf(domain.row_lower), np.maximum(allowed, 0.0), allowed)
+    limit = np.where(allowed > 0.0, domain.row_upper, domain.row_lower)
+    fixed = allowed * np.where(allowed == 0.0, 0.0, limit)
+    parts = [*combined, Combination(domain.matrix, -allowed)]
+    rest = sum((part.rows.T @ part.multipliers for part in parts), np.zeros(domain.column_lower.size))
+    spread = sum((abs(part.rows).T @ np.abs(part.multipliers) for part in parts), np.zeros_like(rest))
+    most = np.maximum(np.abs(domain.column_lower), np.abs(domain.column_upper))
+    used = int(np.count_nonzero(allowed))
+    before = rounding_error(1 + sum(part.multipliers.size for part in combined) + used, float(most @ spread))
+    error = rounding_error(1 + used + rest.size, float(np.abs(fixed).sum() + most @ np.abs(rest)))
+    highest = np.maximum(rest * domain.column_lower, rest * domain.column_upper)
+    return float(fixed.sum() + highest.sum()) + before + error

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.engines.exact.hitting_set import VIOLATED, HittingSet, Rows
+from solver.engines.exact.rounding import rounding_error
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -19,7 +20,6 @@ IndexArray = NDArray[np.intp]
 _MOST_AT_ONCE = 200
 _MOST_ROWS = 1_200
 _MOST_IDLE = 20
-_ROUNDING = 1e-12
 _NEARLY = 1e-9
 
 
@@ -90,16 +90,19 @@ class CoveringProgram:
     def _value(self, multipliers: FloatArray) -> float:
         """What these multipliers prove, as any do that are not negative: so rounding cannot hurt it.
 
-        By weak duality, ``weight . x`` is at least ``multipliers . least + (weight - load) . x``.
+        By weak duality, ``weight . x`` is at least ``multipliers . least + (weight - load) . x``. What is
+        left of a weight is rounded with each row that is taken off it, and all is rounded in the last sum.
         """
         load = self._rows.load(multipliers, self._weight.size)
         rest = self._weight - load
-        worth = float(multipliers @ self._rows.least)
-        counts = (rest <= _NEARLY * self._weight) | (
-            self._lower > 0.0
-        )  # else rounding cannot make it negative
-        size = worth + float((load + self._weight)[counts].sum())
-        return worth + float(np.minimum(rest * self._lower, rest * self._upper).sum()) - _ROUNDING * size
+        products = multipliers * self._rows.least
+        free = np.minimum(rest * self._lower, rest * self._upper)
+        # Else rounding cannot make it negative.
+        counts = (rest <= _NEARLY * self._weight) | (self._lower > 0.0)
+        used, touched = int(np.count_nonzero(multipliers)), int(np.count_nonzero(counts))
+        before = rounding_error(1 + used, float((load + self._weight)[counts].sum()))
+        error = rounding_error(1 + used + touched, float(products.sum() + np.abs(free).sum()))
+        return float(products.sum() + free.sum()) - before - error
 
     def _add(self, names: IndexArray, rows: Rows) -> None:
         self._names = np.concatenate([self._names, names])

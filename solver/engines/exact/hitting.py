@@ -30,6 +30,7 @@ BoolArray = NDArray[np.bool_]
 _THRESHOLDS = (1e-6, 0.34, 0.6)
 _PROBES = 8
 _MANY = 1.1
+_MISSED = 0.999
 _SWAP_SHARE = 0.2
 _SWAP_SECONDS = 0.1
 _ALONE = 0.3
@@ -207,7 +208,7 @@ class HittingSearch:
     # ---- cores that the current hitting set misses
 
     def _separate(self, finder: CoreFinder, point: FloatArray) -> bool:
-        """Collect cores among the blocks that a fractional hitting set leaves out; True when one was new."""
+        """Collect cores among the blocks that a fractional hitting set leaves out; True if it misses one."""
         self._point = point
         asked = -1
         for threshold in _THRESHOLDS:
@@ -218,7 +219,10 @@ class HittingSearch:
         return False
 
     def _collect(self, finder: CoreFinder, point: FloatArray, inside: BoolArray) -> bool:
-        """Collect cores among these blocks until the rest can all be linked; True when one was new."""
+        """Collect cores among these blocks until the rest can all be linked; True if one was new or missed.
+
+        One that another thread was first to find is no news, but the point does not know it yet.
+        """
         found = 0
         inside = inside.copy()
         while inside.any() and found < finder.at_once and not self._over:
@@ -232,7 +236,8 @@ class HittingSearch:
                 core = frozenset(np.flatnonzero(inside).tolist())
             else:
                 core, new = self._shrunk(finder, answer, point)
-                found += new
+                # Another thread may have told it since the point was made: it is missed all the same.
+                found += new or float(point[list(core)].sum()) < _MISSED
             # Another core, without the block of this one that the hitting set was nearest to taking.
             inside[max(sorted(core), key=lambda block: (point[block], self._random.random()))] = False
         return found > 0

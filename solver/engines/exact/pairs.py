@@ -14,6 +14,7 @@ from formulations.compiled import kernel
 from solver.clock import Clock
 from solver.engines.base import CoreProof
 from solver.engines.exact.cores import Answer, CoreFinder
+from solver.engines.exact.rounding import rounding_error
 from solver.engines.exact.two_rows import excluding_multiplier
 from solver.engines.scoring import Scorer
 
@@ -35,7 +36,7 @@ def _pairs_of_rows(values: FloatArray, first: IndexArray, block: int, open_pairs
     Also the row of this block, and the multiplier of the other. Block b has the rows ``first[b]`` to
     ``first[b + 1]``; only blocks with ``open_pairs`` are looked at.
     """
-    blocks = first.size - 1
+    blocks, error = first.size - 1, rounding_error(0, 1.0)  # entries of rows of unit length
     own, other = np.full(blocks, -1, dtype=np.intp), np.full(blocks, -1, dtype=np.intp)
     multiplier = np.zeros(blocks)
     for second in range(block + 1, blocks):
@@ -43,7 +44,7 @@ def _pairs_of_rows(values: FloatArray, first: IndexArray, block: int, open_pairs
             continue
         for row in range(first[block], first[block + 1]):
             for rival in range(first[second], first[second + 1]):
-                x = excluding_multiplier(values[row], values[rival])
+                x = excluding_multiplier(values[row], values[rival], error)
                 if x > 0.0:
                     own[second], other[second], multiplier[second] = row, rival, x
                     break

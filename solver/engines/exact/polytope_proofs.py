@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.compiled import kernel
-from solver.engines.exact.cores import NEGLIGIBLE, ROUNDING
+from solver.engines.exact.cores import NEGLIGIBLE
 from solver.engines.exact.polytope import Basis, Columns
+from solver.engines.exact.rounding import rounding_error
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -33,22 +34,40 @@ def violation(columns: Columns, theta: FloatArray) -> Any:
 
 @kernel
 def largest(columns: Columns, chosen: IndexArray, multipliers: FloatArray, domain: FloatArray) -> Any:
-    """An upper bound of a combination of rows over the domain: weak duality holds for any multipliers."""
-    rest, fixed = np.zeros(columns.lower.size), 0.0
+    """An upper bound of a combination of rows over the domain, with what rounding may hide of it.
+
+    Weak duality holds for any multipliers. A product of a multiplier and an entry is rounded once, with each
+    that is added to the same column, and counts as often as the column's bound says. What is left of the
+    column is rounded again when it is multiplied by that bound, and with each column and row of the domain
+    in the last sum.
+    """
+    d = columns.lower.size
+    rest, spread, fixed, size, used = np.zeros(d), np.zeros(d), 0.0, 0.0, 0
     starts, places, values = columns.rows
     for place in range(chosen.size):
         for at in range(starts[chosen[place]], starts[chosen[place] + 1]):
-            rest[places[at]] += multipliers[place] * values[at]
+            part = multipliers[place] * values[at]
+            rest[places[at]] += part
+            spread[places[at]] += abs(part)
     starts, places, values = columns.domain
     for row in range(domain.size):
         if domain[row] == 0.0:
             continue
-        fixed += domain[row] * (columns.row_upper[row] if domain[row] > 0.0 else columns.row_lower[row])
+        used += 1
+        part = domain[row] * (columns.row_upper[row] if domain[row] > 0.0 else columns.row_lower[row])
+        fixed += part
+        size += abs(part)
         for at in range(starts[row], starts[row + 1]):
-            rest[places[at]] -= domain[row] * values[at]
-    for k in range(rest.size):
+            part = domain[row] * values[at]
+            rest[places[at]] -= part
+            spread[places[at]] += abs(part)
+    before = 0.0
+    for k in range(d):
         fixed += max(rest[k] * columns.lower[k], rest[k] * columns.upper[k])
-    return fixed
+        bound = max(abs(columns.lower[k]), abs(columns.upper[k]))
+        before += spread[k] * bound
+        size += abs(rest[k]) * bound
+    return fixed + rounding_error(1 + chosen.size + used, before) + rounding_error(1 + used + d, size)
 
 
 @kernel
@@ -107,6 +126,6 @@ def core_proof(columns: Columns, basis: Basis, block: IndexArray, inside: BoolAr
     if count:
         for negligible in NEGLIGIBLE:
             few, shares, of_rows = _without(chosen, multipliers, domain, count, negligible)
-            if largest(columns, few, shares, of_rows) < -ROUNDING * max(1.0, np.abs(of_rows).sum()):
+            if largest(columns, few, shares, of_rows) <= 0.0:
                 return few, shares, of_rows
     return chosen[:0], multipliers[:0], domain

@@ -41,7 +41,7 @@ def _full(theta: FloatArray, first: IndexArray, second: IndexArray, out: FloatAr
 
 
 @kernel
-def _symmetric(row: FloatArray, first: IndexArray, second: IndexArray, out: FloatArray) -> None:
+def symmetric(row: FloatArray, first: IndexArray, second: IndexArray, out: FloatArray) -> None:
     """The matrix G with ``row @ theta = <G, M>``, into `out`: entries beside the diagonal count twice."""
     for at in range(first.size):
         share = 1.0 if first[at] == second[at] else 0.5
@@ -62,7 +62,7 @@ def largest_eigenvalue(row: FloatArray, first: IndexArray, second: IndexArray) -
     """
     n = first[-1] + 1
     matrix = np.empty((n, n))
-    _symmetric(row, first, second, matrix)
+    symmetric(row, first, second, matrix)
     return np.linalg.eigvalsh(matrix)[-1]
 
 
@@ -231,13 +231,13 @@ def widest_margin(
     t = slack.min() - _OFFSET
     slack -= t
     combine(rows, multipliers, combined)
-    _symmetric(combined, first, second, change)
+    symmetric(combined, first, second, change)
     y = _above_eigenvalues(change) + _OFFSET
     centring = 0.2
     for _ in range(_MOST_STEPS):
         combine(rows, multipliers, combined)
         _full(theta, first, second, primal)
-        _symmetric(y * trace - combined, first, second, dual)
+        symmetric(y * trace - combined, first, second, dual)
         gap = ((primal * dual).sum() + (slack * multipliers).sum()) / (n + many)
         if gap < _SMALLEST_GAP or not factorise(primal, factor):
             break
@@ -264,7 +264,7 @@ def widest_margin(
         longest = _ratio(slack, move, 1.0 / _DAMPING)
         forward = _DAMPING * room(primal, change, longest, trial, factor)
         combine(rows, shift, combined)
-        _symmetric(raise_y * trace - combined, first, second, change)
+        symmetric(raise_y * trace - combined, first, second, change)
         longest = _ratio(multipliers, shift, 1.0 / _DAMPING)
         backward = _DAMPING * room(dual, change, longest, trial, factor)
         theta += forward * side[:size]

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from formulations.compiled import kernel
 from solver.engines.exact.caratheodory import few_multipliers
-from solver.engines.exact.cores import ROUNDING
+from solver.engines.exact.definite import is_definite
 from solver.engines.exact.remembered import put_first
-from solver.engines.exact.semidefinite import combine, largest_eigenvalue, widest_margin
+from solver.engines.exact.rounding import rounding_error
+from solver.engines.exact.semidefinite import combine, largest_eigenvalue, symmetric, widest_margin
 from solver.engines.scoring import STRICT
 
 FloatArray = NDArray[np.float64]
@@ -25,7 +26,6 @@ UNDECIDED, MORE, LINKED, CORE, TOUCHING = range(5)
 
 WIDE, _ANY = 0.5, 0.0
 _ENOUGH = 2.0 * STRICT
-_PROVEN = -2.0 * ROUNDING
 _BARELY = 1e-5
 _SHARES = (0.3, 0.1, 1e-2, 1e-4, 1e-6, 0.0)
 _TOUCHING_SHARES = (1e-2, 1e-4, 1e-6)
@@ -166,6 +166,50 @@ def _largest(rows: Rows, chosen: IndexArray, multipliers: FloatArray) -> Any:
 
 
 @kernel
+def _hidden(many: int, n: int, trace: float) -> float:
+    """What rounding may hide of the largest eigenvalue of a combination of so many rows.
+
+    Entries of the combination are off by a share of the sum of those of the rows, which as matrices have a
+    Frobenius norm of at most one; so is, in that norm, the whole (`rounding.rounding_error`). The test for a
+    definite matrix adds a share of its trace (`definite.is_definite`).
+    """
+    return rounding_error(1 + many, 1.0) + rounding_error(2 + n, trace)
+
+
+@kernel
+def _most_hidden(rows: Rows, many: int) -> float:
+    """The same without the trace being known: of a Frobenius norm of one it is at most the root of n."""
+    n = rows.first[-1] + 1
+    return _hidden(many, n, np.sqrt(n))
+
+
+@kernel
+def excludes(rows: Rows, chosen: IndexArray, multipliers: FloatArray) -> bool:
+    """Whether a combination of rows is nowhere positive on the domain, in spite of all rounding.
+
+    Parameters
+    ----------
+    rows : Rows
+    chosen : ndarray of int, shape (any,)
+    multipliers : ndarray of float64, shape (any,)
+        Positive; they sum to one.
+    """
+    n = rows.first[-1] + 1
+    combined, matrix = np.empty(rows.values.shape[1]), np.empty((n, n))
+    combine(rows.values[chosen], multipliers, combined)
+    symmetric(combined, rows.first, rows.second, matrix)
+    trace = 0.0
+    for k in range(n):
+        trace += abs(matrix[k, k])
+    hidden = _hidden(chosen.size, n, trace)
+    for k in range(n):
+        for m in range(n):
+            matrix[k, m] = -matrix[k, m]
+        matrix[k, k] -= hidden
+    return is_definite(matrix)
+
+
+@kernel
 def fewest(rows: Rows, chosen: IndexArray, multipliers: FloatArray) -> Any:
     """The rows with the largest multipliers that prove a core beyond rounding; none if nothing does.
 
@@ -175,11 +219,11 @@ def fewest(rows: Rows, chosen: IndexArray, multipliers: FloatArray) -> Any:
     multipliers : ndarray of float64, shape (any,)
         Positive; they sum to one.
     """
-    if _largest(rows, chosen, multipliers / multipliers.sum()) < -ROUNDING:
+    if _largest(rows, chosen, multipliers / multipliers.sum()) < 0.0:
         for share in _SHARES:
             used = multipliers > share * multipliers.max()
             few = multipliers[used] / multipliers[used].sum()
-            if _largest(rows, chosen[used], few) < -ROUNDING:
+            if excludes(rows, chosen[used], few):
                 for row in chosen[used]:
                     put_first(rows.remembered[rows.block[row]], row)
                 return chosen[used], few
@@ -232,8 +276,9 @@ def ask(rows: Rows, blocks: IndexArray, active: IndexArray, share: float, most_r
         active = _first_rows(rows, blocks)
     theta, multipliers = np.empty(0), np.empty(0)
     for _ in range(most_rounds):
+        proven = -2.0 * _most_hidden(rows, active.size)
         theta, multipliers = widest_margin(
-            rows.values[active], rows.first, rows.second, _ENOUGH, _PROVEN, share
+            rows.values[active], rows.first, rows.second, _ENOUGH, proven, share
         )
         if not (np.isfinite(theta).all() and np.isfinite(multipliers).all()):
             return UNDECIDED, theta, active, multipliers
@@ -260,7 +305,8 @@ def _touching(rows: Rows, theta: FloatArray, active: IndexArray, multipliers: Fl
         return UNDECIDED, theta, active, multipliers
     for share in _TOUCHING_SHARES:
         used = active[multipliers > share * largest]
-        _, again = widest_margin(rows.values[used], rows.first, rows.second, _ENOUGH, _PROVEN, WIDE)
+        proven = -2.0 * _most_hidden(rows, used.size)
+        _, again = widest_margin(rows.values[used], rows.first, rows.second, _ENOUGH, proven, WIDE)
         if np.isfinite(again).all():
             chosen, few = fewest(rows, used, again)
             if chosen.size:

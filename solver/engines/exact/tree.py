@@ -50,9 +50,11 @@ class _Answer(NamedTuple):
     point: FloatArray
     vertices: list[FloatArray]
     bounds: list[float]
+    inexact: list[float]
 
 
-_Entry = tuple[float, int, FloatArray, _Part]
+_Entry = tuple[float, int, FloatArray, float, _Part]
+"""Negative bound, number, vertices, halvings at a middle that is no double, and the rows of a simplex."""
 
 
 class SimplexTree:
@@ -83,7 +85,9 @@ class SimplexTree:
         self.nodes = 0
         sure = system.sure_weight
         corners = np.eye(system.aggregator.dimension)
-        self._waiting: list[_Entry] = [(-float(self._weight.sum()) - sure, 0, corners, _Part(None, sure))]
+        self._waiting: list[_Entry] = [
+            (-float(self._weight.sum()) - sure, 0, corners, 0.0, _Part(None, sure))
+        ]
         self._count = 1
 
     def run(self, until: float) -> None:
@@ -100,36 +104,38 @@ class SimplexTree:
                     break
 
     def _explore(self, entry: _Entry) -> _Answer:
-        bound, _, simplex, part = entry
-        part = self._narrowed(part, simplex)
+        bound, _, simplex, rounded, part = entry
+        part = self._narrowed(part, simplex, rounded)
         rows, block = self._rows, self._system.row_open
         if part.rows is not None:
             rows, block = rows[part.rows], block[part.rows]
         dimension = rows.shape[1]
         vertices = np.empty((STACK, dimension, dimension))
-        bounds = np.empty(STACK)
-        vertices[0], bounds[0] = simplex, -bound - part.sure
+        bounds, inexact = np.empty(STACK), np.empty(STACK)
+        vertices[0], bounds[0], inexact[0] = simplex, -bound - part.sure, rounded
         point = np.empty(dimension)
         target = self._record.linked - part.sure
         budget = max(1, min(_BUDGET, _BUDGET_ROWS // max(1, len(rows))))
+        effort = self._effort()
         nodes, left, stuck, best = explore(
-            rows, block, self._weight, target, budget, _CROWD, self._effort(), vertices, bounds, point
+            rows, block, self._weight, target, budget, _CROWD, effort, vertices, bounds, inexact, point
         )
         rest = [simplex.copy() for simplex in vertices[:left]]
         totals = (bounds[:left] + part.sure).tolist()
-        return _Answer(part, nodes, stuck + part.sure, best + part.sure, point, rest, totals)
+        halved = inexact[:left].tolist()
+        return _Answer(part, nodes, stuck + part.sure, best + part.sure, point, rest, totals, halved)
 
     def _effort(self) -> int:
         """Pairs of rows to look at in one simplex: few enough to end before the time does."""
         left = self._record.clock.remaining
         return _MOST_PAIRS if left is None else int(min(_MOST_PAIRS, 1 + _PAIRS_A_SECOND * left / 4))
 
-    def _narrowed(self, part: _Part, simplex: FloatArray) -> _Part:
+    def _narrowed(self, part: _Part, simplex: FloatArray, inexact: float) -> _Part:
         """Leave out the rows that are decided on the simplex, where there are many."""
         rows = np.arange(len(self._rows), dtype=np.int32) if part.rows is None else part.rows
         if rows.size <= _FEW_ROWS:
             return part
-        keep, linked = undecided(self._rows, self._system.row_open, self._weight, rows, simplex)
+        keep, linked = undecided(self._rows, self._system.row_open, self._weight, rows, simplex, inexact)
         return _Part(keep, part.sure + linked) if keep.size < rows.size else part
 
     def _put_back(self, answer: _Answer) -> None:
@@ -143,8 +149,9 @@ class SimplexTree:
             if linked < answer.best - 1e-9:
                 # The evaluator did not confirm the centre: simplices closed on its account count again.
                 self._stuck = max(self._stuck, answer.best)
-        for bound, simplex in zip(answer.bounds, answer.vertices, strict=True):
-            heapq.heappush(self._waiting, (-bound, self._count, simplex, answer.part))
+        left = zip(answer.bounds, answer.vertices, answer.inexact, strict=True)
+        for bound, simplex, inexact in left:
+            heapq.heappush(self._waiting, (-bound, self._count, simplex, inexact, answer.part))
             self._count += 1
 
     def _tighten(self) -> None:

@@ -3,6 +3,8 @@
 Where few rows are undecided, conflicts are looked for among all pairs of blocks, and covered by cliques.
 That takes too long among thousands. But two blocks that are both linked at the simplex's centre do not
 conflict. So only blocks that the centre misses need a partner, and of those only the rows that miss.
+
+The values of rows at the vertices that these functions take are raised by what rounding may hide of them.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.compiled import kernel
-from solver.engines.exact.two_rows import SAFE, excluding_multiplier
+from solver.engines.exact.two_rows import excluding_multiplier
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -29,7 +31,7 @@ def _blocks_conflict(
     """Whether a row of one block and a row of another conflict; the rows are given by their ranges."""
     for row in range(first, after_first):
         for other in range(second, after_second):
-            if excluding_multiplier(values[row], values[other]) > 0.0:
+            if excluding_multiplier(values[row], values[other], 0.0) > 0.0:
                 return True
     return False
 
@@ -100,7 +102,7 @@ def _short_rows(values: FloatArray) -> IndexArray:
     short = np.empty(values.shape[0], dtype=np.intp)
     size = 0
     for at in range(values.shape[0]):
-        if values[at].sum() <= -SAFE * values.shape[1]:
+        if values[at].sum() <= 0.0:
             short[size] = at
             size += 1
     return short[:size]
@@ -120,8 +122,9 @@ def _partner(
         other = order[tried]
         if values[other, corner] >= 0.0:
             break
-        own = place[other] == place[row]
-        if barred[place[other]] == 0 and not own and excluding_multiplier(values[row], values[other]) > 0.0:
+        if barred[place[other]] == 1 or place[other] == place[row]:
+            continue
+        if excluding_multiplier(values[row], values[other], 0.0) > 0.0:
             return int(other), tried + 1
     return -1, tried + 1
 

@@ -3,6 +3,11 @@
 A node is a simplex in parameter space, given by its vertices. A row that is positive at every vertex is
 positive on the whole simplex, and one that is positive at no vertex is nowhere positive: the values of the
 rows at the vertices are all that is needed.
+
+What rounding may hide of these values: a sum of products of entries, none above one, and coordinates, which
+sum to one (`rounding.rounding_error`); and where the middle of an edge is no double, the parameters of both
+halves are those of the simplex moved by at most a unit in each coordinate. Each such halving on the way to a
+simplex counts; most middles are doubles, as all coordinates are sums of few powers of two.
 """
 
 from __future__ import annotations
@@ -13,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.compiled import kernel
+from solver.engines.exact.rounding import UNIT, rounding_error
 from solver.engines.exact.tree_conflicts import clique_saving, matching_saving
-from solver.engines.exact.two_rows import SAFE
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -28,15 +33,21 @@ _SMALLEST_EDGE = 1e-13
 
 
 @kernel
-def _row_values(row: FloatArray, vertices: FloatArray, out: FloatArray) -> tuple[float, float]:
-    """Values of a row at the vertices into `out`, and the smallest and largest of them."""
+def hidden(dimension: int, inexact: float) -> float:
+    """What rounding may hide of a row's value at a vertex, after so many halvings at no double."""
+    return rounding_error(1 + dimension, 1.0) + 1.01 * inexact * UNIT
+
+
+@kernel
+def _row_values(row: FloatArray, vertices: FloatArray, error: float, out: FloatArray) -> tuple[float, float]:
+    """Upper bounds of a row's values at the vertices, into `out`; a lower bound of all, and an upper one."""
     low, high = np.inf, -np.inf
     for corner in range(vertices.shape[1]):
         value = 0.0
         for k in range(row.size):
             value += row[k] * vertices[k, corner]
-        out[corner] = value
-        low, high = min(low, value), max(high, value)
+        out[corner] = value + error
+        low, high = min(low, value - error), max(high, value + error)
     return low, high
 
 
@@ -47,14 +58,15 @@ def _classify(
     weight: FloatArray,
     listed: IndexArray,
     vertices: FloatArray,
+    error: float,
     keep: IndexArray,
     values: FloatArray,
 ) -> tuple[int, float, float]:
     """Sort the blocks of a simplex into linked everywhere, linked nowhere and undecided.
 
     `keep` and `values` take the rows of undecided blocks that are not positive everywhere, of those
-    `listed`, and their values at the vertices. Returns their number, the weight of the undecided blocks and
-    that of the blocks linked everywhere.
+    `listed`, and upper bounds of their values at the vertices, of which rounding hides `error`. Returns
+    their number, the weight of the undecided blocks and that of the blocks linked everywhere.
     """
     kept, undecided, linked = 0, 0.0, 0.0
     at, count = 0, listed.size
@@ -62,9 +74,9 @@ def _classify(
         owner, first, lost = block[listed[at]], kept, False
         while at < count and block[listed[at]] == owner:
             if not lost:
-                low, high = _row_values(rows[listed[at]], vertices, values[kept])
-                lost = high <= -SAFE
-                if low < SAFE:
+                low, high = _row_values(rows[listed[at]], vertices, error, values[kept])
+                lost = high <= 0.0
+                if low <= 0.0:
                     keep[kept] = listed[at]
                     kept += 1
             at += 1
@@ -79,7 +91,12 @@ def _classify(
 
 @kernel
 def undecided(
-    rows: FloatArray, block: IndexArray, weight: FloatArray, listed: NDArray[np.int32], vertices: FloatArray
+    rows: FloatArray,
+    block: IndexArray,
+    weight: FloatArray,
+    listed: NDArray[np.int32],
+    vertices: FloatArray,
+    inexact: float,
 ) -> tuple[NDArray[np.int32], float]:
     """The rows among `listed` that a simplex leaves undecided, and the weight of the blocks it links.
 
@@ -88,18 +105,21 @@ def undecided(
     """
     keep = np.empty(listed.size, dtype=np.intp)
     values = np.empty((listed.size + 1, vertices.shape[1]))
-    kept, _, linked = _classify(rows, block, weight, listed.astype(np.intp), vertices, keep, values)
+    error = hidden(vertices.shape[0], inexact)
+    kept, _, linked = _classify(rows, block, weight, listed.astype(np.intp), vertices, error, keep, values)
     return keep[:kept].astype(np.int32), linked
 
 
 @kernel
-def _weight_at_centre(values: FloatArray, keep: IndexArray, block: IndexArray, weight: FloatArray) -> Any:
+def _weight_at_centre(
+    values: FloatArray, error: float, keep: IndexArray, block: IndexArray, weight: FloatArray
+) -> Any:
     """Weight of the undecided blocks that are linked at the simplex's centre."""
     total, at, count = 0.0, 0, values.shape[0]
     while at < count:
         owner, linked = block[keep[at]], True
         while at < count and block[keep[at]] == owner:
-            if linked and values[at].sum() <= SAFE * values.shape[1]:
+            if linked and values[at].sum() <= 2.0 * error * values.shape[1]:
                 linked = False
             at += 1
         if linked:
@@ -132,16 +152,21 @@ def _centre(vertices: FloatArray, point: FloatArray) -> None:
 def _halve(vertices: FloatArray, first: FloatArray, second: FloatArray) -> Any:
     """Cut the simplex at the middle of its longest edge; the halves go into the last two arguments.
 
-    Returns the square of that edge's length.
+    Returns the square of that edge's length, and 0 or 1: whether the middle is rounded.
     """
     one, two, longest = _longest_edge(vertices)
     first[:] = vertices
     second[:] = vertices
+    rounded = 0
     for k in range(vertices.shape[0]):
-        middle = 0.5 * (vertices[k, one] + vertices[k, two])
-        first[k, one] = middle
-        second[k, two] = middle
-    return longest
+        a, b = vertices[k, one], vertices[k, two]
+        both = a + b
+        share = both - a
+        if (a - (both - share)) + (b - share) != 0.0:  # what the sum has lost (Knuth 1969)
+            rounded = 1
+        first[k, one] = 0.5 * both
+        second[k, two] = 0.5 * both
+    return longest, rounded
 
 
 @kernel
@@ -155,6 +180,7 @@ def explore(
     effort: int,
     vertices: FloatArray,
     bound: FloatArray,
+    inexact: FloatArray,
     point: FloatArray,
 ) -> tuple[int, int, float, float]:
     """Search a simplex depth first for parameters that link more than `target`.
@@ -173,9 +199,9 @@ def explore(
         for those of blocks that the centre misses.
     effort : int
         Pairs of rows that may be looked at for the latter in one simplex.
-    vertices, bound : in and out, shapes (STACK, dimension, corners), (STACK,)
-        In: the simplex (one vertex a column) and its bound in the first place. Out: the simplices that are
-        left, with an upper bound each.
+    vertices, bound, inexact : in and out, shapes (STACK, dimension, corners), (STACK,), (STACK,)
+        In: the simplex (one vertex a column), its bound, and how many halvings on the way to it were at a
+        middle that is no double, in the first place. Out: the same of the simplices that are left.
     point : out, shape (dimension,)
         The best centre found.
 
@@ -209,11 +235,12 @@ def explore(
         nodes += 1
         here[:] = vertices[at]
         listed, keep = arena[first[at] : after], arena[after:]
-        kept, undecided, linked = _classify(rows, block, weight, listed, here, keep, values)
+        error = hidden(vertices.shape[1], inexact[at])
+        kept, undecided, linked = _classify(rows, block, weight, listed, here, error, keep, values)
         linked += sure[at]
         most = min(bound[at], linked + undecided)
         if most > target + _SLACK:
-            found = linked + _weight_at_centre(values[:kept], keep[:kept], block, weight)
+            found = linked + _weight_at_centre(values[:kept], error, keep[:kept], block, weight)
             if found > target + _SLACK:
                 target = best = found
                 _centre(here, point)
@@ -226,11 +253,14 @@ def explore(
         if most <= target + _SLACK:
             waiting -= 1
             continue
-        if _halve(here, vertices[at], vertices[at + 1]) < _SMALLEST_EDGE**2:
+        longest, rounded = _halve(here, vertices[at], vertices[at + 1])
+        if longest < _SMALLEST_EDGE**2:
             stuck = max(stuck, most)
             waiting -= 1
             continue
         waiting += 1
+        inexact[at] += rounded
         for child in (at, at + 1):
             first[child], size[child], sure[child], bound[child] = after, kept, linked, most
+            inexact[child] = inexact[at]
     return nodes, waiting, stuck, best

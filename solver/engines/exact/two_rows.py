@@ -9,16 +9,13 @@ from formulations.compiled import kernel
 
 FloatArray = NDArray[np.float64]
 
-SAFE = 1e-14
-"""More than the rounding error of a row's value at a vertex: rows have unit length, vertices sum to one."""
-
 _ROUNDED = 4e-16
 """The ends of the interval are rounded quotients, so it must be wider than this share of them."""
 
 
 @kernel
-def excluding_multiplier(first: FloatArray, second: FloatArray) -> float:
-    """Some x > 0 with ``first + x * second`` negative at every vertex; zero without one.
+def excluding_multiplier(first: FloatArray, second: FloatArray, error: float) -> float:
+    """Some x > 0 with ``first + x * second`` not positive at any vertex; zero without one.
 
     Then the two rows are nowhere positive together on the simplex.
 
@@ -26,10 +23,12 @@ def excluding_multiplier(first: FloatArray, second: FloatArray) -> float:
     ----------
     first, second : ndarray of float64, shape (vertices,)
         Values of the rows at the vertices.
+    error : float
+        By how much these may be too small.
     """
     low, high = 0.0, np.inf
     for vertex in range(first.size):
-        a, b = first[vertex] + SAFE, second[vertex] + SAFE
+        a, b = first[vertex] + error, second[vertex] + error
         if b < 0.0:
             if a > 0.0:
                 low = max(low, a / -b)

@@ -9,6 +9,7 @@ from itertools import chain, combinations
 import brute_force as plain
 import numpy as np
 import pytest
+from hunting.kinds import EXTREME, KINDS
 
 from formulations.block_system import BlockSystem, block_system
 from formulations.distances import Standardisation
@@ -40,7 +41,7 @@ class Run:
     result: EngineResult | None = None
 
 
-def start(pair, aggregator, seconds=30.0, attacked=False):
+def start(pair, aggregator, seconds=None, attacked=False):
     """A run that has not begun, from equal weights or after the attack."""
     system = block_system(pair, aggregator)
     evaluator = Evaluator(pair, 1)
@@ -79,11 +80,11 @@ def hitting_sets(pair, aggregator, seed=0, **options):
     return honest(made, aggregator)
 
 
-def tree(pair, aggregator, seconds=20.0):
-    """The tree alone."""
+def tree(pair, aggregator):
+    """The tree alone, to its end."""
     made = start(pair, aggregator)
     if made.system.open_blocks.size:
-        SimplexTree(made.system, made.record, made.evaluator).run(seconds)
+        SimplexTree(made.system, made.record, made.evaluator).run(np.inf)
     return honest(made, aggregator)
 
 
@@ -102,10 +103,10 @@ def reference(pair):
     return plain.Records(pair.queries, pair.candidates, pair.partner.tolist(), pair.ties is Ties.SHARE)
 
 
-def exact_rows(pair, case, block):
+def exact_rows(pair, case, block, records=None):
     """Rows of a block in the parameters of the oracle, ties taken off: fractions, by rival."""
     family = case.family(pair.queries.shape[1])
-    records = reference(pair)
+    records = reference(pair) if records is None else records
     c = [[Fraction(x) for x in distances] for distances in records.distances(block, family.kind)]
     own = c[records.partner[block]]
     quadratic = case.name == "mahalanobis"
@@ -123,9 +124,9 @@ def exact_rows(pair, case, block):
     return rows
 
 
-def unit_rows(pair, case, block):
+def unit_rows(pair, case, block, records=None):
     """The same in unit length, rounded once, shape (rivals, any); None when one of them vanishes."""
-    rows = exact_rows(pair, case, block).values()
+    rows = exact_rows(pair, case, block, records).values()
     largest = [max(abs(x) for x in row) for row in rows]
     if not all(largest):
         return None
@@ -142,119 +143,29 @@ def linkable(family, rows, margin, cuts):
     return widest > margin and outside <= 1e-13 and (rows @ x).min() > 1e-12
 
 
-def optimum(pair, case, margin=1e-9):
+def optimum(pair, case, margin=1e-9, records=None):
     """Largest weight of blocks that some parameters link together, by asking about every set of blocks.
 
     Blocks that need a margin below `margin` on rows of unit length are taken for not linkable, so this may
     be too small. It is never too large: what only the program's tolerance lets through does not count.
+    `records` are those of the pair, where not all of them are numbers.
     """
     family = case.family(pair.queries.shape[1])
-    rows = [unit_rows(pair, case, block) for block in range(pair.blocks)]
+    rows = [unit_rows(pair, case, block, records) for block in range(pair.blocks)]
     cuts: list[np.ndarray] = []
 
     def possible(blocks):
         together = [rows[block] for block in blocks if len(rows[block])]
         return not together or linkable(family, np.vstack(together), margin, cuts)
 
-    alone = [block for block, own in enumerate(rows) if own is not None and possible([block])]
+    able = [block for block, own in enumerate(rows) if own is not None and pair.reachable[block]]
+    alone = [block for block in able if possible([block])]
     sets = chain.from_iterable(combinations(alone, size) for size in range(len(alone) + 1))
     by_weight = sorted(sets, key=lambda blocks: -pair.weight[list(blocks)].sum())
     return float(next(pair.weight[list(blocks)].sum() for blocks in by_weight if possible(blocks)))
 
 
 # ---------------------------------------------------------------- nasty files
-
-
-def _normal(random, original, masked):
-    del random
-    return original, masked
-
-
-def _whole_numbers(random, original, masked):
-    del masked
-    original = random.integers(0, 4, size=original.shape).astype(float)
-    return original, original + random.integers(-1, 2, size=original.shape)
-
-
-def _permuted_whole_numbers(random, original, masked):
-    del masked
-    original = random.integers(0, 3, size=original.shape).astype(float)
-    return original, random.permuted(original, axis=0)
-
-
-def _halves(random, original, masked):
-    del random
-    return np.round(2.0 * original) / 2.0, np.round(2.0 * masked) / 2.0
-
-
-def _duplicates(random, original, masked):
-    for _ in range(len(original) // 2):
-        first, second = random.integers(len(original), size=2)
-        values = (original, masked)[random.integers(2)]
-        values[first] = values[second]
-    return original, masked
-
-
-def _nearly_duplicates(random, original, masked):
-    """Records that differ by so little that ties are at stake."""
-    for _ in range(len(original)):
-        first, second = random.integers(len(original), size=2)
-        values = (original, masked)[random.integers(2)]
-        values[first] = values[second] + 10.0 ** random.uniform(-13, -8) * random.normal(size=values.shape[1])
-    return original, masked
-
-
-def _mirrored(random, original, masked):
-    """Rivals as far as the partner on every attribute, or nearly."""
-    for first in range(len(original)):
-        second = random.integers(len(original))
-        if first != second:
-            signs = random.choice([-1.0, 1.0], size=masked.shape[1])
-            off = random.choice([0.0, 1e-13, 1e-11, 1e-10, 1e-9, 1e-8]) * random.normal(size=masked.shape[1])
-            masked[second] = original[first] + signs * (masked[first] - original[first]) + off
-    return original, masked
-
-
-def _unchanged_values(random, original, masked):
-    return original, np.where(random.random(original.shape) < 0.5, original, masked)
-
-
-def _scaled(random, original, masked):
-    scale = 10.0 ** random.uniform(-150, 150, size=original.shape[1])
-    return original * scale, masked * scale
-
-
-def _outliers(random, original, masked):
-    for values in (original, masked):
-        values[random.integers(len(values))] *= 10.0 ** random.uniform(0, 8)
-    return original, masked
-
-
-def _far_from_zero(random, original, masked):
-    offset = 10.0 ** random.uniform(0, 9, size=original.shape[1])
-    return original + offset, masked + offset
-
-
-def _near_partners(random, original, masked):
-    del masked
-    size = 10.0 ** random.uniform(-9, 0, size=(len(original), 1))
-    return original, original + size * random.normal(size=original.shape)
-
-
-KINDS = {
-    "normal": _normal,
-    "whole numbers": _whole_numbers,
-    "permuted whole numbers": _permuted_whole_numbers,
-    "halves": _halves,
-    "duplicates": _duplicates,
-    "nearly duplicates": _nearly_duplicates,
-    "mirrored": _mirrored,
-    "unchanged values": _unchanged_values,
-    "scaled": _scaled,
-    "outliers": _outliers,
-    "far from zero": _far_from_zero,
-    "near partners": _near_partners,
-}
 
 
 def nasty_pair(kind, seed, most=7):
@@ -274,7 +185,7 @@ def nasty_pair(kind, seed, most=7):
         more = random.normal(size=(int(random.integers(1, 4)), masked.shape[1])) * np.abs(masked).max(axis=0)
         masked = np.vstack([masked, more])
         partner[random.integers(n)] = -1 if n > 2 else 0
-    options = [how for how in Standardisation if kind != "scaled" or how is not Standardisation.NONE]
+    options = [how for how in Standardisation if kind not in EXTREME or how is not Standardisation.NONE]
     return make_pair(
         original,
         masked,
