@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from solver.fitting import library_versions
+from solver.answers import library_versions
 
 ROOT = Path(__file__).resolve().parent.parent
 

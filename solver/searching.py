@@ -23,7 +23,7 @@ from solver.engines.base import Engine, EngineOptions, Record, Reporter
 from solver.engines.growing import GrowingRows, GrowingRun
 from solver.errors import UsageError
 from solver.linkage.baselines import baseline_forms, own_attacks
-from solver.linkage.evaluator import Evaluator
+from solver.linkage.evaluator import Evaluation, Evaluator
 from solver.problem import Problem
 from solver.results import plain
 from solver.within_limits import Run, in_time, interruptible, memory_errors, out_of_time
@@ -123,8 +123,11 @@ class _Work:
         record = Record(
             clock, aggregator.equal(), 0.0, system.total_weight - system.lost_weight, report, phase="compare"
         )
-        evaluator = Evaluator(pair, stop=lambda: clock.expired and clock.seconds >= _MOMENT)
+        evaluator = Evaluator(pair, stop=self._late)
         self.run = Run(record, evaluator, system, out_of_time(record))
+
+    def _late(self) -> bool:
+        return self._clock.expired and self._clock.seconds >= _MOMENT
 
     def do(self) -> None:
         """First attacks, rows, engine."""
@@ -154,24 +157,28 @@ class _Work:
         run, aggregator = self.run, self._problem.aggregator
         own = own_attacks(aggregator, self._problem.pair)
         for name, theta in own.items():
-            self._count_baseline(name, aggregator.form(theta), theta)
+            evaluation = self._count_baseline(name, aggregator.form(theta), run.evaluator)
+            run.record.improve(theta, evaluation.linked_weight)
         equal = () if "euclid" in own else (aggregator.equal(),)
         for theta in (*equal, *self._starts):
             run.record.improve(theta, run.evaluator.weight(aggregator.form(theta)))
 
     def _count_others(self) -> None:
-        """Count the baselines that do not belong to the family, to be shown beside it."""
+        """Count the baselines that do not belong to the family, to be shown beside it.
+
+        What is lost for the family is not lost for them, so they have an evaluator of their own.
+        """
+        everybody = Evaluator(self._problem.pair, stop=self._late)
         for name, form in baseline_forms(self._problem.pair).items():
             if name not in self.run.baselines:
-                self._count_baseline(name, form)
+                self._count_baseline(name, form, everybody)
         self.run.baselines = dict(sorted(self.run.baselines.items()))
 
-    def _count_baseline(self, name: str, form: DistanceForm, theta: FloatArray | None = None) -> None:
-        evaluation = self.run.evaluator.counted(form)
+    def _count_baseline(self, name: str, form: DistanceForm, evaluator: Evaluator) -> Evaluation:
+        evaluation = evaluator.counted(form)
         whole = bool(evaluation.settled.all())
         self.run.baselines[name] = plain(evaluation.linked_weight) if whole else None
-        if theta is not None:
-            self.run.record.improve(theta, evaluation.linked_weight)
+        return evaluation
 
     def _estimate(self) -> None:
         """Say how long a look at all records takes, and leave time for one when the search is over."""

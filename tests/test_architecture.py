@@ -109,7 +109,7 @@ def test_imports_point_the_right_way(path):
     for target in arrows(path):
         top = target.split(".")[0]
         if package == "formulations":
-            allowed = {"numpy", "scipy", "numba", "formulations"} | sys.stdlib_module_names
+            allowed = {"numpy", "scipy", "numba", "llvmlite", "formulations"} | sys.stdlib_module_names
             assert top in allowed, (
                 f"{module} imports {target}: the mathematics needs numpy, scipy and numba only"
             )

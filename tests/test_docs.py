@@ -36,6 +36,7 @@ HOMES = {
     "link": "linkers.md",
     "mask": "masking.md",
     "datasets": "data.md",
+    "compile": "guide.md",
 }
 
 

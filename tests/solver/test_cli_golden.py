@@ -29,7 +29,6 @@ FITS = {
     "fit-ties-share": [*GROUPED, "--ties", "share"],
     "fit-ties-strict": GROUPED,
     # No time at all: the first parameters tried, and a bound by what the data alone rule out.
-    "fit-time-limit": [*PAIR, "--time-limit", "1e-9"],
     # With so small a C the model cannot promise a bound, and says so.
     "fit-small-big-c": [*PAIR, "--big-c", "0.5", "--time-limit", "none"],
 }

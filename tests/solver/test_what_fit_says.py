@@ -21,6 +21,7 @@ from solver.backends.base import Status
 from solver.clock import Clock
 from solver.commands.fit_summary import summary
 from solver.engines.base import EngineOptions, EngineResult, Record
+from solver.linkage.baselines import baselines
 from solver.linkage.evaluator import Evaluator
 from solver.problem import ProblemOptions, make_problem
 from solver.results import FitResult
@@ -59,6 +60,15 @@ def test_no_run_reports_less_than_a_baseline_of_its_family(aggregator, limit):
     for name in own:
         assert counts[name] is None or result.linked >= counts[name]
     assert counts["mahalanobis"] is None or counts["mahalanobis"] > 30
+
+
+@pytest.mark.parametrize("aggregator", FAMILIES)
+def test_baselines_are_the_same_whatever_the_family(aggregator):
+    """Records that one family can never link count for the distances of another."""
+    files = rotated(30)
+    result = fit(*files, aggregator=aggregator, standardisation="none", time_limit=2.0)
+    pair = make_pair(*(frame.to_numpy() for frame in files), standardisation=Standardisation.NONE)
+    assert result.details["baselines"] == baselines(Evaluator(pair))
 
 
 def rotated(n: int = 40) -> tuple[pd.DataFrame, pd.DataFrame]:
