@@ -38,6 +38,7 @@ _CHECKED = (
     "importance",
     "interaction",
     "records_table",
+    "tied",
 )
 """Keys of a fit that are recounted from the files, or follow from what is."""
 

@@ -77,10 +77,13 @@ class Records:
     def _copies(self) -> Counter[tuple[int, ...]]:
         return Counter(self._exact[1])
 
+    def copies(self, block: int) -> int:
+        """Candidates that equal the block's partner on every attribute, itself included."""
+        return self._copies[self._exact[1][self.partner[block]]]
+
     def weight(self, block: int) -> Fraction:
         """What linking the block counts."""
-        copies = self._copies[self._exact[1][self.partner[block]]] if self.share else 1
-        return Fraction(1, copies)
+        return Fraction(1, self.copies(block) if self.share else 1)
 
     def is_rival(self, block: int, candidate: int) -> bool:
         """Whether the candidate must be farther than the partner for the block to be linked."""

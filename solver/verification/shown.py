@@ -182,6 +182,24 @@ def _check_row(row: list[object], block: Settled, place: str) -> None:
         demand(off <= slack, f"{place}, {name}: {value}, but it is {here:g}")
 
 
+def check_tied(fit: Fields, rows: Rows) -> None:
+    """Check how many records a tie alone keeps from being linked, by the table, which is checked before."""
+    if fit.get("tied") is None:
+        return
+    records, alone, twins = rows.records, 0, 0
+    for block, row in enumerate(fit.inner("records_table").listed("rows")):
+        _, _, rank, _, _, _, ties = row
+        if rank is None or not ties:
+            continue
+        twin = not records.share and records.copies(block) > 1
+        twins += twin
+        alone += twin or rank == 1
+    told = fit.inner("tied")
+    for key, here in (("records", alone), ("with_twins", twins)):
+        given = told.whole(key)
+        demand(given == here, f"{told.where}, {key}: {given}, but by the table it is {here}")
+
+
 def check_euclid(fit: Fields, rows: Rows) -> bool:
     """Check the count of the Euclidean distance; whether the fit shows one."""
     baselines = fit.get("baselines")

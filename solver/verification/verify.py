@@ -20,7 +20,7 @@ from solver.verification.parameters import read_parameters
 from solver.verification.records import Records, make_records
 from solver.verification.rejection import demand
 from solver.verification.setting import Setting, demand_same, read_setting
-from solver.verification.shown import check_euclid, check_importance, check_measure, check_table
+from solver.verification.shown import check_euclid, check_importance, check_measure, check_table, check_tied
 from solver.verification.simplex_tree import check_simplex_tree
 
 FORMAT = "linkrisk certificate"
@@ -201,6 +201,7 @@ def _check_links(claim: Fields, fields: Fields, rows: Rows, setting: Setting) ->
         check_measure(source.inner("parameters"), theta, rows.family, setting.attributes)
     check_importance(claim, theta, rows.family, setting.attributes)
     linked, told = check_table(claim, rows, theta)
+    check_tied(claim, rows)
     for source in (claim, fields):
         count = source.whole("linked")
         demand(count == sum(told), f"{source.where}, linked: {count}, but the parameters link {sum(told)}")

@@ -39,7 +39,7 @@ REFUSALS = (RejectedError, UsageError, DataError)
 
 UNCHECKED = frozenset(
     ("name", "engine", "backend", "margin", "notes", "seconds", "phases", "model", "trace", "seed", "threads",
-     "time_limit", "limit", "command", "linkrisk", "versions")
+     "time_limit", "limit", "command", "linkrisk", "versions", "tie_breaking", "best_known", "certificate")
 )  # fmt: skip
 """Keys of a fit that `verify` says it has not checked; some are changed all the same, by `_broken`."""
 
@@ -100,7 +100,15 @@ class Honest:
             return "bound"
         if fitted["status"] == "optimal" != self.fit["status"]:
             return "status"
-        for name in ("parameters", "importance", "interaction", "records_table", "records", "candidates"):
+        for name in (
+            "parameters",
+            "importance",
+            "interaction",
+            "records_table",
+            "records",
+            "candidates",
+            "tied",
+        ):
             if not alike(fitted.get(name), self.fit.get(name)):
                 return name
         if fitted["linked_upper_bound"] < self.fit["linked_upper_bound"] or fitted["lost"] > self.fit["lost"]:

@@ -315,3 +315,17 @@ def test_a_core_on_a_block_whose_partner_is_impossible(capsys):
         Path("proof.json").write_text(json.dumps(proof), encoding="utf-8")
         assert main([*CLAIM]) == 1
         assert f"the partner of block {block} is impossible" in captured_line(capsys)
+
+
+def test_how_many_a_tie_keeps_from_being_linked_is_counted_again(capsys):
+    original = {"A": [0.0, 1, 2, 3, 4, 5, 6], "B": [1.0, 5, 2, 2, 7, 1, 0]}
+    save(original, {"A": [0.0, 0, 2, 2, 4, 5.5, 7], "B": [1.0, 1, 2, 2, 7.5, 1, 0]})
+    fit = fitted()
+    assert fit["tied"]["with_twins"] > 0
+    assert main([*CLAIM]) == 0
+    for key in ("records", "with_twins"):
+        for change in (1, -1):
+            forge(tied={**fit["tied"], key: fit["tied"][key] + change})
+            capsys.readouterr()
+            assert main([*CLAIM]) == 1
+            assert f"fit.json, tied, {key}: " in captured_line(capsys)

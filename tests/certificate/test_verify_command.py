@@ -71,8 +71,8 @@ def test_what_is_proved(capsys, label, family):
         f"checked: {many(lost, 'record')} out of reach, {many(cores, 'core')}, a hitting-set tree of 1 leaf; "
         "0.0 s\n"
         "of fit.json: checked records, candidates, linked, linked_upper_bound, status, lost, parameters, "
-        "importance, interaction, records_table, alignment, baselines (euclid); not checked limit, name, "
-        "engine, backend, tied, margin, tie_breaking, baselines (others), best_known, notes, "
+        "importance, interaction, records_table, tied, alignment, baselines (euclid); not checked limit, "
+        "name, engine, backend, margin, tie_breaking, baselines (others), best_known, notes, "
         "certificate, seconds, phases, model, trace, seed, threads, time_limit, command, linkrisk, versions\n"
     )
 
