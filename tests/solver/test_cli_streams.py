@@ -154,7 +154,7 @@ class Terminal:
         self.shown = ""
         self.process = subprocess.Popen(
             [*SOLVER, *argv],
-            env=ENVIRONMENT,
+            env={**ENVIRONMENT, SILENT: ""},
             stdin=terminal,
             stdout=subprocess.PIPE,
             stderr=terminal,
@@ -167,8 +167,8 @@ class Terminal:
         """Read until the line matches a regular expression."""
         limit = time.monotonic() + PATIENCE
         while not re.search(words, self.shown):
+            assert self._read(), f"it has ended after {self.shown[-500:]!r}"
             assert time.monotonic() < limit, self.shown
-            self._read()
 
     def press_ctrl_c(self) -> None:
         os.write(self.master, b"\x03")
@@ -202,7 +202,7 @@ def _take_terminal() -> None:
 @pytest.mark.usefixtures("survey_folder")
 def test_progress_and_ctrl_c_on_a_terminal():
     # So wide a margin keeps the optimiser busy for minutes.
-    terminal = Terminal("fit", "--margin", "0.2", "--time-limit", "300", "--json", "out.json")
+    terminal = Terminal("fit", "--margin", "0.2", "--time-limit", "none", "--json", "out.json")
     terminal.wait_for(r"proving: linked \d+, at most \d+.*  \(Ctrl-C")
     terminal.press_ctrl_c()
     code, printed = terminal.end()
