@@ -48,8 +48,7 @@ def command(request) -> list[str]:
         (["risks"], "unknown command 'risks' " + SEE.format(" ")),
         (
             ["--aggregator", "owa"],
-            f"give the command before '--aggregator': {KNOWN} "
-            + SEE.format(" "),
+            f"give the command before '--aggregator': {KNOWN} " + SEE.format(" "),
         ),
         (
             ["fit", "--agregator", "owa"],
