@@ -19,12 +19,12 @@ from solver.clock import Clock, Limit, resident_megabytes
 from solver.engines.base import EngineResult, Record
 from solver.linkage.evaluator import Evaluation, Evaluator
 
-_MOMENT = 0.5
+_MOMENT = 0.3
 """Seconds for a last look after Ctrl-C, or when memory has run out."""
 
 _TICK = 0.02
-_GRACE = 0.4
-_LONGER = 0.05
+_GRACE = 0.25
+_LONGER = 0.03
 _LONGEST = 3.0
 """What a step may take to notice the clock: so many seconds, and this share of the limit, but no more."""
 

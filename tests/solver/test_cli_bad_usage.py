@@ -15,6 +15,7 @@ from solver.backends.scip import ScipBackend
 
 pytestmark = pytest.mark.usefixtures("survey_folder")
 
+KNOWN = "fit, compare, evaluate, verify, link, mask, datasets, compile"
 SEE = "(see `python -m solver{}--help`)"
 EQUAL = {"weights": dict.fromkeys(NAMES, 1 / 3)}
 
@@ -39,13 +40,15 @@ def command(request) -> list[str]:
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        ([], "which command? fit, compare, evaluate, verify, link, mask, datasets " + SEE.format(" ")),
+        (
+            [],
+            f"which command? {KNOWN} " + SEE.format(" "),
+        ),
         (["fitt"], "unknown command 'fitt': did you mean 'fit'? " + SEE.format(" ")),
         (["risks"], "unknown command 'risks' " + SEE.format(" ")),
         (
             ["--aggregator", "owa"],
-            "give the command before '--aggregator': fit, compare, evaluate, verify, link, mask, datasets "
-            + SEE.format(" "),
+            f"give the command before '--aggregator': {KNOWN} " + SEE.format(" "),
         ),
         (
             ["fit", "--agregator", "owa"],

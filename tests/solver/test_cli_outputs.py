@@ -126,13 +126,14 @@ class HalfWritten(io.BytesIO):
         self.path = path
 
     def write(self, content) -> int:
-        self.path.write_bytes(bytes(content)[: len(content) // 2])
+        with io.open(self.path, "wb") as handle:  # noqa: UP020
+            handle.write(bytes(content)[: len(content) // 2])
         full_disk()
         return 0
 
 
 def open_half(path: Path, mode: str = "r", **more: object):
-    if "x" in mode:
+    if path.suffix == ".part":
         return HalfWritten(path)
     return io.open(path, mode, **more)  # noqa: UP020
 

@@ -154,7 +154,7 @@ class Terminal:
         self.shown = ""
         self.process = subprocess.Popen(
             [*SOLVER, *argv],
-            env={**ENVIRONMENT, SILENT: ""},
+            env={name: value for name, value in ENVIRONMENT.items() if name != SILENT},
             stdin=terminal,
             stdout=subprocess.PIPE,
             stderr=terminal,

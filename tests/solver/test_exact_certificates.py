@@ -47,12 +47,15 @@ def run_of(problem, search):
 def verdict_of(problem, made, proof):
     """Write the certificate and check it, as `verify` does."""
     aggregator, record = problem.aggregator, made.record
-    evaluation = made.evaluator.table(aggregator.form(record.theta))
+    theta = aggregator.exact(record.theta)
+    evaluation = made.evaluator.table(aggregator.form(theta))
     fitted = {
         **problem.describe(),
         "records": problem.pair.blocks,
         "candidates": len(problem.pair.candidates),
-        "parameters": aggregator.decode(record.theta),
+        "parameters": aggregator.decode(theta),
+        "importance": aggregator.importance(theta),
+        "interaction": aggregator.interaction(theta),
         "linked": int(evaluation.linked.sum()),
         "linked_upper_bound": problem.pair.blocks,
         "lost": 0,
