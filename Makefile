@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+SIDE_BY_SIDE := --numprocesses logical --maxprocesses 4 --dist worksteal
 
 .PHONY: demo test test-slow lint types clean
 
@@ -10,10 +11,10 @@ demo: $(VENV)/.installed
 	$(BIN)/python -m solver fit --aggregator choquet
 
 test: lint types
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(SIDE_BY_SIDE)
 
 test-slow: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -m "slow or not slow"
+	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m "slow or not slow"
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -19,6 +19,7 @@ from solver.errors import INPUT_ERRORS, UsageError
 from solver.family_results import Family, FitResults
 from solver.problem import Problem, ProblemOptions, make_problem, with_aggregator
 from solver.single_fit import FitRequest, Fitted, fit_one
+from solver.within_limits import interruptible
 
 FloatArray = NDArray[np.float64]
 
@@ -96,7 +97,8 @@ def fit_families(
         if isinstance(problem, Problem):
             compile_once(name, request.report)  # before the clock runs
     search = _Families(first, request)
-    families = search.run(problems)
+    with interruptible(search.clock):
+        families = search.run(problems)
     if all(family.result is None for family in families):
         raise UsageError(next(family.reason for family in families if family.reason is not None))
     return FitResults(tuple(families), search.details())
@@ -115,7 +117,7 @@ class _Families:
 
     def __init__(self, first: Problem, request: FitRequest) -> None:
         self._first, self._request = first, request
-        self._whole = request.clock()
+        self.clock = request.clock()
         self._found: list[tuple[Aggregator, FloatArray]] = []
 
     def run(self, problems: dict[str, Problem | Exception]) -> list[Family]:
@@ -126,15 +128,15 @@ class _Families:
             if isinstance(problem, Exception):
                 rows.append(Family(name, None, str(problem)))
                 continue
-            rows.append(Family(name, None, _STOPPED) if self._whole.stopped else self._one(problem, left))
+            rows.append(Family(name, None, _STOPPED) if self.clock.stopped else self._one(problem, left))
             left -= 1
         return rows
 
     def _one(self, problem: Problem, left: int) -> Family:
         """Search one family within its share of what remains for `left` of them."""
-        remaining = self._whole.remaining
+        remaining = self.clock.remaining
         share = None if remaining is None else max(remaining / left, 1e-9)
-        clock = Clock(share, self._whole.memory_limit)
+        clock = Clock(share, self.clock.memory_limit)
         lifts = [(problem.aggregator.lift_from(other), theta) for other, theta in self._found]
         starts = [lift(theta) for lift, theta in lifts if lift is not None]
         name = problem.aggregator.name
@@ -142,8 +144,6 @@ class _Families:
             fitted: Fitted = fit_one(problem, self._request, clock, starts)
         except INPUT_ERRORS as error:  # such as a model that is too large for this family
             return Family(name, None, str(error))
-        if clock.stopped:
-            self._whole.stop()
         self._found.append((problem.aggregator, fitted.run.record.theta))
         return Family(name, fitted.result)
 
@@ -156,7 +156,7 @@ class _Families:
             "notes": list(self._first.files.notes),
             "engine": self._request.engine.name,
             "seed": self._request.options.seed,
-            "seconds": round(self._whole.seconds, 3),
+            "seconds": round(self.clock.seconds, 3),
             "time_limit": self._request.time_limit,
             "command": self._request.command,
             "linkrisk": library_versions()["linkrisk"],

@@ -26,7 +26,7 @@ from solver.linkage.baselines import baseline_forms, own_attacks
 from solver.linkage.evaluator import Evaluation, Evaluator
 from solver.problem import Problem
 from solver.results import plain
-from solver.within_limits import Run, in_time, interruptible, memory_errors, out_of_time
+from solver.within_limits import Run, in_time, memory_errors, out_of_time
 
 FloatArray = NDArray[np.float64]
 
@@ -98,9 +98,7 @@ def search(
     -------
     Run
     """
-    work = _Work(problem, runner, clock, choices, report, starts)
-    with interruptible(clock):
-        return in_time(work, clock)
+    return in_time(_Work(problem, runner, clock, choices, report, starts), clock)
 
 
 class _Work:

@@ -19,7 +19,7 @@ from solver.errors import UsageError
 from solver.problem import Problem
 from solver.results import FitResult
 from solver.searching import search
-from solver.within_limits import Run
+from solver.within_limits import Run, interruptible
 
 FloatArray = NDArray[np.float64]
 
@@ -144,8 +144,9 @@ def fit_one(
     if clock is None:
         compile_once(problem.aggregator.name, request.report)
         clock = request.clock()
-    run = search(problem, request.engine, clock, request.options, request.report, starts)
-    result = answer(problem, run, request.options, request.engine.name, request.command)
+    with interruptible(clock):
+        run = search(problem, request.engine, clock, request.options, request.report, starts)
+        result = answer(problem, run, request.options, request.engine.name, request.command)
     if request.certificate:
         unmade = {"made": False, "reason": "it was asked for, and not made yet"}
         result = replace(result, details={**result.details, "certificate": unmade})

@@ -6,12 +6,12 @@ import math
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import FrameType
-from typing import Protocol
+from typing import Any, Protocol
 
 from formulations.block_system import BlockSystem
 from solver.backends.base import Status
@@ -97,6 +97,10 @@ def _last_call(clock: Clock) -> float:
     )
 
 
+Handler = Callable[[int, FrameType | None], Any] | int | None
+"""What Python calls when a signal comes, as `signal.getsignal` gives it."""
+
+
 class Work(Protocol):
     """What a search does, and what it has in its hands meanwhile."""
 
@@ -163,19 +167,31 @@ def out_of_time(record: Record, outcome: EngineResult | None = None) -> EngineRe
 
 @contextmanager
 def interruptible(clock: Clock) -> Iterator[None]:
-    """Let the first Ctrl-C ask the run to stop with what it has; a second one is not caught."""
+    """Let the first Ctrl-C ask the run to stop with what it has; a second one is not caught.
+
+    A run that is a part of another stops both.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    previous = signal.getsignal(signal.SIGINT)
-
-    def stop(signum: int, frame: FrameType | None) -> None:
-        del signum, frame
-        clock.stop()
-        signal.signal(signal.SIGINT, previous)
-
-    signal.signal(signal.SIGINT, stop)
+    outer = signal.getsignal(signal.SIGINT)
+    signal.signal(signal.SIGINT, _Stop(clock, outer))
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, previous)
+        signal.signal(signal.SIGINT, outer)
+
+
+class _Stop:
+    """What the first Ctrl-C does."""
+
+    def __init__(self, clock: Clock, outer: Handler) -> None:
+        self._clock, self._outer = clock, outer
+
+    def __call__(self, signum: int, frame: FrameType | None) -> None:
+        """Stop the run, and those that it is a part of."""
+        self._clock.stop()
+        if isinstance(self._outer, _Stop):
+            self._outer(signum, frame)
+        else:
+            signal.signal(signal.SIGINT, self._outer)

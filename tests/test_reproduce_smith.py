@@ -21,6 +21,9 @@ from solver.linkage.probabilistic.linker import Probabilistic
 
 with_data = pytest.mark.skipif("LINKRISK_DATA" not in os.environ, reason="LINKRISK_DATA names no folder")
 
+LONG = {("dermatology", 100), ("ionosphere", 100)}
+"""Cells of the table that take more than a few seconds."""
+
 FRAME = pd.DataFrame(
     {
         "a": np.arange(20.0),
@@ -68,7 +71,13 @@ def test_the_attributes_are_as_many_as_in_table_1():
 
 
 @with_data
-@pytest.mark.parametrize(("name", "records"), list(script.PUBLISHED))
+@pytest.mark.parametrize(
+    ("name", "records"),
+    [
+        pytest.param(name, records, marks=[pytest.mark.slow] if (name, records) in LONG else [])
+        for name, records in script.PUBLISHED
+    ],
+)
 def test_at_least_85_percent_of_the_published_mean(name, records):
     repetitions = {"abalone": 60, "dermatology": 15, "boston-housing": 15, "ionosphere": 8}[name]
     found = script.outcomes(script.METHODS["Bayes"], name, records, repetitions)

@@ -76,8 +76,8 @@ def certify(
     proof : Proof
         How it did (`EngineResult.proof`); multipliers of the domain may have either sign.
     seconds : float
-        Time for the search of a tree. When it is too short, the certificate's ``bound`` is weaker than the
-        engine's.
+        Time for all of it but reading the records exactly. When it is too short, the certificate's ``bound``
+        is weaker than the engine's.
 
     Returns
     -------
@@ -93,7 +93,8 @@ def certify(
     if reason is not None:
         raise CertificateError(reason)
     try:
-        return _certificate(files, problem, system, parameters, linked, bound, proof, seconds)
+        until = time.perf_counter() + seconds
+        return _certificate(files, problem, system, parameters, linked, bound, proof, until)
     except (RejectedError, UsageError, DataError) as error:
         raise CertificateError(str(error)) from error
     except MemoryError:
@@ -108,9 +109,9 @@ def _certificate(
     linked: int,
     bound: float,
     proof: Proof,
-    seconds: float,
+    until: float,
 ) -> dict[str, Any]:
-    """What `certify` returns."""
+    """What `certify` returns; `until` is by `time.perf_counter`."""
     setting = read_setting(Fields(dict(problem), "problem"))
     records = make_records(files, setting)
     pair = system.pair
@@ -121,10 +122,10 @@ def _certificate(
         raise CertificateError("it would be about other records than the engine's")
     rows = Rows(records, family_of(setting.aggregator, len(setting.attributes), setting.k_additive))
     unit = weight_unit(records)
-    lost = lost_pairs(rows, np.flatnonzero(system.lost).tolist())
+    lost = lost_pairs(rows, np.flatnonzero(system.lost).tolist(), until)
     weight = whole_weights(records, unit, frozenset(block for block, _ in lost))
     exact = Fraction(bound) if unit == 1 else Fraction(bound) * (1 + _ROUNDED)
-    content, most = _proof(rows, system, proof, weight, int(exact * unit), seconds)
+    content, most = _proof(rows, system, proof, weight, int(exact * unit), until)
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -140,7 +141,7 @@ def _certificate(
 
 
 def _proof(
-    rows: Rows, system: BlockSystem, proof: Proof, weight: Mapping[int, int], most: int, seconds: float
+    rows: Rows, system: BlockSystem, proof: Proof, weight: Mapping[int, int], most: int, until: float
 ) -> tuple[dict[str, Any], int]:
     """The proof of as small a bound as there is, from `most` upwards; and the bound, in units."""
     best: tuple[dict[str, Any], int] = ({"method": "lost"}, sum(weight.values()))
@@ -150,11 +151,10 @@ def _proof(
         methods.append("simplex-tree")
     if proof.cores:
         methods.insert(0 if proof.method == "hitting-set" else 1, "hitting-set")
-    until = time.perf_counter() + seconds
     for left, method in zip((2, 1)[-len(methods) :], methods, strict=False):
-        if best[1] <= most:
-            break
         share = (until - time.perf_counter()) / left
+        if best[1] <= most or share <= 0.0:
+            break
         if method == "hitting-set":
             found = _hitting_set(rows, system, proof, weight, most, share)
         else:

@@ -347,12 +347,12 @@ def honest_pairs() -> list[Honest]:
                 )
     for aggregator in ("weighted-mean", "choquet", "mahalanobis"):
         original, masked = mixed_frames(1, rows=9)
-        options = {"aggregator": aggregator, "schema": SCHEMA, "masking": MASKING, "time_limit": 20}
+        options = {"aggregator": aggregator, "schema": SCHEMA, "masking": MASKING, "time_limit": None}
         result = fit(original, masked, certificate=True, **options)
         content = json.loads(result.to_json())
         found.append(Honest(f"{aggregator} categories", content, result.certificate, original, masked))
     dominated = np.arange(5.0)
     frames = [pd.DataFrame({"V1": values, "V2": values}) for values in (dominated, dominated[::-1] + 0.125)]
-    result = fit(*frames, certificate=True, time_limit=20)
+    result = fit(*frames, certificate=True, time_limit=None)
     found.append(Honest("lost", json.loads(result.to_json()), result.certificate, *frames))
     return found

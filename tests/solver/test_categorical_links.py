@@ -143,7 +143,7 @@ def test_a_certificate_of_impossible_partners_is_checked():
 
 
 @pytest.mark.parametrize("label", ["weighted-mean", "choquet", "mahalanobis-absolute"])
-@pytest.mark.parametrize("aware", [False, True])
+@pytest.mark.parametrize("aware", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_growing_rows_find_the_same_optimum(label, aware, monkeypatch):
     case = BY_LABEL[label]
     files = mixed.frames(8, 40)

@@ -143,3 +143,15 @@ def test_seconds_that_are_none(capsys):
     refuse(capsys, message, *ARGV, "--certificate-time-limit", "soon")
     with pytest.raises(UsageError, match="time limit of the certificate must be a positive number"):
         fit(certificate=True, certificate_time_limit=-1.0)
+
+
+@pytest.mark.usefixtures("survey_folder")
+def test_without_time_it_proves_less_and_still_holds(capsys):
+    """Not one record is proven to be lost: everybody might be linked, which is true."""
+    run(capsys, *ARGV, "--certificate-time-limit", "1e-9")
+    proof = json.loads(Path("proof.json").read_text("utf-8"))
+    assert proof["proof"] == {"lost": [], "method": "lost"}
+    assert proof["bound"]["linked_weight"] == proof["records"] > content()["linked_upper_bound"]
+    argv = ["verify", "fit.json", "--certificate", "proof.json", *PAIR]
+    assert main(argv) == 1
+    assert f"no weighted mean links more than {proof['records']} of " in capsys.readouterr().out

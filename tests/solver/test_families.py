@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from dataclasses import FrozenInstanceError
 from pathlib import Path
 
@@ -157,7 +159,7 @@ def test_shared_ties_compare_expected_links():
 def test_a_family_that_cannot_take_the_attributes_is_a_row():
     random = np.random.default_rng(8)
     original = pd.DataFrame(random.normal(size=(12, 13)), columns=[f"V{k}" for k in range(13)])
-    results = fit(original, original + 0.1, aggregator=["choquet", "weighted-mean"], time_limit=5.0)
+    results = fit(original, original + 0.1, aggregator=["choquet", "weighted-mean"])
     assert list(results.results) == ["weighted-mean"]
     reason = results.families[1].reason
     assert reason is not None
@@ -198,18 +200,33 @@ def test_what_no_family_can_do(options, message):
 
 
 def test_ctrl_c_leaves_what_was_found(monkeypatch):
-    """The first search is stopped; the others are not begun, and the first one's answer is kept."""
+    """Pressed after the first search: the others are not begun, and the first one's answer is kept."""
     from solver import families
 
     whole = families.fit_one
 
-    def stop(problem, request, clock, starts):
-        fitted = whole(problem, request, clock, starts)
-        clock.stop()
+    def stop(*arguments):
+        fitted = whole(*arguments)
+        os.kill(os.getpid(), signal.SIGINT)
         return fitted
 
     monkeypatch.setattr(families, "fit_one", stop)
     results = fit(*frames(11, 10), aggregator="all")
+    check_stopped(results)
+
+
+def test_ctrl_c_in_a_search_stops_all():
+    pressed = []
+
+    def press(progress):
+        if not pressed:
+            pressed.append(progress)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    check_stopped(fit(*frames(11, 10), aggregator="all", report=press))
+
+
+def check_stopped(results):
     assert list(results.results) == ["weighted-mean"]
     assert [family.reason for family in results.families[1:]] == ["stopped before its search began"] * 3
 

@@ -114,7 +114,7 @@ def test_progress_is_told(engine, phases):
 
 
 def test_the_embedded_pair_is_the_default():
-    result = fit(time_limit=0.5)
+    result = fit(time_limit=None)
     assert result.records == 400
     assert result.details["name"] == "wdbc, first 400 records, microaggregated"
     assert result.linked >= result.details["baselines"]["euclid"]

@@ -98,10 +98,10 @@ def test_growing_rows_are_rows_of_the_whole_system(case):
 
 
 @pytest.mark.parametrize("label", ["weighted-mean", "owa", "choquet", "2-additive"])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_the_optimum_on_growing_rows_is_that_on_all_rows(label, seed, monkeypatch):
     case = BY_LABEL[label]
-    options = {"aggregator": case.name, "engine": "exact", "time_limit": 60.0, **case.options}
+    options = {"aggregator": case.name, "engine": "exact", "time_limit": None, **case.options}
     whole = fit(*frames(seed), **options)
     monkeypatch.setattr("solver.searching.MOST_REDUCED", 0)
     grown = fit(*frames(seed), **options)
@@ -110,6 +110,7 @@ def test_the_optimum_on_growing_rows_is_that_on_all_rows(label, seed, monkeypatc
     assert grown.linked == whole.linked
 
 
+@pytest.mark.usefixtures("virtual_time")
 def test_a_quadratic_form_on_growing_rows_agrees_with_all_rows(monkeypatch):
     options = {"aggregator": "mahalanobis", "engine": "exact", "time_limit": 6.0}
     whole = fit(*frames(1, 60, noise=0.3), **options)
@@ -120,12 +121,12 @@ def test_a_quadratic_form_on_growing_rows_agrees_with_all_rows(monkeypatch):
     assert grown.linked >= grown.details["baselines"]["euclid"]
 
 
+@pytest.mark.usefixtures("virtual_time")
 def test_more_records_than_a_big_c_model_can_hold(monkeypatch):
     """The exact engine takes what `milp` refuses, and its interval holds the best weights known."""
     monkeypatch.setattr("solver.searching.MOST_REDUCED", 100_000)
     result = fit(*frames(7, 500, 4, 0.2), engine="exact", time_limit=8.0)
     assert result.details["baselines"]["euclid"] <= result.linked <= result.linked_upper_bound < 500
-    assert result.details["seconds"] < 30.0
 
 
 @everywhere

@@ -38,6 +38,7 @@ def valid(result, files):
 
 @pytest.mark.parametrize("engine", ["milp", "exact"])
 @pytest.mark.parametrize("aggregator", ["weighted-mean", "mahalanobis"])
+@pytest.mark.usefixtures("virtual_time")
 def test_a_memory_limit_that_is_reached_at_once(engine, aggregator):
     files = pair()
     result = fit(*files, engine=engine, aggregator=aggregator, memory_limit=1.0, time_limit=20.0)
@@ -45,7 +46,7 @@ def test_a_memory_limit_that_is_reached_at_once(engine, aggregator):
     assert not result.proven
     assert valid(result, files)
     assert any("memory limit came before all records" in note for note in result.details["notes"])
-    assert result.details["seconds"] < 10.0
+    assert result.details["seconds"] < 1.0
 
 
 @pytest.mark.parametrize("engine", ["milp", "exact"])
@@ -140,6 +141,7 @@ def test_the_command_line_says_that_memory_ran_out(tmp_path, capsys):
 
 
 @everywhere
+@pytest.mark.usefixtures("virtual_time")
 def test_a_tiny_time_limit_gives_a_valid_interval(case):
     files = frames(11, 60, 4, noise=1.0)
     result = solve(case, files, time_limit=1e-6)
@@ -189,7 +191,7 @@ def test_an_interval_whenever_time_ends(aggregator, grown, monkeypatch):
     monkeypatch.setattr("solver.linkage.evaluator._BLOCKS_PER_TASK", 10)
     files = pair(n=40)
     best, least = 0, 40
-    for questions in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024):
+    for questions in (1, 3, 10, 32, 128, 512):
         asked = iter(range(10**9))
         with monkeypatch.context() as time:
             time.setattr("solver.clock.time.perf_counter", lambda asked=asked: float(next(asked)))

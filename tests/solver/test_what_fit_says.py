@@ -63,6 +63,7 @@ def test_no_run_reports_less_than_a_baseline_of_its_family(aggregator, limit):
 
 
 @pytest.mark.parametrize("aggregator", FAMILIES)
+@pytest.mark.usefixtures("virtual_time")
 def test_baselines_are_the_same_whatever_the_family(aggregator):
     """Records that one family can never link count for the distances of another."""
     files = rotated(30)
@@ -80,6 +81,7 @@ def rotated(n: int = 40) -> tuple[pd.DataFrame, pd.DataFrame]:
     return pd.DataFrame(original, columns=["A", "B"]), pd.DataFrame(masked, columns=["A", "B"])
 
 
+@pytest.mark.usefixtures("virtual_time")
 def test_a_distance_of_another_family_that_links_more_is_named():
     files = rotated()
     options = {"standardisation": "none"}
@@ -104,7 +106,7 @@ def test_a_distance_of_another_family_that_links_more_is_named():
 
 
 def test_what_is_more_than_found_but_within_the_bound_is_told_as_such():
-    result = fit(*frames(3, 20), time_limit=5.0)
+    result = fit(*frames(3, 20))
     known = {"attack": "mahalanobis", "linked": result.linked + 1, "above_bound": False, "cure": None}
     text = summary(changed(result, best_known=known))
     more = f"more than the weighted mean found: the classical Mahalanobis distance links {result.linked + 1}"
