@@ -113,9 +113,9 @@ def records_table(labels: Sequence[str], evaluation: Evaluation) -> RecordsTable
         labels,
         _known(evaluation.linked, evaluation.settled),
         _known(evaluation.rank, ranked),
-        [_finite(value) for value in evaluation.distance.tolist()],
-        [_finite(value) for value in evaluation.nearest_other.tolist()],
-        [_finite(value) for value in evaluation.margin.tolist()],
+        _known(evaluation.distance, np.isfinite(evaluation.distance)),
+        _known(evaluation.nearest_other, np.isfinite(evaluation.nearest_other)),
+        _known(evaluation.margin, np.isfinite(evaluation.margin)),
         _known(evaluation.ties, ranked),
     )
     return RecordsTable(tuple(zip(*columns, strict=True)))
@@ -125,11 +125,9 @@ def _known(values: NDArray[Any], known: NDArray[np.bool_]) -> list[Any]:
     """The values, None where they are not known."""
     if known.all():
         return list(values.tolist())
-    return [value if is_known else None for value, is_known in zip(values.tolist(), known, strict=True)]
-
-
-def _finite(value: float) -> float | None:
-    return value if np.isfinite(value) else None
+    found = values.astype(object)
+    found[~known] = None
+    return list(found.tolist())
 
 
 def library_versions() -> dict[str, str]:

@@ -19,7 +19,7 @@ from formulations.aggregators import Aggregator
 from formulations.block_system import BlockSystem, system_of
 from formulations.forms import DistanceForm
 from formulations.pair import LinkagePair
-from solver.clock import Clock
+from solver.clock import Clock, resident_megabytes
 from solver.engines.attacks import attack
 from solver.engines.base import Engine, EngineOptions, EngineResult, Record
 from solver.linkage.evaluator import Evaluation, Evaluator
@@ -31,6 +31,10 @@ _PROBES = 12
 _ATTACK_SHARE = 0.25
 _FIRST_ROUND = 4.0
 _LONGER = 1.5
+_MEMORY_SHARE = 0.3
+_BESIDE = 6
+"""Numbers that are kept of a row beside its coefficients."""
+
 _ENOUGH = 0.01
 """Share of fresh rows, relative to those in use, that makes another round worth its start."""
 
@@ -104,15 +108,33 @@ class GrowingRows(Evaluator):
             self.fresh += keys.size
 
     def system(self) -> BlockSystem:
-        """The rows met so far, less those that the domain implies and those of lost blocks."""
+        """The rows met so far, less those that the domain implies and those of lost blocks.
+
+        Where memory is short, as many as fit, by lot: on fewer rows a bound is larger, and holds as well.
+        """
         if self._met:
             self._judge(np.concatenate(self._met))
             self._met, self.fresh = [], 0
         block, rival = self._split(self._keys)
-        kept = ~self._lost[block] & ~self._implied(block, rival)
+        kept = np.flatnonzero(~self._lost[block] & ~self._implied(block, rival))
+        most = self._most_rows()
+        if kept.size > most:
+            kept = np.sort(np.random.default_rng(self._seed).choice(kept, most, replace=False))
         return system_of(
             self.pair, self._aggregator, block[kept], rival[kept], self._lost.copy(), complete=False
         )
+
+    def no_rows(self) -> BlockSystem:
+        """What is known without any row."""
+        none = np.empty(0, dtype=np.intp)
+        return system_of(self.pair, self._aggregator, none, none, self._lost.copy(), complete=False)
+
+    def _most_rows(self) -> int:
+        """Rows that there is memory for, and for as much again as a search makes of them."""
+        if self._clock.memory_limit is None:
+            return int(np.iinfo(np.intp).max)
+        room = max(0.0, self._clock.memory_limit - resident_megabytes()) * 1e6
+        return int(_MEMORY_SHARE * room / (8 * (self._aggregator.dimension + _BESIDE)))
 
     def _split(self, keys: NDArray[np.int64]) -> tuple[IndexArray, IndexArray]:
         many = len(self.pair.candidates)
@@ -260,6 +282,8 @@ class GrowingRun:
 
     def _take(self) -> None:
         """Work on the rows that are there now."""
+        # The old rows go first: both together would be more than the memory that is looked at.
+        self.system = self._holder.system = self._rows.no_rows()
         self.system = self._rows.system()
         self._holder.system = self.system
         self._record.tighten(self.system.total_weight - self.system.lost_weight)

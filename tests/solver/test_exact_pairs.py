@@ -90,6 +90,28 @@ def test_asking_leaves_no_pair_out(label, first, threads):
     assert cores_of(learned) == singles | pairs
 
 
+def test_of_very_many_blocks_the_pairs_of_some_are_asked(monkeypatch):
+    """By lot, as memory is quadratic in them; every single block is asked about all the same."""
+    monkeypatch.setattr("solver.engines.exact.pairs._MOST_BLOCKS", 12)
+    made, search, learned, finder = search_of("choquet", 3)
+    assert search.together.shape == (12, 12)
+    search.sample(made.record.theta)
+    search.ask([finder], np.inf)
+    singles, pairs = truth(finder, made.system.open_blocks.size)
+    chosen = set(search._some.tolist())
+    assert cores_of(learned) == singles | {pair for pair in pairs if pair <= chosen}
+    assert not pairs <= cores_of(learned)
+
+
+def test_of_very_many_pairs_some_are_asked(monkeypatch):
+    monkeypatch.setattr("solver.engines.exact.pairs._MOST_PAIRS", 30)
+    made, search, learned, finder = search_of("choquet", 3)
+    search.ask([finder], np.inf)
+    singles, pairs = truth(finder, made.system.open_blocks.size)
+    assert singles <= cores_of(learned) <= singles | pairs
+    assert 0 < len(cores_of(learned) & pairs) < len(pairs)
+
+
 def test_what_is_seen_together_is_linked_together():
     made, search, _, finder = search_of("weighted-mean", 7)
     search.sample(made.record.theta)

@@ -97,6 +97,25 @@ def test_growing_rows_are_rows_of_the_whole_system(case):
     assert (np.diff(part.block) >= 0).all()
 
 
+@everywhere
+def test_where_memory_is_short_rows_are_taken_by_lot(case, monkeypatch):
+    """A part of the rows forbids nothing that all of them allow, and no two builds are there at once."""
+    pair, limit = make_pair(*files(5, 60)), 1e6
+    aggregator = case.make(3)
+    rows = GrowingRows(pair, aggregator, Clock(None, limit), 0)
+    rows.probe(Record(rows._clock, aggregator.equal(), 0.0, pair.blocks), np.inf)
+    whole = rows.system()
+    monkeypatch.setattr("solver.engines.growing.resident_megabytes", lambda: limit - 0.01)
+    part = rows.system()
+    assert 0 < part.rows < whole.rows
+    assert 8 * part.rows * aggregator.dimension < 10_000
+    assert set(zip(part.block, part.rival, strict=True)) < set(zip(whole.block, whole.rival, strict=True))
+    for theta in aggregator.sample(10, np.random.default_rng(1)):
+        assert (rows_link(part, theta) >= rows_link(whole, theta)).all()
+    monkeypatch.setattr("solver.engines.growing.resident_megabytes", lambda: 2 * limit)
+    assert rows.system().rows == rows.no_rows().rows == 0
+
+
 @pytest.mark.parametrize("label", ["weighted-mean", "owa", "choquet", "2-additive"])
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_the_optimum_on_growing_rows_is_that_on_all_rows(label, seed, monkeypatch):

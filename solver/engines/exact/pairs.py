@@ -26,7 +26,12 @@ _WITNESS_CELLS = 400_000_000
 _MOST_WITNESSES = 6_000
 _AT_ONCE = 500
 _FEW = 0.001
-_BLOCKS_AT_ONCE = 20
+
+_MOST_BLOCKS = 4_000
+"""Blocks whose pairs are looked at; of more, so many by lot. Memory is quadratic in them."""
+
+_MOST_PAIRS = 2_000_000
+"""Pairs that are asked about: of more, so many by lot, which takes minutes."""
 
 
 @kernel
@@ -67,8 +72,9 @@ class SmallCores:
 
     Attributes
     ----------
-    together : ndarray of bool, shape (open, open)
-        Which pairs of blocks some parameters link, as far as is known; on the diagonal single blocks.
+    together : ndarray of bool, shape (some, some)
+        Which pairs of blocks some parameters link, as far as is known; on the diagonal single blocks. Of
+        very many blocks some, by lot.
     """
 
     def __init__(
@@ -82,8 +88,14 @@ class SmallCores:
         self._system, self._scorer, self._clock = system, scorer, clock
         self._learn, self._random = learn, random
         blocks = system.open_blocks.size
-        self.together = np.zeros((blocks, blocks), dtype=bool)
-        self._apart = np.zeros((blocks, blocks), dtype=bool)
+        self._some = np.arange(blocks)
+        if blocks > _MOST_BLOCKS:
+            self._some = np.sort(random.choice(blocks, _MOST_BLOCKS, replace=False))
+        self._place = np.full(blocks, -1)
+        self._place[self._some] = np.arange(self._some.size)
+        self._alone = np.zeros(blocks, dtype=bool)
+        self.together = np.zeros((self._some.size, self._some.size), dtype=bool)
+        self._apart = np.zeros_like(self.together)
 
     def sample(self, near: FloatArray) -> None:
         """See what random parameters link, half of them towards `near`; until they show little that is new.
@@ -100,9 +112,11 @@ class SmallCores:
         for first in range(0, len(points), _AT_ONCE):
             if self._clock.expired:
                 break
-            linked = self._scorer.linked(points[first : first + _AT_ONCE]).astype(np.float32)
+            linked = self._scorer.linked(points[first : first + _AT_ONCE])
+            self._alone |= linked.any(axis=1)
+            chosen = linked[self._some].astype(np.float32)
             before = np.count_nonzero(self.together)
-            self.together |= (linked @ linked.T) > 0.0
+            self.together |= (chosen @ chosen.T) > 0.0
             if np.count_nonzero(self.together) - before < _FEW * before:
                 break
 
@@ -112,18 +126,20 @@ class SmallCores:
         rows = values if isinstance(values, np.ndarray) else values.toarray()
         blocks = self._system.open_blocks.size
         first = np.searchsorted(self._system.row_open, np.arange(blocks + 1))
-        for block in range(blocks):
+        for block in self._some.tolist():
             if self._clock.expired or self._clock.seconds > until:
                 return
-            own, other, multiplier = _pairs_of_rows(rows, first, block, ~self.together[block])
+            open_pairs = np.zeros(blocks, dtype=bool)
+            open_pairs[self._some] = ~self.together[self._place[block]]
+            own, other, multiplier = _pairs_of_rows(rows, first, block, open_pairs)
             for second in np.flatnonzero(own >= 0):
                 multipliers = np.array([1.0, multiplier[second]]) / (1.0 + multiplier[second])
                 proof = CoreProof(np.array([own[second], other[second]]), multipliers, np.empty(0))
-                self._apart[block, second] = True
+                self._apart[self._place[block], self._place[second]] = True
                 self._learn(Answer(core=frozenset({block, int(second)}), proof=proof))
 
     def ask(self, finders: Sequence[CoreFinder], until: float) -> None:
-        """Ask about every single block and every pair that is not known yet, in random order.
+        """Ask about every single block and every pair of some that is not known yet, in random order.
 
         Parameters
         ----------
@@ -132,12 +148,15 @@ class SmallCores:
         until : float
             Stop when the clock shows these seconds.
         """
-        blocks = np.flatnonzero(~self.together.diagonal())
+        blocks = np.flatnonzero(~self._alone)
         self._ask_all(finders, blocks, blocks, until)
-        able = self.together.diagonal()
+        able = self._alone[self._some]
         unknown = ~self.together & ~self._apart & able[:, None] & able[None, :]
-        first, second = np.nonzero(np.triu(unknown, 1))
-        self._ask_all(finders, first, second, until)
+        pairs = np.flatnonzero(np.triu(unknown, 1))
+        if pairs.size > _MOST_PAIRS:
+            pairs = self._random.choice(pairs, _MOST_PAIRS, replace=False)
+        first, second = np.divmod(pairs, max(1, able.size))
+        self._ask_all(finders, self._some[first], self._some[second], until)
 
     def _ask_all(
         self, finders: Sequence[CoreFinder], first: IndexArray, second: IndexArray, until: float
@@ -157,11 +176,15 @@ class SmallCores:
         for one, other in zip(first.tolist(), second.tolist(), strict=True):
             if self._clock.expired or self._clock.seconds > until:
                 return
-            if self.together[one, other]:
+            at = self._place[one], self._place[other]
+            if self._alone[one] if one == other else self.together[at]:
                 continue
             answer = finder.ask(np.unique([one, other]))
             self._learn(answer)
             if answer.theta is not None:
                 linked = self._scorer.linked(answer.theta[None, :])[:, 0]
-                self.together[np.ix_(linked, linked)] = True
-            self._apart[one, other] = answer.core is not None
+                self._alone |= linked
+                chosen = linked[self._some]
+                self.together[np.ix_(chosen, chosen)] = True
+            elif one != other:
+                self._apart[at] = answer.core is not None
