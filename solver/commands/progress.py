@@ -62,7 +62,7 @@ class Progress(ABC):
     def report(self, progress: EngineProgress) -> None:
         """Show the attack and the bound of a running engine."""
         if progress.phase == PHASE:
-            self.announce("compiling, once for this machine: up to a minute")
+            self.announce("compiling, once for this machine: a minute or two")
             return
         phase = _PHASES.get(progress.phase, progress.phase)
         interval = f"{phase}: linked {progress.linked:g}, at most {progress.bound:g}"
