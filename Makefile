@@ -5,15 +5,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 SIDE_BY_SIDE := --numprocesses logical --maxprocesses 4 --dist worksteal
 
-.PHONY: demo test test-slow lint types clean
+.PHONY: demo test test-slow lint types compiled clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python -m solver fit --aggregator choquet
 
-test: lint types
+test: lint types compiled
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE)
 
-test-slow: $(VENV)/.installed-dev
+test-slow: compiled
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m "slow or not slow"
 
 lint: $(VENV)/.installed-dev
@@ -35,6 +35,10 @@ $(VENV)/.installed: $(VENV)/bin/python pyproject.toml constraints.txt
 $(VENV)/.installed-dev: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $@
+
+# Not by every process of the tests for itself, nor within the time of one of them.
+compiled: $(VENV)/.installed-dev
+	$(BIN)/python -m solver compile
 
 clean:
 	rm -rf $(VENV) build *.egg-info .mypy_cache .pytest_cache .ruff_cache

@@ -97,7 +97,14 @@ def test_runs_outlive_a_stop_and_the_later_line_counts(tmp_path):
     assert Ledger(file).runs([CASE], limits) == [slow, done]
 
 
-@pytest.mark.parametrize("method", ["exact", "milp", "pulp-valid-c", "pulp-paper-c", "pulp-bare"])
+@pytest.mark.parametrize(
+    "method",
+    [
+        "exact",
+        "pulp-paper-c",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("milp", "pulp-valid-c", "pulp-bare")),
+    ],
+)
 @pytest.mark.usefixtures("survey_folder")
 def test_a_run_in_a_process_of_its_own(method):
     case = replace(CASE, original=Path("original.csv"), masked=Path("masked.csv"), records=30)

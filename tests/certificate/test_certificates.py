@@ -106,5 +106,6 @@ def test_without_time_the_certificate_proves_less_and_says_so(method):
     if told > made.optimum:
         with pytest.raises(RejectedError, match=rf"linked_upper_bound: \d+ is claimed, .* proves {told}"):
             made.check()
-    weaker = {**made.fitted, "linked_upper_bound": told}
+    assert made.certificate["proof"] == {"lost": [], "method": "lost"}
+    weaker = {**made.fitted, "linked_upper_bound": told, "lost": 0, "status": "feasible"}
     assert made.check(fitted=weaker).bound == told
