@@ -19,6 +19,7 @@ from datasets.masking.spelled import masking_method
 from datasets.names import shown_name, shown_names
 from datasets.registry import load
 from datasets.schema import Role, Schema
+from solver.commands.progress import progress_line
 from solver.errors import UsageError
 
 SECRET = "keep it secret, it undoes the masking"
@@ -67,7 +68,8 @@ def run(arguments: argparse.Namespace) -> int:
     kept = {getattr(arguments, what): what for what in ("weight", "id")}
     kept.pop(None, None)
     steps = planned(methods, frame, kept, source=arguments.input)
-    masked = masked_in_order(steps, frame, seed, source=arguments.input)
+    with progress_line("masking"):
+        masked = masked_in_order(steps, frame, seed, source=arguments.input)
     used = seed if any(step.method.chance for step in steps) else None
     columns = _columns(frame, steps, kept)
     _write(arguments, masked, steps, columns, used)

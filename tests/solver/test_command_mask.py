@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 from pathlib import Path
 
 import pandas as pd
@@ -41,6 +42,23 @@ def test_golden_output_and_file(capsys: pytest.CaptureFixture[str]) -> None:
         "r5,013,52.666666666666664,390.1666666666667,d\n"
         "r6,014,52.666666666666664,390.1666666666667,e\n"
     )
+
+
+def test_masking_shows_that_it_is_going_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from solver.commands import mask as command
+
+    def masked(*arguments: object, **options: object) -> object:
+        assert "progress" in {thread.name for thread in threading.enumerate()}
+        return whole(*arguments, **options)
+
+    whole = command.masked_in_order
+    monkeypatch.setattr(command, "masked_in_order", masked)
+    monkeypatch.delenv("LINKRISK_PROGRESS")
+    argv = ("--input", "o.csv", "--method", "noise", "--percent", "10", "--output", "m.csv")
+    code, _, err = mask(capsys, *argv)
+    assert (code, err) == (0, "")  # nothing in a log of what takes no time
 
 
 def test_groups_with_their_k(capsys: pytest.CaptureFixture[str]) -> None:
