@@ -114,9 +114,11 @@ class Contest:
         choices = IndicatorOptions(margin=settings.margin, big_c=settings.big_c, scale=self._tight)
         self._model: IndicatorModel = indicator_model(self._system, choices)
         self.clock = Clock(None)
-        record = first_record(self._system, self._evaluator, self.clock)
+        # The attack has a time limit like everybody's: on large files it would take longer than all of them.
+        attacking = Clock(time_limit)
+        record = first_record(self._system, self._evaluator, attacking)
         if start:
-            with interruptible(self.clock):
+            with interruptible(self.clock), interruptible(attacking):
                 attack(self._system, record, self._evaluator, settings.seed)
         self._theta, self.attack = record.theta, record.linked
         point = self._model.point(record.theta)

@@ -189,7 +189,12 @@ def test_the_exact_engine_is_there_without_a_list_and_left_out_by_one_without_it
 )
 def test_the_exact_engine_and_a_backend_agree(aggregator, way):
     result = compare(
-        "original.csv", "masked.csv", backends=["exact", "highs"], aggregator=aggregator, direction=way
+        "original.csv",
+        "masked.csv",
+        backends=["exact", "highs"],
+        aggregator=aggregator,
+        direction=way,
+        time_limit=None,
     )
     exact, highs = result.rows
     assert result.disagreements == ()
@@ -353,3 +358,16 @@ def test_all_links_of_a_backend_are_held_against_the_exact_bound():
     assert disagreements([narrow, exact_row("optimal", 5, 5, 5)]) == [
         "a links 6, more than the bound 5 of exact"
     ]
+
+
+@pytest.mark.usefixtures("survey_folder")
+@pytest.mark.parametrize("limit", [3000.0, None])
+def test_the_attack_before_them_has_their_time_limit(limit, monkeypatch):
+    seen = []
+
+    def attack(_, record, *__):
+        seen.append(record.clock.time_limit)
+
+    monkeypatch.setattr(solver.contest, "attack", attack)
+    compare("original.csv", "masked.csv", backends=["scipy"], time_limit=limit)
+    assert seen == [limit]
