@@ -56,7 +56,7 @@ class _Key:
     certain: bool
 
 
-def check_row_order(original: Table, masked: Table) -> None:
+def check_row_order(original: Table, masked: Table) -> tuple[str, ...]:
     """Refuse two tables whose rows do not belong together as they stand.
 
     Parameters
@@ -64,29 +64,61 @@ def check_row_order(original: Table, masked: Table) -> None:
     original, masked : Table
         As many records each.
 
+    Returns
+    -------
+    tuple of str
+        A note where columns that name nearly all records stand in another order, and are taken to be masked.
+
     Raises
     ------
     DataError
         If columns that say who is who stand in another order, unless the other columns say clearly that these
         values were exchanged and the rows were not. In doubt a further column that says who is who decides
-        for the rows as they stand.
+        for the rows as they stand; and of text or numbers in a row, which are hardly ever exchanged, only
+        such a column.
     """
     shared = [name for name in original.columns if name in masked.columns]
     codes = _moved(original.frame, masked.frame, shared)
     keys = [key for name in codes if (key := _key(((name, name),), codes[name])) is not None]
     keys += _renamed_keys(original, masked, shared) or ([] if keys else _joint_keys(codes))
     if not keys:
-        return
+        return ()
     votes = RowVotes(original.frame, masked.frame, shared, codes)
     in_place = [name for name in shared if name not in codes]
     refused = []
     for key in keys:
         support = votes.support(key.partner, [name for name, _ in key.columns])
-        doubtful = key.certain and support > -IN_PLACE
+        doubtful = key.certain and (support > -IN_PLACE or _counts(original.frame, key))
         if support >= APART or (doubtful and (support > 0 or not _vouched(original.frame, in_place, key))):
             refused.append((support >= APART, _takes_id(original, masked, key), support, key))
     if refused:
         raise DataError(_refusal(original, masked, max(refused, key=lambda case: case[:3])[3]))
+    taken = [
+        key.columns[0][0]
+        for key in keys
+        if key.certain and len(key.columns) == 1 and not _vouched(original.frame, in_place, key)
+    ]
+    return (_exchanged(taken),) if taken else ()
+
+
+def _counts(frame: pd.DataFrame, key: _Key) -> bool:
+    """Whether a key is a column of text, or of whole numbers without a gap."""
+    column = frame[key.columns[0][0]]
+    if len(key.columns) > 1:
+        return False
+    if not pd.api.types.is_numeric_dtype(column):
+        return True
+    values = column.to_numpy(dtype=np.float64)
+    return bool(np.array_equal(np.diff(np.sort(values)), np.ones(len(values) - 1)))
+
+
+def _exchanged(names: Sequence[str]) -> str:
+    what = "column {} has" if len(names) == 1 else "columns {} have"
+    return (
+        f"{what.format(shown_names(names, most=4))} the same values in both files in different orders, which "
+        "is taken for masking, as by rank swapping: by the other columns the rows stand in place; align "
+        "the records with --id where such a column says who is who"
+    )
 
 
 def _moved(first: pd.DataFrame, second: pd.DataFrame, names: Sequence[str]) -> dict[str, CellCodes]:

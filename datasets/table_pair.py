@@ -132,13 +132,13 @@ def align(first: Table, second: Table, *, id_column: str | None, row_by_row: boo
         )
     partner = None if row_by_row else _by_label(first, second)
     if partner is not None:
-        check_row_order(first, replace(second, frame=second.frame.iloc[partner].reset_index(drop=True)))
+        moved = replace(second, frame=second.frame.iloc[partner].reset_index(drop=True))
+        notes = (_LABELS_NOTE, *check_row_order(first, moved))
         labels = [tuple(str(label) for label in _labels(table)) for table in (first, second)]
-        return TablePair(first, second, partner, labels[0], labels[1], BY_LABEL, (_LABELS_NOTE,))
-    if not row_by_row:
-        check_row_order(first, second)
+        return TablePair(first, second, partner, labels[0], labels[1], BY_LABEL, notes)
+    notes = () if row_by_row else check_row_order(first, second)
     numbers = tuple(str(row) for row in range(1, records + 1))
-    return TablePair(first, second, np.arange(records, dtype=np.intp), numbers, numbers)
+    return TablePair(first, second, np.arange(records, dtype=np.intp), numbers, numbers, notes=notes)
 
 
 def _by_id(first: Table, second: Table, id_column: str) -> TablePair:

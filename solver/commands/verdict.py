@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from solver.verification.setting import Setting
@@ -114,9 +115,19 @@ def _categories(scale: str, names: Sequence[str]) -> str:
     if scale == "nominal":
         return f"{len(names)} categories"
     shown = [quoted(name) for name in names]
-    if len(shown) > _MOST_CATEGORIES:
+    # An order that nobody would expect is shown whole: what is left out here could be anything.
+    if len(shown) > _MOST_CATEGORIES and _in_natural_order(names):
         shown = [*shown[: _MOST_CATEGORIES - 2], f"... {len(names)} categories ...", shown[-1]]
     return " < ".join(shown)
+
+
+def _in_natural_order(names: Sequence[str]) -> bool:
+    """Whether categories ascend as the numbers that they are, or else as text."""
+    try:
+        values: list[Any] = [float(name) for name in names]
+    except ValueError:
+        values = list(names)
+    return all(first < second for first, second in pairwise(values))
 
 
 def _listed(names: Sequence[str]) -> str:

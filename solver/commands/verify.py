@@ -12,6 +12,7 @@ from datasets.default_pair import default_pair
 from datasets.file_pair import FilePair, make_file_pair
 from datasets.names import shown_names
 from datasets.schema import Attribute, Scale, Schema
+from datasets.table_pair import BY_ROW
 from solver.commands.arguments import add_files, names
 from solver.commands.progress import progress_line
 from solver.commands.verdict import coverage, proved, quoted
@@ -58,8 +59,8 @@ def run(arguments: argparse.Namespace) -> int:
             verdict = verify(fit, certificate, files, (arguments.fit, arguments.certificate))
         except RejectedError as error:
             return _rejected(error)
-    aligned = "row by row" if arguments.id is None else f"by the id column {quoted(arguments.id)}"
-    print(proved(verdict, aligned))
+    print(f"of {_named(arguments, files)}:")
+    print(proved(verdict, _aligned(arguments, files)))
     try:
         demand_fit(fit, verdict, arguments.fit)
     except RejectedError as error:
@@ -67,6 +68,20 @@ def run(arguments: argparse.Namespace) -> int:
     print(_checked(verdict, time.perf_counter() - began))
     print(f"of {arguments.fit}: {coverage(verdict, fit, files.alignment)}")
     return 0
+
+
+def _named(arguments: argparse.Namespace, files: FilePair) -> str:
+    """The files that the claim is about, as this command was given them: nothing that a JSON says."""
+    if arguments.original is None:
+        return f"the embedded pair ({files.name})"
+    return f"{quoted(arguments.original)} and, masked, {quoted(arguments.masked)}"
+
+
+def _aligned(arguments: argparse.Namespace, files: FilePair) -> str:
+    """How the records of the two files were put together."""
+    if arguments.id is not None:
+        return f"by the id column {quoted(arguments.id)}"
+    return "row by row" if files.alignment == BY_ROW else "by the labels of the two indexes"
 
 
 def _rejected(error: RejectedError) -> int:

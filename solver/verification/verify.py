@@ -160,6 +160,8 @@ def demand_fit(fit: Mapping[str, Any], verdict: Verdict, name: str) -> None:
     """
     claim = Fields(dict(fit), name)
     count = claim.whole("linked_upper_bound")
+    most = verdict.records
+    demand(count <= most, f"{name}, linked_upper_bound: more is claimed than there are records, {most}")
     demand(verdict.linked <= count, f"{name}, linked_upper_bound: {count}, but {verdict.linked} are linked")
     demand(
         verdict.bound_count <= count,
@@ -167,18 +169,18 @@ def demand_fit(fit: Mapping[str, Any], verdict: Verdict, name: str) -> None:
     )
     lost = claim.whole("lost")
     demand(lost <= verdict.lost, f"{name}, lost: {lost} is claimed, the certificate proves {verdict.lost}")
-    most, reached = Fraction(count), Fraction(verdict.linked)
+    bound, reached = Fraction(count), Fraction(verdict.linked)
     if verdict.setting.share:
         key = "expected_links_upper_bound"
-        most, reached = Fraction(claim.real(key)), verdict.linked_weight
+        bound, reached = Fraction(claim.real(key)), verdict.linked_weight
         demand(
-            verdict.bound <= most * (1 + ROUNDED),
-            f"{name}, {key}: {float(most):g} is claimed, the certificate proves {float(verdict.bound):g}",
+            verdict.bound <= bound * (1 + ROUNDED),
+            f"{name}, {key}: {float(bound):g} is claimed, the certificate proves {float(verdict.bound):g}",
         )
     proven = claim.text("status") == "optimal"
     demand(
-        not proven or most <= reached * (1 + ROUNDED),
-        f"{name}, status: it is not optimal, at most {float(most):g} are linked and {float(reached):g} are",
+        not proven or bound <= reached * (1 + ROUNDED),
+        f"{name}, status: it is not optimal, at most {float(bound):g} are linked and {float(reached):g} are",
     )
 
 

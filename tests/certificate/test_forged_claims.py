@@ -158,7 +158,7 @@ def test_a_claim_about_masking_is_part_of_the_sentence(capsys):
     assert (fit["linked"], fit["linked_upper_bound"], fit["lost"]) == (1, 1, 7)
     capsys.readouterr()
     assert main([*CLAIM]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = capsys.readouterr().out.splitlines()[1:]
     assert lines[0] == (
         'assuming, which verify cannot check: A was masked by "bottom-coding categories=8", under which '
         "56 of 64 pairs of records are impossible"
@@ -187,6 +187,7 @@ def test_texts_of_a_certificate_cannot_speak_for_verify(capsys):
     assert main([*CLAIM]) == 0
     words = [line.split(" ")[0] for line in capsys.readouterr().out.splitlines()]
     assert words == [
+        "of",
         "assuming,",
         "proved",
         "proved",
@@ -329,3 +330,62 @@ def test_how_many_a_tie_keeps_from_being_linked_is_counted_again(capsys):
             capsys.readouterr()
             assert main([*CLAIM]) == 1
             assert f"fit.json, tied, {key}: " in captured_line(capsys)
+
+
+# What the sentence leaves out
+
+
+def test_an_order_of_categories_that_nobody_expects_is_shown_whole(capsys):
+    """Beyond a dozen the middle is left out; scrambled, it could make any claim true."""
+    codes = [str(code) for code in range(20)]
+    scrambled = [*codes[:10], *reversed(codes[10:19]), codes[19]]
+    for order, left_out in ((codes, True), (scrambled, False)):
+        save({"A": codes}, {"A": codes})
+        Path("schema.json").write_text(
+            json.dumps({"attributes": [{"name": "A", "scale": "ordinal", "categories": order}]})
+        )
+        fitted("--schema", "schema.json")
+        capsys.readouterr()
+        assert main([*CLAIM]) == 0
+        sentence = capsys.readouterr().out.splitlines()[1]
+        assert ("... 20 categories ..." in sentence) == left_out
+        assert (" < ".join(order) in sentence) != left_out
+
+
+def test_files_aligned_by_labels_are_not_said_to_be_row_by_row(capsys):
+    random = np.random.default_rng(3)
+    original = pd.DataFrame(random.normal(size=(12, 2)), columns=["A", "B"])
+    masked = original + 0.1 * random.normal(size=(12, 2))
+    original.to_parquet("original.parquet")
+    masked.sample(frac=1.0, random_state=1).to_parquet("masked.parquet")
+    files = ["--original", "original.parquet", "--masked", "masked.parquet"]
+    assert main(["fit", *files, *PROOF]) == 0
+    capsys.readouterr()
+    assert main(["verify", "fit.json", "--certificate", "proof.json", *files]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "of original.parquet and, masked, masked.parquet:"
+    assert "ties strict, records aligned by the labels of the two indexes)" in lines[1]
+
+
+def test_a_name_in_the_fit_does_not_stand_for_its_files(capsys):
+    assert main(["fit", *PROOF]) == 0
+    fit = read("fit.json")
+    fit["name"] = "our_census.csv and released.csv"
+    Path("fit.json").write_text(json.dumps(fit), encoding="utf-8")
+    capsys.readouterr()
+    assert main(["verify", "fit.json", "--certificate", "proof.json"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("of the embedded pair (wdbc, first 400 records, microaggregated):\n")
+    assert "our_census" not in out
+
+
+@pytest.mark.parametrize("status", ["optimal", "feasible"])
+def test_a_bound_beyond_all_numbers(status, capsys):
+    save({"A": [1.0, 2.0, 4.0]}, {"A": [1.25, 2.0, 4.5]})
+    fit = fitted()
+    fit.update(linked_upper_bound=10**400, status=status)
+    Path("fit.json").write_text(json.dumps(fit), encoding="utf-8")
+    capsys.readouterr()
+    assert main([*CLAIM]) == 1
+    message = "rejected: fit.json, linked_upper_bound: more is claimed than there are records, 3\n"
+    assert capsys.readouterr().err == message

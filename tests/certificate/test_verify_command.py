@@ -64,6 +64,7 @@ def test_what_is_proved(capsys, label, family):
     out = re.sub(r"\d+\.\d s", "0.0 s", capsys.readouterr().out)
     lost, cores = len(made.certificate["proof"]["lost"]), len(made.certificate["proof"]["cores"])
     assert out == (
+        "of original.csv and, masked, masked.csv:\n"
         f"proved: no {family} links more than {made.optimum:.0f} of 7 records (masked-to-original, ties "
         f"strict, records aligned row by row), by {made.fitted['differences']} differences of V1, V2, V3, "
         "each file in units of its own mean and deviation\n"
@@ -210,7 +211,10 @@ def test_the_embedded_pair_needs_no_files(capsys):
     result = fit(engine="exact", time_limit=None, **chosen)
     proof_of(result, make_problem(options=ProblemOptions(**chosen)))
     assert verify() == 0
-    line = f"proved: no weighted mean links more than {result.linked} of 400 records (original-to-masked"
+    named = "of the embedded pair (wdbc, first 400 records, microaggregated):\n"
+    line = (
+        f"{named}proved: no weighted mean links more than {result.linked} of 400 records (original-to-masked"
+    )
     assert capsys.readouterr().out.startswith(line)
 
 

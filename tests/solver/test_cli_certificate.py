@@ -70,7 +70,8 @@ def test_a_fresh_fit_is_verified(aggregator, capsys):
     lines = run(capsys, *VERIFY).splitlines()
     family = FAMILIES[aggregator]
     kind = "signed" if aggregator == "mahalanobis" else "squared"
-    assert lines[:2] == [
+    assert lines[:3] == [
+        "of original.csv and, masked, masked.csv:",
         f"proved: no {family} links more than {bound} of 30 records (original-to-masked, ties strict, "
         f"records aligned row by row), by {kind} differences of age, income, hours, each file in units of "
         "its own mean and deviation",
