@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,10 @@ import pandas as pd
 from datasets.identifiers import id_text
 
 IndexArray = npt.NDArray[np.intp]
+
+_DIGITS = 12
+_MIDNIGHT = re.compile(r"(?<=\d{4}-\d\d-\d\d)[ t]00:00(:00(\.0+)?)?z?$")
+_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,17 +45,25 @@ def are_numeric(*columns: pd.Series) -> bool:
     )
 
 
-def cell_codes(first: pd.Series, second: pd.Series) -> CellCodes:
+def cell_codes(first: pd.Series, second: pd.Series, *, loosely: bool = False) -> CellCodes:
     """Codes of two columns: numbers are compared as numbers, everything else as ids are.
 
     So 7, 7.0 and the text 7 are the same cell, and the text 007 is another one.
+
+    Parameters
+    ----------
+    first, second : Series
+    loosely : bool
+        Whether cells are the same that programs write differently: numbers to twelve digits; text but for
+        upper and lower case, blanks, the time of midnight, separators of thousands.
     """
     if are_numeric(first, second):
-        numbers = [_numbers(column) for column in (first, second)]
-        codes, values = pd.factorize(np.concatenate(numbers))
+        numbers = np.concatenate([_numbers(column) for column in (first, second)])
+        codes, values = pd.factorize(_to_digits(numbers) if loosely else numbers)
     else:
         parts = [pd.factorize(column) for column in (first, second)]
-        texts = [np.array([id_text(value) for value in part[1].tolist()], dtype=object) for part in parts]
+        read = _as_any_program_writes_it if loosely else id_text
+        texts = [np.array([read(value) for value in part[1].tolist()], dtype=object) for part in parts]
         merged, values = pd.factorize(np.concatenate(texts))
         tables = np.split(merged, [len(texts[0])])
         codes = np.concatenate(
@@ -65,3 +78,31 @@ def _numbers(column: pd.Series) -> npt.NDArray[np.int64] | npt.NDArray[np.float6
     if pd.api.types.is_signed_integer_dtype(column.dtype) and not column.isna().any():
         return column.to_numpy(dtype=np.int64)
     return column.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def same_numbers(first: pd.Series, second: pd.Series) -> bool:
+    """Whether two columns hold the same numbers, cell by cell, but for the digits that a program cuts off."""
+    if not are_numeric(first, second):
+        return False
+    one, other = (column.to_numpy(dtype=np.float64, na_value=np.nan) for column in (first, second))
+    return bool(np.allclose(one, other, rtol=10.0**-_DIGITS, atol=0.0, equal_nan=True))
+
+
+def _to_digits(
+    values: npt.NDArray[np.int64] | npt.NDArray[np.float64],
+) -> npt.NDArray[np.int64] | npt.NDArray[np.float64]:
+    """Numbers that are not whole, rounded to so many significant digits."""
+    if values.dtype == np.int64:
+        return values
+    part = np.isfinite(values) & (values != np.rint(values))
+    rounded = values.copy()
+    scale = 10.0 ** (_DIGITS - 1 - np.floor(np.log10(np.abs(values[part]))))
+    rounded[part] = np.rint(values[part] * scale) / scale
+    return rounded
+
+
+def _as_any_program_writes_it(value: object) -> str:
+    """A cell as text that does not depend on the program that wrote it."""
+    text = " ".join(id_text(value).casefold().split()).removeprefix("=").strip('"')
+    text = _MIDNIGHT.sub("", text)
+    return text.replace(",", "") if _THOUSANDS.fullmatch(text) else text

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from datasets.categories import occurring
-from datasets.cells import cell_codes
+from datasets.cells import cell_codes, same_numbers
 from datasets.names import shown_names
 from datasets.table_pair import TablePair
 
@@ -46,8 +46,10 @@ def _left_alone(pair: TablePair, attributes: Sequence[str]) -> list[str]:
     partner = pair.partner[known]
     same = []
     for name in attributes:
-        codes = cell_codes(pair.original.frame[name], pair.masked.frame[name])
-        if np.array_equal(codes.first[known], codes.second[partner]):
+        first, second = pair.original.frame[name], pair.masked.frame[name]
+        codes = cell_codes(first, second)
+        exactly = np.array_equal(codes.first[known], codes.second[partner])
+        if exactly or same_numbers(first.iloc[known], second.iloc[partner]):
             same.append(name)
     if not same:
         return []

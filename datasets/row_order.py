@@ -18,6 +18,7 @@ import pandas as pd
 
 from datasets.cells import CellCodes, cell_codes
 from datasets.errors import DataError
+from datasets.identifiers import id_text
 from datasets.names import shown_names
 from datasets.row_votes import RowVotes, displaced
 from datasets.tables import Table
@@ -126,7 +127,7 @@ def _moved(first: pd.DataFrame, second: pd.DataFrame, names: Sequence[str]) -> d
     found = {}
     for name in names:
         if not first[name].equals(second[name]):
-            codes = cell_codes(first[name], second[name])
+            codes = cell_codes(first[name], second[name], loosely=True)
             if not np.array_equal(codes.first, codes.second):
                 found[name] = codes
     return found
@@ -156,7 +157,7 @@ def _renamed_keys(original: Table, masked: Table, shared: Sequence[str]) -> list
         for table in (original, masked)
     ]
     found = (
-        _key(((first, second),), cell_codes(original.frame[first], masked.frame[second]))
+        _key(((first, second),), cell_codes(original.frame[first], masked.frame[second], loosely=True))
         for first, second in product(*own)
     )
     return [key for key in found if key is not None]
@@ -230,6 +231,15 @@ def _takes_id(original: Table, masked: Table, key: _Key) -> bool:
     return bool(alone and not any(column.isna().any() for column in columns))
 
 
+def _written_differently(first: pd.Series, second: pd.Series, key: _Key) -> tuple[str, str] | None:
+    """A cell of either table that name one record and are not the same text, where these are many."""
+    rows = np.flatnonzero(key.partner >= 0)
+    texts = [[id_text(value) for value in column.to_list()] for column in (first, second)]
+    apart = [(texts[0][row], texts[1][key.partner[row]]) for row in rows.tolist()]
+    apart = [cells for cells in apart if cells[0] != cells[1]]
+    return apart[0] if len(apart) > (1.0 - NEARLY_ALL) * len(rows) else None
+
+
 def _refusal(original: Table, masked: Table, key: _Key) -> str:
     files = f"{original.source} and {masked.source}"
     anyway = "--row-by-row takes the rows as they stand"
@@ -240,10 +250,13 @@ def _refusal(original: Table, masked: Table, key: _Key) -> str:
             f"values in different orders; give both the same name and align the records with --id ({anyway})"
         )
     if _takes_id(original, masked, key):
-        return (
-            f"{files} have the same values in column {first!r} in different orders; align the records with "
-            f"--id {shlex.quote(first)} ({anyway})"
-        )
+        values = f"{files} have the same values in column {first!r} in different orders"
+        cells = _written_differently(original.frame[first], masked.frame[first], key)
+        if cells is not None:
+            values += f", written differently ({cells[0]!r} and {cells[1]!r}); write them alike and"
+        else:
+            values += ";"
+        return f"{values} align the records with --id {shlex.quote(first)} ({anyway})"
     which = "column" if len(key.columns) == 1 else "columns"
     names = shown_names((name for name, _ in key.columns), most=4)
     return (

@@ -148,7 +148,8 @@ def _by_id(first: Table, second: Table, id_column: str) -> TablePair:
     if not (partner >= 0).any():
         raise DataError(
             f"{first.source} and {second.source} have no id in common in column {id_column!r} "
-            f"(for example {original_ids[0]!r} and {masked_ids[0]!r}); is it the same id?"
+            f"(for example {original_ids[0]!r} and {masked_ids[0]!r}); write the ids alike "
+            "in both files"
         )
     return TablePair(first, second, partner, original_ids, masked_ids, alignment=f"id {id_column}")
 

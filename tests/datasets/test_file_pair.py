@@ -251,7 +251,7 @@ def test_id_column_errors() -> None:
     )
     assert _message(good, with_ids("p", "q", "r"), id_column="id") == (
         "original and masked have no id in common in column 'id' (for example 'x' and 'p'); "
-        "is it the same id?"
+        "write the ids alike in both files"
     )
 
 

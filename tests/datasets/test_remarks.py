@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -85,4 +86,15 @@ def test_true_and_false_against_numbers(dtype):
     )
     assert notes(masked, masked.assign(income=[1.0, 2.0, 3.0, 4.0], age=[1, 2, 3, 5])) == (
         "columns town, sex were not masked: they are the same for every record of both files",
+    )
+
+
+@pytest.mark.parametrize("written", ["{:.15g}", "{:.13g}"])
+def test_a_column_written_with_fewer_digits_was_not_masked(written):
+    random = np.random.default_rng(0)
+    original = pd.DataFrame(random.normal(size=(30, 2)), columns=["A", "B"])
+    masked = original + 0.5
+    masked["A"] = original["A"].map(written.format).astype(float)
+    assert make_file_pair(original, masked).notes == (
+        "column A was not masked: it is the same for every record of both files",
     )

@@ -73,6 +73,10 @@ def is_read(original: object, masked: object, *exchanged: str) -> bool:
     return pair.alignment == "row by row" and said == told
 
 
+def days(ids: pd.Series) -> pd.Series:
+    return pd.to_datetime(ids, unit="D")
+
+
 ID_KINDS = {
     "whole numbers": (lambda ids: ids, lambda ids: ids),
     "doubles": (lambda ids: ids + 0.5, lambda ids: ids + 0.5),
@@ -209,6 +213,32 @@ def test_record_numbers_that_were_exchanged_are_refused():
     original = people(300)
     masked = RankSwapping(attributes=("id", "age", "income"), percent=10).apply(original, 1)
     assert refusal(original, masked) == BY_ID
+
+
+WRITTEN = {
+    "digits cut off": (lambda ids: ids / 7.0, lambda ids: (ids / 7.0).map("{:.15g}".format).astype(float)),
+    "small letters": (
+        lambda ids: "P " + ids.astype(str),
+        lambda ids: "p\N{NO-BREAK SPACE}" + ids.astype(str),
+    ),
+    "midnight": (lambda ids: days(ids).dt.date.astype(str), lambda ids: days(ids).astype(str) + " 00:00:00"),
+    "thousands": (lambda ids: ids, lambda ids: ids.map("{:,}".format)),
+    "text of a spreadsheet": (lambda ids: ids, lambda ids: ids.map('="{}"'.format)),
+}
+
+
+@pytest.mark.parametrize("kind", WRITTEN)
+def test_ids_that_two_programs_write_differently(kind):
+    first, second = WRITTEN[kind]
+    original = people(60)
+    masked = shuffled(noisy(original))
+    pair = [frame.assign(id=write(frame["id"])) for frame, write in ((original, first), (masked, second))]
+    said = refusal(*pair)
+    start = (
+        "original and masked have the same values in column 'id' in different orders, written differently ("
+    )
+    assert said.startswith(start)
+    assert "); write them alike and align the records with --id id (" in said
 
 
 @pytest.mark.parametrize("ids", [lambda n: np.arange(n) + 1000, lambda n: [f"P{k}" for k in range(n)]])
