@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from datasets.cells import cell_codes
 from datasets.errors import DataError
 from datasets.files import CSV_SUFFIXES, read_table, table_bytes, write_whole
 from datasets.masking.base import MaskingMethod, Option, new_seed, parse_whole
@@ -71,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     with progress_line("masking"):
         masked = masked_in_order(steps, frame, seed, source=arguments.input)
     used = seed if any(step.method.chance for step in steps) else None
-    columns = _columns(frame, steps, kept)
+    columns = _columns(frame, masked, steps, kept)
     _write(arguments, masked, steps, columns, used)
     print(_summary(arguments, frame, steps, columns, used))
     return 0
@@ -147,8 +149,13 @@ def _read(text: str, text_columns: Sequence[str]) -> pd.DataFrame:
     return read_table(text, text_columns=text_columns) if _is_file(text) else load(text)
 
 
-def _columns(frame: pd.DataFrame, steps: Sequence[Step], kept: dict[str, str]) -> dict[str, Any]:
-    """What became of every column: masked or as it is, and which of the latter a method has left alone."""
+def _columns(
+    frame: pd.DataFrame, written: pd.DataFrame, steps: Sequence[Step], kept: dict[str, str]
+) -> dict[str, Any]:
+    """What became of every column: masked or as it is.
+
+    And which of the masked ones are none the less the same, and which others a method has left alone.
+    """
     masked = {name for step in steps for name in step.attributes}
     left = {}
     if any(step.chosen for step in steps):
@@ -158,9 +165,15 @@ def _columns(frame: pd.DataFrame, steps: Sequence[Step], kept: dict[str, str]) -
         left = {name: words[role] for name, role in roles.items() if role in words and name not in masked}
     return {
         "masked": [name for name in frame.columns if name in masked],
+        "unchanged": [name for name in frame.columns if name in masked and _same(frame[name], written[name])],
         "as_is": [name for name in frame.columns if name not in masked],
         "left_alone": left,
     }
+
+
+def _same(first: pd.Series, second: pd.Series) -> bool:
+    codes = cell_codes(first, second)
+    return bool(np.array_equal(codes.first, codes.second))
 
 
 def _write(
@@ -221,6 +234,8 @@ def _summary(
     ]
     lines.append(f"seed     {_seed_line(seed, arguments.record)}")
     lines.append(f"masked   {shown_names(columns['masked'])}")
+    if columns["unchanged"]:
+        lines.append(f"the same {shown_names(columns['unchanged'])}: masking has not changed a single value")
     lines.append(f"as is    {shown_names(columns['as_is']) or 'nothing'}")
     if columns["left_alone"]:
         left = ", ".join(f"{shown_name(name)} (as {what})" for name, what in columns["left_alone"].items())

@@ -61,6 +61,15 @@ def test_masking_shows_that_it_is_going_on(
     assert (code, err) == (0, "")  # nothing in a log of what takes no time
 
 
+def test_a_masked_column_that_is_still_the_same_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    """It is as public as before, whatever it was masked with."""
+    Path("one.csv").write_text("a,b\n1,2\n1,5\n1,9\n")
+    argv = ("--input", "one.csv", "--method", "noise", "--percent", "50", "--output", "m.csv")
+    code, out, _ = mask(capsys, *argv)
+    assert code == 0
+    assert "masked   a, b\nthe same a: masking has not changed a single value\nas is    nothing\n" in out
+
+
 def test_groups_with_their_k(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = mask(
         capsys,

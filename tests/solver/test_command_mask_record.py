@@ -71,6 +71,7 @@ def test_the_record_is_the_owners_and_has_the_seed_that_is_not_printed(
             {"method": "pram", "parameters": {"change": 0.5}, "attributes": ["note"]},
         ],
         "masked": ["code", "age", "income", "note"],
+        "unchanged": [],
         "as_is": ["id"],
         "left_alone": {"id": "id"},
     }
