@@ -23,6 +23,7 @@ from formulations.distances import Differences, Standardisation
 from formulations.pair import Direction, LinkagePair, Ties, make_pair
 from solver.errors import UsageError
 from solver.linkage.categories import category_distances
+from solver.scales import scale_notes
 
 FloatArray = NDArray[np.float64]
 
@@ -176,6 +177,7 @@ def make_problem(original: Any = None, masked: Any = None, options: ProblemOptio
         ties=ties,
         tables=distance_tables(files),
     )
+    files = replace(files, notes=(*files.notes, *scale_notes(files, pair)))
     return Problem(files, pair, aggregator, options)
 
 

@@ -28,6 +28,7 @@ RANKS = {
     "solver.engines": 2,
     "solver.certificate": 3,
     "solver.problem": 4,
+    "solver.scales": 4,
     "solver.compiling": 4,
     "solver.searching": 4,
     "solver.within_limits": 3,

@@ -1,0 +1,48 @@
+"""Attributes whose values are far too close together to count beside the others."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from datasets.file_pair import FilePair
+from datasets.names import shown_name
+from formulations.pair import LinkagePair
+
+_FAR_CLOSER = 1e-3
+"""Spread relative to the largest of all attributes; below, differences come near what counts as a tie."""
+
+_INNER = (0.1, 0.9)
+"""Between these quantiles lies what is taken for the spread: values far out must not count."""
+
+
+def scale_notes(files: FilePair, pair: LinkagePair) -> tuple[str, ...]:
+    """Name the numeric attributes whose differences vanish beside those of another one.
+
+    A value far out, such as 99999999 for a missing one, does that to its attribute when it is standardised;
+    without standardising, units do.
+
+    Parameters
+    ----------
+    files : FilePair
+    pair : LinkagePair
+        Made of them: its values are standardised.
+
+    Returns
+    -------
+    tuple of str
+    """
+    numeric = [k for k, name in enumerate(files.attributes) if name not in files.categorical]
+    values = np.vstack([pair.queries, pair.candidates])[:, numeric]
+    low, high = np.quantile(values, _INNER, axis=0) if numeric else (np.empty(0), np.empty(0))
+    spread = high - low
+    largest = spread.max(initial=1.0 if files.categorical else 0.0)
+    notes = []
+    for at, k in enumerate(numeric):
+        if 0.0 < spread[at] < _FAR_CLOSER * largest:
+            notes.append(
+                f"column {shown_name(files.attributes[k])} counts for little or nothing: most of its values "
+                f"lie within {spread[at]:.1g} standardised units, those of another column within "
+                f"{largest:.1g}; look for values far out, such as 99999999 for a missing one, and for units "
+                "where nothing is standardised, and fit without the other columns as well"
+            )
+    return tuple(notes)
