@@ -211,8 +211,8 @@ CASES: dict[str, tuple[Spoil, list[str], str]] = {
     "no common id": (
         lambda: (write_with_ids("original.csv", [1, 2]), write_with_ids("masked.csv", ["a1", "a2"])),
         BY_ID,
-        "original.csv and masked.csv have no id in common in column 'id' (for example '1' and 'a1'); is it "
-        "the same id?",
+        "original.csv and masked.csv have no id in common in column 'id' (for example '1' and 'a1'); write "
+        "the ids alike in both files",
     ),
     "unknown id": (
         lambda: (write_with_ids("original.csv", [1, 2]), write_with_ids("masked.csv", [1, 2])),

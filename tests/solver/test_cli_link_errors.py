@@ -115,8 +115,8 @@ def test_ids(capsys):
     refuse(capsys, message, *argv)
     write_ids("masked.csv", [7, 8, 9])
     message = (
-        "original.csv and masked.csv have no id in common in column 'id' (for example '1' and '7'); is it "
-        "the same id?"
+        "original.csv and masked.csv have no id in common in column 'id' (for example '1' and '7'); write "
+        "the ids alike in both files"
     )
     refuse(capsys, message, *argv)
     write_ids("masked.csv", [1, 2, 3])
