@@ -14,6 +14,9 @@ from datasets.identifiers import id_text
 IndexArray = npt.NDArray[np.intp]
 
 _DIGITS = 12
+_BITS = 40
+"""Significant ones of a number, about `_DIGITS` decimal digits."""
+
 _MIDNIGHT = re.compile(r"(?<=\d{4}-\d\d-\d\d)[ t]00:00(:00(\.0+)?)?z?$")
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
 
@@ -35,6 +38,11 @@ class CellCodes:
     first: IndexArray
     second: IndexArray
     count: int
+
+    @property
+    def in_place(self) -> bool:
+        """Whether each cell is the same as the one beside it."""
+        return bool(np.array_equal(self.first, self.second))
 
 
 def are_numeric(*columns: pd.Series) -> bool:
@@ -91,13 +99,13 @@ def same_numbers(first: pd.Series, second: pd.Series) -> bool:
 def _to_digits(
     values: npt.NDArray[np.int64] | npt.NDArray[np.float64],
 ) -> npt.NDArray[np.int64] | npt.NDArray[np.float64]:
-    """Numbers that are not whole, rounded to so many significant digits."""
+    """Numbers that are not whole, rounded to `_BITS`."""
     if values.dtype == np.int64:
         return values
     part = np.isfinite(values) & (values != np.rint(values))
     rounded = values.copy()
-    scale = 10.0 ** (_DIGITS - 1 - np.floor(np.log10(np.abs(values[part]))))
-    rounded[part] = np.rint(values[part] * scale) / scale
+    mantissa, exponent = np.frexp(values[part])  # in binary, where no power leaves the range of doubles
+    rounded[part] = np.ldexp(np.rint(np.ldexp(mantissa, _BITS)), exponent - _BITS)
     return rounded
 
 

@@ -128,7 +128,7 @@ def _moved(first: pd.DataFrame, second: pd.DataFrame, names: Sequence[str]) -> d
     for name in names:
         if not first[name].equals(second[name]):
             codes = cell_codes(first[name], second[name], loosely=True)
-            if not np.array_equal(codes.first, codes.second):
+            if not codes.in_place:
                 found[name] = codes
     return found
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from datasets.cells import cell_codes
@@ -165,15 +164,14 @@ def _columns(
         left = {name: words[role] for name, role in roles.items() if role in words and name not in masked}
     return {
         "masked": [name for name in frame.columns if name in masked],
-        "unchanged": [name for name in frame.columns if name in masked and _same(frame[name], written[name])],
+        "unchanged": [
+            name
+            for name in frame.columns
+            if name in masked and cell_codes(frame[name], written[name]).in_place
+        ],
         "as_is": [name for name in frame.columns if name not in masked],
         "left_alone": left,
     }
-
-
-def _same(first: pd.Series, second: pd.Series) -> bool:
-    codes = cell_codes(first, second)
-    return bool(np.array_equal(codes.first, codes.second))
 
 
 def _write(

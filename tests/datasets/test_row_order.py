@@ -241,6 +241,15 @@ def test_ids_that_two_programs_write_differently(kind):
     assert "); write them alike and align the records with --id id (" in said
 
 
+def test_values_at_the_ends_of_the_range_of_doubles_are_read():
+    """Rounding them to some digits must not leave that range."""
+    original = people(60)
+    for factor in (1e-312, 1e-300, 1e303):
+        both = [frame.assign(tiny=frame["income"] * factor) for frame in (original, noisy(original))]
+        assert is_read(*both)
+        assert refusal(both[0], shuffled(both[1])) == BY_ID
+
+
 @pytest.mark.parametrize("ids", [lambda n: np.arange(n) + 1000, lambda n: [f"P{k}" for k in range(n)]])
 @pytest.mark.parametrize("by", [["income"], ["town", "income"]])
 def test_files_sorted_by_a_masked_column_that_others_follow(ids, by):
