@@ -51,7 +51,9 @@ def test_a_choice_narrows_every_side():
     assert len(keys(replace(QUICK, parts=("census", "hard")))) == 8
 
 
-@pytest.mark.skipif("LINKRISK_DATA" not in os.environ, reason="LINKRISK_DATA names no folder with the files")
+@pytest.mark.skipif(
+    "LINKRISK_DATA" not in os.environ, reason="needs public data: set LINKRISK_DATA to its folder"
+)
 def test_growing_files_are_the_same_every_time_and_have_no_twins(tmp_path):
     make_pair(tmp_path / "a", "growth", 300)
     make_pair(tmp_path / "b", "growth", 300)

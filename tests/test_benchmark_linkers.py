@@ -50,7 +50,9 @@ def test_missing_files_are_said(tmp_path):
     assert next(febrl4(tmp_path, sys.executable)).startswith("left out: no febrl4a.csv")
 
 
-@pytest.mark.skipif("LINKRISK_DATA" not in os.environ, reason="LINKRISK_DATA names no folder")
+@pytest.mark.skipif(
+    "LINKRISK_DATA" not in os.environ, reason="needs public data: set LINKRISK_DATA to its folder"
+)
 def test_bayes_is_as_fast_as_asked_for():
     title, times, linked = bayes(records=100, samples=2)
     assert title.startswith("100 x 100 records of ionosphere, 34 attributes, 2 samples")

@@ -29,7 +29,9 @@ RECORD = json.loads((DOCS / "figures" / "d11_table2.json").read_text(encoding="u
 everywhere = pytest.mark.parametrize(
     ("page", "stamp"), STAMPS, ids=[f"{page}-{at}" for at, (page, _) in enumerate(STAMPS)]
 )
-with_data = pytest.mark.skipif("LINKRISK_DATA" not in os.environ, reason="LINKRISK_DATA names no folder")
+with_data = pytest.mark.skipif(
+    "LINKRISK_DATA" not in os.environ, reason="needs public data: set LINKRISK_DATA to its folder"
+)
 
 
 def sections(page: Path) -> list[str]:
@@ -73,7 +75,7 @@ def test_the_command_and_the_code_exist(page, stamp):
     asked = ["git", "log", "-1", "--format=%ad", "--date=short", stamp.code]
     shown = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False)
     if shown.returncode != 0:
-        pytest.skip("the history is not here")
+        pytest.skip("needs the git history, which this copy of the project does not have")
     assert shown.stdout.strip() == stamp.date
 
 

@@ -21,7 +21,9 @@ from datasets.schema import Scale
 from solver.linkage.judging import judge
 from solver.linkage.linker import LearnedLinker, Truth
 
-with_data = pytest.mark.skipif("LINKRISK_DATA" not in os.environ, reason="LINKRISK_DATA names no folder")
+with_data = pytest.mark.skipif(
+    "LINKRISK_DATA" not in os.environ, reason="needs public data: set LINKRISK_DATA to its folder"
+)
 
 SIZES = {"a": 3, "b": 9, "c": 2, "d": 7, "e": 12, "f": 4, "g": 5, "h": 8, "i": 6, "j": 10, "k": 2}
 

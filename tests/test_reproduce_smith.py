@@ -19,7 +19,9 @@ from datasets.schema import Schema
 from solver.linkage.linker import LinkageTask
 from solver.linkage.probabilistic.linker import Probabilistic
 
-with_data = pytest.mark.skipif("LINKRISK_DATA" not in os.environ, reason="LINKRISK_DATA names no folder")
+with_data = pytest.mark.skipif(
+    "LINKRISK_DATA" not in os.environ, reason="needs public data: set LINKRISK_DATA to its folder"
+)
 
 LONG = {("dermatology", 100), ("ionosphere", 100)}
 """Cells of the table that take more than a few seconds."""

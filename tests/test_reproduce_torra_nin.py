@@ -13,7 +13,9 @@ sys.path.append(str(Path(__file__).resolve().parent.parent / "scripts"))
 
 import reproduce_torra_nin as script
 
-with_data = pytest.mark.skipif("LINKRISK_DATA" not in os.environ, reason="LINKRISK_DATA names no folder")
+with_data = pytest.mark.skipif(
+    "LINKRISK_DATA" not in os.environ, reason="needs public data: set LINKRISK_DATA to its folder"
+)
 
 
 def test_published_rows():

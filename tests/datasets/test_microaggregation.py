@@ -220,7 +220,9 @@ def test_groups_as_text(text: str, group: AttributeGroup) -> None:
     assert AttributeGroup.parse(text) == group
 
 
-@pytest.mark.skipif(not PAIRS.is_dir(), reason="LINKRISK_DATA does not lie beside the folder of bench pairs")
+@pytest.mark.skipif(
+    not PAIRS.is_dir(), reason="needs the bench pairs beside the public data: set LINKRISK_DATA"
+)
 @pytest.mark.parametrize("name", PROTECTIONS)
 @pytest.mark.parametrize("records", [400, 1080])
 def test_protections_reproduce_files_masked_by_other_code(name: str, records: int) -> None:

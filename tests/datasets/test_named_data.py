@@ -189,7 +189,7 @@ def test_raw_layouts_read_as_the_local_csv_would(
     assert_frame_equal(registry.load(name), _as_read(FIRST_ROWS[name], tmp_path))
 
 
-@pytest.mark.skipif(not FOLDER, reason="LINKRISK_DATA does not name the folder of public data")
+@pytest.mark.skipif(not FOLDER, reason="needs public data: set LINKRISK_DATA to its folder")
 @pytest.mark.parametrize("name", SOURCES)
 def test_download_and_local_folder_give_the_same_table(
     name: str, publish: Callable[..., Source], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -369,7 +369,7 @@ def test_embedded_data(name: str) -> None:
     assert registry.fetch(name).is_file()
 
 
-@pytest.mark.skipif(not FOLDER, reason="LINKRISK_DATA does not name the folder of public data")
+@pytest.mark.skipif(not FOLDER, reason="needs public data: set LINKRISK_DATA to its folder")
 def test_embedded_data_against_the_files_of_uci() -> None:
     folder = Path(str(FOLDER))
     wdbc = read_table(folder / "uci_wdbc.csv").drop(columns="id")

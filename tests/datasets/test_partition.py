@@ -122,7 +122,9 @@ def test_related_attributes():
     assert related_attributes(frame, ["d"], ["a", "c"]) == ()
 
 
-@pytest.mark.skipif("LINKRISK_DATA" not in os.environ, reason="LINKRISK_DATA names no folder of public data")
+@pytest.mark.skipif(
+    "LINKRISK_DATA" not in os.environ, reason="needs public data: set LINKRISK_DATA to its folder"
+)
 def test_what_smith_says_of_public_data():
     """All seven sizes of an abalone at 0.7, and 5 of 14 attributes of housing (2016, section 6.2)."""
     abalone = load("abalone").select_dtypes("number")

@@ -162,7 +162,7 @@ def test_roles_that_are_given_count() -> None:
     assert Schema.from_dict(schema.to_dict()) == schema
 
 
-@pytest.mark.skipif(DATA is None, reason="LINKRISK_DATA is not set")
+@pytest.mark.skipif(DATA is None, reason="needs public data: set LINKRISK_DATA to its folder")
 @pytest.mark.parametrize(
     ("file", "expected"),
     [

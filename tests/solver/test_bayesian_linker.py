@@ -290,7 +290,7 @@ def test_parameters_of_other_attributes():
         Bayesian.restored(parameters, task_of())
 
 
-@pytest.mark.skipif(not DATA, reason="LINKRISK_DATA does not name the folder of public data")
+@pytest.mark.skipif(not DATA, reason="needs public data: set LINKRISK_DATA to its folder")
 def test_ionosphere():
     """100 attacked records, 34 attributes; `scripts/benchmark_linkers.py` measures how long it takes."""
     frame = pd.read_csv(Path(str(DATA)) / "uci_ionosphere.csv").drop(columns="a02")

@@ -101,7 +101,7 @@ def test_fetch_says_where_the_file_is(capsys: pytest.CaptureFixture[str]) -> Non
     assert Path(out.strip()).is_file()
 
 
-@pytest.mark.skipif(not FOLDER, reason="LINKRISK_DATA does not name the folder of public data")
+@pytest.mark.skipif(not FOLDER, reason="needs public data: set LINKRISK_DATA to its folder")
 def test_local_folder(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LINKRISK_DATA", str(FOLDER))
     assert _run(capsys, "fetch", "census") == (0, f"{FOLDER}/casc_census.csv\n", "")

@@ -266,7 +266,9 @@ def test_columns_said_to_be_ids_and_weights_are_left_alone(capsys: pytest.Captur
     )
 
 
-@pytest.mark.skipif("LINKRISK_DATA" not in os.environ, reason="LINKRISK_DATA is not set")
+@pytest.mark.skipif(
+    "LINKRISK_DATA" not in os.environ, reason="needs public data: set LINKRISK_DATA to its folder"
+)
 @pytest.mark.parametrize(
     ("file", "left"),
     [

@@ -327,7 +327,7 @@ def test_bad_parameters_are_refused_in_one_line(parameters, message):
 def test_febrl4_is_linked_one_to_one():
     folder = Path(os.environ.get("LINKRISK_DATA", "nowhere"))
     if not (folder / "febrl4a.csv").exists():
-        pytest.skip("febrl4a.csv is not there: set LINKRISK_DATA")
+        pytest.skip("needs public data: set LINKRISK_DATA to its folder")
     first, second = (read_table(folder / f"febrl4{letter}.csv") for letter in "ab")
     partner = (
         first["rec_id"]

@@ -151,7 +151,9 @@ def test_files_of_different_length():
         assert not np.isnan(scores).any()
 
 
-@pytest.mark.skipif("LINKRISK_DATA" not in os.environ, reason="LINKRISK_DATA names no folder of public data")
+@pytest.mark.skipif(
+    "LINKRISK_DATA" not in os.environ, reason="needs public data: set LINKRISK_DATA to its folder"
+)
 @pytest.mark.parametrize(
     ("data", "queries", "candidates", "normalisation", "published"),
     [
