@@ -34,6 +34,9 @@ NEARLY_ALL = 0.9
 HALF = 0.5
 """Of the records, so many must be named by a column that is looked at at all."""
 
+_SWAPPED = 0.5
+"""The least rank correlation of a column with what it was swapped for: swapping by far more is no masking."""
+
 _ENOUGH = 10
 """Different rows of several columns, which fewer would have by chance in both tables equally often."""
 
@@ -75,8 +78,8 @@ def check_row_order(original: Table, masked: Table) -> tuple[str, ...]:
     DataError
         If columns that say who is who stand in another order, unless the other columns say clearly that these
         values were exchanged and the rows were not. In doubt a further column that says who is who decides
-        for the rows as they stand; and of text or numbers in a row, which are hardly ever exchanged, only
-        such a column.
+        for the rows as they stand; and of text or record numbers, which are hardly ever exchanged, only such
+        a column.
     """
     shared = [name for name in original.columns if name in masked.columns]
     codes = _moved(original.frame, masked.frame, shared)
@@ -89,7 +92,7 @@ def check_row_order(original: Table, masked: Table) -> tuple[str, ...]:
     refused = []
     for key in keys:
         support = votes.support(key.partner, [name for name, _ in key.columns])
-        doubtful = key.certain and (support > -IN_PLACE or _counts(original.frame, key))
+        doubtful = key.certain and (support > -IN_PLACE or _is_never_swapped(original.frame, key))
         if support >= APART or (doubtful and (support > 0 or not _vouched(original.frame, in_place, key))):
             refused.append((support >= APART, _takes_id(original, masked, key), support, key))
     if refused:
@@ -102,15 +105,27 @@ def check_row_order(original: Table, masked: Table) -> tuple[str, ...]:
     return (_exchanged(taken),) if taken else ()
 
 
-def _counts(frame: pd.DataFrame, key: _Key) -> bool:
-    """Whether a key is a column of text, or of whole numbers without a gap."""
+def _is_never_swapped(frame: pd.DataFrame, key: _Key) -> bool:
+    """Whether a key is a column that masking does not exchange the values of, as far as one can tell.
+
+    That is text, and whole numbers without a gap, or with gaps where those in the same row of the other table
+    have little to do with them: values are swapped for such as are near.
+    """
     column = frame[key.columns[0][0]]
     if len(key.columns) > 1:
         return False
     if not pd.api.types.is_numeric_dtype(column):
         return True
-    values = column.to_numpy(dtype=np.float64)
-    return bool(np.array_equal(np.diff(np.sort(values)), np.ones(len(values) - 1)))
+    named = np.flatnonzero(key.partner >= 0)
+    values = column.to_numpy(dtype=np.float64, na_value=np.nan)[named]
+    if not np.array_equal(values, np.rint(values)):
+        return False
+    if np.array_equal(np.diff(np.sort(values)), np.ones(len(values) - 1)):
+        return True
+    here, there = np.full((2, len(column)), np.nan)
+    here[named] = there[key.partner[named]] = np.argsort(np.argsort(values))
+    both = np.isfinite(here) & np.isfinite(there)
+    return bool(both.sum() > 2 and np.corrcoef(here[both], there[both])[0, 1] < _SWAPPED)
 
 
 def _exchanged(names: Sequence[str]) -> str:

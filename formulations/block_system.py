@@ -13,6 +13,7 @@ from scipy import sparse
 from formulations.aggregators.base import Aggregator
 from formulations.pair import LinkagePair
 from formulations.rows import block_rows
+from formulations.ties import Partners
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -41,8 +42,7 @@ class BlockSystem:
     lost : ndarray of bool, shape (blocks,)
         Blocks that no parameters can link.
     values : ndarray of float64 or scipy.sparse.csr_array, shape (rows, dimension)
-        ``features(rival) - features(partner) - tie * unit``, each row divided by its length; the `unit` of
-        the aggregator is one for all parameters. Dense unless most of it is zero.
+        `Aggregator.rows`, each row divided by its length. Dense unless most of it is zero.
     length : ndarray of float64, shape (rows,)
         The lengths.
     row_open : ndarray of int, shape (rows,)
@@ -162,16 +162,15 @@ def system_of(
     -------
     BlockSystem
     """
-    partner = pair.partner_distances(aggregator.differences)
+    partners = aggregator.partners(pair)
     length, excess = np.empty(block.size), np.empty(block.size)
     values: FloatArray | None = None
     parts: list[sparse.csr_array] = []
     # Piece by piece: all rows at once would be there several times over while they are made.
     for first in range(0, block.size, _ROWS_AT_ONCE):
         at = slice(first, first + _ROWS_AT_ONCE)
-        own = partner[block[at]]
         rivals = pair.distances(pair.queries[block[at]], pair.candidates[rival[at]], aggregator.differences)
-        piece, length[at], excess[at] = _unit_rows(aggregator, own, rivals)
+        piece, length[at], excess[at] = _unit_rows(aggregator, partners[block[at]], rivals)
         if first == 0 and piece.nnz > _DENSE * piece.shape[0] * piece.shape[1]:
             values = np.empty((block.size, aggregator.dimension))
         if values is None:
@@ -190,24 +189,19 @@ def system_of(
         row_open=row_open.astype(np.intp),
         rival=rival,
         excess=excess,
-        data_rows=_unit(aggregator.data_rows(partner[open_blocks])),
+        data_rows=_unit(aggregator.data_rows(partners.distances[open_blocks])),
         complete=complete,
     )
 
 
 def _unit_rows(
-    aggregator: Aggregator, own: FloatArray, rivals: FloatArray
+    aggregator: Aggregator, partners: Partners, rivals: FloatArray
 ) -> tuple[sparse.csr_array, FloatArray, FloatArray]:
     """Rows of unit length, their lengths and their largest excess, from attribute distances."""
-    tie = aggregator.tie(own, rivals)
-    matrix = sparse.csr_array(
-        aggregator.features(rivals)
-        - aggregator.features(own)
-        - sparse.csr_array(tie[:, None]) @ sparse.csr_array(aggregator.unit[None, :])
-    )
+    matrix = aggregator.rows(partners, rivals)
     length = _lengths(matrix)
     matrix.data /= np.repeat(length, np.diff(matrix.indptr))
-    return matrix, length, (aggregator.largest_excess(own, rivals) + tie) / length
+    return matrix, length, -aggregator.least(partners, rivals) / length
 
 
 def _lengths(matrix: sparse.csr_array) -> FloatArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,39 +14,6 @@ from formulations.errors import FormulationError
 from formulations.moments import moments
 
 FloatArray = NDArray[np.float64]
-
-TIE_TOLERANCE = 1e-11
-"""A rival ties with the partner unless it is farther by more than this times the partner's size.
-
-The size of attribute distances c is the largest of them, ``max_k c_k``, times the value of the parameters
-where all attribute distances are one; of a quadratic form it is ``trace(M) * |c|**2``.
-
-Rounding puts distances that are equal on paper a little apart. Standardising leaves an error of a few
-1e-16 times ``|z| + |mean| / deviation`` in each standardised value z, and with it a relative error of about
-1e-15 times ``(|z| + |mean| / deviation) / |d|`` in the square of a difference d. The tolerance covers
-partners that differ in some attribute by at least about a ten-thousandth of ``|z| + |mean| / deviation``:
-those of most data, by far. Ties of a record with a partner nearer than that may be told apart by rounding.
-
-The tolerance also keeps records that exclude each other a little apart, where their distances would
-otherwise meet: it is what makes a proof of that survive floating point.
-"""
-
-CANCELLATION_TOLERANCE = 1e-14
-"""What rounding can move a rival's quadratic form ``d' M d`` by, relative to ``trace(M) * |d|**2``.
-
-Its terms may cancel, and the error is relative to them, not to what is left: for n attributes it is at
-most about ``(n + 2) * 1.2e-16 * |d|' |M| |d|``, and ``|d|' |M| |d| <= trace(M) * |d|**2`` for a positive
-semidefinite M. This covers 80 attributes; it is a part of every tie of two quadratic forms.
-"""
-
-ROW_TIE_TOLERANCE = 0.9 * TIE_TOLERANCE
-ROW_CANCELLATION_TOLERANCE = 0.5 * CANCELLATION_TOLERANCE
-"""What the rows of models and engines take for a tie: a little less than the evaluator does.
-
-So whatever the evaluator links is linked by the rows as well, for all that rounding may do to either, and a
-bound on the rows is a bound on its count. The slack, 1e-12 of the partner's size, is far above the rounding
-of its distance, and half of `CANCELLATION_TOLERANCE` is above that of the terms that cancel.
-"""
 
 
 class Standardisation(StrEnum):
@@ -68,9 +36,25 @@ class Differences(StrEnum):
     SIGNED = "signed"  # z_k
 
 
+class Standardised(NamedTuple):
+    """Two files in units of standard deviations.
+
+    Attributes
+    ----------
+    original, masked : ndarray of float64, shape (rows, attributes)
+    offset : ndarray of float64, shape (attributes,)
+        ``|mean| / deviation`` of the moments of both, added: what rounding of values is relative to, besides
+        themselves. Zero where values stay as they are.
+    """
+
+    original: FloatArray
+    masked: FloatArray
+    offset: FloatArray
+
+
 def standardise(
     original: FloatArray, masked: FloatArray, how: Standardisation = Standardisation.OWN
-) -> tuple[FloatArray, FloatArray]:
+) -> Standardised:
     """Standardise both files (D11.2, Eq. 1), by means and deviations that are correctly rounded.
 
     Parameters
@@ -82,8 +66,7 @@ def standardise(
 
     Returns
     -------
-    tuple of ndarray
-        The two files in units of standard deviations.
+    Standardised
 
     Raises
     ------
@@ -91,13 +74,13 @@ def standardise(
         If an attribute is constant where its standard deviation is needed, or no double can hold that.
     """
     if how is Standardisation.NONE:
-        return original.copy(), masked.copy()
+        return Standardised(original.copy(), masked.copy(), np.zeros(original.shape[1]))
     sources = {
         Standardisation.OWN: (original, masked),
         Standardisation.ORIGINAL: (original, original),
         Standardisation.POOLED: (np.vstack([original, masked]),) * 2,
     }[how]
-    results = []
+    results, offset = [], np.zeros(original.shape[1])
     for values, source in zip((original, masked), sources, strict=True):
         # Checked first: a constant column has a deviation of rounding noise, and one record has none at all.
         constant = (source == source[:1]).all(axis=0)
@@ -114,7 +97,8 @@ def standardise(
                 f"attribute {position} has a standard deviation that no double can hold: take another unit"
             )
         results.append((values - mean) / deviation)
-    return results[0], results[1]
+        offset = offset + np.abs(mean) / deviation
+    return Standardised(results[0], results[1], offset)
 
 
 def standardised_files(
@@ -122,8 +106,8 @@ def standardised_files(
     masked: FloatArray,
     how: Standardisation,
     tables: Sequence[FloatArray | None] | None,
-) -> tuple[FloatArray, FloatArray]:
-    """Both files with their numeric attributes standardised.
+) -> Standardised:
+    """Both files with their numeric attributes standardised; the offset of others is zero.
 
     Parameters
     ----------
@@ -144,10 +128,10 @@ def standardised_files(
     if len(tables) != original.shape[1]:
         raise FormulationError(f"{len(tables)} tables for {original.shape[1]} attributes: give one for each")
     numeric = [k for k, table in enumerate(tables) if table is None]
-    results = original.copy(), masked.copy()
-    first, second = (np.ascontiguousarray(values[:, numeric]) for values in results)
-    for values, part in zip(results, standardise(first, second, how), strict=True):
-        values[:, numeric] = part
+    results = Standardised(original.copy(), masked.copy(), np.zeros(original.shape[1]))
+    first, second = (np.ascontiguousarray(values[:, numeric]) for values in (original, masked))
+    for whole, part in zip(results, standardise(first, second, how), strict=True):
+        whole[..., numeric] = part
     for k, table in enumerate(tables):
         if table is not None:
             check_positions(k, table, original[:, k], masked[:, k])

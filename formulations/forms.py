@@ -12,7 +12,8 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.distances import CANCELLATION_TOLERANCE, Differences
+from formulations.distances import Differences
+from formulations.ties import cancellation
 
 FloatArray = NDArray[np.float64]
 
@@ -44,21 +45,17 @@ class DistanceForm:
         what lets the evaluator skip candidates that are far in one attribute. Zero where the `noise` of
         ``c`` can be more than a ten-thousandth of the distance: there, rounding could make skipped
         candidates tie.
-    unit : float
-        The distance of attribute distances that are all one (of a quadratic form: the trace), on which
-        ties depend (`TIE_TOLERANCE`).
     """
 
     kind: FormKind
     differences: Differences
     parameters: FloatArray
     floor: FloatArray
-    unit: float
 
     @property
     def noise(self) -> float:
-        """Cancelling terms move the distance of ``c`` by at most ``noise * |c|**2``."""
-        return CANCELLATION_TOLERANCE * self.unit if self.kind is FormKind.QUADRATIC else 0.0
+        """Cancelling terms move the distance of ``c`` by less than ``noise * sum_k P_kk c_k**2``."""
+        return cancellation(len(self.parameters)) if self.kind is FormKind.QUADRATIC else 0.0
 
     def without(self, attributes: Sequence[int]) -> DistanceForm:
         """The distance as it would be if records never differed in these attributes.

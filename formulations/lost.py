@@ -64,15 +64,14 @@ def _scan(
     lost: BoolArray,
     stop: Callable[[], bool],
 ) -> None:
-    """Mark the blocks that have a candidate as near as their partner on every attribute ."""
+    """Mark the blocks that have a candidate as near as their partner on every attribute."""
     kind = aggregator.differences
-    partner = pair.partner_distances(kind)
-    ties = aggregator.tie(partner, partner)
+    tied = aggregator.partners(pair).tied
     order = np.argsort(pair.candidates[:, numeric], axis=0, kind="stable").T.copy()
     values = np.take_along_axis(pair.candidates[:, numeric].T, order, axis=1)
     label = pair.twin_group if pair.ties is Ties.SHARE else np.arange(len(pair.candidates))
-    ordered = aggregator.comparable(partner)
-    reach = aggregator.reach(partner)[:, numeric] + ties[:, None]
+    ordered = np.ascontiguousarray(aggregator.comparable(tied))
+    reach = aggregator.reach(tied)[:, numeric]
     radius = (np.sqrt(reach) if kind is Differences.SQUARED else reach) * (1.0 + 1e-12)
     first, many = _stretches(pair.queries[:, numeric], radius, values)
 
@@ -89,7 +88,7 @@ def _scan(
                 near = near[pair.possible(pair.queries[block], pair.candidates[near])]
             vectors = pair.distances(pair.queries[block], pair.candidates[near], kind)
             vectors = np.ascontiguousarray(aggregator.comparable(vectors))
-            lost[block] = _any_dominates(vectors, ordered[block], ties[block])
+            lost[block] = _any_dominates(vectors, ordered[block])
 
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         list(pool.map(task, range(0, pair.blocks, _BLOCKS_AT_ONCE)))
@@ -104,12 +103,12 @@ def _stretches(queries: FloatArray, radius: FloatArray, values: FloatArray) -> t
 
 
 @kernel
-def _any_dominates(vectors: FloatArray, partner: FloatArray, tie: float) -> bool:
-    """Whether a row of `vectors` is farther than the partner by more than a tie on no attribute."""
+def _any_dominates(vectors: FloatArray, tied: FloatArray) -> bool:
+    """Whether a row of `vectors` is above `tied`, up to where rivals tie with the partner, nowhere."""
     for at in range(vectors.shape[0]):
         farther = False
-        for k in range(partner.size):
-            if vectors[at, k] - partner[k] > tie:
+        for k in range(tied.size):
+            if vectors[at, k] > tied[k]:
                 farther = True
                 break
         if not farther:

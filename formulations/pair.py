@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from formulations.distance_tables import DistanceTables
 from formulations.distances import Differences, Standardisation, attribute_distances, standardised_files
 from formulations.errors import FormulationError
+from formulations.ties import Partners, grain, table_grain, tied_distances, value_rounding
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -56,6 +57,10 @@ class LinkagePair:
         The tie rule.
     query_rows : ndarray of int, shape (blocks,)
         Row of each block's query record in its own file.
+    offset : ndarray of float64, shape (attributes,)
+        How far from zero values were before they were standardised (`Standardised`).
+    grains : ndarray of float64, shape (attributes,)
+        What is far below any difference that the attributes show (`ties.grain`).
     tables : DistanceTables, optional
         Distances between categories, of a query and of a candidate; all other attributes are numeric.
     """
@@ -67,6 +72,8 @@ class LinkagePair:
     attributes: tuple[str, ...]
     ties: Ties
     query_rows: IndexArray
+    offset: FloatArray
+    grains: FloatArray
     tables: DistanceTables | None = None
 
     @property
@@ -117,6 +124,28 @@ class LinkagePair:
     def partner_distances(self, kind: Differences) -> FloatArray:
         """Attribute distances of each query to its own partner, shape (blocks, attributes)."""
         return self.distances(self.queries, self.candidates[self.partner], kind)
+
+    @cached_property
+    def rounding(self) -> FloatArray:
+        """What rounding may have moved differences to partners by (`value_rounding`), zero for categories."""
+        rounding = value_rounding(self.queries, self.candidates[self.partner], self.offset)
+        if self.tables is not None:
+            rounding[:, self.tables.attributes] = 0.0
+        return rounding
+
+    def partners(self, kind: Differences, tied: Differences, share: float) -> Partners:
+        """The partners of all blocks.
+
+        Parameters
+        ----------
+        kind, tied : Differences
+            Of their attribute distances, and of those up to which a rival ties.
+        share : float
+            Of a tie (`tied_distances`).
+        """
+        absolute = self.partner_distances(Differences.ABSOLUTE)
+        widened = tied_distances(absolute, self.rounding, self.grains, tied, share)
+        return Partners(self.partner_distances(kind), widened)
 
     def chunks(self, kind: Differences, megabytes: float = 64.0) -> Iterator[tuple[slice, FloatArray]]:
         """Attribute distances of some blocks to all candidates at a time.
@@ -190,7 +219,7 @@ def make_pair(
     if linked.size == 0:
         raise FormulationError("no original record has a masked partner, so there is nothing to link")
     looked_up = None if tables is None else DistanceTables.of(tables)
-    standard_original, standard_masked = standardised_files(original, masked, standardisation, tables)
+    standard_original, standard_masked, offset = standardised_files(original, masked, standardisation, tables)
     own = linked.astype(np.intp)
     other = partner[linked].astype(np.intp)
     base = np.ones(len(linked)) if weight is None else np.asarray(weight, dtype=np.float64)[linked]
@@ -208,6 +237,8 @@ def make_pair(
         attributes=names,
         ties=ties,
         query_rows=own,
+        offset=offset,
+        grains=_grains(standard_original, standard_masked, offset, looked_up),
         tables=looked_up,
     )
     return _shared(pair) if ties is Ties.SHARE else pair
@@ -237,6 +268,17 @@ def _checked_partner(original: FloatArray, masked: FloatArray, partner: IndexArr
             f"partner {partner.max()} is no row of the {len(masked)} masked records: rows count from 0"
         )
     return partner
+
+
+def _grains(
+    original: FloatArray, masked: FloatArray, offset: FloatArray, tables: DistanceTables | None
+) -> FloatArray:
+    """The grain of each attribute, shape (attributes,)."""
+    grains = grain(original, masked, offset)
+    if tables is not None:
+        for at, k in enumerate(tables.attributes.tolist()):
+            grains[k] = table_grain(tables.table(at))
+    return grains
 
 
 def _shared(pair: LinkagePair) -> LinkagePair:

@@ -25,9 +25,8 @@ _BLOCKS_PER_TASK = 32
 class BlockRows:
     """Rivals that matter, block by block.
 
-    Block i is linked by ``theta`` when ``(features(rival) - features(partner)) @ theta > tie`` for each of
-    its rows, unless it is `lost`: the rival is farther than the partner by more than a tie
-    (`Aggregator.tie`), as the evaluator has it.
+    Block i is linked by ``theta`` when each of its rows is positive (`Aggregator.rows`), unless it is `lost`:
+    the rival is farther than the partner by more than a tie, as the evaluator has it.
 
     Attributes
     ----------
@@ -77,14 +76,12 @@ def _front(vectors: FloatArray, near: IndexArray) -> IndexArray:
 
 
 @kernel
-def _near(
-    vectors: FloatArray, partner: FloatArray, tie: float, label: IndexArray, own: int
-) -> tuple[IndexArray, bool]:
+def _near(vectors: FloatArray, tied: FloatArray, label: IndexArray, own: int) -> tuple[IndexArray, bool]:
     """Rivals that are not farther than the partner on some attribute, the nearest first; whether it is lost.
 
-    A rival that is farther than the partner by more than a tie on every attribute is so for all parameters
-    of a monotone aggregator, and one that is so on no attribute for none: then the block is lost.
-    Candidates whose label is `own` are no rivals.
+    A rival that is farther than `tied`, up to where it ties with the partner, on every attribute is so for
+    all parameters of a monotone aggregator, and one that is so on no attribute for none: then the block is
+    lost. Candidates whose label is `own` are no rivals.
     """
     many, n = vectors.shape
     near = np.empty(many, dtype=np.intp)
@@ -96,7 +93,7 @@ def _near(
         farther, height = 0, 0.0
         for k in range(n):
             height += vectors[at, k]
-            if vectors[at, k] - partner[k] > tie:
+            if vectors[at, k] > tied[k]:
                 farther += 1
         if farther == 0:
             return near[:0], True
@@ -109,14 +106,12 @@ def _near(
 
 
 @kernel
-def _reduced(
-    vectors: FloatArray, partner: FloatArray, tie: float, label: IndexArray, own: int
-) -> tuple[IndexArray, bool]:
+def _reduced(vectors: FloatArray, tied: FloatArray, label: IndexArray, own: int) -> tuple[IndexArray, bool]:
     """Rivals of one block, of a monotone aggregator, that matter; and whether the block is lost.
 
     One that another rival dominates is implied by it.
     """
-    near, lost = _near(vectors, partner, tie, label, own)
+    near, lost = _near(vectors, tied, label, own)
     return np.sort(_front(vectors, near)), lost
 
 
@@ -134,11 +129,9 @@ class _Rivals:
     def __init__(self, pair: LinkagePair, aggregator: Aggregator, reduce: bool) -> None:
         self._pair, self._aggregator = pair, aggregator
         self._reduce = reduce and aggregator.monotone
-        self._partner = pair.partner_distances(aggregator.differences)
-        self._ordered = np.ascontiguousarray(aggregator.comparable(self._partner))
+        self._partners = aggregator.partners(pair)
+        self._tied = np.ascontiguousarray(aggregator.comparable(self._partners.tied))
         self._label = pair.twin_group if pair.ties is Ties.SHARE else np.arange(len(pair.candidates))
-        # Where the distance is monotone, a tie depends on the partner alone (`Aggregator.tie`).
-        self._tie = aggregator.tie(self._partner, self._partner)
 
     def of(self, block: int) -> tuple[IndexArray, bool]:
         """Candidates that need a row, ascending, and whether the block is lost."""
@@ -152,14 +145,11 @@ class _Rivals:
         vectors = pair.distances(pair.queries[block], pair.candidates, aggregator.differences)
         if self._reduce:
             ordered = np.ascontiguousarray(aggregator.comparable(vectors))
-            chosen, lost = _reduced(ordered, self._ordered[block], self._tie[block], label, own)
+            chosen, lost = _reduced(ordered, self._tied[block], label, own)
             return chosen, bool(lost)
         rivals = np.flatnonzero(label != own)
         vectors = vectors[rivals]
-        partner = np.broadcast_to(self._partner[block], vectors.shape)
-        # The largest by which a rival can be farther, for any parameters.
-        most = aggregator.largest_excess(vectors, partner)
-        lost = bool((most <= aggregator.tie(partner, vectors)).any())
+        lost = bool((aggregator.most(self._partners[[block]], vectors) <= 0.0).any())
         return rivals[:0] if lost else rivals, lost
 
 

@@ -1,4 +1,4 @@
-"""Attributes whose values are far too close together to count beside the others."""
+"""Attributes whose values are far too close together for a search to weigh them against the others."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from datasets.names import shown_name
 from formulations.pair import LinkagePair
 
 _FAR_CLOSER = 1e-3
-"""Spread relative to the largest of all attributes; below, differences come near what counts as a tie."""
+"""Spread relative to the largest of all attributes; below, squares are a millionth, which searches miss."""
 
 _INNER = (0.1, 0.9)
 """Between these quantiles lies what is taken for the spread: values far out must not count."""
 
 
 def scale_notes(files: FilePair, pair: LinkagePair) -> tuple[str, ...]:
-    """Name the numeric attributes whose differences vanish beside those of another one.
+    """Name the numeric attributes whose differences are tiny beside those of another one.
 
     A value far out, such as 99999999 for a missing one, does that to its attribute when it is standardised;
-    without standardising, units do.
+    without standardising, units do. Bounds hold all the same.
 
     Parameters
     ----------
@@ -40,9 +40,9 @@ def scale_notes(files: FilePair, pair: LinkagePair) -> tuple[str, ...]:
     for at, k in enumerate(numeric):
         if 0.0 < spread[at] < _FAR_CLOSER * largest:
             notes.append(
-                f"column {shown_name(files.attributes[k])} counts for little or nothing: most of its values "
-                f"lie within {spread[at]:.1g} standardised units, those of another column within "
-                f"{largest:.1g}; look for values far out, such as 99999999 for a missing one, and for units "
-                "where nothing is standardised, and fit without the other columns as well"
+                f"column {shown_name(files.attributes[k])} is hard to weigh against the others, so the "
+                f"bounds may stay wide: most of its values lie within {spread[at]:.1g} standardised units, "
+                f"those of another column within {largest:.1g}; look for values far out (such as 99999999 "
+                "for a missing one), and for units where nothing is standardised"
             )
     return tuple(notes)

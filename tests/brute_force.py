@@ -14,8 +14,10 @@ from itertools import chain, combinations, pairwise
 import numpy as np
 from scipy.optimize import linprog
 
-TIE = 1e-11
-CANCELLATION = 1e-14
+TIE = 2.0**-36
+ROUNDING = 2.0**-49
+GRAIN = 2.0**-18
+CANCELLATION = 2.0**-50
 
 Distance = Callable[[Sequence[float]], float]
 
@@ -35,6 +37,35 @@ def standardised(values, moments_of=None):
     return np.array(columns).T
 
 
+def offset(values):
+    """How many deviations the mean of each column is from zero."""
+    columns = np.asarray(values, dtype=float).T.tolist()
+    means = [math.fsum(column) / len(column) for column in columns]
+    squares = [math.fsum((x - mean) ** 2 for x in own) for own, mean in zip(columns, means, strict=True)]
+    return [
+        abs(mean) / math.sqrt(square / (len(column) - 1))
+        for column, mean, square in zip(columns, means, squares, strict=True)
+    ]
+
+
+def grains(first, second, offsets):
+    """Powers of two below both 2**-18 times the spread and a sixteenth of the smallest gap of a file."""
+    lengths = []
+    for k, more in enumerate(offsets):
+        columns = [sorted(float(x) for x in values[:, k]) for values in (first, second)]
+        pairs = [pair for column in columns for pair in pairwise(column)]
+        gaps = [b - a for a, b in pairs if b - a > 2.0**-48 * (abs(a) + abs(b) + more)]
+        both = sorted(columns[0] + columns[1])
+        middle = (both[(len(both) - 1) // 2] + both[len(both) // 2]) / 2
+        spread = math.sqrt(math.fsum((x - middle) ** 2 for x in both) / len(both))
+        lengths.append(power_below(min([GRAIN * spread, *(gap / 16 for gap in gaps)])))
+    return lengths
+
+
+def power_below(value):
+    return 2.0 ** math.floor(math.log2(value)) if value else 0.0
+
+
 def compare(first, second, kind="squared"):
     """Attribute distances of two standardised records."""
     differences = [float(a) - float(b) for a, b in zip(first, second, strict=True)]
@@ -51,6 +82,31 @@ class Records:
     candidates: np.ndarray
     partner: list[int]
     share: bool = False
+    offset: Sequence[float] | None = None
+    lengths: Sequence[float] | None = None
+
+    def rounding(self, block):
+        """The power of two above 16 units in the last place of all that the partner's differences are of."""
+        own = self.candidates[self.partner[block]]
+        offset = np.zeros(len(own)) if self.offset is None else self.offset
+        sizes = [
+            abs(float(a)) + abs(float(b)) + float(more)
+            for a, b, more in zip(self.queries[block], own, offset, strict=True)
+        ]
+        return [math.ldexp(1.0, math.frexp(ROUNDING * size)[1]) if size else 0.0 for size in sizes]
+
+    def tied(self, block, kind):
+        """Attribute distances up to which a rival ties with the partner."""
+        own = self.distances(block, "absolute")[self.partner[block]]
+        wide = [d + moved for d, moved in zip(own, self.rounding(block), strict=True)]
+        if kind == "squared":
+            return [(w * w + g * g) * (1.0 + TIE) for w, g in zip(wide, self.grains, strict=True)]
+        return [(w + GRAIN * g) * (1.0 + TIE) for w, g in zip(wide, self.grains, strict=True)]
+
+    @property
+    def grains(self):
+        """Lengths far below any difference that the attributes show."""
+        return [0.0] * len(self.queries[0]) if self.lengths is None else self.lengths
 
     def distances(self, block, kind):
         return [compare(self.queries[block], candidate, kind) for candidate in self.candidates]
@@ -79,7 +135,17 @@ def records(original, masked, direction="original-to-masked", share=False, partn
     if direction == "masked-to-original":
         first, second = second, first
         pairs = sorted((j, i) for i, j in pairs)
-    return Records(first[[i for i, _ in pairs]], second, [j for _, j in pairs], share)
+    both = [sum(pair) for pair in zip(offset(original), offset(masked), strict=True)]
+    return Records(
+        first[[i for i, _ in pairs]], second, [j for _, j in pairs], share, both, grains(first, second, both)
+    )
+
+
+def of_pair(pair):
+    """The records of a pair that the product has made: its standardised values are taken over."""
+    return Records(
+        pair.queries, pair.candidates, pair.partner.tolist(), pair.ties == "share", pair.offset, pair.grains
+    )
 
 
 # ---------------------------------------------------------------- aggregators by definition
@@ -128,17 +194,20 @@ class Bilinear:
         n = len(c)
         return math.fsum(c[k] * self.matrix[k][m] * c[m] for k in range(n) for m in range(n))
 
-    def tie(self, partner, rival):
-        trace = sum(self.matrix[k][k] for k in range(len(partner)))
-        own, other = (math.fsum(x * x for x in c) for c in (partner, rival))
-        return trace * (TIE * own + CANCELLATION * other)
+    def slack(self, partner, tied, rival):
+        n, diagonal = len(partner), [row[k] for k, row in enumerate(self.matrix)]
+        widened = math.fsum(m * (t - x * x) for m, t, x in zip(diagonal, tied, partner, strict=True))
+        return widened + CANCELLATION * n * (n + 2) * math.fsum(
+            m * y * y for m, y in zip(diagonal, rival, strict=True)
+        )
 
 
-def tie(distance, partner, rival):
-    """By how much a rival must be farther: a share of the partner's largest attribute distance."""
+def slack(files, block, distance, kind, rival):
+    """By how much a rival at these attribute distances must be farther than the partner."""
+    partner = files.distances(block, kind)[files.partner[block]]
     if isinstance(distance, Bilinear):
-        return distance.tie(partner, rival)
-    return TIE * max(partner) * distance([1.0] * len(partner))
+        return distance.slack(partner, files.tied(block, "squared"), rival)
+    return distance(files.tied(block, kind)) - distance(partner)
 
 
 # ---------------------------------------------------------------- counting
@@ -161,8 +230,8 @@ def outcome(files: Records, distance: Distance, kind="squared"):
         mine = distance(c[own])
         rivals = files.rivals(block)
         others = [distance(c[j]) for j in rivals]
-        slack = [tie(distance, c[own], c[j]) for j in rivals]
-        tied = [abs(x - mine) <= s for x, s in zip(others, slack, strict=True)]
+        room = [slack(files, block, distance, kind, c[j]) for j in rivals]
+        tied = [abs(x - mine) <= s for x, s in zip(others, room, strict=True)]
         nearer = sum(x < mine and not tie for x, tie in zip(others, tied, strict=True))
         linked = nearer == 0 and not any(tied)
         columns.append((linked, 1 + nearer, sum(tied), mine, min(others, default=math.inf)))

@@ -56,6 +56,10 @@ class MixedRecords(plain.Records):
 
     vectors: Any = None
     possible: Any = None
+    moved: Any = None
+
+    def rounding(self, block):
+        return self.moved[block]
 
     def distances(self, block, kind):
         return [[d * d if kind == "squared" else d for d in vector] for vector in self.vectors[block]]
@@ -100,6 +104,19 @@ def reference(
         made = top[original["size"].iloc[i]] == masked["size"].iloc[j]
         return not aware or (made and grouped[original["town"].iloc[i]] == masked["town"].iloc[j])
 
+    offsets = [plain.offset(frame[numeric].to_numpy()) for frame in (original, masked)] if numeric else []
+
+    def moved(i):
+        sizes = dict.fromkeys(original, 0.0)
+        for k, name in enumerate(numeric):
+            sizes[name] = sum(
+                abs(float(z[i, k])) + more[k] for z, more in zip(standard, offsets, strict=True)
+            )
+        sizes = [plain.ROUNDING * size for size in sizes.values()]
+        return [2.0 ** np.frexp(size)[1] if size else 0.0 for size in sizes]
+
+    numeric_lengths = plain.grains(*standard, np.sum(offsets, axis=0)) if numeric else []
+    lengths = {"size": 2.0**-18 / 2, "town": 2.0**-18, **dict(zip(numeric, numeric_lengths, strict=True))}
     forward = direction == "original-to-masked"
     order = (lambda i, j: (i, j)) if forward else (lambda i, j: (j, i))
     blocks = [i for i in range(rows) if possible(i, i) or not reachable_only]
@@ -111,6 +128,8 @@ def reference(
         share=share,
         vectors=[[vector(*order(i, j)) for j in range(rows)] for i in blocks],
         possible=[[possible(*order(i, j)) for j in range(rows)] for i in blocks],
+        moved=[moved(i) for i in blocks],
+        lengths=[lengths[name] for name in original],
     )
 
 

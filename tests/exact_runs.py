@@ -100,7 +100,7 @@ def every_search(pair, aggregator):
 
 
 def reference(pair):
-    return plain.Records(pair.queries, pair.candidates, pair.partner.tolist(), pair.ties is Ties.SHARE)
+    return plain.of_pair(pair)
 
 
 def exact_rows(pair, case, block, records=None):
@@ -110,17 +110,19 @@ def exact_rows(pair, case, block, records=None):
     c = [[Fraction(x) for x in distances] for distances in records.distances(block, family.kind)]
     own = c[records.partner[block]]
     quadratic = case.name == "mahalanobis"
-    if quadratic:
-        unit = [int(k == m) for k in range(len(own)) for m in range(k, len(own))]
-    else:
-        unit = [int(x) for x in family.features([1] * len(own))]
+    tied = [Fraction(x) for x in records.tied(block, "squared" if quadratic else family.kind)]
     rows = {}
     for rival in records.rivals(block):
-        sizes = [sum(x * x for x in distances) for distances in (own, c[rival])]
-        tie = Fraction(plain.TIE) * (sizes[0] if quadratic else max(own))
-        tie += Fraction(plain.CANCELLATION) * sizes[1] if quadratic else 0
-        both = zip(family.features(c[rival]), family.features(own), unit, strict=True)
-        rows[rival] = [other - mine - tie * one for other, mine, one in both]
+        other, mine = family.features(c[rival]), family.features(own if quadratic else tied)
+        rows[rival] = [b - a for a, b in zip(mine, other, strict=True)]
+        if quadratic:
+            n = len(own)
+            diagonal = [
+                at for at, km in enumerate((k, m) for k in range(n) for m in range(k, n)) if km[0] == km[1]
+            ]
+            lost = 1 - Fraction(plain.CANCELLATION) * n * (n + 2)
+            for at, x, widened in zip(diagonal, c[rival], tied, strict=True):
+                rows[rival][at] = lost * x * x - widened
     return rows
 
 

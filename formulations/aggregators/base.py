@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from formulations.distances import ROW_TIE_TOLERANCE, Differences
+from formulations.distances import Differences
 from formulations.errors import FormulationError
 from formulations.forms import DistanceForm
+from formulations.pair import LinkagePair
+from formulations.ties import ROW_SHARE, Partners
 
 FloatArray = NDArray[np.float64]
 
@@ -127,21 +129,6 @@ class Aggregator(ABC):
         """The polytope that holds every parameter (a relaxation where the domain is no polytope)."""
 
     @abstractmethod
-    def largest_excess(self, partner: FloatArray, rival: FloatArray) -> FloatArray:
-        """Largest ``(features(partner) - features(rival)) @ theta`` over the domain, row by row.
-
-        Parameters
-        ----------
-        partner, rival : ndarray of float64, shape (rows, attributes)
-            Attribute distances.
-
-        Returns
-        -------
-        ndarray of float64, shape (rows,)
-            The smallest constant C of D11.2, Eq. 5, that cuts off no parameter of the domain.
-        """
-
-    @abstractmethod
     def form(self, theta: FloatArray) -> DistanceForm:
         """The distance with its parameters fixed, for the evaluator."""
 
@@ -208,7 +195,7 @@ class Aggregator(ABC):
         Parameters
         ----------
         c : ndarray of float64, shape (rows, attributes)
-            Attribute distances of partners.
+            Attribute distances up to which a rival ties with the partner.
 
         Returns
         -------
@@ -219,30 +206,47 @@ class Aggregator(ABC):
         return c
 
     @property
-    def unit(self) -> FloatArray:
-        """Coefficients, shape (dimension,), of the sum that is one for every point of the domain.
+    def tied_differences(self) -> Differences:
+        """Of which kind the attribute distances are up to which a rival ties (`Partners.tied`)."""
+        return self.differences
 
-        It is the distance of attribute distances that are all one.
-        """
-        return np.ones(self.dimension)
+    def partners(self, pair: LinkagePair) -> Partners:
+        """The partners of all blocks as `rows` takes them, ties with `ROW_SHARE`."""
+        return pair.partners(self.differences, self.tied_differences, ROW_SHARE)
 
-    def tie(self, partner: FloatArray, rival: FloatArray) -> FloatArray:
-        """By how much a rival must be farther than the partner, row by row, not to tie with it, at least.
+    def rows(self, partners: Partners, rival: FloatArray) -> sparse.csr_array:
+        """What must be positive for rivals to be farther than the partner by more than a tie, row by row.
 
         Parameters
         ----------
-        partner, rival : ndarray of float64, shape (rows, attributes)
+        partners : Partners
+            Of as many rows.
+        rival : ndarray of float64, shape (rows, attributes)
             Attribute distances.
 
         Returns
         -------
-        ndarray of float64, shape (rows,)
-            `ROW_TIE_TOLERANCE` times the partner's size, a little less than the evaluator's tie. The rival's
-            size does not matter: a monotone distance has no terms that cancel, so near a tie its error is
-            relative to the partner's distance too.
+        scipy.sparse.csr_array, shape (rows, dimension)
         """
-        del rival
-        return np.asarray(ROW_TIE_TOLERANCE * np.abs(partner).max(axis=1))
+        return sparse.csr_array(self.features(rival) - self.features(partners.tied))
+
+    def least(self, partners: Partners, rival: FloatArray) -> FloatArray:
+        """The least that ``rows @ theta`` can be on the domain.
+
+        Adding a constant to all attribute distances adds it to a monotone distance, so that distance grows by
+        no less than the smallest difference of attribute distances and by no more than the largest; the
+        parameters that look at one attribute alone (or at one rank) attain both.
+
+        Returns
+        -------
+        ndarray of float64, shape (rows,)
+            Its negative is the smallest constant C of D11.2, Eq. 5, that cuts off no parameter of the domain.
+        """
+        return np.asarray((self.comparable(rival) - self.comparable(partners.tied)).min(axis=1))
+
+    def most(self, partners: Partners, rival: FloatArray) -> FloatArray:
+        """The most that ``rows @ theta`` can be on the domain, shape (rows,)."""
+        return np.asarray((self.comparable(rival) - self.comparable(partners.tied)).max(axis=1))
 
     def chord(self, theta: FloatArray, direction: FloatArray) -> tuple[float, float]:
         """Range of t for which ``theta + t * direction`` stays in the domain, `theta` being inside."""
@@ -261,9 +265,16 @@ class Aggregator(ABC):
         return float(low), float(high)
 
     def starts(self, partner: FloatArray) -> FloatArray:
-        """Parameters worth trying first, shape (any, dimension), from the partners' attribute distances."""
-        del partner
-        return self.equal()[None, :]
+        """Parameters worth trying first, shape (any, dimension), from the partners' attribute distances.
+
+        Equal weights, and whatever is worth trying first of the simpler aggregator.
+        """
+        relative = self.relative()
+        if relative is None:
+            return self.equal()[None, :]
+        simpler, lift = relative
+        c = partner if simpler.differences is self.differences else partner**2
+        return np.stack([lift(theta) for theta in simpler.starts(c)])
 
     def relative(self) -> tuple[Aggregator, Lift] | None:
         """A simpler aggregator, every distance of which is one of this, and how its parameters translate."""

@@ -53,13 +53,6 @@ class Choquet(Aggregator):
         return int(2 ** len(self.attributes) - 1)
 
     @property
-    def unit(self) -> FloatArray:
-        """``mu(V)``."""
-        coefficients = np.zeros(self.dimension)
-        coefficients[-1] = 1.0
-        return coefficients
-
-    @property
     def parameter_names(self) -> tuple[str, ...]:
         """``mu_<attributes of the subset>``."""
         return tuple("mu_" + name.replace(",", "+") for name in subset_names(self.attributes))
@@ -105,14 +98,6 @@ class Choquet(Aggregator):
             row_names=tuple(f"monotone_{names[a]}_{names[b]}" for a, b in zip(low, high, strict=True)),
         )
 
-    def largest_excess(self, partner: FloatArray, rival: FloatArray) -> FloatArray:
-        """``max_k (partner_k - rival_k)``.
-
-        The integral is monotone and adding a constant to every attribute adds it to the integral, so no
-        measure exceeds this; the measure that looks at attribute k alone attains it.
-        """
-        return np.asarray((partner - rival).max(axis=1))
-
     def measure(self, theta: FloatArray) -> FloatArray:
         """The measure as a table of ``2**n`` values indexed by bit mask."""
         return np.concatenate([[0.0], theta])
@@ -121,7 +106,7 @@ class Choquet(Aggregator):
         """A Choquet integral; ``mu({k}) c_k`` bounds it from below."""
         table = self.measure(theta)
         floor = table[1 << np.arange(len(self.attributes))]
-        return DistanceForm(FormKind.CHOQUET, self.differences, table, floor, unit=float(table[-1]))
+        return DistanceForm(FormKind.CHOQUET, self.differences, table, floor)
 
     def decode(self, theta: FloatArray) -> dict[str, Any]:
         """``{"measure": {attributes joined by commas: mu}}`` for every non-empty subset."""

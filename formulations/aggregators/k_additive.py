@@ -70,12 +70,12 @@ class _KAdditive(Aggregator):
         if n <= MOST_ATTRIBUTES:
             table = self._table(theta)
             floor = table[1 << np.arange(n)]
-            return DistanceForm(FormKind.CHOQUET, self.differences, table, floor, unit=float(table[-1]))
+            return DistanceForm(FormKind.CHOQUET, self.differences, table, floor)
         matrix = np.zeros((n, n))
         for subset, value in zip(self.subsets, coefficients, strict=True):
             matrix[subset[0], subset[-1]] = value
         floor = np.diag(matrix).clip(0.0)
-        return DistanceForm(FormKind.PAIRWISE, self.differences, matrix, floor, unit=float(matrix.sum()))
+        return DistanceForm(FormKind.PAIRWISE, self.differences, matrix, floor)
 
     def decode(self, theta: FloatArray) -> dict[str, Any]:
         """``{"moebius": {...}}``, and ``{"measure": {...}}`` while its subsets can be listed."""
@@ -91,10 +91,6 @@ class _KAdditive(Aggregator):
         """Read ``{"moebius": {...}}``."""
         coefficients = named_values(parameters, "moebius", self._subset_names(), self.name)
         return self.admit(self._from_moebius(coefficients))
-
-    def largest_excess(self, partner: FloatArray, rival: FloatArray) -> FloatArray:
-        """``max_k (partner_k - rival_k)``, as for every Choquet integral."""
-        return np.asarray((partner - rival).max(axis=1))
 
     def equal(self) -> FloatArray:
         """Equal weights, no interaction."""

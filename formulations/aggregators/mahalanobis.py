@@ -13,9 +13,10 @@ from formulations.aggregators.base import Aggregator, Domain, FloatArray, Lift, 
 from formulations.aggregators.exact_domains import semidefinite
 from formulations.aggregators.simplex import sample_simplex
 from formulations.aggregators.weighted_mean import WeightedMean
-from formulations.distances import ROW_CANCELLATION_TOLERANCE, ROW_TIE_TOLERANCE, Differences
+from formulations.distances import Differences
 from formulations.errors import FormulationError
 from formulations.forms import DistanceForm, FormKind
+from formulations.ties import ROW_CANCELLATION_SHARE, Partners, cancellation
 
 EIGENVALUE_TOLERANCE = 1e-9
 """A matrix of trace one with no eigenvalue below minus this is semidefinite up to rounding."""
@@ -59,15 +60,48 @@ class Mahalanobis(Aggregator):
         return sparse.csr_array(self.products(c))
 
     @property
-    def unit(self) -> FloatArray:
-        """The trace."""
-        first, second = self._triangle
-        return np.asarray(first == second, dtype=np.float64)
+    def tied_differences(self) -> Differences:
+        """Squared: ties widen the diagonal."""
+        return Differences.SQUARED
 
-    def tie(self, partner: FloatArray, rival: FloatArray) -> FloatArray:
-        """`ROW_TIE_TOLERANCE` of the partner's ``|c|**2``, and what cancelling terms leave of the rival's."""
-        sizes = (partner**2).sum(axis=1), (rival**2).sum(axis=1)
-        return np.asarray(ROW_TIE_TOLERANCE * sizes[0] + ROW_CANCELLATION_TOLERANCE * sizes[1])
+    def rows(self, partners: Partners, rival: FloatArray) -> sparse.csr_array:
+        """The difference of the products; beside the diagonal nothing is known of how rounding moves them.
+
+        So that a tie is linear in M, it is ``sum_k M_kk (c+_k - c_k**2)``, and what cancelling terms leave of
+        the rival's form (`CANCELLATION`).
+        """
+        matrix = self.products(rival) - self.products(partners.distances)
+        first, second = self._triangle
+        matrix[:, first == second] = self._diagonal(partners, rival)
+        return sparse.csr_array(matrix)
+
+    def _diagonal(self, partners: Partners, rival: FloatArray) -> FloatArray:
+        """Coefficients of ``M_kk`` in rows, shape (rows, attributes)."""
+        lost = ROW_CANCELLATION_SHARE * cancellation(len(self.attributes))
+        return np.asarray((1.0 - lost) * rival**2 - partners.tied)
+
+    def least(self, partners: Partners, rival: FloatArray) -> FloatArray:
+        """``min_k (G_kk - sum_{l != k} |G_kl|)``, where G are the rows as symmetric matrices.
+
+        On the relaxed domain ``2 |M_kl| <= M_kk + M_ll``, so ``<G, M>`` is at least a weighted mean of these
+        row sums with the diagonal of M, and a corner of the domain attains the smallest.
+        """
+        diagonal, beside = self._row_sums(partners, rival)
+        return np.asarray((diagonal - beside).min(axis=1))
+
+    def most(self, partners: Partners, rival: FloatArray) -> FloatArray:
+        """``max_k (G_kk + sum_{l != k} |G_kl|)``."""
+        diagonal, beside = self._row_sums(partners, rival)
+        return np.asarray((diagonal + beside).max(axis=1))
+
+    def _row_sums(self, partners: Partners, rival: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """``G_kk`` and ``sum_{l != k} |G_kl|``, shape (rows, attributes)."""
+        own, beside = partners.distances, np.empty_like(rival)
+        for k in range(len(self.attributes)):
+            row = rival * rival[:, [k]] - own * own[:, [k]]
+            row[:, k] = 0.0
+            beside[:, k] = np.abs(row).sum(axis=1)
+        return self._diagonal(partners, rival), beside
 
     def domain(self) -> Domain:
         """Trace one, and ``M_kk + M_ll +- 2 M_kl >= 0`` for every pair: a relaxation of semidefiniteness."""
@@ -93,19 +127,6 @@ class Mahalanobis(Aggregator):
             row_names=tuple(names),
         )
 
-    def largest_excess(self, partner: FloatArray, rival: FloatArray) -> FloatArray:
-        """``max_k (G_kk + sum_{l != k} |G_kl|)`` with ``G = partner partner' - rival rival'``.
-
-        On the relaxed domain ``2 |M_kl| <= M_kk + M_ll``, so ``<G, M>`` is at most a weighted mean of
-        these row sums with the diagonal of M, and a corner of the domain attains it.
-        """
-        excess = np.full(len(partner), -np.inf)
-        for k in range(len(self.attributes)):
-            row = partner * partner[:, [k]] - rival * rival[:, [k]]
-            diagonal = row[:, k].copy()
-            excess = np.maximum(excess, np.abs(row).sum(axis=1) - np.abs(diagonal) + diagonal)
-        return excess
-
     def matrix(self, theta: FloatArray) -> FloatArray:
         """The symmetric matrix M whose upper triangle is `theta`."""
         n = len(self.attributes)
@@ -121,10 +142,12 @@ class Mahalanobis(Aggregator):
         matrix = self.matrix(theta)
         floor = np.zeros(len(matrix))
         trace = float(np.trace(matrix))
-        # Then 1e-14 * trace * |c|**2 <= 1e-14 * trace / smallest * c' M c < 1e-4 * c' M c, as `floor` says.
-        if np.linalg.eigvalsh(matrix)[0] > 1e-10 * trace:
+        # Then noise * sum_k M_kk c_k**2 <= noise * trace / smallest * c' M c < 1e-4 * c' M c: see `floor`.
+        if not np.triu(matrix, 1).any():  # no terms that could cancel
+            floor = 0.999 * np.diag(matrix)
+        elif np.linalg.eigvalsh(matrix)[0] > 1e4 * cancellation(len(matrix)) * trace:
             floor = 0.999 / np.diag(np.linalg.inv(matrix))
-        return DistanceForm(FormKind.QUADRATIC, self.differences, matrix, floor, unit=trace)
+        return DistanceForm(FormKind.QUADRATIC, self.differences, matrix, floor)
 
     def decode(self, theta: FloatArray) -> dict[str, Any]:
         """``{"matrix": rows of M}``, in the order of the attributes."""
@@ -189,11 +212,11 @@ class Mahalanobis(Aggregator):
         return float(low), float(high)
 
     def starts(self, partner: FloatArray) -> FloatArray:
-        """The Euclidean distance, and the inverse covariance of the differences to the partner."""
+        """Those of the weighted mean, and inverse mean products of the differences to the partner."""
         moments = partner.T @ partner / len(partner)
         ridge = max(np.trace(moments), 1e-12) / len(moments)
         inverses = [np.linalg.inv(moments + share * ridge * np.eye(len(moments))) for share in (1e-3, 1e-1)]
-        return np.vstack([self.equal(), *(self.repair(self._theta(inverse)) for inverse in inverses)])
+        return np.vstack([super().starts(partner), *(self.repair(self._theta(one)) for one in inverses)])
 
     def data_rows(self, partner: FloatArray) -> sparse.csr_array:
         """The distance to each partner is non-negative (the distance to a rival then is, when linked)."""

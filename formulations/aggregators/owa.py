@@ -50,15 +50,11 @@ class OrderedWeightedAverage(SimplexAggregator):
         """A rival's largest distance is compared with the partner's largest."""
         return np.broadcast_to(c.max(axis=1, keepdims=True), c.shape)
 
-    def largest_excess(self, partner: FloatArray, rival: FloatArray) -> FloatArray:
-        """Largest difference of the ordered distances, rank by rank."""
-        return np.asarray((descending(partner) - descending(rival)).max(axis=1))
-
     def form(self, theta: FloatArray) -> DistanceForm:
         """An ordered sum; the largest distance times its weight bounds it from below."""
         floor = np.full(self.dimension, theta[0])
         weights = theta.copy()
-        return DistanceForm(FormKind.ORDERED_SUM, self.differences, weights, floor, unit=float(theta.sum()))
+        return DistanceForm(FormKind.ORDERED_SUM, self.differences, weights, floor)
 
     def decode(self, theta: FloatArray) -> dict[str, Any]:
         """``{"weights": {rank: weight}}``, rank 1 the largest distance."""

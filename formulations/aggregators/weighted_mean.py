@@ -33,16 +33,10 @@ class WeightedMean(SimplexAggregator):
         """The attribute distances themselves."""
         return sparse.csr_array(c)
 
-    def largest_excess(self, partner: FloatArray, rival: FloatArray) -> FloatArray:
-        """``max_k (partner_k - rival_k)``: a linear function is largest at a corner of the simplex."""
-        return np.asarray((partner - rival).max(axis=1))
-
     def form(self, theta: FloatArray) -> DistanceForm:
         """A weighted sum; each term alone bounds it from below."""
         weights = theta.copy()
-        return DistanceForm(
-            FormKind.WEIGHTED_SUM, self.differences, weights, weights, unit=float(theta.sum())
-        )
+        return DistanceForm(FormKind.WEIGHTED_SUM, self.differences, weights, weights)
 
     def decode(self, theta: FloatArray) -> dict[str, Any]:
         """``{"weights": {attribute: weight}}``."""
@@ -53,10 +47,11 @@ class WeightedMean(SimplexAggregator):
         return self.admit(named_values(parameters, "weights", self.attributes, self.name))
 
     def starts(self, partner: FloatArray) -> FloatArray:
-        """Equal weights, and weights that even out how far masking has moved each attribute."""
+        """Equal weights, weights that even out how far masking has moved each attribute, each one alone."""
         moved = partner.mean(axis=0) if self.differences is Differences.SQUARED else (partner**2).mean(axis=0)
         inverse = on_simplex(1.0 / np.maximum(moved, 1e-9))
-        return np.vstack([self.equal(), inverse, on_simplex(np.sqrt(inverse))])
+        alone = np.eye(self.dimension)
+        return np.vstack([self.equal(), inverse, on_simplex(np.sqrt(inverse)), alone])
 
     def importance(self, theta: FloatArray) -> dict[str, float]:
         """The weights."""

@@ -19,12 +19,13 @@ from solver.certificate.simplex import simplex_proof
 from solver.engines.base import CoreProof, Proof
 from solver.errors import UsageError
 from solver.verification.cores import Rows
-from solver.verification.families import CANCELLATION_TOLERANCE, TIE_TOLERANCE, Choquet, KAdditive, family_of
+from solver.verification.families import Choquet, KAdditive, family_of
 from solver.verification.fields import Fields
 from solver.verification.records import make_records
 from solver.verification.rejection import RejectedError
 from solver.verification.setting import read_setting
 from solver.verification.simplex_kernels import LARGEST_TOTAL
+from solver.verification.ties import TOLERANCES
 from solver.verification.verify import FORMAT, VERSION, weight_unit, whole_weights
 
 _ROUNDED = Fraction(1, 10**9)
@@ -115,8 +116,11 @@ def _certificate(
     setting = read_setting(Fields(dict(problem), "problem"))
     records = make_records(files, setting)
     pair = system.pair
-    same = np.array_equal(records.queries, pair.queries) and np.array_equal(
-        records.candidates, pair.candidates
+    same = (
+        np.array_equal(records.queries, pair.queries)
+        and np.array_equal(records.candidates, pair.candidates)
+        and np.array_equal(records.offset, pair.offset)
+        and np.array_equal(records.grains, pair.grains)
     )
     if not same:
         raise CertificateError("it would be about other records than the engine's")
@@ -130,7 +134,7 @@ def _certificate(
         "format": FORMAT,
         "version": VERSION,
         "problem": {key: problem[key] for key in (*_PROBLEM_KEYS, *_CATEGORY_KEYS) if key in problem},
-        "tolerances": {"tie": TIE_TOLERANCE, "cancellation": CANCELLATION_TOLERANCE},
+        "tolerances": dict(TOLERANCES),
         "records": records.blocks,
         "candidates": len(records.candidates),
         "parameters": dict(parameters),
@@ -213,9 +217,8 @@ def _multipliers(
     if not isinstance(family, Choquet | KAdditive) or core.domain.size == 0:
         return entries, []
     steps = monotone_steps(family)
-    values = np.asarray(core.domain)[-len(steps) :]  # the sum of a Moebius form comes first
-    # Whether a linear program counts a multiplier of "at least" as positive or negative is its convention.
-    values = values if values.max() >= -values.min() else -values
+    # The sum of a Moebius form comes first. Multipliers of "at least" are negative, others say nothing there.
+    values = -np.asarray(core.domain)[-len(steps) :]
     return entries, [(*step, y) for step, y in zip(steps, values.tolist(), strict=True) if y > 0.0]
 
 

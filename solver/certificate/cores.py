@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solver.verification.cores import Core, Rows
-from solver.verification.families import TIE_SHIFT, Choquet, KAdditive, OrderedWeightedAverage, QuadraticForm
+from solver.verification.families import Choquet, KAdditive, OrderedWeightedAverage, QuadraticForm
 
 FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
 
 _BITS = (16, 32, 64, 128)
 """Sizes of the largest multiplier to try: small numbers make small certificates."""
@@ -65,7 +66,7 @@ def exact_core(
 def row_unit(rows: Rows) -> int:
     """How many units of an exact row make one in standardised units."""
     degree = 2 if rows.records.differences == "squared" or isinstance(rows.family, QuadraticForm) else 1
-    return 1 << (degree * rows.records.shift + TIE_SHIFT)
+    return 1 << (degree * rows.records.shift + rows.family.shift)
 
 
 def _scaled(share: float, bits: int) -> int:
@@ -75,9 +76,9 @@ def _scaled(share: float, bits: int) -> int:
 
 
 def best_total(rows: Rows, row: Sequence[int], steps: Sequence[tuple[int, int, int]]) -> int:
-    """The multiplier of the equation ``unit . theta = 1`` that gives the smallest bound.
+    """The multiplier of the equation that Moebius coefficients sum to one, such that the bound is smallest.
 
-    Only the Moebius form needs one: the bound is convex and piecewise linear in it, so the best is one of
+    Only the Moebius form needs one. The bound is convex and piecewise linear in it, so the best is one of
     the entries of the row after the other multipliers.
     """
     family = rows.family
@@ -125,8 +126,7 @@ def lost_pairs(rows: Rows, blocks: Iterable[int], until: float = math.inf) -> li
             found.append([int(block), rows.records.partner[block]])
             continue
         rivals = rows.records.rivals(block)
-        own = rows.records.rounded_distances(block, np.array([rows.records.partner[block]]))
-        excess = _excess(rows, rows.records.rounded_distances(block, rivals), own)
+        excess = _excess(rows, block, rivals)
         for at in np.argsort(excess, kind="stable")[:8]:
             if rows.never(block, int(rivals[at])):
                 found.append([int(block), int(rivals[at])])
@@ -134,11 +134,17 @@ def lost_pairs(rows: Rows, blocks: Iterable[int], until: float = math.inf) -> li
     return found
 
 
-def _excess(rows: Rows, rival: FloatArray, partner: FloatArray) -> FloatArray:
-    """About how much farther than the partner some parameters can make each rival, shape (rivals,)."""
+def _excess(rows: Rows, block: int, rivals: IndexArray) -> FloatArray:
+    """About how much farther than a tie some parameters can make each rival, shape (rivals,)."""
+    records = rows.records
+    rival = records.rounded_distances(block, rivals)
+    tied = records.rounded_ties(block, squares=rows.family.squares)
     if isinstance(rows.family, QuadraticForm):
-        matrices = rival[:, :, None] * rival[:, None, :] - partner[0][:, None] * partner[0][None, :]
+        own = records.rounded_distances(block, np.array([records.partner[block]]))[0]
+        partner = own[:, None] * own[None, :]
+        np.fill_diagonal(partner, tied)
+        matrices = rival[:, :, None] * rival[:, None, :] - partner
         return np.asarray(np.linalg.eigvalsh(matrices)[:, -1])
     if isinstance(rows.family, OrderedWeightedAverage):
-        rival, partner = np.sort(rival, axis=1), np.sort(partner, axis=1)
-    return np.asarray((rival - partner).max(axis=1))
+        rival, tied = np.sort(rival, axis=1), np.sort(tied)
+    return np.asarray((rival - tied).max(axis=1))

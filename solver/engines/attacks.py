@@ -64,14 +64,15 @@ class Attack:
         starts = self._starts()
         points = self.aggregator.sample(_FEW_POINTS if brief else _RANDOM_POINTS, self.random)
         self.scorer = Scorer(self.system, np.vstack([self.record.theta, starts, points[:_PROBES]]))
-        self._take(starts)
+        if self.system.complete:
+            self._count(starts)
         self._take(points)
         if brief:
             return
         best = points[np.argsort(-self.scorer.weights(points), kind="stable")]
         for start in range(_RESTARTS):
             before = self.record.linked
-            self._search(self.record.theta if start == 0 else best[start])
+            self._search(self._best_known(best[0]) if start == 0 else best[start])
             self._hinge()
             self._extend()
             if self._late() or (start >= 2 and self.record.linked <= before):
@@ -92,6 +93,21 @@ class Attack:
                 theta = self.aggregator.repair(points[at])
                 better |= self.record.improve(theta, self.evaluator.weight(self.aggregator.form(theta)))
         return better
+
+    def _count(self, points: FloatArray) -> None:
+        """Count every one of `points`: rows show nothing of attributes that are far closer than others.
+
+        Where rows grow, all that is worth trying first was counted when the first rows were met.
+        """
+        for theta in points:
+            if self._late():
+                return
+            self.record.improve(theta, self.evaluator.weight(self.aggregator.form(theta)))
+
+    def _best_known(self, point: FloatArray) -> FloatArray:
+        """The best parameters so far, unless the rows show more of this point."""
+        both = np.vstack([self.record.theta, point])
+        return np.asarray(both[int(np.argmax(self.scorer.weights(both)))])
 
     def _starts(self) -> FloatArray:
         partner = self.system.pair.partner_distances(self.aggregator.differences)

@@ -19,6 +19,7 @@ from formulations.aggregators import Aggregator
 from formulations.block_system import BlockSystem, system_of
 from formulations.forms import DistanceForm
 from formulations.pair import LinkagePair
+from formulations.ties import Partners
 from solver.clock import Clock, resident_megabytes
 from solver.engines.attacks import attack
 from solver.engines.base import Engine, EngineOptions, EngineResult, Record
@@ -62,6 +63,7 @@ class GrowingRows(Evaluator):
     def __init__(self, pair: LinkagePair, aggregator: Aggregator, clock: Clock, seed: int) -> None:
         super().__init__(pair, stop=lambda: clock.expired)
         self._aggregator = aggregator
+        self._partners = aggregator.partners(pair)
         self._lost = ~pair.reachable
         self._keys = np.empty(0, dtype=np.int64)
         self._met: list[NDArray[np.int64]] = []
@@ -80,8 +82,10 @@ class GrowingRows(Evaluator):
     def probe(self, record: Record, until: float) -> None:
         """Meet the rivals of every block at a few parameters, until the clock shows `until` seconds."""
         aggregator = self._aggregator
-        partner = self.pair.partner_distances(aggregator.differences)
-        points = [aggregator.starts(partner), aggregator.sample(_PROBES, np.random.default_rng(self._seed))]
+        points = [
+            aggregator.starts(self._partners.distances),
+            aggregator.sample(_PROBES, np.random.default_rng(self._seed)),
+        ]
         for theta in np.vstack([aggregator.equal()[None, :], *points]):
             if self._clock.expired or self._clock.seconds >= until:
                 break
@@ -140,30 +144,24 @@ class GrowingRows(Evaluator):
         many = len(self.pair.candidates)
         return (keys // many).astype(np.intp), (keys % many).astype(np.intp)
 
-    def _distances(self, block: IndexArray, rival: IndexArray) -> tuple[FloatArray, FloatArray]:
-        """Attribute distances from each block to its partner and to the rival."""
-        pair, kind = self.pair, self._aggregator.differences
-        own = pair.candidates[pair.partner[block]]
-        query = pair.queries[block]
-        return pair.distances(query, own, kind), pair.distances(query, pair.candidates[rival], kind)
+    def _compared(self, block: IndexArray, rival: IndexArray) -> tuple[Partners, FloatArray]:
+        """The partner of each block, and attribute distances to the rival."""
+        distances = self.pair.distances(
+            self.pair.queries[block], self.pair.candidates[rival], self._aggregator.differences
+        )
+        return self._partners[block], distances
 
     def _judge(self, keys: NDArray[np.int64]) -> None:
         """Note blocks that one of these rivals loses, whatever the parameters."""
         block, rival = self._split(keys)
-        own, other = self._distances(block, rival)
-        # The largest by which the rival can be farther than the partner.
-        most = self._aggregator.largest_excess(other, own)
-        lost = block[most <= self._aggregator.tie(own, other)]
+        lost = block[self._aggregator.most(*self._compared(block, rival)) <= 0.0]
         if not self._lost[lost].all():
             self._lost[lost] = True
             self.lose(self._lost)
 
     def _implied(self, block: IndexArray, rival: IndexArray) -> NDArray[np.bool_]:
         """Rows that hold for all parameters."""
-        own, other = self._distances(block, rival)
-        return np.asarray(
-            self._aggregator.largest_excess(own, other) + self._aggregator.tie(own, other) < 0.0
-        )
+        return np.asarray(self._aggregator.least(*self._compared(block, rival)) > 0.0)
 
 
 class _Round(Clock):

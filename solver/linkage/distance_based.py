@@ -194,7 +194,7 @@ def _records(
         attribute_values(masked, attributes, categorical),
     )
     _check_constant(values, attributes, tables, (original.source, masked.source), linker.standardisation)
-    first, second = standardised_files(values[0], values[1], Standardisation(linker.standardisation), tables)
+    first, second, _ = standardised_files(*values, Standardisation(linker.standardisation), tables)
     if task.masked_queries:
         first, second = second, first
         tables = [None if table is None else table.T for table in tables]

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from formulations.aggregators import Aggregator
 from formulations.distance_tables import DistanceTables
-from formulations.distances import TIE_TOLERANCE, Differences
+from formulations.distances import Differences
 from formulations.forms import DistanceForm
 from formulations.pair import LinkagePair, Ties
+from formulations.ties import GRAIN_SHARE, TIE_TOLERANCE
 from solver.linkage.kernels import COUNTING, NEAREST, RANKING, Tables, settle
 
 FloatArray = NDArray[np.float64]
@@ -35,7 +36,7 @@ class Evaluation:
     Attributes
     ----------
     linked : ndarray of bool, shape (blocks,)
-        The partner is strictly nearer than every rival; near-ties (`TIE_TOLERANCE`) are not linked.
+        The partner is strictly nearer than every rival; near-ties (`formulations.ties`) are not linked.
     rank : ndarray of int, shape (blocks,)
         1 + number of rivals strictly nearer than the partner.
     ties : ndarray of int, shape (blocks,)
@@ -204,7 +205,8 @@ class Evaluator:
             floor[pair.tables.attributes] = 0.0  # the positions of categories have no distance
         pivot = int(np.argmax(floor * spread**power))
         candidates, group, place, order = self._by(pivot)
-        partner = place[pair.partner]
+        partner, rounding = place[pair.partner], pair.rounding
+        allowance = pair.grains**2 if power == 2 else GRAIN_SHARE * pair.grains
         tables = _arrays(pair)
         flat = form.parameters.ndim == 1
         vector = form.parameters if flat else np.empty(0)
@@ -223,8 +225,8 @@ class Evaluator:
             settle(
                 int(form.kind), vector, matrix, _DIFFERENCES[form.differences],
                 power, float(floor[pivot]), pivot, tables,
-                pair.queries[part], candidates, group, partner[part],
-                pair.ties is Ties.SHARE, purpose, TIE_TOLERANCE * form.unit, form.noise,
+                pair.queries[part], candidates, group, partner[part], rounding[part], allowance,
+                pair.ties is Ties.SHARE, purpose, TIE_TOLERANCE, form.noise,
                 rank[part], ties[part], distance[part], nearest[part], rival[part],
             )  # fmt: skip
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.distances import TIE_TOLERANCE
+from formulations.ties import TIE_TOLERANCE
 from solver.linkage.evaluator import Evaluation
 from solver.linkage.linker import LearnedLinker, Truth, in_chunks
 

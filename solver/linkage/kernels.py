@@ -124,20 +124,65 @@ def _look_up(
 
 
 @kernel
+def _weighted_squares(matrix: FloatArray, c: FloatArray) -> float:
+    total = 0.0
+    for k in range(c.shape[0]):
+        total += matrix[k, k] * c[k] * c[k]
+    return total
+
+
+@kernel
+def _widen(
+    kind: int,
+    differences: int,
+    query: FloatArray,
+    partner: FloatArray,
+    rounding: FloatArray,
+    allowance: FloatArray,
+    tolerance: float,
+    c: FloatArray,
+) -> None:
+    """Make of the partner's attribute distances those up to which a rival ties (`tied_distances`).
+
+    Of a quadratic form, their squares.
+    """
+    for k in range(c.shape[0]):
+        wide = abs(c[k])
+        if rounding[k] > 0.0:
+            wide = abs(query[k] - partner[k]) + rounding[k]
+            if differences == 0:
+                wide *= wide
+        if kind == _QUADRATIC:
+            wide *= wide
+        c[k] = (wide + allowance[k]) * (1.0 + tolerance)
+
+
+@kernel
 def _to_partner(
     kind: int,
     vector: FloatArray,
     matrix: FloatArray,
-    possible: bool,
+    differences: int,
+    query: FloatArray,
+    partner: FloatArray,
+    rounding: FloatArray,
+    allowance: FloatArray,
     tolerance: float,
     c: FloatArray,
     order: IndexArray,
 ) -> tuple[float, float]:
-    """Distance of the partner's attribute distances `c` (overwritten), and what rounding can move it by."""
-    if not possible:  # whoever is possible is nearer
-        return np.inf, 0.0
-    moved = tolerance * (_dot(c, c) if kind == _QUADRATIC else c.max())
-    return _aggregate(kind, vector, matrix, c, order), moved
+    """Distance of the partner's attribute distances `c` (overwritten), and how much farther rivals tie."""
+    if kind == _QUADRATIC:
+        mine, moved = _quadratic(matrix, c), -_weighted_squares(matrix, c)
+        _widen(kind, differences, query, partner, rounding, allowance, tolerance, c)
+        for k in range(c.shape[0]):
+            moved += matrix[k, k] * c[k]
+        return mine, moved
+    wide = c.copy()
+    _widen(kind, differences, query, partner, rounding, allowance, tolerance, wide)
+    mine = _aggregate(kind, vector, matrix, c, order)
+    reach = _aggregate(kind, vector, matrix, wide, order)
+    return mine, (reach - mine if reach < np.inf else np.inf)
 
 
 @kernel(inline="always")
@@ -162,6 +207,8 @@ def settle(
     candidates: FloatArray,
     group: IndexArray,
     partner: IndexArray,
+    rounding: FloatArray,
+    allowance: FloatArray,
     share: bool,
     purpose: int,
     tolerance: float,
@@ -187,6 +234,10 @@ def settle(
         Sorted by the attribute `pivot`.
     group, partner : shape (candidates,), (blocks,)
         Twin group of each candidate; position of each block's partner.
+    rounding : shape (blocks, attributes)
+        What rounding may have moved differences to partners by (`LinkagePair.rounding`).
+    allowance : shape (attributes,)
+        What every attribute distance of a partner is longer by (`ties.grain`).
     share : bool
         Whether twins of the partner are no rivals.
     purpose : int
@@ -194,9 +245,9 @@ def settle(
         `NEAREST`: stop where no rival can be nearer than the nearest. Of the last two, `rank` and `ties` say
         only whether there is a rival in the way.
     tolerance : float
-        Times the size of the partner's attribute distances: the difference up to which a rival ties.
+        Share of the partner's attribute distances up to which a rival ties.
     noise : float
-        Times ``|c|**2`` of the rival: the same, on top of that.
+        Times ``sum_k P_kk c_k**2`` of the rival: a tie is longer by that (`DistanceForm.noise`).
     rank : out, 1 + number of strictly nearer rivals
     ties : out, number of rivals that tie with the partner
     distance, nearest_other : out, distance to the partner and to the nearest rival; inf where impossible
@@ -210,7 +261,7 @@ def settle(
     safe = floor * (1.0 - 1e-9)
     mixed = tables[0].shape[0] > 0
     # A rival at distance y (with rounding error e) ties with x only when y - e - x is at most
-    # moved + noise * |c_y|**2. Without noise that is y <= x + moved, give or take a rounding.
+    # moved + noise * sum_k P_kk c_k**2. Without noise that is y <= x + moved, give or take a rounding.
     # With it, e and the last term are each below 1e-4 * y wherever the floor is not zero (`DistanceForm`),
     # so y * (1 - 3e-4) < (x + moved) * (1 + 1e-6), far within a thousandth. Rivals beyond never tie.
     widening = 1.0 + (1e-3 if noise > 0.0 else 1e-12)
@@ -219,7 +270,12 @@ def settle(
         own = partner[block]
         _compare(query, candidates[own], differences, c)
         possible = not mixed or _look_up(query, candidates[own], differences, tables, c)
-        mine, moved = _to_partner(kind, vector, matrix, possible, tolerance, c, order)
+        mine, moved = np.inf, 0.0  # whoever is possible is nearer
+        if possible:
+            mine, moved = _to_partner(
+                kind, vector, matrix, differences,
+                query, candidates[own], rounding[block], allowance, tolerance, c, order,
+            )  # fmt: skip
         # A quadratic form that is zero on paper may come out a little below it.
         reach = (max(mine, 0.0) + moved) * widening
         nearer, tied, best, clearest, who = 0, 0, np.inf, np.inf, -1
@@ -242,7 +298,7 @@ def settle(
             _compare(query, candidates[at], differences, c)
             if mixed and not _look_up(query, candidates[at], differences, tables, c):
                 continue
-            slack = moved + (noise * _dot(c, c) if noise > 0.0 else 0.0)
+            slack = moved + (noise * _weighted_squares(matrix, c) if noise > 0.0 else 0.0)
             other = _aggregate(kind, vector, matrix, c, order)
             best = min(best, other)
             if other - slack < clearest:

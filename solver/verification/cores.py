@@ -8,6 +8,7 @@ from solver.verification.families import Family, Row
 from solver.verification.fields import Fields, listed, wholes
 from solver.verification.records import Records
 from solver.verification.rejection import demand
+from solver.verification.ties import Partner
 
 Core = frozenset[int]
 
@@ -27,6 +28,7 @@ class Rows:
     def __init__(self, records: Records, family: Family) -> None:
         self.records, self.family = records, family
         self._known: dict[tuple[int, int], Row] = {}
+        self._partners: dict[int, Partner] = {}
 
     def row(self, block: int, rival: int) -> Row:
         """The row of a block and one of its rivals."""
@@ -34,16 +36,19 @@ class Rows:
         known = self._known.get(key)
         if known is not None:
             return known
-        own, other = self.records.partner_distances(block), self.records.distances(block, rival)
-        row = self.family.row(own, other)
+        row = self.family.row(self._partner(block), self.records.distances(block, rival))
         if len(self._known) * self.family.dimension < MOST_KEPT:
             self._known[key] = row
         return row
 
     def never(self, block: int, rival: int) -> bool:
         """Whether the rival alone keeps the block from being linked, whatever the parameters."""
-        records = self.records
-        return self.family.never(records.partner_distances(block), records.distances(block, rival))
+        return self.family.never(self._partner(block), self.records.distances(block, rival))
+
+    def _partner(self, block: int) -> Partner:
+        if block not in self._partners:
+            self._partners[block] = self.records.partner_of(block, squares=self.family.squares)
+        return self._partners[block]
 
     def combined(self, entries: list[tuple[int, int, int]]) -> Row:
         """The sum of multiplier times row over entries (block, rival, multiplier)."""

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from solver.verification.cores import Rows
 from solver.verification.families import (
-    CANCELLATION_TOLERANCE,
-    TIE_TOLERANCE,
     Choquet,
     Family,
     KAdditive,
@@ -19,6 +17,7 @@ from solver.verification.families import (
     QuadraticForm,
     TwoAdditive,
 )
+from solver.verification.ties import TOLERANCES
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -127,19 +126,22 @@ def _compared(
     rows: Rows, block: int, candidates: IndexArray, rounded: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Distances of candidates, ties of all but the last with it, and more than the error of each distance."""
-    family = rows.family
+    family, records = rows.family, rows.records
     with np.errstate(all="ignore"):  # what overflows is undecided
-        c = rows.records.rounded_distances(block, candidates)
+        c = records.rounded_distances(block, candidates)
         distance = _rounded(family, rounded, c)
-        unit = float(np.array(family.unit) @ rounded)
         largest = np.abs(c).max(axis=1)
+        tied = records.rounded_ties(block, squares=family.squares)
         if isinstance(family, QuadraticForm):
-            size = (c**2).sum(axis=1)
-            tie = unit * (TIE_TOLERANCE * size[-1] + CANCELLATION_TOLERANCE * size[:-1])
+            diagonal = rounded[np.flatnonzero(family.trace)]
+            share = family.cancelled * TOLERANCES["cancellation"]
+            tie = (tied - c[-1] ** 2) @ diagonal + share * (c[:-1] ** 2 @ diagonal)
             largest = largest**2
         else:
-            tie = np.full(len(c) - 1, unit * TIE_TOLERANCE * largest[-1])
+            tie = np.full(len(c) - 1, _rounded(family, rounded, tied[None, :])[0] - distance[-1])
         error = _ERROR * (family.dimension + 16) * np.abs(rounded).sum() * largest + _UNDERFLOW
+        # A partner widened from next to nothing has an error of its own.
+        error[-1] = max(error[-1], _ERROR * (family.dimension + 16) * np.abs(rounded).sum() * tied.max())
     return distance, tie, error
 
 

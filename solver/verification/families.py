@@ -1,8 +1,8 @@
 """The families of distances in whole numbers: features, rows, and when a row is nowhere positive.
 
-With attribute distances c of the partner and d of a rival, the block is linked by theta when for every rival
-``(features(d) - features(c)) . theta > tie(c, d) * unit . theta``. The functional `unit` is one on the
-domain, so the condition is one row of numbers per rival: ``row . theta > 0``.
+With attribute distances c of the partner, c+ up to which a rival ties with it (`ties.py`) and d of a rival,
+the block is linked by theta when ``(features(d) - features(c+)) . theta > 0`` for every rival. Ties of a
+quadratic form are on its diagonal alone.
 """
 
 from __future__ import annotations
@@ -12,19 +12,8 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import ClassVar
 
-from solver.verification.dyadic import shift_of, whole_numbers
 from solver.verification.semidefinite import is_negative_semidefinite
-
-TIE_TOLERANCE = 1e-11
-"""A rival ties with the partner unless it is farther by more than this times the partner's size."""
-
-CANCELLATION_TOLERANCE = 1e-14
-"""Quadratic forms: and this times the size of the rival, whose terms may cancel."""
-
-TIE_SHIFT = shift_of([TIE_TOLERANCE, CANCELLATION_TOLERANCE])
-"""Rows are in units of ``2**-TIE_SHIFT`` features."""
-
-_TIE, _CANCELLATION = whole_numbers([TIE_TOLERANCE, CANCELLATION_TOLERANCE], TIE_SHIFT)
+from solver.verification.ties import CANCELLATION_SHIFT, TIE_SHIFT, Partner
 
 Multipliers = Sequence[tuple[int, int, int]]
 """(subset A, attribute k, y): y times the inequality ``mu(A + k) >= mu(A)``; subsets are bit masks."""
@@ -46,10 +35,16 @@ class Family(ABC):
         Whether the domain is all non-negative parameters that sum to one.
     measures : bool
         Whether cores may combine the inequalities of a monotone measure.
+    squares : bool
+        Whether ties are squares, whatever the attribute distances are.
+    shift : int
+        Rows are in units of ``2**-shift`` features.
     """
 
     simplex: ClassVar[bool] = False
     measures: ClassVar[bool] = False
+    squares: ClassVar[bool] = False
+    shift: ClassVar[int] = TIE_SHIFT
 
     def __init__(self, attributes: int) -> None:
         self.attributes = attributes
@@ -59,40 +54,31 @@ class Family(ABC):
     def dimension(self) -> int:
         """Number of parameters."""
 
-    @property
-    def unit(self) -> Row:
-        """Coefficients of the sum that is one on the domain."""
-        return [1] * self.dimension
-
     @abstractmethod
     def features(self, c: Sequence[int]) -> Row:
         """Features of attribute distances."""
 
-    def tie(self, partner: Sequence[int], rival: Sequence[int]) -> int:
-        """By how much a rival must be farther, in units of ``2**-TIE_SHIFT`` features."""
-        del rival
-        return _TIE * max(partner)
+    def row(self, partner: Partner, rival: Sequence[int]) -> Row:
+        """What must be positive for the rival not to keep the block from being linked.
 
-    def row(self, partner: Sequence[int], rival: Sequence[int]) -> Row:
-        """What must be positive for the rival not to keep the block from being linked."""
-        own, other = self.features(partner), self.features(rival)
-        tie = self.tie(partner, rival)
-        return [((b - a) << TIE_SHIFT) - tie * e for a, b, e in zip(own, other, self.unit, strict=True)]
+        In units of ``2**-shift`` features.
+        """
+        tied, other = self.features(partner.tied), self.features(rival)
+        return [(b << self.shift) - a for a, b in zip(tied, other, strict=True)]
 
-    def never(self, partner: Sequence[int], rival: Sequence[int]) -> bool:
+    def never(self, partner: Partner, rival: Sequence[int]) -> bool:
         """Whether the rival keeps the block from being linked for all parameters.
 
-        A rival that is farther by no more than the tie on every attribute does: the distances of a monotone
-        family grow by at most what every attribute distance grows by.
+        A rival that is beyond the ties of no attribute does: the distances of a monotone family do not grow
+        unless an attribute distance does.
         """
-        tie = self.tie(partner, rival)
-        return all((b - a) << TIE_SHIFT <= tie for a, b in zip(partner, rival, strict=True))
+        return all(b << self.shift <= a for a, b in zip(partner.tied, rival, strict=True))
 
     @abstractmethod
     def nowhere_positive(self, row: Row, multipliers: Multipliers, total: int) -> bool:
         """Whether ``row . theta <= 0`` on the whole domain, by weak duality with these multipliers.
 
-        `total` is the multiplier of the equation ``unit . theta = 1``.
+        `total` is the multiplier of the equation that the Moebius coefficients sum to one.
         """
 
 
@@ -122,9 +108,10 @@ class OrderedWeightedAverage(WeightedMean):
         """The attribute distances in descending order."""
         return sorted(c, reverse=True)
 
-    def never(self, partner: Sequence[int], rival: Sequence[int]) -> bool:
+    def never(self, partner: Partner, rival: Sequence[int]) -> bool:
         """Rank is compared with rank."""
-        return super().never(self.features(partner), self.features(rival))
+        ranked = Partner(partner.distances, self.features(partner.tied))
+        return super().never(ranked, self.features(rival))
 
 
 class TwoAdditive(WeightedMean):
@@ -154,11 +141,6 @@ class Choquet(Family):
     def dimension(self) -> int:
         """One value per non-empty subset."""
         return int(2**self.attributes) - 1
-
-    @property
-    def unit(self) -> Row:
-        """``mu(V)``."""
-        return [0] * (self.dimension - 1) + [1]
 
     def features(self, c: Sequence[int]) -> Row:
         """``c_s(i) - c_s(i-1)`` at the set of attributes that are at least ``c_s(i)``."""
@@ -225,7 +207,12 @@ class QuadraticForm(Family):
     """``c' M c`` with M positive semidefinite of trace one; parameters are the upper triangle of M.
 
     Rows hold the entries of a symmetric matrix G, off the diagonal those of one triangle: ``<G, M> > 0``.
+    Ties are on the diagonal: there stand ``c+_k`` for ``c_k**2``, and for ``d_k**2`` of the rival a little
+    less, as its terms may cancel.
     """
+
+    squares = True
+    shift = CANCELLATION_SHIFT
 
     @property
     def cells(self) -> list[tuple[int, int]]:
@@ -238,20 +225,32 @@ class QuadraticForm(Family):
         return self.attributes * (self.attributes + 1) // 2
 
     @property
-    def unit(self) -> Row:
-        """The trace."""
+    def trace(self) -> Row:
+        """Coefficients of the trace: also the parameters of the identity."""
         return [int(k == m) for k, m in self.cells]
 
     def features(self, c: Sequence[int]) -> Row:
         """Products of attribute distances."""
         return [c[k] * c[m] for k, m in self.cells]
 
-    def tie(self, partner: Sequence[int], rival: Sequence[int]) -> int:
-        """Relative to the squared lengths of both."""
-        own, other = (sum(x * x for x in c) for c in (partner, rival))
-        return _TIE * own + _CANCELLATION * other
+    def row(self, partner: Partner, rival: Sequence[int]) -> Row:
+        """The matrix G."""
+        rows = [
+            (b - a) << self.shift
+            for a, b in zip(self.features(partner.distances), self.features(rival), strict=True)
+        ]
+        for at, (k, m) in enumerate(self.cells):
+            if k == m:
+                lost = self.cancelled * rival[k] ** 2
+                rows[at] = (rival[k] ** 2 << self.shift) - lost - (partner.tied[k] << self.shift - TIE_SHIFT)
+        return rows
 
-    def never(self, partner: Sequence[int], rival: Sequence[int]) -> bool:
+    @property
+    def cancelled(self) -> int:
+        """Share of a rival's squares that cancelling terms may move its distance by, times ``2**shift``."""
+        return self.attributes * (self.attributes + 2)
+
+    def never(self, partner: Partner, rival: Sequence[int]) -> bool:
         """The row itself is nowhere positive."""
         return self.nowhere_positive(self.row(partner, rival), (), 0)
 

@@ -15,7 +15,9 @@ from solver.verification.rejection import demand
 FloatArray = NDArray[np.float64]
 
 
-def standardised(original: FloatArray, masked: FloatArray, how: str) -> tuple[FloatArray, FloatArray]:
+def standardised(
+    original: FloatArray, masked: FloatArray, how: str
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Both files in units of standard deviations.
 
     Parameters
@@ -28,7 +30,8 @@ def standardised(original: FloatArray, masked: FloatArray, how: str) -> tuple[Fl
     Returns
     -------
     tuple of ndarray
-        ``(x - mean) / deviation`` in double precision: the data that all claims are about.
+        ``(x - mean) / deviation`` in double precision: the data that all claims are about. And for each
+        attribute ``|mean| / deviation``, of both files added.
 
     Raises
     ------
@@ -36,10 +39,10 @@ def standardised(original: FloatArray, masked: FloatArray, how: str) -> tuple[Fl
         If an attribute is constant, or its deviation is not among doubles.
     """
     if how == "none":
-        return original, masked
+        return original, masked, np.zeros(original.shape[1])
     both = np.vstack([original, masked])
     sources = {"own": (original, masked), "original": (original, original), "pooled": (both, both)}[how]
-    results = []
+    results, offset = [], np.zeros(original.shape[1])
     for name, values, source in zip(("original", "masked"), (original, masked), sources, strict=True):
         columns = [moments(source[:, k].tolist()) for k in range(values.shape[1])]
         for k, (_, deviation) in enumerate(columns):
@@ -48,7 +51,8 @@ def standardised(original: FloatArray, masked: FloatArray, how: str) -> tuple[Fl
             )
         mean, width = np.array(columns, dtype=np.float64).reshape(-1, 2).T
         results.append((values - mean) / width)
-    return results[0], results[1]
+        offset = offset + np.abs(mean) / width
+    return results[0], results[1], offset
 
 
 def moments(column: Sequence[float]) -> tuple[float, float]:

@@ -16,6 +16,7 @@ from solver.verification.dyadic import shift_of, whole_numbers
 from solver.verification.moments import standardised
 from solver.verification.rejection import demand
 from solver.verification.setting import Setting
+from solver.verification.ties import GRAIN_SHIFT, TOLERANCES, Partner, grain, grain_of_table, tied, widths
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -38,6 +39,10 @@ class Records:
         ``squared``, ``absolute`` or ``signed``.
     labels : tuple of str
         What each block's record is called.
+    offset : ndarray of float64, shape (attributes,)
+        How far from zero the values of the files are: ``|mean| / deviation`` of both, added.
+    grains : ndarray of float64, shape (attributes,)
+        What is far below any difference that the attributes show.
     tables : mapping of int to ndarray of float64
         For each categorical attribute, by its place, the distance of a query's category (rows) to a
         candidate's (columns); inf where one cannot have become the other. Records hold positions there.
@@ -49,6 +54,8 @@ class Records:
     share: bool
     differences: str
     labels: tuple[str, ...]
+    offset: FloatArray
+    grains: FloatArray
     tables: Mapping[int, FloatArray] = field(default_factory=dict)
 
     @property
@@ -60,8 +67,16 @@ class Records:
     def shift(self) -> int:
         """Exact values are in units of ``2**-shift``; squares and products of them in its square."""
         looked_up = [np.unique(table[np.isfinite(table)]) for table in self.tables.values()]
-        values = [self.queries.ravel(), self.candidates.ravel(), *looked_up]
-        return max(shift_of(part.tolist()) for part in values)
+        values = [self.queries.ravel(), self.candidates.ravel(), self.widths.ravel(), *looked_up]
+        grains = shift_of(self.grains.tolist()) + GRAIN_SHIFT
+        return max(grains, *(shift_of(part.tolist()) for part in values))
+
+    @cached_property
+    def widths(self) -> FloatArray:
+        """What rounding may have moved differences to partners by; zero for categories."""
+        result = widths(self.queries, self.candidates[list(self.partner)], self.offset)
+        result[:, list(self.tables)] = 0.0
+        return result
 
     @cached_property
     def _exact(self) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
@@ -116,32 +131,55 @@ class Records:
 
     def distances(self, block: int, candidate: int) -> list[int]:
         """Exact attribute distances of a block's query to a possible candidate, in a unit common to all."""
+        differences = self._differences(block, candidate)
+        if self.differences == "squared":
+            return [z * z for z in differences]
+        return [abs(z) for z in differences] if self.differences == "absolute" else differences
+
+    def _differences(self, block: int, candidate: int) -> list[int]:
+        """Differences of values, and distances of categories, in units of ``2**-shift``."""
         query, other = self._exact[0][block], self._exact[1][candidate]
         differences = [a - b for a, b in zip(query, other, strict=True)]
         for k, table in self.tables.items():
             distance = float(table[int(self.queries[block, k]), int(self.candidates[candidate, k])])
             differences[k] = whole_numbers([distance], self.shift)[0]
-        return self.compared(differences)
+        return differences
 
-    def partner_distances(self, block: int) -> list[int]:
-        """Exact attribute distances of a block's query to its own partner."""
-        return self.distances(block, self.partner[block])
+    def partner_of(self, block: int, *, squares: bool) -> Partner:
+        """A block's own partner; ties are squares, or what the attribute distances are."""
+        own = self.partner[block]
+        wide = whole_numbers(self.widths[block].tolist(), self.shift)
+        widened = [abs(z) + w for z, w in zip(self._differences(block, own), wide, strict=True)]
+        grains = whole_numbers(self.grains.tolist(), self.shift)
+        if squares or self.differences == "squared":
+            widened = [z * z + g * g for z, g in zip(widened, grains, strict=True)]
+        else:
+            widened = [z + (g >> GRAIN_SHIFT) for z, g in zip(widened, grains, strict=True)]
+        return Partner(self.distances(block, own), [tied(z) for z in widened])
 
-    def compared(self, differences: list[int]) -> list[int]:
-        """Attribute distances of differences."""
-        if self.differences == "squared":
-            return [z * z for z in differences]
-        return [abs(z) for z in differences] if self.differences == "absolute" else differences
+    def rounded_ties(self, block: int, *, squares: bool) -> FloatArray:
+        """The same ties in double precision, shape (attributes,)."""
+        own = np.array([self.partner[block]])
+        wide = np.abs(self._rounded_differences(block, own)[0]) + self.widths[block]
+        if squares or self.differences == "squared":
+            wide = wide * wide + self.grains * self.grains
+        else:
+            wide = wide + 2.0**-GRAIN_SHIFT * self.grains
+        return np.asarray(wide * (1.0 + TOLERANCES["tie"]))
 
     def rounded_distances(self, block: int, candidates: IndexArray) -> FloatArray:
         """Attribute distances of possible candidates in double precision, shape (candidates, attributes)."""
+        difference = self._rounded_differences(block, candidates)
+        if self.differences == "squared":
+            return np.asarray(difference * difference)
+        return np.asarray(np.abs(difference) if self.differences == "absolute" else difference)
+
+    def _rounded_differences(self, block: int, candidates: IndexArray) -> FloatArray:
         difference = self.queries[block] - self.candidates[candidates]
         for k, table in self.tables.items():
             columns = self.candidates[candidates, k].astype(np.intp)
             difference[:, k] = table[int(self.queries[block, k]), columns]
-        if self.differences == "squared":
-            return np.asarray(difference * difference)
-        return np.asarray(np.abs(difference) if self.differences == "absolute" else difference)
+        return np.asarray(difference)
 
 
 def make_records(files: FilePair, setting: Setting) -> Records:
@@ -156,7 +194,8 @@ def make_records(files: FilePair, setting: Setting) -> Records:
     _check_categories(files, setting)
     original, masked = files.original_values.copy(), files.masked_values.copy()
     numeric = numeric_places(files)
-    original[:, numeric], masked[:, numeric] = standardised(
+    offset = np.zeros(len(files.attributes))
+    original[:, numeric], masked[:, numeric], offset[numeric] = standardised(
         original[:, numeric], masked[:, numeric], setting.standardisation
     )
     possible = {entry.attribute: entry.possible for entry in setting.recodings}
@@ -164,6 +203,10 @@ def make_records(files: FilePair, setting: Setting) -> Records:
         setting.attributes.index(name): category_table(scale, len(categories), possible.get(name))
         for name, scale, categories in setting.schema
     }
+    grains = [
+        grain_of_table(tables[k]) if k in tables else grain(original[:, k], masked[:, k], float(offset[k]))
+        for k in range(len(offset))
+    ]
     pairs = [(own, other) for own, other in enumerate(files.partner.tolist()) if other >= 0]
     labels = files.original_labels
     if setting.direction == "masked-to-original":
@@ -177,6 +220,8 @@ def make_records(files: FilePair, setting: Setting) -> Records:
         share=setting.share,
         differences=setting.differences,
         labels=tuple(labels[own] for own, _ in pairs),
+        offset=offset,
+        grains=np.array(grains),
         tables=tables,
     )
 

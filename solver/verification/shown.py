@@ -209,7 +209,7 @@ def check_euclid(fit: Fields, rows: Rows) -> bool:
     family: Family = rows.family
     # A quadratic form has ties of its own; to all other families it is a mean of squared differences.
     if isinstance(family, QuadraticForm):
-        linked = linked_blocks(rows, [Fraction(value) for value in family.unit])
+        linked = linked_blocks(rows, [Fraction(value) for value in family.trace])
     else:
         family = WeightedMean(family.attributes)
         squared = Rows(replace(rows.records, differences="squared"), family)

@@ -13,7 +13,7 @@ import numpy as np
 from datasets.file_pair import FilePair
 from solver.errors import UsageError
 from solver.verification.cores import Rows, check_core, check_lost
-from solver.verification.families import CANCELLATION_TOLERANCE, TIE_TOLERANCE, family_of
+from solver.verification.families import family_of
 from solver.verification.fields import Fields, whole
 from solver.verification.hitting import Tree, check_inequalities
 from solver.verification.parameters import read_parameters
@@ -22,9 +22,10 @@ from solver.verification.rejection import demand
 from solver.verification.setting import Setting, demand_same, read_setting
 from solver.verification.shown import check_euclid, check_importance, check_measure, check_table, check_tied
 from solver.verification.simplex_tree import check_simplex_tree
+from solver.verification.ties import TOLERANCES
 
 FORMAT = "linkrisk certificate"
-VERSION = 2
+VERSION = 3
 
 ROUNDED = Fraction(1, 10**9)
 """Relative difference of a weight in the JSON of a fit, a double, from the exact one."""
@@ -185,7 +186,7 @@ def demand_fit(fit: Mapping[str, Any], verdict: Verdict, name: str) -> None:
 
 
 def _check_tolerances(fields: Fields) -> None:
-    for key, value in (("tie", TIE_TOLERANCE), ("cancellation", CANCELLATION_TOLERANCE)):
+    for key, value in TOLERANCES.items():
         demand(fields.real(key) == value, f"{fields.where}, {key}: ties are within {value:g} here")
 
 

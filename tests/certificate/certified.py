@@ -84,15 +84,28 @@ def core_of(system: BlockSystem, blocks) -> CoreProof | None:
     equal = np.zeros(len(limits), dtype=bool)
     equal[: len(domain.row_lower)] = domain.row_lower == domain.row_upper
     signed = np.where(equal[:, None], -limits, limits)
-    many, extra, size = len(rows), len(limits), matrix.shape[1]
+    x, least, _ = _least_bound(domain, matrix, signed, equal)
+    if least > -1e-13:
+        return None
+    # Rows may nearly cancel: what then is left of them is combined with the domain in a unit of its own.
+    x = np.where(x > 1e-9, x, 0.0)
+    rest = matrix.T @ x
+    unit = np.abs(rest).max()
+    _, _, of_domain = _least_bound(domain, rest[None, :] / unit, signed, equal)
+    used, of_domain = np.flatnonzero(x > 0.0), unit * of_domain[: len(domain.row_lower)]
+    return CoreProof(rows[used], x[used], np.where(equal[: of_domain.size], of_domain, -of_domain))
+
+
+def _least_bound(domain, matrix, signed, equal):
+    """Multipliers x of rows, the least bound that they prove, and the multipliers y of the domain."""
+    many, extra, size = len(matrix), len(signed), matrix.shape[1]
     rest = np.vstack([matrix, signed]).T
     upper = [
         np.hstack([rest * bound[:, None], -np.eye(size)])
         for bound in (domain.column_lower, domain.column_upper)
     ]
-    cost = np.concatenate([np.zeros(many), equal.astype(float), np.ones(size)])
     answer = linprog(
-        cost,
+        np.concatenate([np.zeros(many), equal.astype(float), np.ones(size)]),
         A_ub=np.vstack(upper),
         b_ub=np.zeros(2 * size),
         A_eq=np.concatenate([np.ones(many), np.zeros(extra + size)])[None, :],
@@ -101,10 +114,7 @@ def core_of(system: BlockSystem, blocks) -> CoreProof | None:
         method="highs",
     )
     assert answer.status == 0, answer.message
-    if answer.fun > -1e-13:
-        return None
-    used = np.flatnonzero(answer.x[:many] > 0.0)
-    return CoreProof(rows[used], answer.x[used], answer.x[many : many + len(domain.row_lower)])
+    return answer.x[:many], answer.fun, answer.x[many : many + extra]
 
 
 def all_cores(system: BlockSystem, largest: int) -> tuple[CoreProof, ...]:
@@ -150,7 +160,13 @@ def certified(
         first, second = original.to_numpy(), masked.to_numpy()
         if direction == "masked-to-original":
             first, second = second, first
-        files = plain.Records(first, second, list(range(rows)), ties == "share")
+        files = plain.Records(
+            first,
+            second,
+            list(range(rows)),
+            ties == "share",
+            lengths=plain.grains(first, second, [0.0] * columns),
+        )
     optimum = plain.optimum(files, case.family(columns))
     cores = all_cores(system, len(system.open_blocks)) if method == "hitting-set" else ()
     written = certify(

@@ -20,7 +20,7 @@ from solver.problem import ProblemOptions, make_problem
 from solver.verification.cores import Rows
 from solver.verification.counting import linked_blocks
 from solver.verification.dyadic import shift_of, whole_numbers
-from solver.verification.families import CANCELLATION_TOLERANCE, TIE_SHIFT, TIE_TOLERANCE, family_of
+from solver.verification.families import family_of
 from solver.verification.fields import Fields
 from solver.verification.hitting import Tree, check_inequalities, core_inequality, half_inequality
 from solver.verification.parameters import read_parameters
@@ -29,6 +29,7 @@ from solver.verification.rejection import RejectedError
 from solver.verification.semidefinite import is_negative_semidefinite
 from solver.verification.setting import read_setting
 from solver.verification.simplex_kernels import replay, rows_conflict
+from solver.verification.ties import TIE_SHIFT, Partner
 
 every_case = pytest.mark.parametrize("case", CASES, ids=[case.label for case in CASES])
 small = st.integers(-4, 4)
@@ -78,19 +79,15 @@ def test_exact_rows_are_those_of_the_formulation(case, n):
     problem, records, rows = setting_of(case, n)
     aggregator = problem.aggregator
     degree = 1 if records.differences == "absolute" and case.name != "mahalanobis" else 2
-    unit = 2.0 ** (degree * records.shift + TIE_SHIFT)
+    unit = 2 ** (degree * records.shift + rows.family.shift)
     for block, rival in ((0, 3), (5, 2), (7, 11)):
         exact = np.array([float(value / Fraction(unit)) for value in rows.row(block, rival)])
         if case.name == "mahalanobis":  # one entry of the matrix stands for two
             exact *= [1.0 if k == m else 2.0 for k, m in rows.family.cells]
-        chosen = np.array([records.partner[block], rival])
-        own, other = (row[None, :] for row in records.rounded_distances(block, chosen))
-        if case.name == "mahalanobis":
-            tie = TIE_TOLERANCE * (own**2).sum() + CANCELLATION_TOLERANCE * (other**2).sum()
-        else:
-            tie = TIE_TOLERANCE * own.max()
-        expected = (aggregator.features(other) - aggregator.features(own)).todense() - tie * aggregator.unit
-        np.testing.assert_allclose(exact, np.asarray(expected).ravel(), rtol=1e-12, atol=1e-14)
+        other = records.rounded_distances(block, np.array([rival]))
+        partners = problem.pair.partners(aggregator.differences, aggregator.tied_differences, 1.0)[[block]]
+        expected = aggregator.rows(partners, other).toarray()[0]
+        np.testing.assert_allclose(exact, expected, rtol=1e-12, atol=1e-12)
 
 
 @every_case
@@ -118,13 +115,13 @@ def test_comparisons_too_near_for_doubles_are_exact():
 
 
 class _Near:
-    """One block: the partner at distance 2**80, the rival at the tie and `beyond` units of 2**-60 more."""
+    """One block: the partner at distance 2**80, the rival at the tie and `beyond` units more."""
 
     blocks, partner = 1, (0,)
 
     def __init__(self, beyond):
-        tie = Fraction(1e-11) * 2**80
-        self._rival = (2**80 + tie) * 2**TIE_SHIFT + beyond
+        self._tied = 2**80 * (2**TIE_SHIFT + 1)
+        self._rival = self._tied + beyond
 
     def reachable(self, block):
         return block == 0
@@ -133,15 +130,20 @@ class _Near:
         return np.array([1 + block])
 
     def rounded_distances(self, block, candidates):
-        exact = [2**80 * 2**TIE_SHIFT, self._rival]
-        return np.array([[float(Fraction(exact[at]))] for at in candidates + block])
+        exact = [2**80 << TIE_SHIFT, self._rival]
+        return np.array([[float(exact[at])] for at in candidates + block])
 
-    def partner_distances(self, block):
-        return [2 ** (80 + TIE_SHIFT + block)]
+    def rounded_ties(self, block, *, squares):
+        assert (block, squares) == (0, False)
+        return np.array([float(self._tied)])
+
+    def partner_of(self, block, *, squares):
+        assert not squares
+        return Partner([2 ** (80 + TIE_SHIFT + block)], [self._tied << TIE_SHIFT])
 
     def distances(self, block, candidate):
         assert (block, candidate) == (0, 1)
-        return [int(self._rival)]
+        return [self._rival]
 
 
 @every_case
@@ -153,15 +155,13 @@ def test_lost_rivals_leave_no_parameters(case):
     some = 0
     for block in range(records.blocks):
         rivals = records.rivals(block)
-        own = records.rounded_distances(block, np.array([records.partner[block]]))
         other = records.rounded_distances(block, rivals)
-        tie = problem.aggregator.tie(np.broadcast_to(own, other.shape), other)
-        partner = np.broadcast_to(own, other.shape)
-        farther = (problem.aggregator.features(other) - problem.aggregator.features(partner)) @ points.T
+        partners = problem.aggregator.partners(problem.pair)[[block] * len(other)]
+        farther = problem.aggregator.rows(partners, other) @ points.T
         for at, rival in enumerate(rivals.tolist()):
             if rows.never(block, rival):
                 some += 1
-                assert (farther[at] <= tie[at] + 1e-12).all()
+                assert (farther[at] <= 1e-10).all()
     assert some > 0
 
 

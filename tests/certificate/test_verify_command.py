@@ -122,7 +122,7 @@ def test_other_files_than_those_of_the_fit(capsys):
     [
         ("proof.json", "{", "proof.json is no JSON; give the file that `fit --certificate` wrote"),
         ("proof.json", "[]", "proof.json holds no JSON object"),
-        ("proof.json", '{"format": "x", "version": 1}', "proof.json is no certificate of version 2"),
+        ("proof.json", '{"format": "x", "version": 1}', "proof.json is no certificate of version 3"),
         ("proof.json", "{}", "proof.json has no 'format'"),
         ("fit.json", "{}", "fit.json has no 'aggregator'"),
         ("fit.json", '{"aggregator": NaN}', "fit.json cannot be relied on: NaN is no number of JSON; give"),

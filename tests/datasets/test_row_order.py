@@ -250,7 +250,14 @@ def test_values_at_the_ends_of_the_range_of_doubles_are_read():
         assert refusal(both[0], shuffled(both[1])) == BY_ID
 
 
-@pytest.mark.parametrize("ids", [lambda n: np.arange(n) + 1000, lambda n: [f"P{k}" for k in range(n)]])
+@pytest.mark.parametrize(
+    "ids",
+    [
+        lambda n: np.arange(n) + 1000,
+        lambda n: [f"P{k}" for k in range(n)],
+        lambda n: np.random.default_rng(5).choice(100_000, n, replace=False),
+    ],
+)
 @pytest.mark.parametrize("by", [["income"], ["town", "income"]])
 def test_files_sorted_by_a_masked_column_that_others_follow(ids, by):
     """Every column but the ids says that the rows stand in place, because all of them follow the order."""

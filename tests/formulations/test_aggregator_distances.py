@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from formulations.aggregators import make_aggregator
-from formulations.distances import Differences
+from formulations.distances import Differences, Standardisation
+from formulations.pair import make_pair
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
 sized = pytest.mark.parametrize("n", [2, 3, 4])
@@ -114,20 +115,22 @@ def test_attributes_can_be_permuted_with_their_parameters(label, seed, order):
 
 @everywhere
 @sized
-def test_ties_are_a_little_less_than_the_plain_ones_and_their_unit_is_one(case, n):
-    aggregator = case.make(n)
-    partner, rival = random_distances(case, n + 70, 12, n), random_distances(case, n + 71, 12, n)
-    ties = aggregator.tie(partner, rival)
-    ones = aggregator.features(np.ones((1, n)))
+def test_rows_are_the_plain_difference_less_nine_tenths_of_the_plain_tie(case, n):
+    random = np.random.default_rng(n)
+    original = np.round(random.normal(size=(8, n)), 1)
+    pair = make_pair(original, original + random.normal(size=(8, n)), standardisation=Standardisation.NONE)
+    files, aggregator = plain.of_pair(pair), case.make(n)
+    kind, partners = aggregator.differences, aggregator.partners(pair)
     for theta in samples(aggregator, 10):
-        assert aggregator.unit @ theta == pytest.approx(1.0)
-        assert aggregator.form(theta).unit == pytest.approx(1.0)
-        if case.name != "mahalanobis":
-            assert (ones @ theta)[0] == pytest.approx(1.0)
         distance = case.define(aggregator, aggregator.decode(theta))
-        expected = [plain.tie(distance, list(p), list(r)) for p, r in zip(partner, rival, strict=True)]
-        assert (ties <= np.multiply(0.901, expected)).all()
-        assert (ties >= np.multiply(0.5, expected)).all()
+        for block in range(pair.blocks):
+            c = np.array(files.distances(block, kind.value))
+            rows = aggregator.rows(partners[[block] * len(c)], c)
+            farther = aggregator.features(c) - aggregator.features(partners.distances[[block]])[[0] * len(c)]
+            ties = (farther - rows) @ theta
+            expected = [plain.slack(files, block, distance, kind.value, other) for other in c]
+            assert (ties <= np.multiply(0.91, expected)).all()
+            assert (ties >= np.multiply(0.5, expected)).all()
 
 
 @everywhere

@@ -10,6 +10,7 @@ from aggregator_cases import CASES, LABELS, NAMES, POLYTOPES, random_distances, 
 from scipy.optimize import linprog
 
 from formulations.aggregators import make_aggregator
+from formulations.ties import Partners
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
 sized = pytest.mark.parametrize("n", [2, 3, 4])
@@ -96,16 +97,19 @@ def test_corners_of_the_domain_are_distances_of_the_family_and_the_other_way_rou
 
 @everywhere
 @sized
-def test_largest_excess_is_the_maximum_over_the_domain(case, n):
+def test_rows_are_at_least_and_at_most_what_the_domain_makes_of_them(case, n):
     aggregator = case.make(n)
     partner = random_distances(case, n + 50, 24, n)
     rival = random_distances(case, n + 60, 24, n)
     rival[:4] = partner[:4]  # equal records
-    rival[4:8] = partner[4:8] * 1.5  # farther on every attribute: the excess is negative
-    excess = aggregator.largest_excess(partner, rival)
-    rows = (aggregator.features(partner) - aggregator.features(rival)).toarray()
-    exact = [best(aggregator.domain(), row) for row in rows]
-    np.testing.assert_allclose(excess, exact, atol=1e-8)
+    rival[4:8] = partner[4:8] * 1.5  # farther on every attribute: nowhere negative
+    squares = aggregator.tied_differences is not aggregator.differences
+    partners = Partners(partner, (partner**2 if squares else partner) * 1.01)
+    rows = aggregator.rows(partners, rival).toarray()
+    most = [best(aggregator.domain(), row) for row in rows]
+    least = [-best(aggregator.domain(), -row) for row in rows]
+    np.testing.assert_allclose(aggregator.most(partners, rival), most, atol=1e-8)
+    np.testing.assert_allclose(aggregator.least(partners, rival), least, atol=1e-8)
 
 
 @everywhere

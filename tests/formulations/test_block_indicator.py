@@ -58,7 +58,7 @@ def test_with_parameters_fixed_the_optimum_is_the_count(case, ties, direction):
     aggregator = case.make(3)
     system = block_system(pair, aggregator)
     model = indicator_model(system)
-    reference = plain.Records(pair.queries, pair.candidates, pair.partner.tolist(), ties is Ties.SHARE)
+    reference = plain.of_pair(pair)
     checked = 0
     for theta in aggregator.sample(12, np.random.default_rng(3)):
         if not comfortable(system, theta, model.options.margin):
@@ -157,7 +157,7 @@ def test_the_paper_model_has_the_rows_of_equations_6_to_9():
     assert (model.row_lower[0], model.row_upper[0]) == (1.0, 1.0)
     assert (model.row_lower[1:] == 1e-4).all()
     assert np.isinf(model.row_upper[1:]).all()
-    reference = plain.Records(pair.queries, pair.candidates, pair.partner.tolist())
+    reference = plain.of_pair(pair)
     expected = []
     for position, block in enumerate(system.open_blocks):
         c = np.array(reference.distances(block, "squared"))
@@ -229,7 +229,7 @@ def test_the_optimum_of_the_model_is_the_exact_one(case, seed):
     n, attributes = (6, 3) if seed % 2 else (5, 2)
     ties = Ties.SHARE if seed % 3 == 0 else Ties.STRICT
     pair = pair_of(seed + 100, n, attributes, ties=ties)
-    reference = plain.Records(pair.queries, pair.candidates, pair.partner.tolist(), ties is Ties.SHARE)
+    reference = plain.of_pair(pair)
     model = indicator_model(block_system(pair, case.make(attributes)))
     exact = plain.optimum(reference, case.family(attributes), 1e-9)
     assert exact == plain.optimum(reference, case.family(attributes), 1e-4)  # no margin decides

@@ -51,26 +51,28 @@ def test_the_six_rows_of_the_authors_example():
 
 def test_own_standardisation_is_equation_1_with_the_sample_deviation():
     original, masked = random_files(1, 7, 5)
-    first, second = standardise(original, masked)
+    first, second, _ = standardise(original, masked)
     np.testing.assert_allclose(first, plain.standardised(original), rtol=1e-12)
     np.testing.assert_allclose(second, plain.standardised(masked), rtol=1e-12)
     np.testing.assert_allclose(first.mean(axis=0), 0.0, atol=1e-15)
     np.testing.assert_allclose((first**2).sum(axis=0), 6.0)
+    offsets = plain.offset(original), plain.offset(masked)
+    np.testing.assert_allclose(standardise(original, masked).offset, np.sum(offsets, axis=0))
 
 
 def test_other_standardisations_share_their_moments():
     original, masked = random_files(2, 7, 5)
-    first, second = standardise(original, masked, Standardisation.ORIGINAL)
+    first, second, _ = standardise(original, masked, Standardisation.ORIGINAL)
     np.testing.assert_allclose(first, plain.standardised(original), rtol=1e-12)
     np.testing.assert_allclose(second, plain.standardised(masked, original), rtol=1e-12)
     both = np.vstack([original, masked])
-    first, second = standardise(original, masked, Standardisation.POOLED)
+    first, second, _ = standardise(original, masked, Standardisation.POOLED)
     np.testing.assert_allclose(np.vstack([first, second]), plain.standardised(both), rtol=1e-12)
 
 
 def test_no_standardisation_copies_the_values():
     original, masked = random_files(3)
-    first, second = standardise(original, masked, Standardisation.NONE)
+    first, second, _ = standardise(original, masked, Standardisation.NONE)
     np.testing.assert_array_equal(first, original)
     np.testing.assert_array_equal(second, masked)
     assert not np.shares_memory(first, original)

@@ -93,7 +93,7 @@ def _count(quarry: Quarry, problem: Problem, result: FitResult) -> Iterator[str]
         for rival in records.rivals(block):
             far = max(map(abs, (*c[rival], *c[own])))
             noise = _ROUNDING * size * (far * far if quadratic else far)
-            slack = plain.tie(distance, c[own], c[rival])
+            slack = plain.slack(records, block, distance, kind, c[rival])
             gap = distance(c[rival]) - mine - slack
             margins.append(np.sign(gap) * (np.inf if abs(gap) > noise else 0.0))
         sure += min(margins) > 0.0

@@ -32,7 +32,7 @@ def test_the_assignment_is_the_best_of_all_permutations(case, seed):
     theta = aggregator.sample(1, np.random.default_rng(seed))[0]
     form = aggregator.form(theta)
     define = case.define(aggregator, aggregator.decode(theta))
-    reference = plain.Records(pair.queries, pair.candidates, pair.partner.tolist())
+    reference = plain.of_pair(pair)
     matrix = np.array(
         [[define(c) for c in reference.distances(block, aggregator.differences.value)] for block in range(6)]
     )

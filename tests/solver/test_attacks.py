@@ -99,7 +99,7 @@ def test_the_widest_margin_is_that_of_one_whole_linear_program(case, seed):
         rows = system.matrix[np.isin(system.row_open, blocks)].toarray()
         if margin > STRICT:
             assert (rows @ theta).min() == pytest.approx(margin, abs=1e-6)
-        reference = plain.Records(pair.queries, pair.candidates, pair.partner.tolist())
+        reference = plain.of_pair(pair)
         textbook = np.vstack(
             [plain.block_rows(reference, family, block) for block in system.open_blocks[blocks]]
         )
@@ -180,7 +180,7 @@ def test_with_two_attributes_the_attack_finds_the_optimum(label, seed):
     system = block_system(pair, BY_LABEL[label].make(2))
     record, evaluator = start(system)
     attack(system, record, evaluator, seed=0)
-    reference = plain.Records(pair.queries, pair.candidates, pair.partner.tolist())
+    reference = plain.of_pair(pair)
     features = list if label == "weighted-mean" else (lambda c: sorted(c, reverse=True))
     assert record.linked == plain.overlap_optimum(reference, features)
 

@@ -87,7 +87,8 @@ def at_the_edge(aggregator, random, value):
     )
     of_domain = -np.abs(of_domain)
     # ``unit @ theta`` is one on all of the domain: the other rows combined, and this, leave `value`.
-    wanted = value * aggregator.unit + domain.matrix.T @ of_domain
+    unit = aggregator.features(np.ones((1, len(aggregator.attributes)))).toarray()[0]
+    wanted = value * unit + domain.matrix.T @ of_domain
     rows[-1] = (wanted - multipliers[:-1] @ rows[:-1]) / multipliers[-1]
     equal = domain.row_lower == domain.row_upper
     of_domain[equal] = value / max(1, int(equal.sum()))

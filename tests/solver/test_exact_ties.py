@@ -16,11 +16,16 @@ from formulations.pair import make_pair
 from solver.linkage.evaluator import Evaluator
 
 
-def threshold(partner, rival):
-    """The first weight above which the rival is farther by more than a tie: an exact fraction, rounded."""
-    own, other = ([Fraction(x) ** 2 for x in record] for record in (partner.tolist(), rival.tolist()))
-    tie = Fraction(plain.TIE) * max(own)
-    first, second = (y - x - tie for x, y in zip(own, other, strict=True))
+def made(queries, candidates):
+    """Candidates of which the first are the partners, as they are."""
+    partner = np.arange(len(queries))
+    return make_pair(queries, candidates, partner, standardisation=Standardisation.NONE)
+
+
+def threshold(pair, rival):
+    """The first weight above which the first record's rival is farther by more than a tie."""
+    tied = [Fraction(x) for x in plain.of_pair(pair).tied(0, "squared")]
+    first, second = (Fraction(y) ** 2 - x for x, y in zip(tied, rival.tolist(), strict=True))
     return float(-second / (first - second)) if first > 0 > second else None
 
 
@@ -33,14 +38,13 @@ def boundary_pair(seed):
     partner = random.normal(size=2)
     change = np.abs(partner).max() ** 2 * 10.0 ** random.uniform(-11.5, -9) * random.uniform(0.5, 2.0, size=2)
     rival = np.sqrt(partner**2 + change * [1.0, -1.0]) * np.sign(partner)
-    first = threshold(partner, rival)
+    queries = np.array([[0.0, 0.0], [100.0, 100.0]])
+    first = threshold(made(queries, np.array([partner, queries[1] + 1.0, rival, queries[1]])), rival)
     if first is None:
         return None
     second = first * (1.0 - 10.0 ** random.uniform(-9, -5))
-    queries = np.array([[0.0, 0.0], [100.0, 100.0]])
     other = np.sqrt([1.0 - 0.5 * (1.0 - second), 1.0 + 0.5 * second])
-    candidates = np.array([partner, queries[1] + 1.0, rival, queries[1] + other])
-    return make_pair(queries, candidates, np.arange(2), standardisation=Standardisation.NONE), first
+    return made(queries, np.array([partner, queries[1] + 1.0, rival, queries[1] + other])), first
 
 
 def test_records_that_exclude_each_other_by_less_than_rounding():
@@ -48,10 +52,10 @@ def test_records_that_exclude_each_other_by_less_than_rounding():
     aggregator = BY_LABEL["weighted-mean"].make(2)
     tried = 0
     for seed in range(24):
-        made = boundary_pair(seed)
-        if made is None:
+        found = boundary_pair(seed)
+        if found is None:
             continue
-        pair, first = made
+        pair, first = found
         evaluator = Evaluator(pair, 1)
         weights = np.linspace(first * (1.0 - 2e-5), min(1.0, first * (1.0 + 2e-5)), 200)
         forms = [aggregator.form(np.array([weight, 1.0 - weight])) for weight in weights]
@@ -71,14 +75,10 @@ def test_records_are_lost_only_beyond_rounding(case, n):
     seen = set()
     for share in 1.0 + np.concatenate([[-0.5, 0.5], 10.0 ** random.uniform(-6, -3, size=25) - 1e-4]):
         partner = random.normal(size=n)
-        size = (partner @ partner if case.name == "mahalanobis" else (partner**2).max()) * plain.TIE
-        rival = np.sqrt(partner**2 + share * size) * np.sign(partner)
-        pair = make_pair(
-            np.zeros((1, n)),
-            np.array([partner, rival]),
-            np.zeros(1, int),
-            standardisation=Standardisation.NONE,
-        )
+        pair = made(np.zeros((1, n)), np.array([partner, 2.0 * partner]))
+        tie = np.array(plain.of_pair(pair).tied(0, "squared")) - partner**2
+        rival = np.sqrt(partner**2 + share * tie) * np.sign(partner)
+        pair = made(np.zeros((1, n)), np.array([partner, rival]))
         system, evaluator = block_system(pair, aggregator), Evaluator(pair, 1)
         reached = max(evaluator.weight(aggregator.form(point)) for point in points)
         assert reached <= 1.0 - system.lost_weight

@@ -53,7 +53,7 @@ def run(pair, aggregator, *, attacked=False, seconds=None, reduce=True, **option
 
 
 def exact(pair, case, margin=1e-9):
-    reference = plain.Records(pair.queries, pair.candidates, pair.partner.tolist(), pair.ties is Ties.SHARE)
+    reference = plain.of_pair(pair)
     return plain.optimum(reference, case.family(pair.queries.shape[1]), margin)
 
 
@@ -105,7 +105,7 @@ def solve_here(name, model, options, start=None, watch=None):
 def test_with_two_attributes_the_optimum_is_the_largest_overlap(label, seed):
     pair = pair_of(seed, 50, 2, noise=0.5)
     record, result = run(pair, BY_LABEL[label].make(2), attacked=True)
-    reference = plain.Records(pair.queries, pair.candidates, pair.partner.tolist())
+    reference = plain.of_pair(pair)
     features = list if label == "weighted-mean" else (lambda c: sorted(c, reverse=True))
     assert result.status is Status.OPTIMAL
     assert record.linked == plain.overlap_optimum(reference, features)

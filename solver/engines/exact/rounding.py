@@ -22,10 +22,9 @@ UNIT = 2.0**-53
 _OF_ENTRIES = 8
 """Roundings that every term has behind it: of the row's entry 4, of the last sums and comparisons 4.
 
-An entry is a difference of two features, less the tie, divided by the length of the row; the length is common
-to all entries and does not matter. Where the tie cancels the difference, or a feature is a product, the error
-is no small share of the entry: that is what ties and their slack are for
-(`formulations.distances.ROW_TIE_TOLERANCE`).
+An entry is a difference of two features, divided by the length of the row; the length is common to all
+entries and does not matter. Where features cancel, the error is no small share of the entry, but one of the
+features: that is what ties and their slack are for (`formulations.ties.ROW_SHARE`).
 """
 
 _SLACK = 1.01

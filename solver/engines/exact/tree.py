@@ -57,6 +57,10 @@ _Entry = tuple[float, int, FloatArray, float, _Part]
 """Negative bound, number, vertices, halvings at a middle that is no double, and the rows of a simplex."""
 
 
+_FAR_APART = 2.0**10
+"""Sizes of columns relative to each other from which they are put into like units."""
+
+
 class SimplexTree:
     """The search of one block system.
 
@@ -78,7 +82,8 @@ class SimplexTree:
     def __init__(self, system: BlockSystem, record: Record, evaluator: Evaluator) -> None:
         self._system, self._record, self._evaluator = system, record, evaluator
         values = system.values
-        self._rows = values if isinstance(values, np.ndarray) else values.toarray()
+        rows = values if isinstance(values, np.ndarray) else values.toarray()
+        self._rows, self._unit = _in_like_units(rows)
         self._weight = system.open_weight
         self._threads = os.cpu_count() or 1
         self._stuck = -np.inf
@@ -143,7 +148,7 @@ class SimplexTree:
         self._stuck = max(self._stuck, answer.stuck)
         if answer.best > -np.inf:
             aggregator = self._system.aggregator
-            theta = aggregator.repair(answer.point)
+            theta = aggregator.repair(self._unit * answer.point / (self._unit @ answer.point))
             linked = self._evaluator.weight(aggregator.form(theta))
             self._record.improve(theta, linked)
             if linked < answer.best - 1e-9:
@@ -161,3 +166,34 @@ class SimplexTree:
         self._record.work = f"{self.nodes} nodes"
         self._record.tighten(rounded_bound(bound, self._system.pair.weight))
         self._record.tell()
+
+
+def _in_like_units(rows: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Rows whose columns are of like sizes, where they are far from it, and the unit of each parameter.
+
+    Whether a row is positive is a matter of the direction of the parameters alone, and non-negative ones stay
+    so in any unit: so simplices are halved where the rows differ. Units and lengths are powers of two, so
+    nothing is rounded.
+
+    Parameters
+    ----------
+    rows : ndarray of float64, shape (rows, dimension)
+        Of unit length.
+
+    Returns
+    -------
+    rows : ndarray of float64, shape (rows, dimension)
+        In these units, of a length between one and two; as they were, where all units are one.
+    unit : ndarray of float64, shape (dimension,)
+        What one of each parameter of the tree is in parameters of the aggregator.
+    """
+    if len(rows) == 0:
+        return rows, np.ones(rows.shape[1])
+    size = np.median(np.abs(rows), axis=0)
+    size[size == 0.0] = size.max(initial=0.0) or 1.0
+    if size.max() < _FAR_APART * size.min():
+        return rows, np.ones(rows.shape[1])
+    unit = np.ldexp(1.0, -np.frexp(size)[1])
+    scaled = rows * unit
+    length = np.ldexp(1.0, np.frexp(np.linalg.norm(scaled, axis=1))[1] - 1)
+    return scaled / length[:, None], unit / unit.max()
