@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 
 from formulations.distances import Standardisation
 from formulations.pair import Direction, Ties, make_pair
-from solver.engines.exact.tree import SimplexTree
+from solver.engines.exact.tree import SimplexTree, _in_like_units
 from solver.engines.exact.tree_conflicts import clique_saving, matching_saving
 
 on_simplex = pytest.mark.parametrize("label", ["weighted-mean", "owa", "2-additive"])
@@ -152,3 +152,45 @@ def test_whole_numbers_full_of_ties(label, seed):
     case = BY_LABEL[label]
     made = tree(pair, case.make(2))
     assert made.record.linked == optimum(pair, case) == made.record.bound
+
+
+# ---------------------------------------------------------------- columns of very different sizes
+
+
+@pytest.mark.parametrize("label", ["weighted-mean", "owa"])
+@pytest.mark.parametrize("seed", range(4))
+def test_units_far_apart_are_searched_as_if_they_were_not(label, seed):
+    """An attribute in millionths of another's unit: once the tree went on for ever."""
+    original, masked = files(seed, n=12, attributes=2)
+    aggregator, options = BY_LABEL[label].make(2), {"standardisation": Standardisation.NONE}
+    unit = np.array([1e-6, 1e6])
+    apart = tree(make_pair(original * unit, masked * unit, **options), aggregator)
+    assert apart.record.bound == apart.record.linked
+    if label == "weighted-mean":  # ranks compare distances of different attributes, so units matter to them
+        alike = tree(make_pair(original, masked, **options), aggregator)
+        assert apart.record.bound == alike.record.bound
+
+
+def test_like_units_round_nothing_and_leave_signs_as_they_are():
+    random = np.random.default_rng(0)
+    rows = random.normal(size=(50, 3)) * [1e-9, 1.0, 1e-3]
+    rows /= np.linalg.norm(rows, axis=1)[:, None]
+    scaled, unit = _in_like_units(rows)
+    assert (np.frexp(unit)[0] == 0.5).all()
+    assert unit.max() == 1.0
+    lengths = np.linalg.norm(scaled, axis=1)
+    assert ((lengths >= 1.0) & (lengths < 2.0)).all()
+    factor = scaled / (rows * unit)
+    np.testing.assert_array_equal(factor, np.broadcast_to(factor[:, :1], factor.shape))
+    sizes = np.median(np.abs(scaled), axis=0)
+    assert sizes.max() < 8.0 * sizes.min()
+
+
+def test_rows_of_like_sizes_stay_as_they_are():
+    rows = np.random.default_rng(1).normal(size=(20, 3))
+    same, unit = _in_like_units(rows)
+    assert same is rows
+    assert unit.tolist() == [1.0, 1.0, 1.0]
+    nothing, unit = _in_like_units(np.empty((0, 2)))
+    assert nothing.size == 0
+    assert unit.tolist() == [1.0, 1.0]
