@@ -8,8 +8,7 @@ than it is: with d_k the difference of two standardised values of attribute k,
 (``(|d_k| + delta_k + GRAIN_SHARE g_k) * (1 + TIE_TOLERANCE)`` of absolute differences), where delta_k is what
 rounding can have done to the standardised values and the grain g_k is far below any difference that the
 attribute shows. A rival ties with the partner unless its distance is above that of c+. Each attribute has an
-allowance of its own: what is far in one says nothing about the others, so that adding an attribute never
-takes a link away.
+allowance of its own: what is far out in one without weight says nothing about the others.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,6 +28,9 @@ AUTOMATIC = "auto"
 
 CERTIFICATE_SECONDS = 60.0
 """How long a certificate may take where nothing else is said and the time limit is no longer."""
+
+_SAME_WEIGHT = 1e-9
+"""Relative difference of a sum of doubles from the exact one."""
 
 
 @dataclass(frozen=True)
@@ -111,8 +114,19 @@ class Fitted:
             Exception
         ) as error:  # a fault in making a certificate must not cost the result of a long search
             return self._without_certificate(f"{type(error).__name__}: {error}")
-        details = {**self.result.details, "certificate": {"made": True, "reason": None}}
+        notes = [*self.result.details["notes"], *self._weaker(certificate["bound"])]
+        details = {**self.result.details, "notes": notes, "certificate": {"made": True, "reason": None}}
         return replace(self.result, details=details, certificate=certificate)
+
+    def _weaker(self, proved: Mapping[str, int]) -> list[str]:
+        """A note where the certificate proves less than the search did."""
+        here, most = proved["linked_weight"] / proved["unit"], self.run.record.bound
+        if here <= most * (1.0 + _SAME_WEIGHT):
+            return []
+        return [
+            f"the certificate proves that at most {here:.10g} are linked, not {most:.10g}, as the search "
+            "did: verify will not confirm the bound of this fit"
+        ]
 
     def _without_certificate(self, reason: str) -> FitResult:
         notes = [*self.result.details["notes"], f"there is no certificate: {reason}"]

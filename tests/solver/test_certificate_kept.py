@@ -126,7 +126,7 @@ def test_the_certificate_has_seconds_of_its_own(options, seconds, monkeypatch):
 
     def note(*arguments: object) -> dict[str, object]:
         given.append(arguments[-1])
-        return {}
+        return {"bound": {"unit": 1, "linked_weight": 0}}
 
     monkeypatch.setattr("solver.single_fit.certify", note)
     fit(*frames(3, 6), certificate=True, **options)
@@ -146,9 +146,18 @@ def test_seconds_that_are_none(capsys):
 
 
 @pytest.mark.usefixtures("survey_folder")
-def test_without_time_it_proves_less_and_still_holds(capsys):
+def test_without_time_it_proves_less_and_says_so_and_still_holds(capsys):
     """Not one record is proven to be lost: everybody might be linked, which is true."""
-    run(capsys, *ARGV, "--certificate-time-limit", "1e-9")
+    run(capsys, *ARGV)
+    assert not any("the certificate proves" in note for note in content()["notes"])
+    assert main([*ARGV, "--certificate-time-limit", "1e-9"]) == 0
+    note = content()["notes"][-1]
+    assert note == (
+        "the certificate proves that at most 30 are linked, not 23, as the search did: verify will not "
+        "confirm the bound of this fit"
+    )
+    assert capsys.readouterr().err.endswith(f"note: {note}\n")
+    assert note in Path("fit.html").read_text(encoding="utf-8")
     proof = json.loads(Path("proof.json").read_text("utf-8"))
     assert proof["proof"] == {"lost": [], "method": "lost"}
     assert proof["bound"]["linked_weight"] == proof["records"] > content()["linked_upper_bound"]
