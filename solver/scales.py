@@ -11,8 +11,8 @@ from formulations.pair import LinkagePair
 _FAR_CLOSER = 1e-3
 """Spread relative to the largest of all attributes; below, squares are a millionth, which searches miss."""
 
-_INNER = (0.1, 0.9)
-"""Between these quantiles lies what is taken for the spread: values far out must not count."""
+_MOST = 0.6
+"""Share of the values in the shortest stretch that is taken for the spread: those far out must not count."""
 
 
 def scale_notes(files: FilePair, pair: LinkagePair) -> tuple[str, ...]:
@@ -33,8 +33,8 @@ def scale_notes(files: FilePair, pair: LinkagePair) -> tuple[str, ...]:
     """
     numeric = [k for k, name in enumerate(files.attributes) if name not in files.categorical]
     values = np.vstack([pair.queries, pair.candidates])[:, numeric]
-    low, high = np.quantile(values, _INNER, axis=0) if numeric else (np.empty(0), np.empty(0))
-    spread = high - low
+    ascending, many = np.sort(values, axis=0), int(_MOST * len(values))
+    spread = (ascending[many:] - ascending[: len(values) - many]).min(axis=0)
     largest = spread.max(initial=1.0 if files.categorical else 0.0)
     notes = []
     for at, k in enumerate(numeric):
