@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import brute_force as plain
+import brute_optimum
 import numpy as np
 
 from formulations.aggregators import Aggregator, make_aggregator
@@ -22,7 +23,7 @@ class Case:
     name: str
     options: dict[str, Any]
     define: Callable[[Aggregator, dict[str, Any]], Callable[[Any], float]]
-    family: Callable[[int], plain.Family]
+    family: Callable[[int], brute_optimum.Family]
 
     def make(self, n: int) -> Aggregator:
         return make_aggregator(self.name, NAMES[:n], **self.options)
@@ -62,18 +63,22 @@ def _matrix(aggregator, parameters):
 
 
 CASES = (
-    Case("weighted-mean", "weighted-mean", {}, _weights, plain.weighted_mean_family),
-    Case("owa", "owa", {}, _ranks, plain.owa_family),
-    Case("choquet", "choquet", {}, _measure, plain.choquet_family),
-    Case("2-additive", "choquet", {"k_additive": 2}, _moebius, lambda n: plain.k_additive_family(n, 2)),
-    Case("3-additive", "choquet", {"k_additive": 3}, _moebius, lambda n: plain.k_additive_family(n, 3)),
-    Case("mahalanobis", "mahalanobis", {}, _matrix, plain.bilinear_family),
+    Case("weighted-mean", "weighted-mean", {}, _weights, brute_optimum.weighted_mean_family),
+    Case("owa", "owa", {}, _ranks, brute_optimum.owa_family),
+    Case("choquet", "choquet", {}, _measure, brute_optimum.choquet_family),
+    Case(
+        "2-additive", "choquet", {"k_additive": 2}, _moebius, lambda n: brute_optimum.k_additive_family(n, 2)
+    ),
+    Case(
+        "3-additive", "choquet", {"k_additive": 3}, _moebius, lambda n: brute_optimum.k_additive_family(n, 3)
+    ),
+    Case("mahalanobis", "mahalanobis", {}, _matrix, brute_optimum.bilinear_family),
     Case(
         "mahalanobis-absolute",
         "mahalanobis",
         {"differences": "absolute"},
         _matrix,
-        lambda n: plain.bilinear_family(n, "absolute"),
+        lambda n: brute_optimum.bilinear_family(n, "absolute"),
     ),
 )
 LABELS = [case.label for case in CASES]

@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import chain, combinations
 
 import brute_force as plain
+import brute_optimum
 import numpy as np
 import pytest
 from hunting.kinds import EXTREME, KINDS
@@ -139,8 +140,8 @@ def unit_rows(pair, case, block, records=None):
 def linkable(family, rows, margin, cuts):
     """Whether some parameters, inside the domain but for a rounding, link all of these rows."""
     if family.cone is not None:
-        return plain.linkable(family, rows, margin, cuts)
-    x, widest = plain._program(family, rows, np.empty((0, rows.shape[1])))
+        return brute_optimum.linkable(family, rows, margin, cuts)
+    x, widest = brute_optimum._program(family, rows, np.empty((0, rows.shape[1])))
     outside = max((family.upper @ x - family.limit).max(), np.abs(family.equal @ x - family.value).max())
     return widest > margin and outside <= 1e-13 and (rows @ x).min() > 1e-12
 

@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import Any
 
 import brute_force as plain
+import brute_optimum
 import numpy as np
 import pandas as pd
 from aggregator_cases import Case
@@ -167,7 +168,7 @@ def certified(
             ties == "share",
             lengths=plain.grains(first, second, [0.0] * columns),
         )
-    optimum = plain.optimum(files, case.family(columns))
+    optimum = brute_optimum.optimum(files, case.family(columns))
     cores = all_cores(system, len(system.open_blocks)) if method == "hitting-set" else ()
     written = certify(
         problem.files,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import brute_force as plain
+import brute_optimum
 import numpy as np
 import pytest
 from aggregator_cases import BY_LABEL, CASES, LABELS, POLYTOPES
@@ -231,8 +232,8 @@ def test_the_optimum_of_the_model_is_the_exact_one(case, seed):
     pair = pair_of(seed + 100, n, attributes, ties=ties)
     reference = plain.of_pair(pair)
     model = indicator_model(block_system(pair, case.make(attributes)))
-    exact = plain.optimum(reference, case.family(attributes), 1e-9)
-    assert exact == plain.optimum(reference, case.family(attributes), 1e-4)  # no margin decides
+    exact = brute_optimum.optimum(reference, case.family(attributes), 1e-9)
+    assert exact == brute_optimum.optimum(reference, case.family(attributes), 1e-4)  # no margin decides
     assert model.linked_weight(solve(model.milp)) == pytest.approx(exact, abs=1e-6)
 
 

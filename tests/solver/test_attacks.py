@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import brute_force as plain
+import brute_optimum
 import numpy as np
 import pytest
 from aggregator_cases import BY_LABEL, CASES, LABELS, POLYTOPES
@@ -101,10 +102,10 @@ def test_the_widest_margin_is_that_of_one_whole_linear_program(case, seed):
             assert (rows @ theta).min() == pytest.approx(margin, abs=1e-6)
         reference = plain.of_pair(pair)
         textbook = np.vstack(
-            [plain.block_rows(reference, family, block) for block in system.open_blocks[blocks]]
+            [brute_optimum.block_rows(reference, family, block) for block in system.open_blocks[blocks]]
         )
         # Unit lengths differ between parametrisations, the sign of the widest margin does not.
-        assert (margin > STRICT) == (plain.widest_margin(family, textbook) > STRICT)
+        assert (margin > STRICT) == (brute_optimum.widest_margin(family, textbook) > STRICT)
 
 
 @everywhere
@@ -182,7 +183,7 @@ def test_with_two_attributes_the_attack_finds_the_optimum(label, seed):
     attack(system, record, evaluator, seed=0)
     reference = plain.of_pair(pair)
     features = list if label == "weighted-mean" else (lambda c: sorted(c, reverse=True))
-    assert record.linked == plain.overlap_optimum(reference, features)
+    assert record.linked == brute_optimum.overlap_optimum(reference, features)
 
 
 @pytest.mark.parametrize(

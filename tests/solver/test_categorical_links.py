@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import brute_force as plain
+import brute_optimum
 import categorical_cases as mixed
 import numpy as np
 import pandas as pd
@@ -74,8 +75,8 @@ def test_a_proven_result_is_the_exact_optimum_and_is_verified(case, direction, a
     files = mixed.frames(seed, 7, numeric=1)
     options = mixed.options(aware, aggregator=case.name, direction=direction, ties="strict", **case.options)
     reference = mixed.reference(*files, direction, aware=aware)
-    best = plain.optimum(reference, case.family(3))
-    assert best == pytest.approx(plain.optimum(reference, case.family(3), 1e-4))
+    best = brute_optimum.optimum(reference, case.family(3))
+    assert best == pytest.approx(brute_optimum.optimum(reference, case.family(3), 1e-4))
     result = fit(*files, engine="exact", time_limit=None, certificate=True, **options)
     assert result.status == "optimal"
     assert result.linked == best

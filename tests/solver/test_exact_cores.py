@@ -6,6 +6,7 @@ from fractions import Fraction
 from itertools import product
 
 import brute_force as plain
+import brute_optimum
 import numpy as np
 import pytest
 from aggregator_cases import CASES, POLYTOPES
@@ -127,7 +128,7 @@ def test_what_can_be_linked_is_told_from_what_cannot(case, kind):
     for blocks in (*questions(finder, 1, 24), everything):
         answer = finder.ask(blocks)
         rows = np.vstack([unit_rows(pair, case, block) for block in finder.system.open_blocks[blocks]])
-        possible = plain.linkable(family, rows, 1e-7, [])
+        possible = brute_optimum.linkable(family, rows, 1e-7, [])
         assert (answer.theta is not None) is possible
         assert (answer.core is None) is possible
         answers.add(possible)

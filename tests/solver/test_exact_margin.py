@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import brute_force as plain
+import brute_optimum
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
@@ -41,7 +41,7 @@ def test_the_largest_value_of_a_row_is_attained_by_an_eigenvector(n, seed):
     row = np.random.default_rng(seed).normal(size=n * (n + 1) // 2)
     first, second = np.triu_indices(n)
     largest = largest_eigenvalue(row, first, second)
-    family = plain.bilinear_family(n)
+    family = brute_optimum.bilinear_family(n)
     vectors = np.random.default_rng(1).normal(size=(400, n))
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     values = [row @ (v[first] * v[second]) for v in vectors]

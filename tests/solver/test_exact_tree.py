@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import chain, combinations
 
-import brute_force as plain
+import brute_optimum
 import numpy as np
 import pytest
 from aggregator_cases import BY_LABEL
@@ -92,7 +92,7 @@ def test_two_attributes_agree_with_overlapping_intervals(label, seed):
     features = (lambda c: sorted(c, reverse=True)) if label == "owa" else list
     made = tree(pair, BY_LABEL[label].make(2))
     assert made.record.proven
-    assert made.record.linked == plain.overlap_optimum(reference(pair), features)
+    assert made.record.linked == brute_optimum.overlap_optimum(reference(pair), features)
 
 
 @on_simplex

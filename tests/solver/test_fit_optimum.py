@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import brute_force as plain
+import brute_optimum
 import numpy as np
 import pandas as pd
 import pytest
@@ -26,7 +27,7 @@ def exact(case, files, direction, ties):
     original, masked = (frame.to_numpy() for frame in files)
     reference = plain.records(original, masked, direction, share=ties == "share")
     family = case.family(original.shape[1])
-    return plain.optimum(reference, family, 1e-4), plain.optimum(reference, family, 1e-9)
+    return brute_optimum.optimum(reference, family, 1e-4), brute_optimum.optimum(reference, family, 1e-9)
 
 
 # ---------------------------------------------------------------- against brute force

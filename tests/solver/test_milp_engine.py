@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import brute_force as plain
+import brute_optimum
 import numpy as np
 import pandas as pd
 import pytest
@@ -54,7 +55,7 @@ def run(pair, aggregator, *, attacked=False, seconds=None, reduce=True, **option
 
 def exact(pair, case, margin=1e-9):
     reference = plain.of_pair(pair)
-    return plain.optimum(reference, case.family(pair.queries.shape[1]), margin)
+    return brute_optimum.optimum(reference, case.family(pair.queries.shape[1]), margin)
 
 
 # ---------------------------------------------------------------- the exact optimum
@@ -108,7 +109,7 @@ def test_with_two_attributes_the_optimum_is_the_largest_overlap(label, seed):
     reference = plain.of_pair(pair)
     features = list if label == "weighted-mean" else (lambda c: sorted(c, reverse=True))
     assert result.status is Status.OPTIMAL
-    assert record.linked == plain.overlap_optimum(reference, features)
+    assert record.linked == brute_optimum.overlap_optimum(reference, features)
 
 
 def test_the_bilinear_relaxation_is_cut_until_the_matrix_is_semidefinite():
