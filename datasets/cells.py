@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,15 +9,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from datasets.identifiers import id_text
+from datasets.written import alike
 
 IndexArray = npt.NDArray[np.intp]
 
 _DIGITS = 12
 _BITS = 40
 """Significant ones of a number, about `_DIGITS` decimal digits."""
-
-_MIDNIGHT = re.compile(r"(?<=\d{4}-\d\d-\d\d)[ t]00:00(:00(\.0+)?)?z?$")
-_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,16 +59,17 @@ def cell_codes(first: pd.Series, second: pd.Series, *, loosely: bool = False) ->
     ----------
     first, second : Series
     loosely : bool
-        Whether cells are the same that programs write differently: numbers to twelve digits; text but for
-        upper and lower case, blanks, the time of midnight, separators of thousands.
+        Whether cells are the same that programs write differently: numbers to twelve digits, text as
+        `datasets.written.alike` reads it.
     """
     if are_numeric(first, second):
         numbers = np.concatenate([_numbers(column) for column in (first, second)])
         codes, values = pd.factorize(_to_digits(numbers) if loosely else numbers)
     else:
         parts = [pd.factorize(column) for column in (first, second)]
-        read = _as_any_program_writes_it if loosely else id_text
-        texts = [np.array([read(value) for value in part[1].tolist()], dtype=object) for part in parts]
+        cells = [part[1].tolist() for part in parts]
+        read = alike(*cells) if loosely else [[id_text(value) for value in side] for side in cells]
+        texts = [np.array(side, dtype=object) for side in read]
         merged, values = pd.factorize(np.concatenate(texts))
         tables = np.split(merged, [len(texts[0])])
         codes = np.concatenate(
@@ -107,10 +105,3 @@ def _to_digits(
     mantissa, exponent = np.frexp(values[part])  # in binary, where no power leaves the range of doubles
     rounded[part] = np.ldexp(np.rint(np.ldexp(mantissa, _BITS)), exponent - _BITS)
     return rounded
-
-
-def _as_any_program_writes_it(value: object) -> str:
-    """A cell as text that does not depend on the program that wrote it."""
-    text = " ".join(id_text(value).casefold().split()).removeprefix("=").strip('"')
-    text = _MIDNIGHT.sub("", text)
-    return text.replace(",", "") if _THOUSANDS.fullmatch(text) else text

@@ -224,6 +224,22 @@ WRITTEN = {
     "midnight": (lambda ids: days(ids).dt.date.astype(str), lambda ids: days(ids).astype(str) + " 00:00:00"),
     "thousands": (lambda ids: ids, lambda ids: ids.map("{:,}".format)),
     "text of a spreadsheet": (lambda ids: ids, lambda ids: ids.map('="{}"'.format)),
+    "letters before numbers": (lambda ids: ids, lambda ids: "P" + ids.astype(str)),
+    "other letters": (lambda ids: "Patient no. " + ids.astype(str), lambda ids: "p-" + ids.astype(str)),
+    "letters and zeros": (lambda ids: ids - 990, lambda ids: (ids - 990).map("ID_{:05d}".format)),
+    "zeros": (lambda ids: ids, lambda ids: ids.map("{:07d}".format)),
+    "day first": (lambda ids: days(ids).dt.strftime("%d/%m/%Y"), lambda ids: days(ids).dt.date.astype(str)),
+    "month first": (lambda ids: days(ids).dt.date.astype(str), lambda ids: days(ids).dt.strftime("%m/%d/%Y")),
+    "both first": (
+        lambda ids: days(ids).dt.strftime("%m/%d/%Y"),
+        lambda ids: days(ids).dt.strftime("%d.%m.%Y 0:00"),
+    ),
+    "dates and text": (lambda ids: days(ids), lambda ids: days(ids).map("{0.day}.{0.month}.{0.year}".format)),
+    "slashes": (lambda ids: days(ids).dt.strftime("%Y/%m/%d"), lambda ids: days(ids).dt.date.astype(str)),
+    "times": (
+        lambda ids: (days(ids) + pd.Timedelta("9h")).dt.strftime("%d/%m/%Y %H:%M"),
+        lambda ids: (days(ids) + pd.Timedelta("9h")).dt.strftime("%Y-%m-%d %H:%M"),
+    ),
 }
 
 
@@ -239,6 +255,27 @@ def test_ids_that_two_programs_write_differently(kind):
     )
     assert said.startswith(start)
     assert "); write them alike and align the records with --id id (" in said
+
+
+def test_dates_with_two_meanings_have_the_one_that_names_the_same_days():
+    """No day is above 12, so that all of them can be read in two ways."""
+    ids = pd.Series([f"2000-{month:02d}-{day:02d}" for month in range(1, 13) for day in range(1, 6)])
+    original = people(60).assign(id=ids)
+    for order in (r"\3/\2/\1", r"\2/\3/\1"):
+        written = original["id"].str.replace(r"(\d+)-(\d+)-(\d+)", order, regex=True)
+        masked = noisy(original).assign(id=written)
+        assert is_read(original, masked)
+        said = refusal(original, shuffled(masked))
+        assert "the same values in column 'id' in different orders, written differently ('2000-" in said
+
+
+def test_ids_that_have_only_their_letters_in_common_are_other_ids():
+    original = people(60)
+    masked = shuffled(noisy(original)).assign(id=[f"P{7 * k}" for k in range(60)])
+    assert is_read(original.assign(id="P" + original["id"].astype(str)), masked)
+    # Without the zeros, 007 and 7 would be one record.
+    zeros = [f"{k // 2 + 1000:0{4 + k % 2}d}" for k in range(60)]
+    assert is_read(original.assign(id=zeros), masked.assign(id=np.arange(60) // 2 + 1000))
 
 
 def test_values_at_the_ends_of_the_range_of_doubles_are_read():
