@@ -3,3 +3,7 @@
 
 class DataError(ValueError):
     """Data that cannot be used; the message says what, where and how to mend it, in one line."""
+
+
+class NoNumberError(DataError):
+    """A cell that should be a number and is none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,7 +20,8 @@ from datasets.categorical import (
     listed_categories,
     scales_of,
 )
-from datasets.errors import DataError
+from datasets.errors import DataError, NoNumberError
+from datasets.id_columns import text_id
 from datasets.names import shown_names
 from datasets.numeric import check_known, check_no_twins, constant_attributes, numeric_matrix
 from datasets.remarks import remarks
@@ -150,7 +152,9 @@ def make_file_pair(
     for table in (first, second):
         attribute_values(table, tuple(categorical), categorical)
     numeric = tuple(name for name in names if name not in categorical)
-    values = [numeric_matrix(table.frame, numeric, table.source, table.written) for table in (first, second)]
+    # Where all columns are attributes, so are ids.
+    with_ids = () if attributes is not None or id_column is not None or row_by_row else numeric
+    values = _numbers((first, second), numeric, with_ids)
     left = _without_constants(numeric, values, (first.source, second.source), drop_constant)
     names = tuple(name for name in names if name in left or name in categorical)
     if not names:
@@ -236,6 +240,22 @@ def _check_same_columns(first: Table, second: Table) -> None:
                 f"{here.source} lacks columns that {there.source} has: {shown_names(lacking)}; "
                 "choose common columns with --attributes"
             )
+
+
+def _numbers(
+    tables: tuple[Table, Table], names: tuple[str, ...], with_ids: tuple[str, ...]
+) -> list[npt.NDArray[np.float64]]:
+    """Numeric attributes of both tables; where one is none, perhaps because it is an id, that is said."""
+    try:
+        return [numeric_matrix(table.frame, names, table.source, table.written) for table in tables]
+    except NoNumberError as error:
+        found = text_id(*tables, with_ids)
+        if found is None:
+            raise
+        raise DataError(
+            f"{error}; both files have the same values in column {found!r}: align the records with --id "
+            f"{shlex.quote(found)}"
+        ) from None
 
 
 def _without_constants(

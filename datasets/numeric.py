@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from datasets.errors import DataError
+from datasets.errors import DataError, NoNumberError
 from datasets.names import shown_name
 
 LARGEST = 1e150
@@ -55,7 +55,8 @@ def numeric_matrix(
     Raises
     ------
     DataError
-        If a cell is missing, not a number, infinite or too large; the message names column and row.
+        If a cell is missing, not a number (a `NoNumberError`), infinite or too large; the message names
+        column and row.
     """
     matrix = np.empty((len(frame), len(attributes)), dtype=np.float64)
     for position, attribute in enumerate(attributes):
@@ -171,7 +172,7 @@ def _spelled_numbers(series: pd.Series, attribute: str, source: str) -> npt.NDAr
     if unread.any():
         cell = str(series.iloc[int(np.argmax(unread))])
         shown = cell if len(cell) <= 40 else cell[:37] + "..."
-        raise DataError(
+        raise NoNumberError(
             f"{_place(source, attribute, unread)}: {shown!r} is not a number; "
             "mend it or choose other --attributes"
         )
