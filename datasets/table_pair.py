@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from datasets.errors import DataError
+from datasets.id_columns import check_old_labels
 from datasets.identifiers import match_ids, record_ids
 from datasets.numeric import check_known
 from datasets.row_order import check_row_order
@@ -132,13 +133,20 @@ def align(first: Table, second: Table, *, id_column: str | None, row_by_row: boo
         )
     partner = None if row_by_row else _by_label(first, second)
     if partner is not None:
-        moved = replace(second, frame=second.frame.iloc[partner].reset_index(drop=True))
-        notes = (_LABELS_NOTE, *check_row_order(first, moved))
+        frame = second.frame.iloc[partner].reset_index(drop=True)
+        moved = replace(second, frame=frame, labels=_labels(first))
+        notes = (_LABELS_NOTE, *_checked_order(first, moved))
         labels = [tuple(str(label) for label in _labels(table)) for table in (first, second)]
         return TablePair(first, second, partner, labels[0], labels[1], BY_LABEL, notes)
-    notes = () if row_by_row else check_row_order(first, second)
+    notes = () if row_by_row else _checked_order(first, second)
     numbers = tuple(str(row) for row in range(1, records + 1))
     return TablePair(first, second, np.arange(records, dtype=np.intp), numbers, numbers, notes=notes)
+
+
+def _checked_order(first: Table, second: Table) -> tuple[str, ...]:
+    """Notes on two tables whose rows stand side by side; a DataError where they are out of order."""
+    check_old_labels(first, second)
+    return check_row_order(first, second)
 
 
 def _by_id(first: Table, second: Table, id_column: str) -> TablePair:
