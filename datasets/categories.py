@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ import pandas as pd
 from datasets.errors import DataError
 from datasets.numeric import suggestion
 from datasets.schema import Scale, Schema
+from datasets.strict_json import AmbiguousError, parse
 
 IndexArray = npt.NDArray[np.intp]
 
@@ -155,13 +155,15 @@ def read_schema(path: str | Path) -> Schema:
     Raises
     ------
     DataError
-        If the file cannot be read, or is no schema.
+        If the file cannot be read, is no schema, or ambiguous (`datasets.strict_json`).
     """
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        content = parse(Path(path).read_bytes())
     except OSError as error:
         raise DataError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}") from error
-    except ValueError as error:
+    except AmbiguousError as error:
+        raise DataError(f"{path} cannot be relied on: {error}; mend the schema") from None
+    except (ValueError, RecursionError) as error:
         raise DataError(f"{path} is no JSON; a schema is a JSON object with a list of attributes") from error
     if not isinstance(content, dict):
         raise DataError(f'{path} is no schema: a schema is a JSON object with a list under "attributes"')

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from datasets.strict_json import AmbiguousError, parse
 from formulations.errors import FormulationError
 from solver.answers import library_versions, records_table
 from solver.errors import UsageError
@@ -70,12 +71,14 @@ class EvaluationResult:
 
 
 def read_parameters(path: str | Path) -> dict[str, Any]:
-    """Read the JSON that `fit --json` wrote; UsageError when it is none."""
+    """Read the JSON that `fit --json` wrote; UsageError when it is none, or ambiguous."""
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        content = parse(Path(path).read_bytes())
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise UsageError(f"{path} cannot be read: {reason}; {_GIVE}") from None
+    except AmbiguousError as error:
+        raise UsageError(f"{path} cannot be relied on: {error}; {_GIVE}") from None
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise UsageError(f"{path} is no JSON ({place}); {_GIVE}") from None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+from datasets.strict_json import AmbiguousError, parse
 from solver.errors import UsageError
 
 _Value = TypeVar("_Value")
@@ -18,13 +18,6 @@ LARGEST_FILE = 1 << 28
 
 MOST_ITEMS = 1 << 24
 """Commas and brackets in it: at sixty bytes a value, what is read stays far below two gigabytes."""
-
-LONGEST_NUMBER = 2_000
-"""Digits of a whole number. The largest multipliers that are written have a few hundred."""
-
-
-class _MalformedError(Exception):
-    """Says what is wrong with a text that might be JSON."""
 
 
 def read_object(path: str | Path, writer: str) -> dict[str, Any]:
@@ -39,8 +32,7 @@ def read_object(path: str | Path, writer: str) -> dict[str, Any]:
     Raises
     ------
     UsageError
-        If the file cannot be read, is too large, no JSON object, or ambiguous: a key that comes twice, a
-        number that is none.
+        If the file cannot be read, is too large, no JSON object, or ambiguous (`datasets.strict_json`).
     """
     hint = f"give the file that `fit {writer}` wrote"
     try:
@@ -52,49 +44,13 @@ def read_object(path: str | Path, writer: str) -> dict[str, Any]:
     if len(content) > LARGEST_FILE or sum(map(content.count, (b",", b"[", b"{"))) > MOST_ITEMS:
         raise UsageError(f"{path} is too large to be checked; {hint}")
     try:
-        found = _parsed(content)
-    except _MalformedError as error:
+        found = parse(content)
+    except AmbiguousError as error:
         raise UsageError(f"{path} cannot be relied on: {error}; {hint}") from None
     except (ValueError, RecursionError):
         raise UsageError(f"{path} is no JSON; {hint}") from None
     if not isinstance(found, dict):
         raise UsageError(f"{path} holds no JSON object; {hint}")
-    return found
-
-
-def _parsed(content: bytes) -> Any:
-    return json.loads(
-        content.decode("utf-8"),
-        parse_constant=_no_constant,
-        parse_int=_whole_number,
-        parse_float=_finite_number,
-        object_pairs_hook=_without_twins,
-    )
-
-
-def _no_constant(name: str) -> Any:
-    raise _MalformedError(f"{name} is no number of JSON")
-
-
-def _whole_number(digits: str) -> int:
-    if len(digits) > LONGEST_NUMBER:
-        raise _MalformedError(f"a number has {len(digits)} digits")
-    return int(digits)
-
-
-def _finite_number(spelled: str) -> float:
-    value = float(spelled)
-    if math.isinf(value):
-        raise _MalformedError(f"the number {spelled[:20]} is too large")
-    return value
-
-
-def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twin = next(key for at, key in enumerate(keys) if key in keys[:at])
-        raise _MalformedError(f"the key {json.dumps(twin)[:60]} comes twice in an object")
     return found
 
 

@@ -194,7 +194,16 @@ def test_missing_categories_and_too_many() -> None:
         (None, "s.json cannot be read: no such file or directory"),
         ("{", "s.json is no JSON; a schema is a JSON object with a list of attributes"),
         ("[]", 's.json is no schema: a schema is a JSON object with a list under "attributes"'),
+        ("[" * 100_000, "s.json is no JSON; a schema is a JSON object with a list of attributes"),
         ("{}", 'a schema needs a list under "attributes"'),
+        (
+            '{"attributes": [{"name": "a", "scale": "nominal", "scale": "ordinal"}]}',
+            's.json cannot be relied on: the key "scale" comes twice in an object; mend the schema',
+        ),
+        (
+            '{"attributes": [{"name": "a", "scale": "nominal", "categories": [1, NaN]}]}',
+            "s.json cannot be relied on: NaN is no number of JSON; mend the schema",
+        ),
     ],
 )
 def test_bad_schema_files(

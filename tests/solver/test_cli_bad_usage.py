@@ -233,6 +233,22 @@ GIVE = "; give the file that `fit --json` or `link --json` wrote"
         ("", f"fit.json is no JSON (line 1, column 1){GIVE}"),
         ('{"records": 3,\n "linked"}', f"fit.json is no JSON (line 2, column 10){GIVE}"),
         ("[" * 100_000, f"fit.json is no JSON{GIVE}"),
+        (
+            '{"parameters": {"weights": {"A": 1.0, "B": 0.0, "A": 0.0}}}',
+            f'fit.json cannot be relied on: the key "A" comes twice in an object{GIVE}',
+        ),
+        (
+            '{"parameters": {"weights": {"A": NaN}}}',
+            f"fit.json cannot be relied on: NaN is no number of JSON{GIVE}",
+        ),
+        (
+            '{"parameters": {"weights": {"A": -Infinity}}}',
+            f"fit.json cannot be relied on: -Infinity is no number of JSON{GIVE}",
+        ),
+        (
+            '{"parameters": {"weights": {"A": 1e999}}}',
+            f"fit.json cannot be relied on: the number 1e999 is too large{GIVE}",
+        ),
         ("[1]", f"fit.json has no parameters{GIVE}"),
         ("{}", f"fit.json has no parameters{GIVE}"),
         ({"parameters": [1, 2, 3]}, f"fit.json has no parameters{GIVE}"),
@@ -256,10 +272,6 @@ GIVE = "; give the file that `fit --json` or `link --json` wrote"
         ),
         (
             {"parameters": {"weights": {"age": "much", "income": 0, "hours": 0}}},
-            "fit.json: weighted-mean weights must be finite numbers",
-        ),
-        (
-            '{"parameters": {"weights": {"age": NaN, "income": 0, "hours": 0}}}',
             "fit.json: weighted-mean weights must be finite numbers",
         ),
         (

@@ -1,0 +1,72 @@
+"""Reading JSON that anybody may have written: what has no meaning, or two of them, is refused."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+LONGEST_NUMBER = 2_000
+"""Digits of a whole number. The largest that the project writes have a few hundred."""
+
+
+class AmbiguousError(Exception):
+    """Says what is wrong with a text that otherwise is JSON."""
+
+
+def parse(content: bytes) -> Any:
+    """Read JSON in UTF-8.
+
+    Parameters
+    ----------
+    content : bytes
+        What is in the file.
+
+    Returns
+    -------
+    object
+        As `json.loads` gives it.
+
+    Raises
+    ------
+    ValueError
+        If it is no JSON, or no text; with the place a `json.JSONDecodeError`.
+    RecursionError
+        If it is nested without end.
+    AmbiguousError
+        If a key comes twice in an object, or a number is none (NaN, Infinity), no double (1e999) or longer
+        than any that is needed. `json.loads` takes the last of equal keys, and all of these numbers.
+    """
+    return json.loads(
+        content.decode("utf-8"),
+        parse_constant=_no_constant,
+        parse_int=_whole_number,
+        parse_float=_finite_number,
+        object_pairs_hook=_without_twins,
+    )
+
+
+def _no_constant(name: str) -> Any:
+    raise AmbiguousError(f"{name} is no number of JSON")
+
+
+def _whole_number(digits: str) -> int:
+    if len(digits) > LONGEST_NUMBER:
+        raise AmbiguousError(f"a number has {len(digits)} digits")
+    return int(digits)
+
+
+def _finite_number(spelled: str) -> float:
+    value = float(spelled)
+    if math.isinf(value):
+        raise AmbiguousError(f"the number {spelled[:20]} is too large")
+    return value
+
+
+def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twin = next(key for at, key in enumerate(keys) if key in keys[:at])
+        raise AmbiguousError(f"the key {json.dumps(twin)[:60]} comes twice in an object")
+    return found
