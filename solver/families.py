@@ -40,7 +40,7 @@ def several(aggregator: str | Sequence[str]) -> tuple[str, ...] | None:
     Raises
     ------
     FormulationError, UsageError
-        If a name is unknown, or there is none.
+        If a name is unknown or given twice, or there is none.
     """
     if isinstance(aggregator, str):
         if aggregator != ALL and "," not in aggregator:
@@ -54,6 +54,8 @@ def several(aggregator: str | Sequence[str]) -> tuple[str, ...] | None:
         asked = list(AGGREGATORS)
     for name in asked:
         make_aggregator(name, ("A", "B"))  # which says what is wrong with a name
+        if asked.count(name) > 1:
+            raise UsageError(f"the aggregator '{name}' is given twice; give it once")
     return tuple(name for name in AGGREGATORS if name in asked)
 
 

@@ -8,7 +8,9 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from datasets.errors import DataError
 from datasets.masking.base import NumericMethod, check_percent, option, parse_number
+from datasets.numeric import LARGEST
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -35,7 +37,7 @@ class AdditiveNoise(NumericMethod):
     Raises
     ------
     DataError
-        If percent is not above 0.
+        If percent is not above 0, or so large that no command could read the values again.
     """
 
     name: ClassVar[str] = "noise"
@@ -55,13 +57,19 @@ class AdditiveNoise(NumericMethod):
         return f"{kind} normal noise with {self.percent:g} % of the standard deviation"
 
     def mask_values(self, values: FloatArray, generator: np.random.Generator) -> FloatArray:
-        """Add the noise (see `NumericMethod.mask_values`)."""
+        """Add the noise (see `NumericMethod.mask_values`); a DataError where values leave the usual range."""
         noise = generator.standard_normal(values.shape)
         centred = values - values.mean(axis=0)
         deviation = np.sqrt((centred * centred).sum(axis=0) / max(len(values) - 1, 1))
         if self.correlated:
             noise = _combine(noise, _correlation_factor(centred))
-        masked: FloatArray = values + self.percent / 100 * deviation * noise
+        with np.errstate(over="ignore", invalid="ignore"):  # infinities and what they cancel to are refused
+            masked: FloatArray = values + self.percent / 100 * deviation * noise
+        if not (np.abs(masked) <= LARGEST).all():
+            raise DataError(
+                f"percent is {self.percent:g}, which makes values beyond {LARGEST:g}; choose a smaller "
+                "percent"
+            )
         return masked
 
 

@@ -159,6 +159,19 @@ def test_the_id_column_is_never_masked(capsys: pytest.CaptureFixture[str]) -> No
         ),
         (("--method", "noise", "--percent", "much"), "--percent: 'much' is not a number"),
         (("--method", "noise", "--percent", "-1"), "percent is -1; it must be above 0"),
+        (
+            ("--method", "noise", "--percent", "1e308"),
+            "o.csv: percent is 1e+308, which makes values beyond 1e+150; choose a smaller percent",
+        ),
+        (
+            (
+                "--method",
+                "noise percent=1e160 correlated",
+                "--method",
+                "microaggregation k=3 attributes=code",
+            ),
+            "o.csv: percent is 1e+160, which makes values beyond 1e+150; choose a smaller percent",
+        ),
         (("--method", "microaggregation", "--k", "2.5"), "--k: '2.5' is not a whole number"),
         (("--method", "microaggregation", "--k", "1"), "k is 1; a group needs at least 2 records"),
         (

@@ -40,7 +40,7 @@ CONTAINED = [("weighted-mean", "choquet"), ("owa", "choquet"), ("weighted-mean",
         (["all"], ALL),
         ("mahalanobis,owa", ["owa", "mahalanobis"]),
         ("choquet , weighted-mean", ["weighted-mean", "choquet"]),
-        (["choquet", "choquet"], ["choquet"]),
+        (["all", "owa"], ALL),
         (("owa",), ["owa"]),
     ],
 )
@@ -57,6 +57,9 @@ def test_one_name_is_one_family(one):
     ("asked", "message"),
     [
         ("owa,choquett", "unknown aggregator 'choquett': did you mean 'choquet'?"),
+        ("owa,owa", "the aggregator 'owa' is given twice; give it once"),
+        ("choquet, owa ,choquet", "the aggregator 'choquet' is given twice; give it once"),
+        (["choquet", "choquet"], "the aggregator 'choquet' is given twice; give it once"),
         ([], "the aggregators must be names, such as weighted-mean, owa, choquet, mahalanobis, or all"),
         ([1], "the aggregators must be names, such as weighted-mean, owa, choquet, mahalanobis, or all"),
     ],
