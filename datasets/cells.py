@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,11 +12,18 @@ import pandas as pd
 from datasets.identifiers import id_text
 from datasets.written import alike
 
+FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.intp]
+WholeArray = npt.NDArray[np.int64]
 
-_DIGITS = 12
+_DIGITS, _ALL_DIGITS = 12, 17
+"""Decimal digits of a number that programs write at least, and those that every double has."""
+
 _BITS = 40
-"""Significant ones of a number, about `_DIGITS` decimal digits."""
+"""About as much as `_DIGITS`."""
+
+_WIDEST = 2**53
+"""Doubles hold all whole numbers up to this."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +71,10 @@ def cell_codes(first: pd.Series, second: pd.Series, *, loosely: bool = False) ->
         `datasets.written.alike` reads it.
     """
     if are_numeric(first, second):
-        numbers = np.concatenate([_numbers(column) for column in (first, second)])
-        codes, values = pd.factorize(_to_digits(numbers) if loosely else numbers)
+        sides = [_numbers(column) for column in (first, second)]
+        if loosely:
+            sides = [_to_digits(numbers) for numbers in sides]
+        codes, values = pd.factorize(_together(*sides))
     else:
         parts = [pd.factorize(column) for column in (first, second)]
         cells = [part[1].tolist() for part in parts]
@@ -79,24 +89,47 @@ def cell_codes(first: pd.Series, second: pd.Series, *, loosely: bool = False) ->
     return CellCodes(codes[: len(first)], codes[len(first) :], len(values))
 
 
-def _numbers(column: pd.Series) -> npt.NDArray[np.int64] | npt.NDArray[np.float64]:
+def _numbers(column: pd.Series) -> WholeArray | FloatArray:
     """Whole numbers as such, which doubles above 2**53 would not tell apart."""
     if pd.api.types.is_signed_integer_dtype(column.dtype) and not column.isna().any():
         return column.to_numpy(dtype=np.int64)
     return column.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-def same_numbers(first: pd.Series, second: pd.Series) -> bool:
-    """Whether two columns hold the same numbers, cell by cell, but for the digits that a program cuts off."""
-    if not are_numeric(first, second):
+def _together(first: WholeArray | FloatArray, second: WholeArray | FloatArray) -> npt.NDArray[Any]:
+    """Both in one array, whole numbers that no double can hold as they are."""
+    if first.dtype != second.dtype and (_is_wide(first) or _is_wide(second)):
+        return np.concatenate([first.astype(object), second.astype(object)])
+    return np.concatenate([first, second])
+
+
+def _is_wide(numbers: WholeArray | FloatArray) -> bool:
+    """Whether doubles would not tell some of these whole numbers apart."""
+    return bool(numbers.dtype == np.int64 and ((numbers > _WIDEST) | (numbers < -_WIDEST)).any())
+
+
+def has_digits_cut(column: pd.Series, original: pd.Series) -> bool:
+    """Whether a column holds the numbers of the original one, cell by cell, rounded to fewer digits.
+
+    That is to the same number of significant decimal digits, at least `_DIGITS`, as programs write what is
+    not whole.
+    """
+    if not are_numeric(column, original) or not pd.api.types.is_float_dtype(original.dtype):
         return False
-    one, other = (column.to_numpy(dtype=np.float64, na_value=np.nan) for column in (first, second))
-    return bool(np.allclose(one, other, rtol=10.0**-_DIGITS, atol=0.0, equal_nan=True))
+    numbers, long = (each.to_numpy(dtype=np.float64, na_value=np.nan) for each in (column, original))
+    if not np.array_equal(np.isnan(numbers), np.isnan(long)):
+        return False
+    apart = (numbers != long) & ~np.isnan(long)
+    if (long[apart] == np.rint(long[apart])).any():
+        return False
+    cells = list(zip(long[apart].tolist(), numbers[apart].tolist(), strict=True))
+    return any(
+        all(float(f"{number:.{digits}g}") == short for number, short in cells)
+        for digits in range(_DIGITS, _ALL_DIGITS)
+    )
 
 
-def _to_digits(
-    values: npt.NDArray[np.int64] | npt.NDArray[np.float64],
-) -> npt.NDArray[np.int64] | npt.NDArray[np.float64]:
+def _to_digits(values: WholeArray | FloatArray) -> WholeArray | FloatArray:
     """Numbers that are not whole, rounded to `_BITS`."""
     if values.dtype == np.int64:
         return values

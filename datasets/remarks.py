@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from datasets.categories import occurring
-from datasets.cells import cell_codes, same_numbers
+from datasets.cells import cell_codes, has_digits_cut
 from datasets.names import shown_names
 from datasets.table_pair import TablePair
 
@@ -41,27 +41,33 @@ def remarks(pair: TablePair, attributes: Sequence[str], categorical: Collection[
 
 
 def _left_alone(pair: TablePair, attributes: Sequence[str]) -> list[str]:
-    """Columns whose values are the same for every pair of partners."""
+    """Columns whose values are the same for every pair of partners, exactly or but for digits cut off."""
     known = np.flatnonzero(pair.partner >= 0)
     partner = pair.partner[known]
-    same = []
+    same, cut = [], []
     for name in attributes:
         first, second = pair.original.frame[name], pair.masked.frame[name]
         codes = cell_codes(first, second)
-        exactly = np.array_equal(codes.first[known], codes.second[partner])
-        if exactly or same_numbers(first.iloc[known], second.iloc[partner]):
+        if np.array_equal(codes.first[known], codes.second[partner]):
             same.append(name)
-    if not same:
-        return []
+        elif has_digits_cut(second.iloc[partner], first.iloc[known]):
+            cut.append(name)
     if len(same) == len(attributes):
         return [
             f"nothing was masked: every record of {pair.masked.source} has the values of its original in all "
             "compared columns"
         ]
-    if len(same) == 1:
-        return [f"column {shown_names(same)} was not masked: it is the same for every record of both files"]
-    shown = shown_names(same, most=_NAMES)
-    return [f"columns {shown} were not masked: they are the same for every record of both files"]
+    return _not_masked(same, "") + _not_masked(cut, "but for digits that were cut off ")
+
+
+def _not_masked(names: Sequence[str], but: str) -> list[str]:
+    if not names:
+        return []
+    shown = shown_names(names, most=_NAMES)
+    what, they = (
+        (f"column {shown} was", "it is") if len(names) == 1 else (f"columns {shown} were", "they are")
+    )
+    return [f"{what} not masked: {but}{they} the same for every record of both files"]
 
 
 def _logical(

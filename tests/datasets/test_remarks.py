@@ -89,12 +89,44 @@ def test_true_and_false_against_numbers(dtype):
     )
 
 
-@pytest.mark.parametrize("written", ["{:.15g}", "{:.13g}"])
+CUT = "not masked: but for digits that were cut off"
+
+
+@pytest.mark.parametrize("written", ["{:.16g}", "{:.15g}", "{:.13g}", "{:.12g}"])
 def test_a_column_written_with_fewer_digits_was_not_masked(written):
     random = np.random.default_rng(0)
     original = pd.DataFrame(random.normal(size=(30, 2)), columns=["A", "B"])
     masked = original + 0.5
     masked["A"] = original["A"].map(written.format).astype(float)
-    assert make_file_pair(original, masked).notes == (
-        "column A was not masked: it is the same for every record of both files",
+    said = (f"column A was {CUT} it is the same for every record of both files",)
+    assert make_file_pair(original, masked).notes == said
+    assert make_file_pair(masked, original).notes == ()  # nobody adds digits by writing a number
+    both = masked.assign(B=original["B"].map(written.format).astype(float))
+    assert make_file_pair(original, both).notes == (
+        f"columns A, B were {CUT} they are the same for every record of both files",
+    )
+    masked.loc[7, "A"] *= 1 + 1e-14
+    assert make_file_pair(original, masked).notes == ()
+
+
+SECONDS = np.random.default_rng(1).integers(0, 10**6, 30)
+TIMES = {
+    "microseconds": 1_700_000_000_000_000 + SECONDS * 10**6,
+    "nanoseconds": 1_700_000_000_000_000_001 + SECONDS * 10**9,
+    "doubles": (1_700_000_000_000_000 + SECONDS * 10**6).astype(float),
+}
+
+
+@pytest.mark.parametrize("kind", TIMES)
+@pytest.mark.parametrize("dtype", [np.int64, float])
+@pytest.mark.parametrize("noise", [[2, -2], [0] * 29 + [1]])
+def test_large_numbers_that_differ_a_little_are_not_the_same(kind, dtype, noise):
+    """What is said of the columns of both files is true of each of their numbers."""
+    original = pd.DataFrame({"t": TIMES[kind], "x": np.arange(30.0)})
+    times = [int(time) + step for time, step in zip(TIMES[kind], np.resize(noise, 30).tolist(), strict=True)]
+    masked = pd.DataFrame({"t": np.array(times, dtype=np.int64).astype(dtype), "x": np.arange(30.0) ** 2})
+    assert make_file_pair(original, masked).notes == ()
+    same = masked.assign(t=original["t"])
+    assert make_file_pair(original, same).notes == (
+        "column t was not masked: it is the same for every record of both files",
     )
