@@ -23,12 +23,29 @@ from datasets.categorical import (
 from datasets.errors import DataError, NoNumberError
 from datasets.id_columns import text_id
 from datasets.names import shown_names
-from datasets.numeric import check_known, check_no_twins, constant_attributes, numeric_matrix
+from datasets.numeric import (
+    CONSTANT,
+    NEARLY,
+    check_known,
+    check_no_twins,
+    check_ranges,
+    constant_attributes,
+    numeric_matrix,
+)
 from datasets.remarks import remarks
 from datasets.schema import Schema
 from datasets.spelling import spelled_alike
 from datasets.table_pair import BY_ROW, align, check_alignment, load_tables
 from datasets.tables import Table
+
+_WITHOUT_RANGE = {
+    CONSTANT: ("constant attributes", ""),
+    NEARLY: (
+        "attributes that are constant but for the last digits",
+        "subtract what all values have in common, or ",
+    ),
+}
+"""What to call attributes that are the same for all records, and how to mend them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,9 +287,14 @@ def _without_constants(
         source: constant_attributes(matrix, names) for source, matrix in zip(sources, values, strict=True)
     }
     for source, constant in found.items():
-        if constant and not drop_constant:
-            raise DataError(
-                f"{source}: constant attributes cannot be compared: {shown_names(constant)}; "
-                "leave them out with --drop-constant or --attributes"
-            )
-    return tuple(name for name in names if not any(name in constant for constant in found.values()))
+        for kind, (what, mend) in _WITHOUT_RANGE.items():
+            alike = [name for name in constant if constant[name] == kind]
+            if alike and not drop_constant:
+                raise DataError(
+                    f"{source}: {what} cannot be compared: {shown_names(alike)}; {mend}"
+                    "leave them out with --drop-constant or --attributes"
+                )
+    left = [at for at, name in enumerate(names) if not any(name in constant for constant in found.values())]
+    for source, matrix in zip(sources, values, strict=True):
+        check_ranges(matrix[:, left], [names[at] for at in left], source)
+    return tuple(names[at] for at in left)

@@ -17,9 +17,11 @@ from datasets.names import shown_name
 LARGEST = 1e150
 """Beyond this, squared differences are not safe from overflow in double precision."""
 
-SMALLEST_RANGE = 1e-150
-"""Below this, squared differences vanish in double precision."""
+SMALLEST_RANGE = 1e-300
+"""Below this, a standard deviation may lack digits that doubles of usual size have."""
 
+CONSTANT, NEARLY = "constant", "constant but for the last digits"
+"""What is wrong with an attribute that cannot be compared."""
 
 Written = Callable[[str, int], str]
 """What stands in a missing cell of a column and a row from 0; nothing where that is not known."""
@@ -116,8 +118,10 @@ def suggestion(name: str, known: Sequence[str], shown: Callable[[str], str] = st
     return f"; there are: {listed}, ..." if len(known) > 12 else f"; there are: {listed}"
 
 
-def constant_attributes(matrix: npt.NDArray[np.float64], attributes: Sequence[str]) -> tuple[str, ...]:
-    """Name the attributes whose values are all equal, up to rounding in the last digits.
+def constant_attributes(matrix: npt.NDArray[np.float64], attributes: Sequence[str]) -> dict[str, str]:
+    """Name the attributes whose values are all equal, or differ in the last digits of doubles only.
+
+    Rounding makes the second of the first, and of deviations from the mean it leaves nothing.
 
     Parameters
     ----------
@@ -125,13 +129,40 @@ def constant_attributes(matrix: npt.NDArray[np.float64], attributes: Sequence[st
         The values.
     attributes : sequence of str
         Their a names.
+
+    Returns
+    -------
+    dict of str to str
+        What each of them is: `CONSTANT` or `NEARLY`.
     """
     spread = matrix.max(axis=0) - matrix.min(axis=0)
     rounding = 8 * np.finfo(np.float64).eps * np.abs(matrix).max(axis=0)
-    constant = spread <= np.maximum(rounding, SMALLEST_RANGE)
-    return tuple(
-        attribute for attribute, is_constant in zip(attributes, constant, strict=True) if is_constant
-    )
+    return {
+        attribute: CONSTANT if width == 0.0 else NEARLY
+        for attribute, width, least in zip(attributes, spread.tolist(), rounding.tolist(), strict=True)
+        if width <= least
+    }
+
+
+def check_ranges(matrix: npt.NDArray[np.float64], attributes: Sequence[str], source: str) -> None:
+    """Raise a DataError for the first attribute whose values differ by too little to be standardised.
+
+    Parameters
+    ----------
+    matrix : float64 array (n, a)
+        The values.
+    attributes : sequence of str
+        Their a names; none of them is constant.
+    source : str
+        What to call the table in messages.
+    """
+    spread = matrix.max(axis=0) - matrix.min(axis=0)
+    for attribute, width in zip(attributes, spread.tolist(), strict=True):
+        if width < SMALLEST_RANGE:
+            raise DataError(
+                f"{source}: the values of {attribute!r} differ by {width:g} at most, too little to be "
+                "standardised; give the attribute in another unit"
+            )
 
 
 def _numeric_column(

@@ -219,7 +219,10 @@ def make_pair(
     if linked.size == 0:
         raise FormulationError("no original record has a masked partner, so there is nothing to link")
     looked_up = None if tables is None else DistanceTables.of(tables)
-    standard_original, standard_masked, offset = standardised_files(original, masked, standardisation, tables)
+    called = [repr(name) for name in attributes or ()]
+    standard_original, standard_masked, offset = standardised_files(
+        original, masked, standardisation, tables, called
+    )
     own = linked.astype(np.intp)
     other = partner[linked].astype(np.intp)
     base = np.ones(len(linked)) if weight is None else np.asarray(weight, dtype=np.float64)[linked]

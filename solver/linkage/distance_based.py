@@ -15,7 +15,7 @@ from datasets.errors import DataError
 from datasets.file_pair import attribute_values
 from datasets.masking.base import option, parse_number
 from datasets.masking.spelled import names_files
-from datasets.numeric import constant_attributes
+from datasets.numeric import check_ranges, constant_attributes
 from datasets.tables import Table
 from formulations.distances import Differences, Standardisation, attribute_distances, standardised_files
 from solver.errors import UsageError
@@ -194,7 +194,8 @@ def _records(
         attribute_values(masked, attributes, categorical),
     )
     _check_constant(values, attributes, tables, (original.source, masked.source), linker.standardisation)
-    first, second, _ = standardised_files(*values, Standardisation(linker.standardisation), tables)
+    called = [repr(name) for name in attributes]
+    first, second, _ = standardised_files(*values, Standardisation(linker.standardisation), tables, called)
     if task.masked_queries:
         first, second = second, first
         tables = [None if table is None else table.T for table in tables]
@@ -212,9 +213,8 @@ def _check_constant(
     if standardisation == Standardisation.NONE:
         return
     numeric = [k for k, table in enumerate(tables) if table is None]
+    names = [attributes[k] for k in numeric]
     for matrix, source in zip(values, sources, strict=True):
-        constant = (
-            constant_attributes(matrix[:, numeric], [attributes[k] for k in numeric]) if numeric else ()
-        )
-        if constant:
-            raise UsageError(f"{source}: {constant[0]!r} is constant and cannot be compared; leave it out")
+        for name, kind in constant_attributes(matrix[:, numeric], names).items():
+            raise UsageError(f"{source}: {name!r} is {kind} and cannot be compared; leave it out")
+        check_ranges(matrix[:, numeric], names, source)

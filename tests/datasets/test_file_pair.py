@@ -264,8 +264,8 @@ def test_constant_attributes() -> None:
         "--attributes"
     )
     assert _message(original, masked, attributes=["a", "c"]) == (
-        "masked: constant attributes cannot be compared: c; leave them out with --drop-constant or "
-        "--attributes"
+        "masked: attributes that are constant but for the last digits cannot be compared: c; subtract what "
+        "all values have in common, or leave them out with --drop-constant or --attributes"
     )
     assert make_file_pair(original, masked, drop_constant=True).attributes == ("a",)
     assert _message(original, masked, attributes=["b", "c"], drop_constant=True) == (
@@ -273,10 +273,29 @@ def test_constant_attributes() -> None:
     )
 
 
-@pytest.mark.parametrize("tiny", [[0.0, 1e-200, 0.0], [1e9, 1e9 + 1e-7, 1e9]])
-def test_differences_too_small_to_square_count_as_constant(tiny: list[float]) -> None:
-    frame = pd.DataFrame({"a": GOOD["a"], "b": tiny})
-    assert _message(frame, frame).startswith("original: constant attributes cannot be compared: b;")
+@pytest.mark.parametrize("close", [[1e9, 1e9 + 1e-7, 1e9], [1.7e15, 1.7e15 + 2, 1.7e15 + 1]])
+def test_differences_in_the_last_digits_alone(close: list[float]) -> None:
+    frame = pd.DataFrame({"a": GOOD["a"], "b": close})
+    said = "original: attributes that are constant but for the last digits cannot be compared: b; subtract "
+    assert _message(frame, frame).startswith(said)
+    assert make_file_pair(frame, frame, drop_constant=True).attributes == ("a",)
+    frame["b"] -= close[0]
+    assert make_file_pair(frame, frame).attributes == ("a", "b")
+
+
+@pytest.mark.parametrize("unit", [1e-140, 1e-200, 1e-290])
+def test_small_values_are_not_constant(unit: float) -> None:
+    frame = pd.DataFrame({"a": GOOD["a"], "b": [0.0, unit, 0.0]})
+    assert make_file_pair(frame, frame, drop_constant=True).attributes == ("a", "b")
+
+
+@pytest.mark.parametrize("unit", [1e-301, 5e-324])
+def test_values_that_differ_by_too_little(unit: float) -> None:
+    frame = pd.DataFrame({"a": GOOD["a"], "b": [0.0, unit, 0.0]})
+    assert _message(frame, frame, drop_constant=True) == (
+        f"original: the values of 'b' differ by {unit:g} at most, too little to be standardised; give the "
+        "attribute in another unit"
+    )
 
 
 def test_too_few_records() -> None:
