@@ -13,7 +13,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from datasets.names import shown_name
+from formulations.aggregators.owa import OrderedWeightedAverage
+from formulations.aggregators.weighted_mean import WeightedMean
 from formulations.block_system import BlockSystem, block_system, system_of
+from formulations.distances import Differences
 from formulations.forms import DistanceForm
 from formulations.lost import lost_blocks
 from formulations.pair import LinkagePair
@@ -24,6 +28,7 @@ from solver.engines.growing import GrowingRows, GrowingRun
 from solver.errors import UsageError
 from solver.linkage.baselines import baseline_forms, own_attacks
 from solver.linkage.evaluator import Evaluation, Evaluator
+from solver.linkage.orders import best_order
 from solver.problem import Problem
 from solver.results import plain
 from solver.within_limits import Run, in_time, memory_errors, out_of_time
@@ -65,6 +70,12 @@ _MILP_SHARE = 0.7
 
 _MOMENT = 0.5
 """Seconds that comparing records may take whatever the time limit: small files are compared whole by then."""
+
+_BEYOND_TIES = (
+    "{:.6g} are re-identified by comparing {}, each only where those before it tie, so the bound is no "
+    "lower; that of distances is {:.6g}, as weights so far apart make differences that count as ties: take "
+    "codes such as 99999999 out of the columns, or give the fine ones in coarser units"
+)
 
 _UNSEEN = (
     "the {} limit came before all records were compared: the bound takes those that were not for "
@@ -141,6 +152,7 @@ class _Work:
                 self._grow()
             else:
                 self._solve()
+            self._count_orders()
         run.outcome = out_of_time(run.record, run.outcome)
 
     def so_far(self) -> Run:
@@ -177,6 +189,30 @@ class _Work:
         whole = bool(evaluation.settled.all())
         self.run.baselines[name] = plain(evaluation.linked_weight) if whole else None
         return evaluation
+
+    def _count_orders(self) -> None:
+        """Raise the bound where comparing attributes one after another links more, and say so.
+
+        Every family that contains the weighted means comes as near to that as a double allows, and one that
+        contains the OWA to comparing ranks.
+        """
+        aggregator, pair = self._problem.aggregator, self._problem.pair
+        kind = Differences.SQUARED if aggregator.semidefinite else aggregator.differences
+        names = {False: [shown_name(name) for name in pair.attributes]}
+        names[True] = [f"the attribute distance of rank {k + 1}" for k in range(len(pair.attributes))]
+        for ranked, simplest in ((False, WeightedMean), (True, OrderedWeightedAverage)):
+            relative = simplest(pair.attributes, kind)
+            if type(aggregator) is not simplest and aggregator.lift_from(relative) is None:
+                continue
+            order, linked = best_order(pair, lambda: self._clock.expired, ranked=ranked)
+            if linked > self.run.record.bound + 1e-9:
+                said = " and then ".join(names[ranked][k] for k in order)
+                self._raise(linked, _BEYOND_TIES.format(linked, said, self.run.record.bound))
+
+    def _raise(self, bound: float, note: str) -> None:
+        run = self.run
+        run.outcome = replace(run.outcome, notes=(*run.outcome.notes, note))
+        run.record.bound = bound
 
     def _estimate(self) -> None:
         """Say how long a look at all records takes, and leave time for one when the search is over."""

@@ -207,7 +207,7 @@ class Evaluator:
         candidates, group, place, order = self._by(pivot)
         partner, rounding = place[pair.partner], pair.rounding
         allowance = pair.grains**2 if power == 2 else GRAIN_SHARE * pair.grains
-        tables = _arrays(pair)
+        tables = as_arrays(pair)
         flat = form.parameters.ndim == 1
         vector = form.parameters if flat else np.empty(0)
         matrix = np.empty((0, 0)) if flat else form.parameters
@@ -265,7 +265,7 @@ def _key(form: DistanceForm) -> bytes:
     return f"{form.kind:d} {form.differences} ".encode() + form.parameters.tobytes()
 
 
-def _arrays(pair: LinkagePair) -> Tables:
+def as_arrays(pair: LinkagePair) -> Tables:
     """The tables of a pair as compiled code takes them."""
     tables = pair.tables or DistanceTables.of(())
     return tables.attributes, tables.values, tables.first, tables.width

@@ -1,0 +1,166 @@
+"""Comparing attributes one after another: what weights in doubles may not reach is seen all the same."""
+
+from __future__ import annotations
+
+import categorical_cases as mixed
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from formulations.distances import Differences, Standardisation
+from formulations.pair import Ties, make_pair
+from solver import fit
+from solver.linkage import orders
+from solver.linkage.orders import best_order, linked_in_order
+from solver.problem import ProblemOptions, make_problem
+
+NONE = Standardisation.NONE
+WEIGHING = [
+    ("weighted-mean", {}),
+    ("choquet", {}),
+    ("choquet", {"k_additive": 2}),
+    ("mahalanobis", {}),
+]
+
+
+def by_definition(pair, order, *, ranked=False):
+    """One block after another, distances from the tables of the pair."""
+    linked = []
+    for block, own in enumerate(pair.partner):
+        query = pair.queries[block]
+        possible = pair.possible(query, pair.candidates) if pair.tables is not None else None
+        away = pair.distances(query, pair.candidates, Differences.ABSOLUTE)
+        away = (-np.sort(-away, axis=1) if ranked else away)[:, order]
+        rivals = [
+            tuple(away[at])
+            for at in range(len(pair.candidates))
+            if at != own
+            and (possible is None or possible[at])
+            and (pair.ties is Ties.STRICT or pair.twin_group[at] != pair.twin_group[own])
+        ]
+        reached = possible is None or possible[own]
+        linked.append(bool(reached and all(tuple(away[own]) < rival for rival in rivals)))
+    return linked
+
+
+@settings(derandomize=True, max_examples=40, deadline=None)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from(list(Ties)),
+    st.permutations(range(3)),
+    st.integers(1, 3),
+    st.booleans(),
+)
+def test_numbers_by_definition(seed, ties, order, length, ranked):
+    random = np.random.default_rng(seed)
+    original = random.integers(0, 4, size=(12, 3)).astype(float)
+    masked = original + random.integers(-1, 2, size=original.shape)
+    pair = make_pair(original, masked, ties=ties, standardisation=NONE)
+    order = np.array(order[:length])
+    assert linked_in_order(pair, order, ranked=ranked).tolist() == by_definition(pair, order, ranked=ranked)
+
+
+@pytest.mark.parametrize("aware", [False, True])
+@pytest.mark.parametrize("seed", range(6))
+def test_categories_by_definition(seed, aware):
+    files = mixed.frames(seed, 24, numeric=1)
+    asked = mixed.options(aware, ties=("strict", "share")[seed % 2])
+    pair = make_problem(*files, ProblemOptions(aggregator="weighted-mean", **asked)).pair
+    order = np.random.default_rng(seed).permutation(len(pair.attributes))
+    for length in range(1, order.size + 1):
+        assert linked_in_order(pair, order[:length]).tolist() == by_definition(pair, order[:length])
+
+
+def test_what_rounding_leaves_open_is_not_linked():
+    """Distances that are equal on paper: (0.1 + 0.2) - 0.3 is no reason to call a rival farther."""
+    original, masked = np.array([[0.3], [5.0], [9.0]]), np.array([[0.1 + 0.2 + 0.3], [0.0], [9.0]])
+    pair = make_pair(original, masked, standardisation=NONE)
+    assert linked_in_order(pair, np.array([0])).tolist() == [False, False, True]
+
+
+def test_the_best_order_is_found_among_few():
+    """The first tells halves apart, the second who is who in them; the third says nothing."""
+    names = np.arange(20)
+    original = np.column_stack([names // 10, names % 10, np.roll(names, 3)]).astype(float)
+    masked = original + np.column_stack(
+        [np.zeros(20), 0.1 * np.ones(20), np.random.default_rng(0).normal(size=20)]
+    )
+    order, weight = best_order(make_pair(original, masked, standardisation=NONE), lambda: False)
+    assert (set(order[:2]), weight) == ({0, 1}, 20.0)
+
+
+def test_nothing_is_counted_where_there_is_no_time_or_too_much_to_do(monkeypatch):
+    pair = make_pair(*np.random.default_rng(0).normal(size=(2, 20, 3)))
+    assert best_order(pair, lambda: True)[1] <= 0.0
+    monkeypatch.setattr(orders, "_MOST_PAIRS", 1_000)
+    assert best_order(pair, lambda: False) == ((), 0.0)
+
+
+# ---------------------------------------------------------------- beside a bound
+
+
+def coded():
+    """Ages of which a code has taken the place, beside an attribute that nothing was done to."""
+    original = pd.DataFrame({"x": [0.0, 0, 1, 2, 3, 4], "y": [10.0, 11, 12, 13, 14, 15]})
+    return original, original.assign(y=[10.0, 11, *[99999999.0] * 4])
+
+
+def far_apart():
+    """No codes: two clusters far from each other, whose values differ by little, beside mostly zeros."""
+    random = np.random.default_rng(0)
+    cluster = np.repeat([0.0, 1e6], 15)
+    original = pd.DataFrame({"x": np.tile([0.0, 0.0, 3.0], 10), "y": cluster + random.permutation(30)})
+    return original, original.assign(y=original["y"] + 0.3)
+
+
+@pytest.mark.parametrize(("family", "options"), WEIGHING)
+@pytest.mark.parametrize("files", [coded, far_apart])
+def test_no_bound_is_below_an_order(family, options, files):
+    original, masked = files()
+    result = fit(original, masked, aggregator=family, standardisation="pooled", **options)
+    pair = make_problem(original, masked, ProblemOptions(standardisation="pooled")).pair
+    _, weight = best_order(pair, lambda: False)
+    assert result.linked_upper_bound >= weight
+
+
+@pytest.mark.parametrize(("family", "options"), WEIGHING)
+def test_a_bound_that_ties_have_lowered_is_raised_and_said(family, options):
+    """Once 4 of 6 "optimal", verified, where y tells apart the two that are equal in x."""
+    result = fit(*coded(), aggregator=family, standardisation="pooled", **options)
+    assert (result.linked, result.linked_upper_bound, result.status) == (4, 6, "feasible")
+    (said,) = [note for note in result.details["notes"] if "comparing" in note]
+    assert said.startswith("6 are re-identified by comparing x and then y")
+    assert "that of distances is 4" in said
+
+
+def test_ranks_are_no_weights_of_attributes():
+    result = fit(*coded(), aggregator="owa", standardisation="pooled")
+    assert result.linked == result.linked_upper_bound
+    assert not any("comparing x" in note for note in result.details["notes"])
+
+
+@pytest.mark.parametrize("family", ["owa", "choquet"])
+def test_one_value_far_out_does_not_hide_what_ranks_say(family):
+    """The smaller of two differences says who is who; a code makes those of y a millionth of those of x."""
+    random = np.random.default_rng(3)
+    original = random.normal(size=(30, 2))
+    masked = original + np.where(np.arange(30)[:, None] % 2 == [0, 1], 0.0, random.normal(size=(30, 2)))
+    frames = [
+        pd.DataFrame(np.vstack([values, [0.0, 99999999.0]]), columns=["x", "y"])
+        for values in (original, masked)
+    ]
+    result = fit(*frames, aggregator=family, standardisation="pooled")
+    pair = make_problem(*frames, ProblemOptions(standardisation="pooled")).pair
+    assert result.linked_upper_bound >= best_order(pair, lambda: False, ranked=True)[1]
+    assert any("rank 2" in note for note in result.details["notes"])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_ordinary_files_are_bounded_by_distances(seed):
+    random = np.random.default_rng(seed)
+    original = pd.DataFrame(random.normal(size=(40, 3)), columns=list("abc"))
+    result = fit(original, original + 0.3 * random.normal(size=(40, 3)), aggregator="weighted-mean")
+    assert result.linked == result.linked_upper_bound
+    assert not any("comparing" in note for note in result.details["notes"])
