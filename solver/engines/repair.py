@@ -139,12 +139,15 @@ class WidestMargin:
         return self.rows[self._on]
 
     def multipliers(self) -> Multipliers:
-        """Multipliers of `rows`, of `cuts` and of the domain's rows at the last solution."""
+        """Multipliers of `rows`, of `cuts` and of the domain's rows at the last solution.
+
+        Those of rows that are switched off are zero, whatever rounding has left of them: a core must be one
+        of the blocks asked for.
+        """
         duals = self._program.duals()
         domain = duals[: self._program.domain_rows]
-        return Multipliers(
-            np.clip(duals[self._places], 0.0, None), np.clip(duals[self._cut_places], 0.0, None), domain
-        )
+        of_rows = np.where(self._on, np.clip(duals[self._places], 0.0, None), 0.0)
+        return Multipliers(of_rows, np.clip(duals[self._cut_places], 0.0, None), domain)
 
     def extend(self, theta: FloatArray) -> bool:
         """Add the tightest row of each block asked for that `theta` does not link; False if none is new."""

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from formulations.pair import Ties, make_pair
 from solver.engines.base import CoreProof
 from solver.engines.exact.branching import BranchAndCut, Worker
-from solver.engines.exact.cores import LinearCoreFinder
+from solver.engines.exact.cores import Answer, LinearCoreFinder
 from solver.engines.exact.covering import CoveringProgram
 from solver.engines.exact.hitting import HittingSearch
 from solver.engines.exact.hitting_set import HittingSet
@@ -321,3 +321,21 @@ def test_a_core_that_another_thread_is_first_to_find_does_not_end_the_search(cas
     monkeypatch.setattr(HittingSearch, "all_pairs", lambda *_: None)
     made = hitting_sets(make_pair(*files(0, 7, 2)), case.make(2))
     assert made.record.proven
+
+
+def test_a_core_of_other_blocks_is_not_asked_for_again_and_again():
+    """Once a search never ended: the core that came had none of the blocks that were asked about."""
+    made = start(make_pair(*files(0, n=12)), BY_LABEL["weighted-mean"].make(3))
+    search = HittingSearch(made.system, made.record, made.evaluator, 0)
+    blocks, asked = made.system.open_blocks.size, []
+
+    class Astray:
+        at_once = 8
+
+        def ask(self, inside):
+            asked.append(inside.size)
+            return Answer(core=frozenset({blocks - 1}), proof=NO_PROOF)
+
+    inside = np.arange(blocks) < blocks - 1
+    search._collect(Astray(), np.zeros(blocks), inside)
+    assert len(asked) == 1

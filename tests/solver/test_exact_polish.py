@@ -164,6 +164,16 @@ def test_multipliers_with_few_digits_are_polished(label, monkeypatch):
     assert any(answer.core is not None for answer in answers)
 
 
+@linear
+def test_rows_that_are_switched_off_are_in_no_core(label, monkeypatch):
+    """HiGHS may leave them a multiplier that is rounding; a core of other blocks once came for ever."""
+    duals = GrowingProgram.duals
+    monkeypatch.setattr(GrowingProgram, "duals", lambda self: duals(self) + 1e-10)
+    finder = finder_of(whole_numbers(1, 30, 4), label)
+    answers = [assert_decided(finder, blocks) for blocks in questions(finder, 1)]
+    assert any(answer.core is not None for answer in answers)
+
+
 def test_multipliers_that_prove_nothing_make_no_core():
     """Neither of the program nor polished ones are believed."""
     random = np.random.default_rng(0)

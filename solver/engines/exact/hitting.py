@@ -239,7 +239,10 @@ class HittingSearch:
                 # Another thread may have told it since the point was made: it is missed all the same.
                 found += new or float(point[list(core)].sum()) < _MISSED
             # Another core, without the block of this one that the hitting set was nearest to taking.
-            inside[max(sorted(core), key=lambda block: (point[block], self._random.random()))] = False
+            left = [block for block in sorted(core) if inside[block]]
+            if not left:  # a core of other blocks says nothing about these, and would come again and again
+                break
+            inside[max(left, key=lambda block: (point[block], self._random.random()))] = False
         return found > 0
 
     def _shrunk(self, finder: CoreFinder, answer: Answer, point: FloatArray) -> tuple[Core, bool]:
