@@ -71,7 +71,7 @@ def answer(problem: Problem, run: Run, choices: EngineOptions, engine: str, comm
     }
     return FitResult(
         linked=evaluation.count,
-        linked_upper_bound=most_blocks(problem.pair.weight[~system.lost], record.bound),
+        linked_upper_bound=most_blocks(_in_reach(problem, run), record.bound),
         status=outcome.status.value,
         limit=None if outcome.limit is None else outcome.limit.value,
         parameters=aggregator.decode(record.theta),
@@ -79,6 +79,13 @@ def answer(problem: Problem, run: Run, choices: EngineOptions, engine: str, comm
         table=records_table(problem.labels, evaluation),
         details=details,
     )
+
+
+def _in_reach(problem: Problem, run: Run) -> FloatArray:
+    """Weights of the blocks that a bound counts: not those lost, unless it was raised beyond the others."""
+    weight, lost = problem.pair.weight, run.system.lost
+    raised = run.record.bound > weight[~lost].sum() + 1e-9
+    return np.asarray(weight[problem.pair.reachable if raised else ~lost])
 
 
 def _comparison(problem: Problem, run: Run) -> dict[str, Any]:

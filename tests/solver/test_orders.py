@@ -135,10 +135,23 @@ def test_a_bound_that_ties_have_lowered_is_raised_and_said(family, options):
     assert "that of distances is 4" in said
 
 
+def test_a_record_that_a_tie_has_lost_counts_again():
+    """Nearly half way between two candidates: a tie beside values a million times as far apart."""
+    original = pd.DataFrame({"x": [0.4999, 1.0, 1e6, 2e6, 3e6, 4e6]})
+    masked = original.assign(x=[0.0, *original["x"][1:]])
+    result = fit(original, masked, aggregator="weighted-mean", standardisation="none")
+    assert result.details["lost"] == 1
+    assert (result.linked, result.linked_upper_bound, result.status) == (5, 6, "feasible")
+
+
 def test_ranks_are_no_weights_of_attributes():
+    """The smaller distance first, which is zero, and then the larger: all six are alone with theirs."""
     result = fit(*coded(), aggregator="owa", standardisation="pooled")
-    assert result.linked == result.linked_upper_bound
-    assert not any("comparing x" in note for note in result.details["notes"])
+    pair = make_problem(*coded(), ProblemOptions(standardisation="pooled")).pair
+    assert best_order(pair, lambda: False, ranked=True) == ((1, 0), 6.0)
+    assert (result.linked, result.linked_upper_bound) == (1, 6)
+    (said,) = [note for note in result.details["notes"] if "comparing" in note]
+    assert "comparing the attribute distance of rank 2 and then" in said
 
 
 @pytest.mark.parametrize("family", ["owa", "choquet"])
