@@ -38,7 +38,7 @@ def answer(problem: Problem, run: Run, choices: EngineOptions, engine: str, comm
         The command line to note.
     """
     evaluation = run.final  # before all else, which may depend on it
-    aggregator, system, record, outcome = problem.aggregator, run.system, run.record, run.outcome
+    aggregator, record, outcome = problem.aggregator, run.record, run.outcome
     seconds = record.clock.seconds
     expected = {}
     if problem.pair.ties is Ties.SHARE:
@@ -49,7 +49,7 @@ def answer(problem: Problem, run: Run, choices: EngineOptions, engine: str, comm
         "engine": engine,
         "backend": choices.backend if engine == "milp" else None,
         **expected,
-        "lost": int(system.lost.sum()),
+        "lost": int(run.out_of_reach.sum()),
         "tied": tied_partners(problem, evaluation),
         "margin": outcome.margin,
         "importance": aggregator.importance(record.theta),
@@ -71,7 +71,7 @@ def answer(problem: Problem, run: Run, choices: EngineOptions, engine: str, comm
     }
     return FitResult(
         linked=evaluation.count,
-        linked_upper_bound=most_blocks(_in_reach(problem, run), record.bound),
+        linked_upper_bound=most_blocks(problem.pair.weight[~run.out_of_reach], record.bound),
         status=outcome.status.value,
         limit=None if outcome.limit is None else outcome.limit.value,
         parameters=aggregator.decode(record.theta),
@@ -79,13 +79,6 @@ def answer(problem: Problem, run: Run, choices: EngineOptions, engine: str, comm
         table=records_table(problem.labels, evaluation),
         details=details,
     )
-
-
-def _in_reach(problem: Problem, run: Run) -> FloatArray:
-    """Weights of the blocks that a bound counts: not those lost, unless it was raised beyond the others."""
-    weight, lost = problem.pair.weight, run.system.lost
-    raised = run.record.bound > weight[~lost].sum() + 1e-9
-    return np.asarray(weight[problem.pair.reachable if raised else ~lost])
 
 
 def _comparison(problem: Problem, run: Run) -> dict[str, Any]:

@@ -15,11 +15,12 @@ _LOOK_AT_MEMORY = 0.02
 
 
 class Limit(StrEnum):
-    """Which limit ended a run or a solve."""
+    """Which limit ended a run or a solve; or that what counts as a tie keeps bound and attack apart."""
 
     TIME = "time"
     MEMORY = "memory"
     USER = "user"
+    TIES = "ties"
 
 
 class Clock:

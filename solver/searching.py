@@ -21,14 +21,14 @@ from formulations.distances import Differences
 from formulations.forms import DistanceForm
 from formulations.lost import lost_blocks
 from formulations.pair import LinkagePair
-from solver.clock import Clock
+from solver.clock import Clock, Limit
 from solver.engines.attacks import attack
 from solver.engines.base import Engine, EngineOptions, Record, Reporter
 from solver.engines.growing import GrowingRows, GrowingRun
 from solver.errors import UsageError
 from solver.linkage.baselines import baseline_forms, own_attacks
 from solver.linkage.evaluator import Evaluation, Evaluator
-from solver.linkage.orders import best_order
+from solver.linkage.orders import best_order, linked_in_order
 from solver.problem import Problem
 from solver.results import plain
 from solver.within_limits import Run, in_time, memory_errors, out_of_time
@@ -72,9 +72,9 @@ _MOMENT = 0.5
 """Seconds that comparing records may take whatever the time limit: small files are compared whole by then."""
 
 _BEYOND_TIES = (
-    "{:.6g} are re-identified by comparing {}, each only where those before it tie, so the bound is no "
-    "lower; that of distances is {:.6g}, as weights so far apart make differences that count as ties: take "
-    "codes such as 99999999 out of the columns, or give the fine ones in coarser units"
+    "{:.6g} are re-identified by comparing {}, so the bound is no lower; that of distances is {:.6g}, as "
+    "differences that are so small beside others count as ties: take codes such as 99999999 out of the "
+    "columns, or give the fine ones in coarser units"
 )
 
 _UNSEEN = (
@@ -198,21 +198,25 @@ class _Work:
         """
         aggregator, pair = self._problem.aggregator, self._problem.pair
         kind = Differences.SQUARED if aggregator.semidefinite else aggregator.differences
-        names = {False: [shown_name(name) for name in pair.attributes]}
-        names[True] = [f"the attribute distance of rank {k + 1}" for k in range(len(pair.attributes))]
         for ranked, simplest in ((False, WeightedMean), (True, OrderedWeightedAverage)):
             relative = simplest(pair.attributes, kind)
             if type(aggregator) is not simplest and aggregator.lift_from(relative) is None:
                 continue
             order, linked = best_order(pair, lambda: self._clock.expired, ranked=ranked)
             if linked > self.run.record.bound + 1e-9:
-                said = " and then ".join(names[ranked][k] for k in order)
-                self._raise(linked, _BEYOND_TIES.format(linked, said, self.run.record.bound))
+                self._raise(linked, order, ranked=ranked)
 
-    def _raise(self, bound: float, note: str) -> None:
-        run = self.run
-        run.outcome = replace(run.outcome, notes=(*run.outcome.notes, note))
+    def _raise(self, bound: float, order: tuple[int, ...], *, ranked: bool) -> None:
+        run, pair = self.run, self._problem.pair
+        ranks = [f"the attribute distance of rank {k + 1}" for k in range(len(pair.attributes))]
+        names = ranks if ranked else [shown_name(name) for name in pair.attributes]
+        said = " and then ".join(names[k] for k in order)
+        alone = f"{said} alone" if len(order) == 1 else f"{said}, each only where those before it tie"
+        note = _BEYOND_TIES.format(bound, alone, run.record.bound)
+        limit = run.outcome.limit or Limit.TIES
+        run.outcome = replace(run.outcome, limit=limit, notes=(*run.outcome.notes, note))
         run.record.bound = bound
+        run.in_order = linked_in_order(pair, np.array(order), ranked=ranked)
 
     def _estimate(self) -> None:
         """Say how long a look at all records takes, and leave time for one when the search is over."""

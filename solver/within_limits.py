@@ -13,11 +13,16 @@ from functools import cached_property
 from types import FrameType
 from typing import Any, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from formulations.block_system import BlockSystem
 from solver.backends.base import Status
 from solver.clock import Clock, Limit, resident_megabytes
 from solver.engines.base import EngineResult, Record
 from solver.linkage.evaluator import Evaluation, Evaluator
+
+BoolArray = NDArray[np.bool_]
 
 _MOMENT = 0.3
 """Seconds for a last look after Ctrl-C, or when memory has run out."""
@@ -52,6 +57,8 @@ class Run:
         Seconds by phase.
     baselines : dict
         Weight linked by each distance that needs no learning; None where there was no time to count it.
+    in_order : ndarray of bool, shape (blocks,), or None
+        Blocks linked by the order of attributes or ranks that has raised the bound.
     """
 
     record: Record
@@ -60,6 +67,13 @@ class Run:
     outcome: EngineResult
     phases: dict[str, float] = field(default_factory=dict)
     baselines: dict[str, float | None] = field(default_factory=dict)
+    in_order: BoolArray | None = None
+
+    @property
+    def out_of_reach(self) -> BoolArray:
+        """Blocks that one rival alone keeps from being linked, but for those that an order links."""
+        lost = self.system.lost
+        return lost if self.in_order is None else lost & ~self.in_order
 
     @cached_property
     def final(self) -> Evaluation:

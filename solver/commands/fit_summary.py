@@ -15,6 +15,7 @@ from solver.risk.making import AGGREGATORS, family_title
 _REASONS = {
     "time": "the time limit came first; a longer --time-limit or fewer attributes may narrow the interval",
     "user": "stopped before the end; a longer run narrows the interval",
+    "ties": "differences that count as ties keep the two apart; the note says which",
     "memory": "memory ran out first; a larger --memory-limit, fewer records or attributes may narrow it",
 }
 _NO_LIMIT = "the engine could not narrow the interval further"

@@ -70,10 +70,13 @@ def proved(verdict: Verdict, aligned: str) -> str:
     if setting.k_additive is not None:
         family = f"{setting.k_additive}-additive {family}"
     under = "proved under this assumption" if setting.recodings else "proved"
+    if verdict.ordered is not None:
+        family += " whose distances are told apart from ties"
     lines = [
         *_assumption(verdict),
         f"{under}: no {family} links more than {verdict.bound_count} of {verdict.records} records "
         f"({setting.direction}, ties {setting.ties}, records aligned {aligned}), by {_compared(setting)}",
+        *_beyond(verdict),
         f"{under}: the parameters of the fit link {verdict.linked}",
     ]
     if setting.share:
@@ -81,6 +84,18 @@ def proved(verdict: Verdict, aligned: str) -> str:
             f"{under}: expected links {float(verdict.linked_weight):.6g}, at most {float(verdict.bound):.6g}"
         )
     return "\n".join(lines)
+
+
+def _beyond(verdict: Verdict) -> list[str]:
+    """What the bound does not cover: an order of attributes or ranks that links more."""
+    ordered = verdict.ordered
+    if ordered is None:
+        return []
+    attack = ordered.described([quoted(name) for name in verdict.setting.attributes])
+    return [
+        f"not covered by this: {attack} links {ordered.count}, by differences that are so small beside "
+        "others that they count as ties"
+    ]
 
 
 def _assumption(verdict: Verdict) -> list[str]:

@@ -24,6 +24,7 @@ from solver.linkage.kernels import Tables
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
+Order = tuple[int, ...]
 
 _MOST_PAIRS = 500_000_000
 """Pairs of records that all orders together may look at: a second or two."""
@@ -125,10 +126,8 @@ def linked_in_order(pair: LinkagePair, order: IndexArray, *, ranked: bool = Fals
     return linked
 
 
-def best_order(
-    pair: LinkagePair, stop: Callable[[], bool], *, ranked: bool = False
-) -> tuple[tuple[int, ...], float]:
-    """An order of attributes that links much: from each attribute on, whichever adds most comes next.
+def best_order(pair: LinkagePair, stop: Callable[[], bool], *, ranked: bool = False) -> tuple[Order, float]:
+    """The order that links most, of those that grow from each attribute by whichever adds most.
 
     Parameters
     ----------
@@ -146,24 +145,24 @@ def best_order(
         Of the blocks that it links.
     """
     attributes = range(len(pair.attributes))
-    left = _MOST_PAIRS // max(1, pair.blocks * len(pair.candidates))
-    known: dict[tuple[int, ...], float] = {(): 0.0}
+    most = _MOST_PAIRS // max(1, pair.blocks * len(pair.candidates))
+    known: dict[Order, float] = {(): 0.0}
 
-    def weigh(order: tuple[int, ...]) -> float:
-        if order not in known and len(known) <= left and not stop():
+    def weigh(order: Order) -> float:
+        if order not in known and not stop():
             linked = linked_in_order(pair, np.array(order, dtype=np.intp), ranked=ranked)
             known[order] = float(pair.weight[linked].sum())
         return known.get(order, -1.0)
 
-    if left < len(pair.attributes):
-        return (), 0.0
-    for first in sorted(attributes, key=lambda k: -weigh((k,))):
-        order: tuple[int, ...] = (first,)
-        while True:
-            longer = [(*order, k) for k in attributes if k not in order]
-            best = max(longer, key=weigh, default=order)
-            if weigh(best) <= weigh(order):
-                break
-            order = best
-    best = max(known, key=lambda order: known[order])
-    return best, known[best]
+    fronts: list[Order] = [(k,) for k in attributes] if len(attributes) <= most else []
+    for front in fronts:
+        weigh(front)
+    while fronts:
+        longer = [[(*front, k) for k in attributes if k not in front] for front in fronts]
+        wanted = sum(map(len, longer))
+        if not wanted or len(known) - 1 + wanted > most:
+            break
+        best = [max(orders, key=weigh) for orders in longer]
+        fronts = [order for order in best if weigh(order) > weigh(order[:-1])]
+    order = max(known, key=lambda order: known[order])
+    return order, known[order]

@@ -44,7 +44,7 @@ def state(status: str, limit: str | None) -> str:
         return "proven"
     if status == "interrupted" or limit == "user":
         return "stopped"
-    return {"time": "time limit", "memory": "memory limit"}.get(limit or "", "open")
+    return {"time": "time limit", "memory": "memory limit", "ties": "ties"}.get(limit or "", "open")
 
 
 def headline(result: Fields) -> Headline:
@@ -71,6 +71,11 @@ def _proof(result: Fields, proven: bool) -> tuple[str, str]:
         return "Interval", f"The time limit{after} was reached before the two numbers met. {_BETWEEN}"
     if limit == "memory":
         return "Interval", f"The memory limit was reached before the two numbers met. {_BETWEEN}"
+    if limit == "ties":
+        return (
+            "Interval",
+            f"Differences that count as ties keep the two numbers apart; see the note. {_BETWEEN}",
+        )
     return "Interval", f"The engine stopped before the two numbers met. {_BETWEEN}"
 
 

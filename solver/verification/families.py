@@ -54,6 +54,11 @@ class Family(ABC):
     def dimension(self) -> int:
         """Number of parameters."""
 
+    @property
+    def orders(self) -> tuple[bool, ...]:
+        """Limits of this family: False where it has the weighted means, True where it has those of ranks."""
+        return (False,)
+
     @abstractmethod
     def features(self, c: Sequence[int]) -> Row:
         """Features of attribute distances."""
@@ -104,6 +109,11 @@ class WeightedMean(Family):
 class OrderedWeightedAverage(WeightedMean):
     """``sum_r w_r c_(r)``, the largest first."""
 
+    @property
+    def orders(self) -> tuple[bool, ...]:
+        """Itself is of ranks."""
+        return (True,)
+
     def features(self, c: Sequence[int]) -> Row:
         """The attribute distances in descending order."""
         return sorted(c, reverse=True)
@@ -126,6 +136,11 @@ class TwoAdditive(WeightedMean):
         """Attributes, and twice the number of their pairs."""
         return self.attributes**2
 
+    @property
+    def orders(self) -> tuple[bool, ...]:
+        """Both where there are two attributes: any measure on them is 2-additive."""
+        return (False, True) if self.attributes <= 2 else (False,)
+
     def features(self, c: Sequence[int]) -> Row:
         """Attribute distances, minima of pairs, maxima of pairs."""
         pairs = list(combinations(c, 2))
@@ -141,6 +156,11 @@ class Choquet(Family):
     def dimension(self) -> int:
         """One value per non-empty subset."""
         return int(2**self.attributes) - 1
+
+    @property
+    def orders(self) -> tuple[bool, ...]:
+        """Both: their measures are the additive and the symmetric ones."""
+        return (False, True)
 
     def features(self, c: Sequence[int]) -> Row:
         """``c_s(i) - c_s(i-1)`` at the set of attributes that are at least ``c_s(i)``."""
@@ -179,6 +199,11 @@ class KAdditive(Family):
     def dimension(self) -> int:
         """Subsets of one to k attributes."""
         return len(self.subsets)
+
+    @property
+    def orders(self) -> tuple[bool, ...]:
+        """Both where k is no restriction."""
+        return (False, True) if len(self.subsets[-1]) == self.attributes else (False,)
 
     def features(self, c: Sequence[int]) -> Row:
         """The smallest attribute distance of each subset."""

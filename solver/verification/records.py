@@ -160,7 +160,7 @@ class Records:
     def rounded_ties(self, block: int, *, squares: bool) -> FloatArray:
         """The same ties in double precision, shape (attributes,)."""
         own = np.array([self.partner[block]])
-        wide = np.abs(self._rounded_differences(block, own)[0]) + self.widths[block]
+        wide = np.abs(self.rounded_differences(block, own)[0]) + self.widths[block]
         if squares or self.differences == "squared":
             wide = wide * wide + self.grains * self.grains
         else:
@@ -169,12 +169,13 @@ class Records:
 
     def rounded_distances(self, block: int, candidates: IndexArray) -> FloatArray:
         """Attribute distances of possible candidates in double precision, shape (candidates, attributes)."""
-        difference = self._rounded_differences(block, candidates)
+        difference = self.rounded_differences(block, candidates)
         if self.differences == "squared":
             return np.asarray(difference * difference)
         return np.asarray(np.abs(difference) if self.differences == "absolute" else difference)
 
-    def _rounded_differences(self, block: int, candidates: IndexArray) -> FloatArray:
+    def rounded_differences(self, block: int, candidates: IndexArray) -> FloatArray:
+        """Differences of values, and distances of categories, shape (candidates, attributes)."""
         difference = self.queries[block] - self.candidates[candidates]
         for k, table in self.tables.items():
             columns = self.candidates[candidates, k].astype(np.intp)

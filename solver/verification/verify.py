@@ -16,6 +16,7 @@ from solver.verification.cores import Rows, check_core, check_lost
 from solver.verification.families import family_of
 from solver.verification.fields import Fields, whole
 from solver.verification.hitting import Tree, check_inequalities
+from solver.verification.orders import Ordered, best_order
 from solver.verification.parameters import read_parameters
 from solver.verification.records import Records, make_records
 from solver.verification.rejection import demand
@@ -51,6 +52,9 @@ class Verdict:
         No parameters link blocks of a larger weight.
     bound_count : int
         And therefore no more blocks than this.
+    ordered : Ordered or None
+        What comparing attributes one after another links, where that is more than the bound, which is about
+        distances that are told apart from ties.
     method : str
         ``lost``, ``hitting-set`` or ``simplex-tree``.
     lost, cores, leaves : int
@@ -68,6 +72,7 @@ class Verdict:
     linked_weight: Fraction
     bound: Fraction
     bound_count: int
+    ordered: Ordered | None
     method: str
     lost: int
     cores: int
@@ -136,6 +141,7 @@ def verify(
         sum(linked) <= count and weight <= bound.weight,
         f"{fields.where}, bound: the parameters link {sum(linked)}, more than the {count} it allows",
     )
+    ordered = best_order(rows)
     everyone = np.arange(len(records.candidates))
     return Verdict(
         setting=setting,
@@ -144,6 +150,7 @@ def verify(
         linked_weight=weight,
         bound=bound.weight,
         bound_count=count,
+        ordered=ordered if ordered is not None and ordered.weight > bound.weight else None,
         method=method,
         lost=len(bound.lost),
         cores=bound.cores,
@@ -168,15 +175,23 @@ def demand_fit(fit: Mapping[str, Any], verdict: Verdict, name: str) -> None:
         verdict.bound_count <= count,
         f"{name}, linked_upper_bound: {count} is claimed, the certificate proves {verdict.bound_count}",
     )
+    if (ordered := verdict.ordered) is not None:
+        attack = ordered.described(verdict.setting.attributes)
+        demand(
+            ordered.count <= count,
+            f"{name}, linked_upper_bound: {count} is claimed, {attack} links {ordered.count}",
+        )
     lost = claim.whole("lost")
     demand(lost <= verdict.lost, f"{name}, lost: {lost} is claimed, the certificate proves {verdict.lost}")
     bound, reached = Fraction(count), Fraction(verdict.linked)
     if verdict.setting.share:
         key = "expected_links_upper_bound"
         bound, reached = Fraction(claim.real(key)), verdict.linked_weight
+        least = verdict.bound if ordered is None else ordered.weight
+        how = "the certificate proves" if ordered is None else "an order of attributes links"
         demand(
-            verdict.bound <= bound * (1 + ROUNDED),
-            f"{name}, {key}: {float(bound):g} is claimed, the certificate proves {float(verdict.bound):g}",
+            least <= bound * (1 + ROUNDED),
+            f"{name}, {key}: {float(bound):g} is claimed, {how} {float(least):g}",
         )
     proven = claim.text("status") == "optimal"
     demand(

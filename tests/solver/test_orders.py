@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from formulations.distances import Differences, Standardisation
 from formulations.pair import Ties, make_pair
 from solver import fit
+from solver.commands.fit_summary import summary
 from solver.linkage import orders
 from solver.linkage.orders import best_order, linked_in_order
 from solver.problem import ProblemOptions, make_problem
@@ -129,7 +130,13 @@ def test_no_bound_is_below_an_order(family, options, files):
 def test_a_bound_that_ties_have_lowered_is_raised_and_said(family, options):
     """Once 4 of 6 "optimal", verified, where y tells apart the two that are equal in x."""
     result = fit(*coded(), aggregator=family, standardisation="pooled", **options)
-    assert (result.linked, result.linked_upper_bound, result.status) == (4, 6, "feasible")
+    assert (result.linked, result.linked_upper_bound, result.status, result.limit) == (
+        4,
+        6,
+        "feasible",
+        "ties",
+    )
+    assert "not proven: differences that count as ties keep the two apart" in summary(result)
     (said,) = [note for note in result.details["notes"] if "comparing" in note]
     assert said.startswith("6 are re-identified by comparing x and then y")
     assert "that of distances is 4" in said
@@ -140,8 +147,10 @@ def test_a_record_that_a_tie_has_lost_counts_again():
     original = pd.DataFrame({"x": [0.4999, 1.0, 1e6, 2e6, 3e6, 4e6]})
     masked = original.assign(x=[0.0, *original["x"][1:]])
     result = fit(original, masked, aggregator="weighted-mean", standardisation="none")
-    assert result.details["lost"] == 1
     assert (result.linked, result.linked_upper_bound, result.status) == (5, 6, "feasible")
+    assert result.details["lost"] == 0
+    assert "6 are re-identified by comparing x alone" in summary(result)
+    assert "out of reach" not in summary(result)
 
 
 def test_ranks_are_no_weights_of_attributes():

@@ -274,6 +274,7 @@ REASONS = {
     ("feasible", "user"): ("stopped before the end", "stopped", "stopped by the user"),
     ("interrupted", "user"): ("stopped before the end", "stopped", "stopped by the user"),
     ("interrupted", None): ("stopped before the end", "stopped", "stopped by the user"),
+    ("feasible", "ties"): ("differences that count as ties", "ties", "count as ties"),
     ("feasible", None): ("could not narrow the interval further", "open", "engine stopped before"),
 }
 
