@@ -130,8 +130,10 @@ def compare(
 
 
 def _check_names(names: Sequence[str]) -> None:
-    """Refuse what is neither a backend nor the exact engine; the message of a near miss names the engine."""
-    for name in names:
+    """Refuse what is neither a backend nor the exact engine, or comes again; a near miss names the engine."""
+    for at, name in enumerate(names):
+        if name in names[:at]:
+            raise UsageError(f"the backend {name!r} is given twice; give it once")
         if name == EXACT:
             continue
         close = difflib.get_close_matches(name, [EXACT, *backend_names()], n=1, cutoff=0.5)

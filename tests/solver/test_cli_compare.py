@@ -267,6 +267,14 @@ def test_a_near_miss_of_its_name(capsys):
     refuse(capsys, "unknown backend 'exat': did you mean 'exact'?", "compare", *PAIR, "--backends", "exat")
 
 
+@pytest.mark.usefixtures("survey_folder")
+def test_a_backend_given_twice(capsys):
+    refuse(
+        capsys, "the backend 'highs' is given twice; give it once", "compare", *PAIR,
+        "--backends", "highs,exact,highs",
+    )  # fmt: skip
+
+
 # Disagreements, on rows made by hand
 
 

@@ -46,7 +46,7 @@ def test_the_record_is_the_owners_and_has_the_seed_that_is_not_printed(
         "--method",
         "noise percent=5 correlated",
         "--method",
-        "pram change=0.5 attributes=note",
+        "pram change=1 attributes=note",
     )
     code, out, _ = mask(capsys, *common, "--output", "m.csv", "--record", "owner.json")
     assert code == 0
@@ -68,7 +68,7 @@ def test_the_record_is_the_owners_and_has_the_seed_that_is_not_printed(
                 "parameters": {"percent": 5.0, "correlated": True},
                 "attributes": ["code", "age", "income"],
             },
-            {"method": "pram", "parameters": {"change": 0.5}, "attributes": ["note"]},
+            {"method": "pram", "parameters": {"change": 1.0}, "attributes": ["note"]},
         ],
         "masked": ["code", "age", "income", "note"],
         "unchanged": [],
