@@ -49,7 +49,7 @@ def check(report, count):
 
 
 def test_some_hundred_forgeries(tmp_path):
-    check(run(tmp_path, 1, 400), 400)
+    check(run(tmp_path, 1, 250), 250)
 
 
 @pytest.mark.slow
