@@ -34,6 +34,7 @@ _IMPORT = re.compile(
     re.MULTILINE,
 )
 _DIGITS = 16
+_VERSION = sys.implementation.cache_tag
 _OUR_ROOT = Path(__file__).resolve().parent.parent
 
 _kernels: list[Any] = []
@@ -164,11 +165,18 @@ def _named(match: re.Match[str]) -> list[str]:
 
 
 def mark(name: str) -> None:
-    """Note that everything called `name` has been compiled, from the sources as they are, on this machine."""
+    """Note that everything called `name` has been compiled, from the sources as they are, on this machine.
+
+    What was noted under that name for other sources is forgotten.
+    """
     path = _mark(name)
-    if path is not None:
-        with contextlib.suppress(OSError):
-            path.touch()
+    if path is None:
+        return
+    with contextlib.suppress(OSError):
+        path.touch()
+        for old in path.parent.glob(f"{name}.{_VERSION}.*.compiled"):
+            if old != path:
+                old.unlink(missing_ok=True)
 
 
 def is_marked(name: str) -> bool:
@@ -179,10 +187,22 @@ def is_marked(name: str) -> bool:
 
 def _mark(name: str) -> Path | None:
     """Where to note it: a file whose name holds a digest of all kernels and of what they run on."""
-    caches = [compiled._cache for compiled in _kernels if isinstance(compiled._cache, _Cache)]
-    if not caches:
+    try:
+        folder = Path(_CacheFiles(_mark).locator.get_cache_path())
+        parts = [*_digests_of_kernels(), numba.__version__, np.__version__, get_host_cpu_name(), sys.version]
+    except (RuntimeError, OSError):  # no folder to write to, or no source to read
         return None
-    parts = sorted({cache._impl.digest for cache in caches})
-    parts += [numba.__version__, np.__version__, get_host_cpu_name(), sys.version]
     digest = hashlib.sha256(" ".join(parts).encode()).hexdigest()[:_DIGITS]
-    return Path(min(cache.cache_path for cache in caches)) / f"{name}.{digest}.compiled"
+    return folder / f"{name}.{_VERSION}.{digest}.compiled"
+
+
+@functools.cache
+def _digests_of_kernels() -> tuple[str, ...]:
+    """Digests of all files of the project with kernels, of whatever modules have been imported so far."""
+    files = [path for package in sorted(OWN_PACKAGES) for path in sorted((_OUR_ROOT / package).rglob("*.py"))]
+    states = [(path, path.stat()) for path in files]
+    return tuple(
+        digest_of_sources(path)
+        for path, state in states
+        if f"{__name__}.{kernel.__name__}" in _read(path, state.st_mtime_ns, state.st_size)[1]
+    )

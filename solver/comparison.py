@@ -86,7 +86,7 @@ def compare(
     start : bool
         Give the heuristic attack as a start point to the exact engine and to the backends that take one.
     report : callable, optional
-        Told the name of each before it runs.
+        Told the name of each before it runs, and before all of them ``compile`` where code is compiled first.
     **problem_options
         Fields of `ProblemOptions`.
 
@@ -105,7 +105,7 @@ def compare(
     chosen = list(backends) if backends is not None else [EXACT, *available_backends()]
     _check_names(chosen)
     problem = make_problem(original, masked, ProblemOptions(**problem_options))
-    compile_once(problem.aggregator.name)
+    compile_once(problem.aggregator.name, None if report is None else lambda progress: report(progress.phase))
     contest = Contest(problem, settings, time_limit, start)
     rows = []
     for name in chosen:

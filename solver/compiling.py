@@ -7,13 +7,17 @@ with the types of arguments that runs call it with.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import MappingProxyType
 
 import numpy as np
+from numpy.typing import NDArray
 
 from formulations.aggregators import AGGREGATORS, Aggregator, make_aggregator
 from formulations.block_system import BlockSystem, block_system
 from formulations.compiled import is_marked, mark
+from formulations.distance_tables import nominal_table
 from formulations.lost import lost_blocks
 from formulations.pair import LinkagePair, make_pair
 from solver.clock import Clock
@@ -25,54 +29,76 @@ from solver.engines.exact.tree_kernels import undecided
 from solver.engines.growing import GrowingRows
 from solver.engines.scoring import nearest_rows
 from solver.linkage.evaluator import Evaluator
+from solver.linkage.orders import best_order
+
+FloatArray = NDArray[np.float64]
 
 PHASE = "compile"
 """What a reporter is told is being done."""
+
+CERTIFICATES, MASKING, LINKAGE = "certificates", "masking", "linkage"
+"""Parts of the program, beside fits of one family, which go by the name of that."""
 
 _BLOCKS, _ATTRIBUTES = 18, 3
 _ENOUGH = 60.0
 
 
-def compile_once(aggregator: str, report: Reporter | None = None) -> None:
-    """Compile what a fit of this family needs, unless that was done before on this machine.
+def compile_once(part: str, report: Reporter | None = None) -> None:
+    """Compile what a part of the program needs, unless that was done before on this machine.
 
     Parameters
     ----------
-    aggregator : str
+    part : str
+        The name of a family, for fits; `CERTIFICATES`, `MASKING` or `LINKAGE`.
     report : callable, optional
         Told when there is something to do.
     """
-    if is_marked(aggregator):
+    if is_marked(part):
         return
     if report is not None:
         report(EngineProgress(0.0, 0.0, 0.0, PHASE))
-    compile_family(aggregator)
-    mark(aggregator)
+    compile_part(part)
 
 
-def compile_families(say: Callable[[str], None]) -> None:
-    """Compile what fits need, family by family; `say` is told the name of each."""
-    for name in AGGREGATORS:
-        say(name)
-        compile_family(name)
-        mark(name)
+def compile_everything(say: Callable[[str], None]) -> None:
+    """Compile all that any run needs, part by part; `say` is told the name of each."""
+    for part in (*AGGREGATORS, *_OTHERS):
+        say(part)
+        compile_part(part)
 
 
-def compile_family(name: str) -> None:
-    """Call everything compiled that a fit of this family calls."""
-    pair = _small_pair()
-    aggregator = make_aggregator(name, pair.attributes)
+def compile_part(part: str) -> None:
+    """Call everything compiled that a part of the program calls, and note that it was done."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        _search(block_system(pair, aggregator))
-        _grow(pair, aggregator)
+        _OTHERS.get(part, partial(_family, part))()
+    mark(part)
 
 
-def _small_pair() -> LinkagePair:
-    """Records of which some exclude each other, so that every search has something to do."""
+def _family(name: str) -> None:
+    """What a fit of a family calls."""
+    pair = _small_pair()
+    aggregator = make_aggregator(name, pair.attributes)
+    _search(block_system(pair, aggregator))
+    _grow(pair, aggregator)
+    for some in (pair, _small_pair(categories=3)):
+        for ranked in (False, True):
+            best_order(some, lambda: False, ranked=ranked)
+
+
+def _small_pair(categories: int = 0) -> LinkagePair:
+    """Records of which some exclude each other, so that every search has something to do.
+
+    With categories, the last attribute is nominal.
+    """
     random = np.random.default_rng(1)
     original = random.normal(size=(_BLOCKS, _ATTRIBUTES))
-    return make_pair(original, original + 1.5 * random.normal(size=original.shape))
+    masked = original + 1.5 * random.normal(size=original.shape)
+    if not categories:
+        return make_pair(original, masked)
+    original[:, -1], masked[:, -1] = random.integers(categories, size=(2, _BLOCKS))
+    numeric: list[FloatArray | None] = [None] * (_ATTRIBUTES - 1)
+    return make_pair(original, masked, tables=[*numeric, nominal_table(categories)])
 
 
 def _record(system: BlockSystem) -> Record:
@@ -105,3 +131,48 @@ def _grow(pair: LinkagePair, aggregator: Aggregator) -> None:
     rows = GrowingRows(pair, aggregator, clock, 0)
     rows.probe(Record(clock, aggregator.equal(), 0.0, float(pair.blocks)), np.inf)
     rows.system()
+
+
+def _certificates() -> None:
+    """What making a certificate and checking it call."""
+    from solver.certificate.simplex_search import TreeSearch
+    from solver.verification.simplex_kernels import replay
+    from solver.verification.simplex_tree import packed, unpacked
+
+    values = np.random.default_rng(1).integers(-9, 10, size=(_BLOCKS, _ATTRIBUTES), dtype=np.int64)
+    owner, weight = np.arange(_BLOCKS, dtype=np.int64), np.ones(_BLOCKS, dtype=np.int64)
+    codes = TreeSearch(values, owner, weight, _BLOCKS // 2).run(_BLOCKS)
+    replay(values, owner, weight, _BLOCKS // 2, unpacked(packed(codes), PHASE))
+
+
+def _masking() -> None:
+    """What methods of masking call."""
+    from datasets.masking.mdav_index import indexed_partition
+    from datasets.masking.optimal_microaggregation import optimal_partition
+    from datasets.masking.rank_swapping import swap_partners
+
+    random = np.random.default_rng(1)
+    points = random.normal(size=(100, _ATTRIBUTES))
+    indexed_partition(points, 3)
+    optimal_partition(points[:, 0], 3)
+    swap_partners(len(points), 5, random)
+
+
+def _linkage() -> None:
+    """What probabilistic record linkage calls."""
+    import pandas as pd
+
+    from datasets.schema import Schema
+    from solver.linkage.linker import LinkageTask
+    from solver.linkage.probabilistic.linker import Probabilistic
+
+    names = tuple("ABC")
+    first = pd.DataFrame(np.random.default_rng(1).integers(4, size=(_BLOCKS, 3)), columns=names)
+    second = first.mask(np.eye(_BLOCKS, 3, dtype=np.bool_), 1)
+    learned = Probabilistic().learn(LinkageTask(first, second, names, names, Schema.from_frame(first)))
+    learned.scores(np.arange(_BLOCKS))
+
+
+_OTHERS: Mapping[str, Callable[[], None]] = MappingProxyType(
+    {CERTIFICATES: _certificates, MASKING: _masking, LINKAGE: _linkage}
+)

@@ -18,6 +18,7 @@ from solver.compiling import compile_once
 from solver.errors import INPUT_ERRORS, UsageError
 from solver.family_results import Family, FitResults
 from solver.problem import Problem, ProblemOptions, make_problem, with_aggregator
+from solver.searching import Start
 from solver.single_fit import FitRequest, Fitted, fit_one
 from solver.within_limits import interruptible
 
@@ -27,6 +28,13 @@ ALL = "all"
 """What stands for all families."""
 
 _STOPPED = "stopped before its search began"
+_NO_TIME = "no time was left for it; a longer --time-limit would search it too"
+
+_LONGER = 1.3
+"""How much longer than any family before it one more may take to come to its end."""
+
+_SPARE = 0.5
+"""Seconds of the promise, a tenth and a second beyond the limit, that no further family may use."""
 
 
 def several(aggregator: str | Sequence[str]) -> tuple[str, ...] | None:
@@ -120,7 +128,8 @@ class _Families:
     def __init__(self, first: Problem, request: FitRequest) -> None:
         self._first, self._request = first, request
         self.clock = request.clock()
-        self._found: list[tuple[Aggregator, FloatArray]] = []
+        self._found: list[tuple[Aggregator, Start]] = []
+        self._beyond = 0.0
 
     def run(self, problems: dict[str, Problem | Exception]) -> list[Family]:
         """Search each family that can take the problem."""
@@ -130,23 +139,38 @@ class _Families:
             if isinstance(problem, Exception):
                 rows.append(Family(name, None, str(problem)))
                 continue
-            rows.append(Family(name, None, _STOPPED) if self.clock.stopped else self._one(problem, left))
+            why_not = _STOPPED if self.clock.stopped else _NO_TIME if self._late() else None
+            rows.append(self._one(problem, left) if why_not is None else Family(name, None, why_not))
             left -= 1
         return rows
 
+    def _late(self) -> bool:
+        """Whether one more family would break the promise of the time limit."""
+        limit = self.clock.time_limit
+        if limit is None:
+            return False
+        return self.clock.seconds + _LONGER * self._beyond > 1.0 + 1.1 * limit - _SPARE
+
     def _one(self, problem: Problem, left: int) -> Family:
-        """Search one family within its share of what remains for `left` of them."""
+        """Search one family within its share of what remains for `left` of them.
+
+        A search comes to its end a moment after its time, and of large files that moment is long: what it
+        took for one family is set aside for each of the others.
+        """
         remaining = self.clock.remaining
-        share = None if remaining is None else max(remaining / left, 1e-9)
+        share = None if remaining is None else max(remaining / left - self._beyond, 1e-9)
         clock = Clock(share, self.clock.memory_limit)
-        lifts = [(problem.aggregator.lift_from(other), theta) for other, theta in self._found]
-        starts = [lift(theta) for lift, theta in lifts if lift is not None]
+        lifts = [(problem.aggregator.lift_from(other), start) for other, start in self._found]
+        starts = [Start(lift(start.theta), start.linked) for lift, start in lifts if lift is not None]
         name = problem.aggregator.name
         try:
             fitted: Fitted = fit_one(problem, self._request, clock, starts)
         except INPUT_ERRORS as error:  # such as a model that is too large for this family
             return Family(name, None, str(error))
-        self._found.append((problem.aggregator, fitted.run.record.theta))
+        if share is not None:
+            self._beyond = max(self._beyond, clock.seconds - share)
+        run = fitted.run
+        self._found.append((problem.aggregator, Start(run.record.theta, run.final.linked)))
         return Family(name, fitted.result)
 
     def details(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,12 +28,13 @@ from solver.engines.growing import GrowingRows, GrowingRun
 from solver.errors import UsageError
 from solver.linkage.baselines import baseline_forms, own_attacks
 from solver.linkage.evaluator import Evaluation, Evaluator
-from solver.linkage.orders import best_order, linked_in_order
+from solver.linkage.orders import Ordered, best_order
 from solver.problem import Problem
 from solver.results import plain
 from solver.within_limits import Run, in_time, memory_errors, out_of_time
 
 FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
 
 LARGEST_SYSTEM = 40_000_000
 """Most pairs of a block and a candidate for a big-C model that leaves dominated rows out."""
@@ -77,10 +78,34 @@ _BEYOND_TIES = (
     "columns, or give the fine ones in coarser units"
 )
 
+_ORDERS_UNCOUNTED = (
+    "there was no time to count what comparing attributes one after another links, or ranks: the bound is "
+    "that of distances that are told apart from ties"
+)
+
+_ORDERS_SHARE, _ORDERS_MOST = 0.1, 10.0
+"""Share of the time limit, and most seconds, that counting orders of attributes and ranks may take."""
+
 _UNSEEN = (
     "the {} limit came before all records were compared: the bound takes those that were not for "
     "re-identified"
 )
+
+
+@dataclass(frozen=True)
+class Start:
+    """Parameters that another family has found.
+
+    Attributes
+    ----------
+    theta : ndarray of float64, shape (dimension,)
+        As this family has them.
+    linked : ndarray of bool, shape (blocks,)
+        Which blocks they linked there, so that these can be counted first.
+    """
+
+    theta: FloatArray
+    linked: BoolArray
 
 
 def search(
@@ -89,7 +114,7 @@ def search(
     clock: Clock,
     choices: EngineOptions,
     report: Reporter | None,
-    starts: Sequence[FloatArray] = (),
+    starts: Sequence[Start] = (),
 ) -> Run:
     """Attack and bound the worst case of a problem until they meet or the clock has run out.
 
@@ -102,7 +127,7 @@ def search(
     choices : EngineOptions
     report : callable, optional
         Told every progress.
-    starts : sequence of ndarray of float64, shape (dimension,)
+    starts : sequence of Start
         Parameters known from elsewhere: the answer links no fewer than each of them that there is time for.
 
     Returns
@@ -122,9 +147,11 @@ class _Work:
         clock: Clock,
         choices: EngineOptions,
         report: Reporter | None,
-        starts: Sequence[FloatArray],
+        starts: Sequence[Start],
     ) -> None:
         self._starts = starts
+        self._orders: list[Ordered] = []
+        self._orders_counted = False
         self._problem, self._runner, self._clock, self._choices = problem, runner, clock, choices
         pair, aggregator = problem.pair, problem.aggregator
         nothing = np.empty(0, dtype=np.intp)
@@ -143,16 +170,18 @@ class _Work:
         run, clock = self.run, self._clock
         run.record.note()
         with memory_errors(clock):
+            self._count_starts()
             self._estimate()
             self._count_known()
             self._lose()
             self._count_others()
+            self._count_orders()
             run.phases["baselines"] = clock.seconds
             if self._runner.name == "exact" and self._must_grow():
                 self._grow()
             else:
                 self._solve()
-            self._count_orders()
+        self._beside_orders(run)
         run.outcome = out_of_time(run.record, run.outcome)
 
     def so_far(self) -> Run:
@@ -160,7 +189,16 @@ class _Work:
         run, record = self.run, self.run.record.frozen()
         if record.linked > record.bound + 1e-9:  # a big-C bound that the attack refutes, by its margin
             record.bound = run.system.total_weight - run.system.lost_weight
-        return replace(run, record=record, outcome=out_of_time(record, run.outcome), phases=dict(run.phases))
+        known = self._beside_orders(replace(run, record=record, phases=dict(run.phases)))
+        return replace(known, outcome=out_of_time(record, known.outcome))
+
+    def _count_starts(self) -> None:
+        """Count what starts link, at the blocks that they linked before: of large files, a small part."""
+        run, aggregator = self.run, self._problem.aggregator
+        for start in self._starts:
+            theta, blocks = aggregator.exact(start.theta), np.flatnonzero(start.linked)
+            evaluation = run.evaluator.recount(aggregator.form(theta), blocks)
+            run.record.improve(theta, evaluation.linked_weight)
 
     def _count_known(self) -> None:
         """First attacks: baselines that belong to the family, and parameters known from elsewhere."""
@@ -170,7 +208,7 @@ class _Work:
             evaluation = self._count_baseline(name, aggregator.form(theta), run.evaluator)
             run.record.improve(theta, evaluation.linked_weight)
         equal = () if "euclid" in own else (aggregator.equal(),)
-        for theta in (*equal, *self._starts):
+        for theta in (*equal, *(start.theta for start in self._starts)):
             run.record.improve(theta, run.evaluator.weight(aggregator.form(theta)))
 
     def _count_others(self) -> None:
@@ -191,32 +229,42 @@ class _Work:
         return evaluation
 
     def _count_orders(self) -> None:
-        """Raise the bound where comparing attributes one after another links more, and say so.
+        """Count what comparing attributes one after another links, before the search takes the time for it.
 
         Every family that contains the weighted means comes as near to that as a double allows, and one that
         contains the OWA to comparing ranks.
         """
         aggregator, pair = self._problem.aggregator, self._problem.pair
         kind = Differences.SQUARED if aggregator.semidefinite else aggregator.differences
+        until = max(_MOMENT, self._clock.share(_ORDERS_SHARE, _ORDERS_MOST))
+
+        def late() -> bool:
+            return self._clock.stopped or self._clock.seconds >= until
+
         for ranked, simplest in ((False, WeightedMean), (True, OrderedWeightedAverage)):
             relative = simplest(pair.attributes, kind)
-            if type(aggregator) is not simplest and aggregator.lift_from(relative) is None:
-                continue
-            order, linked = best_order(pair, lambda: self._clock.expired, ranked=ranked)
-            if linked > self.run.record.bound + 1e-9:
-                self._raise(linked, order, ranked=ranked)
+            if type(aggregator) is simplest or aggregator.lift_from(relative) is not None:
+                self._orders.append(best_order(pair, late, ranked=ranked))
+        self._orders_counted = not late()
 
-    def _raise(self, bound: float, order: tuple[int, ...], *, ranked: bool) -> None:
-        run, pair = self.run, self._problem.pair
-        ranks = [f"the attribute distance of rank {k + 1}" for k in range(len(pair.attributes))]
-        names = ranks if ranked else [shown_name(name) for name in pair.attributes]
-        said = " and then ".join(names[k] for k in order)
-        alone = f"{said} alone" if len(order) == 1 else f"{said}, each only where those before it tie"
-        note = _BEYOND_TIES.format(bound, alone, run.record.bound)
-        limit = run.outcome.limit or Limit.TIES
-        run.outcome = replace(run.outcome, limit=limit, notes=(*run.outcome.notes, note))
-        run.record.bound = bound
-        run.in_order = linked_in_order(pair, np.array(order), ranked=ranked)
+    def _beside_orders(self, run: Run) -> Run:
+        """Raise the bound where an order links more, and say so; or that there was no time to count them."""
+        notes, pair = list(run.outcome.notes), self._problem.pair
+        best = max(self._orders, key=lambda found: found.weight, default=None)
+        if best is not None and best.weight > run.record.bound + 1e-9:
+            ranks = [f"the attribute distance of rank {k + 1}" for k in range(len(pair.attributes))]
+            names = ranks if best.ranked else [shown_name(name) for name in pair.attributes]
+            said = " and then ".join(names[k] for k in best.order)
+            alone = (
+                f"{said} alone" if len(best.order) == 1 else f"{said}, each only where those before it tie"
+            )
+            notes.append(_BEYOND_TIES.format(best.weight, alone, run.record.bound))
+            run.record.bound, run.in_order = best.weight, best.linked
+            run.outcome = replace(run.outcome, limit=run.outcome.limit or Limit.TIES)
+        if not self._orders_counted and run.record.bound < pair.weight[pair.reachable].sum() - 1e-9:
+            notes.append(_ORDERS_UNCOUNTED)
+        run.outcome = replace(run.outcome, notes=tuple(notes))
+        return run
 
     def _estimate(self) -> None:
         """Say how long a look at all records takes, and leave time for one when the search is over."""

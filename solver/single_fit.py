@@ -13,12 +13,12 @@ from solver.answers import answer
 from solver.certificate.build import certify
 from solver.certificate.certifiable import CertificateError, why_not_certifiable
 from solver.clock import Clock, usable_megabytes
-from solver.compiling import compile_once
+from solver.compiling import CERTIFICATES, compile_once
 from solver.engines.base import Engine, EngineOptions, Proof, Reporter
 from solver.errors import UsageError
 from solver.problem import Problem
 from solver.results import FitResult
-from solver.searching import search
+from solver.searching import Start, search
 from solver.within_limits import Run, interruptible
 
 FloatArray = NDArray[np.float64]
@@ -135,7 +135,7 @@ class Fitted:
 
 
 def fit_one(
-    problem: Problem, request: FitRequest, clock: Clock | None = None, starts: Sequence[FloatArray] = ()
+    problem: Problem, request: FitRequest, clock: Clock | None = None, starts: Sequence[Start] = ()
 ) -> Fitted:
     """Search one family.
 
@@ -145,7 +145,7 @@ def fit_one(
     request : FitRequest
     clock : Clock, optional
         To run on instead of one with the limits of the request; what has to be compiled has been, then.
-    starts : sequence of ndarray, optional
+    starts : sequence of Start, optional
         Parameters that the result links no fewer records than.
 
     Raises
@@ -157,6 +157,8 @@ def fit_one(
         check_certifiable(problem.describe())
     if clock is None:
         compile_once(problem.aggregator.name, request.report)
+        if request.certificate:
+            compile_once(CERTIFICATES, request.report)
         clock = request.clock()
     with interruptible(clock):
         run = search(problem, request.engine, clock, request.options, request.report, starts)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from solver.certificate.refinement import finer_steps
 from solver.verification.cores import Core, Rows
 from solver.verification.families import Choquet, KAdditive, OrderedWeightedAverage, QuadraticForm
 
@@ -19,7 +20,10 @@ IndexArray = NDArray[np.intp]
 _BITS = (16, 32, 64, 128)
 """Sizes of the largest multiplier to try: small numbers make small certificates."""
 
+_REFINEMENTS = 3
+
 Entry = tuple[int, int, float]
+Step = tuple[int, int, int]
 Monotone = tuple[int, int, float]
 
 
@@ -52,7 +56,7 @@ def exact_core(
         steps = [(subset, k, _scaled(y / largest, bits) * unit) for subset, k, y in monotone]
         steps = [step for step in steps if step[2] > 0]
         row = rows.combined(whole)
-        total = best_total(rows, row, steps)
+        steps, total = _with_total(rows, row, steps, finest=bits == _BITS[-1])
         if rows.family.nowhere_positive(row, steps, total):
             content: dict[str, Any] = {"rows": [list(entry) for entry in whole]}
             if steps:
@@ -61,6 +65,39 @@ def exact_core(
                 content["total"] = total
             return content, frozenset(block for block, _, _ in whole)
     return None
+
+
+def _with_total(rows: Rows, row: list[int], steps: list[Step], *, finest: bool) -> tuple[list[Step], int]:
+    """The multipliers of inequalities, where that helps with finer ones besides, and that of the sum."""
+    family, total = rows.family, best_total(rows, row, steps)
+    if not finest or not isinstance(family, KAdditive):
+        return steps, total
+    for _ in range(_REFINEMENTS):
+        if family.nowhere_positive(row, steps, total):
+            break
+        finer = finer_steps(family, remaining(family, row, steps), monotone_steps(family))
+        steps = _added(steps, finer)
+        total = best_total(rows, row, steps)
+    return steps, total
+
+
+def _added(first: Sequence[Step], second: Sequence[Step]) -> list[Step]:
+    """Multipliers of the same inequalities, added up."""
+    sums: dict[tuple[int, int], int] = {}
+    for subset, k, y in (*first, *second):
+        sums[subset, k] = sums.get((subset, k), 0) + y
+    return [(subset, k, y) for (subset, k), y in sums.items()]
+
+
+def remaining(family: KAdditive, row: Sequence[int], steps: Sequence[Step]) -> list[int]:
+    """A row of Moebius coefficients with the multipliers of inequalities."""
+    rest = list(row)
+    for subset, attribute, y in steps:
+        whole, own = subset | (1 << attribute), 1 << attribute
+        for at, mask in enumerate(family.masks):
+            if mask & own and not mask & ~whole:
+                rest[at] += y
+    return rest
 
 
 def row_unit(rows: Rows) -> int:
@@ -75,7 +112,7 @@ def _scaled(share: float, bits: int) -> int:
     return ((numerator << bits) + denominator // 2) // denominator
 
 
-def best_total(rows: Rows, row: Sequence[int], steps: Sequence[tuple[int, int, int]]) -> int:
+def best_total(rows: Rows, row: Sequence[int], steps: Sequence[Step]) -> int:
     """The multiplier of the equation that Moebius coefficients sum to one, such that the bound is smallest.
 
     Only the Moebius form needs one. The bound is convex and piecewise linear in it, so the best is one of
@@ -84,12 +121,7 @@ def best_total(rows: Rows, row: Sequence[int], steps: Sequence[tuple[int, int, i
     family = rows.family
     if not isinstance(family, KAdditive):
         return 0
-    rest = list(row)
-    for subset, attribute, y in steps:
-        whole, own = subset | (1 << attribute), 1 << attribute
-        for at, mask in enumerate(family.masks):
-            if mask & own and not mask & ~whole:
-                rest[at] += y
+    rest = remaining(family, row, steps)
     limits = [family.limits(mask) for mask in family.masks]
 
     def bound(total: int) -> int:

@@ -21,11 +21,13 @@ from solver.commands.arguments import (
     time_limit,
     words,
 )
-from solver.commands.progress import progress_line
+from solver.commands.progress import Progress, progress_line
 from solver.commands.targets import check_targets
 from solver.commands.wording import heading, table
 from solver.comparison import DEFAULT_TIME_LIMIT, ComparisonResult, compare
+from solver.compiling import PHASE
 from solver.contest import EXACT, BackendRow
+from solver.engines.base import EngineProgress
 
 _COLUMNS = {
     "engine": "engine",
@@ -83,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
             time_limit=limit,
             options=settings,
             start=not arguments.no_start,
-            report=None if line is None else lambda name: line.show(_doing(name)),
+            report=None if line is None else lambda name: _say(line, name),
             **asdict(options),
         )
     try:
@@ -132,5 +134,9 @@ def _least_bound(rows: Sequence[BackendRow]) -> float:
     return min((bound for bound in bounds if bound is not None), default=math.inf)
 
 
-def _doing(name: str) -> str:
-    return f"solving with the engine {name}" if name == EXACT else f"solving on {name}"
+def _say(line: Progress, name: str) -> None:
+    """Say what comes next."""
+    if name == PHASE:
+        line.report(EngineProgress(0.0, 0.0, 0.0, PHASE))
+    else:
+        line.show(f"solving with the engine {name}" if name == EXACT else f"solving on {name}")

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 from solver.commands.progress import progress_line
-from solver.compiling import compile_families
+from solver.compiling import compile_everything
 
 
 def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
@@ -15,8 +15,8 @@ def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
     parser = subparsers.add_parser(
         "compile",
         help="compile ahead what the first run on a machine would compile",
-        description="Compile what fits need, of every aggregator, and keep it: once for every machine and "
-        "version. A fit does so by itself where it was not done, before its time limit begins.",
+        description="Compile all that any command needs, for every aggregator, and keep it: once for every "
+        "machine and version. A fit compiles by itself where it was not done, before its time limit begins.",
         epilog="example: compile",
     )
     parser.set_defaults(run=run)
@@ -27,6 +27,6 @@ def run(arguments: argparse.Namespace) -> int:
     del arguments
     began = time.perf_counter()
     with progress_line("compiling") as line:
-        compile_families(lambda name: None if line is None else line.show(f"compiling: {name}"))
+        compile_everything(lambda name: None if line is None else line.show(f"compiling: {name}"))
     print(f"compiled: {time.perf_counter() - began:.0f} s")
     return 0

@@ -115,14 +115,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _hand_over(arguments: argparse.Namespace, result: FitResult | FitResults, text: str) -> None:
-    """Write the files that were asked for, and print the answer."""
+    """Print the answer, and write the files that were asked for: of many records that takes seconds."""
     try:
-        _write(arguments, result)
-    finally:  # a full disk must not cost the answer of a long run
         print(text, end="")
         if arguments.json is None and arguments.report is None:
             print("keep it with --json FIT.json (for evaluate) or --report FIT.html (every record)")
-        sys.stdout.flush()  # now, whatever the certificate takes
+        sys.stdout.flush()  # now, whatever files and certificate take
+    finally:  # a reader that has gone away must not cost the files of a long run
+        _write(arguments, result)
 
 
 def _write(arguments: argparse.Namespace, result: FitResult | FitResults) -> None:

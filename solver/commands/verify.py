@@ -16,6 +16,7 @@ from datasets.table_pair import BY_ROW
 from solver.commands.arguments import add_files, names
 from solver.commands.progress import progress_line
 from solver.commands.verdict import coverage, proved, quoted
+from solver.compiling import CERTIFICATES, compile_once
 from solver.errors import UsageError
 from solver.problem import check_who_is_who
 from solver.verification.fields import read_object
@@ -53,7 +54,8 @@ def run(arguments: argparse.Namespace) -> int:
             "--aggregator and --certificate"
         )
     setting = fit_setting(fit, arguments.fit)
-    with progress_line("checking"):
+    with progress_line("checking") as line:
+        compile_once(CERTIFICATES, None if line is None else line.report)
         files = _files(arguments, setting)
         try:
             verdict = verify(fit, certificate, files, (arguments.fit, arguments.certificate))

@@ -97,9 +97,8 @@ class _BestCounts:
     def note(self, form: DistanceForm, evaluation: Evaluation) -> None:
         """Keep the count, and of all kept the best few; of those that are as good, the last."""
         key = _key(form)
-        before = self._kept.get(key, evaluation)
-        better = evaluation if evaluation.settled.sum() >= before.settled.sum() else before
-        kept = {**self._kept, key: better}
+        before = self._kept.get(key)
+        kept = {**self._kept, key: evaluation if before is None else _with(evaluation, before)}
         if len(kept) > _COUNTS_KEPT:
             worst = min(kept, key=lambda key: kept[key].linked_weight)
             del kept[worst]
@@ -152,6 +151,13 @@ class Evaluator:
         """Which blocks are linked and which were looked at; ranks, ties and distances are not complete."""
         return self._noted(form, COUNTING)
 
+    def recount(self, form: DistanceForm, blocks: IndexArray) -> Evaluation:
+        """`counted` of some blocks alone; all others are not `settled`."""
+        part = self._settle(form, COUNTING, self.pair.part(blocks), self._stop)
+        evaluation = _spread(part, blocks, self.pair.weight, settled=False)
+        self.best.note(form, evaluation)
+        return evaluation
+
     def nearest(self, form: DistanceForm) -> Evaluation:
         """The nearest rival of every block, and whether it is linked; ranks and ties are not complete."""
         return self._noted(form, NEAREST)
@@ -159,7 +165,7 @@ class Evaluator:
     def _noted(self, form: DistanceForm, purpose: int) -> Evaluation:
         evaluation = self._settle(form, purpose, self._asked, self._stop)
         if self._open is not None:
-            evaluation = _spread(evaluation, self._open, self.pair.weight)
+            evaluation = _spread(evaluation, self._open, self.pair.weight, settled=True)
         self.best.note(form, evaluation)
         return evaluation
 
@@ -174,10 +180,7 @@ class Evaluator:
         """
         evaluation = self._settle(form, RANKING, self.pair, stop)
         known = self.best.known(form)
-        if evaluation.settled.all() or known is None:
-            return evaluation
-        linked = np.where(evaluation.settled, evaluation.linked, known.linked)
-        return replace(evaluation, linked=linked, settled=evaluation.settled | known.settled)
+        return evaluation if known is None else _with(evaluation, known)
 
     def _by(self, pivot: int) -> tuple[FloatArray, IndexArray, IndexArray, IndexArray]:
         """Candidates sorted by an attribute, their twin groups, the place of each, and who is where."""
@@ -242,14 +245,21 @@ class Evaluator:
         return Evaluation(linked, rank, ties, distance, nearest, pair.weight, rival, settled=rank > 0)
 
 
-def _spread(part: Evaluation, blocks: IndexArray, weight: FloatArray) -> Evaluation:
-    """The evaluation of some blocks as one of all, `weight` being theirs: the others are lost."""
-    linked, settled = np.zeros(weight.size, dtype=np.bool_), np.ones(weight.size, dtype=np.bool_)
-    rank, ties, rival = np.full(weight.size, 2), np.zeros(weight.size, int), np.full(weight.size, -1)
+def _with(evaluation: Evaluation, known: Evaluation) -> Evaluation:
+    """An evaluation, and of blocks that it has not looked at whether they are linked by what was known."""
+    linked = np.where(evaluation.settled, evaluation.linked, known.linked)
+    return replace(evaluation, linked=linked, settled=evaluation.settled | known.settled)
+
+
+def _spread(part: Evaluation, blocks: IndexArray, weight: FloatArray, *, settled: bool) -> Evaluation:
+    """The evaluation of some blocks as one of all, `weight` being theirs: the others are lost or open."""
+    linked, looked_at = np.zeros(weight.size, dtype=np.bool_), np.full(weight.size, settled)
+    rank, ties = np.full(weight.size, 2 if settled else 0), np.zeros(weight.size, int)
+    rival = np.full(weight.size, -1)
     distance, nearest = np.full(weight.size, np.nan), np.full(weight.size, np.nan)
     for whole, own in (
         (linked, part.linked),
-        (settled, part.settled),
+        (looked_at, part.settled),
         (rank, part.rank),
         (ties, part.ties),
         (rival, part.rival),
@@ -257,7 +267,7 @@ def _spread(part: Evaluation, blocks: IndexArray, weight: FloatArray) -> Evaluat
         (nearest, part.nearest_other),
     ):
         whole[blocks] = own
-    return Evaluation(linked, rank, ties, distance, nearest, weight, rival, settled)
+    return Evaluation(linked, rank, ties, distance, nearest, weight, rival, looked_at)
 
 
 def _key(form: DistanceForm) -> bytes:

@@ -11,11 +11,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from formulations.compiled import kernel
+from formulations.distances import Differences
 from formulations.pair import LinkagePair, Ties
 from formulations.ties import TIE_TOLERANCE
 from solver.linkage.evaluator import as_arrays
@@ -26,10 +28,12 @@ IndexArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
 Order = tuple[int, ...]
 
-_MOST_PAIRS = 500_000_000
-"""Pairs of records that all orders together may look at: a second or two."""
-
 _BLOCKS_AT_ONCE = 256
+_PAIRS_AT_ONCE = 10_000_000
+"""So that whether to stop is asked again within a fraction of a second, however many candidates there are."""
+
+_ROUNDED = 2.0**-50
+"""Relative error, and more, of where a window of candidates begins and ends."""
 
 
 @kernel
@@ -68,9 +72,14 @@ def _links(
     label: IndexArray,
     tables: Tables,
     ranked: bool,
+    near: IndexArray,
+    window: IndexArray,
     linked: BoolArray,
 ) -> None:
-    """Write which blocks an order links; candidates with the partner's label are no rivals."""
+    """Write which blocks an order links; candidates with the partner's label are no rivals.
+
+    Each block's rivals are among those that `near` lists from the first to the second number of its window.
+    """
     mine, tied, other = np.empty((3, candidates.shape[1]))
     for block in range(queries.shape[0]):
         own, query = partner[block], queries[block]
@@ -78,7 +87,7 @@ def _links(
         tied[:] = (mine + rounding[block]) * (1.0 + TIE_TOLERANCE)
         if ranked:
             mine[:], tied[:] = -np.sort(-mine), -np.sort(-tied)
-        for at in range(candidates.shape[0]):
+        for at in near[window[block, 0] : window[block, 1]]:
             if not linked[block]:
                 break
             if label[at] == label[own] or not _away(query, candidates[at], tables, other):
@@ -88,7 +97,9 @@ def _links(
             linked[block] = _farther(order, mine, tied, other)
 
 
-def linked_in_order(pair: LinkagePair, order: IndexArray, *, ranked: bool = False) -> BoolArray:
+def linked_in_order(
+    pair: LinkagePair, order: IndexArray, *, ranked: bool = False, stop: Callable[[], bool] = lambda: False
+) -> BoolArray:
     """Which blocks are linked by comparing attributes in an order, each where all before it tie.
 
     Parameters
@@ -98,6 +109,8 @@ def linked_in_order(pair: LinkagePair, order: IndexArray, *, ranked: bool = Fals
         Some of the attributes, the one that decides first in front.
     ranked : bool
         Compare ranks instead: 0 is the largest attribute distance of each candidate.
+    stop : callable
+        Asked again and again whether to stop; blocks that were not looked at by then are not linked.
 
     Returns
     -------
@@ -106,63 +119,102 @@ def linked_in_order(pair: LinkagePair, order: IndexArray, *, ranked: bool = Fals
     linked = np.zeros(pair.blocks, dtype=bool)
     label = pair.twin_group if pair.ties is Ties.SHARE else np.arange(len(pair.candidates))
     tables, rounding = as_arrays(pair), pair.rounding
+    near, window = _windows(pair, int(order[0]), ranked)
+    together = max(1, min(_BLOCKS_AT_ONCE, _PAIRS_AT_ONCE // len(pair.candidates)))
 
     def task(first: int) -> None:
-        part = slice(first, first + _BLOCKS_AT_ONCE)
+        if stop():
+            return
+        part = slice(first, first + together)
         _links(
-            order,
-            pair.queries[part],
-            pair.candidates,
-            pair.partner[part],
-            rounding[part],
-            label,
-            tables,
-            ranked,
-            linked[part],
-        )
+            order, pair.queries[part], pair.candidates, pair.partner[part], rounding[part], label, tables,
+            ranked, near, window[part], linked[part],
+        )  # fmt: skip
 
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        list(pool.map(task, range(0, pair.blocks, _BLOCKS_AT_ONCE)))
+        list(pool.map(task, range(0, pair.blocks, together)))
     return linked
 
 
-def best_order(pair: LinkagePair, stop: Callable[[], bool], *, ranked: bool = False) -> tuple[Order, float]:
+def _windows(pair: LinkagePair, first: int, ranked: bool) -> tuple[IndexArray, IndexArray]:
+    """Candidates in an order, and the part of it that holds all that are not farther by what decides first.
+
+    Those are near by a numeric attribute that decides first, and by every one where the largest attribute
+    distance does. Otherwise the part is all of it.
+
+    Returns
+    -------
+    near : ndarray of int, shape (candidates,)
+    window : ndarray of int, shape (blocks, 2)
+    """
+    looked_up = set() if pair.tables is None else set(pair.tables.attributes.tolist())
+    numeric = [k for k in range(len(pair.attributes)) if k not in looked_up]
+    many = len(pair.candidates)
+    if (first > 0 if ranked else first in looked_up) or not numeric:
+        return np.arange(many), np.tile([0, many], (pair.blocks, 1))
+    attribute = max(numeric, key=lambda k: pair.candidates[:, k].std()) if ranked else first
+    mine = pair.distances(pair.queries, pair.candidates[pair.partner], Differences.ABSOLUTE) + pair.rounding
+    reach = (mine.max(axis=1) if ranked else mine[:, attribute]) * (1.0 + TIE_TOLERANCE + _ROUNDED)
+    near = np.argsort(pair.candidates[:, attribute], kind="stable")
+    values, query = pair.candidates[near, attribute], pair.queries[:, attribute]
+    reach += _ROUNDED * np.abs(query)
+    ends = np.searchsorted(values, query - reach, "left"), np.searchsorted(values, query + reach, "right")
+    return near, np.column_stack(ends)
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """An order, and what it links.
+
+    Attributes
+    ----------
+    order : tuple of int
+        Attributes, or ranks of the attribute distances (0 is the largest); what decides first is in front.
+    ranked : bool
+        Which of the two.
+    linked : ndarray of bool, shape (blocks,)
+        As far as there was time to look at blocks.
+    weight : float
+        Of the blocks that it links.
+    """
+
+    order: Order
+    ranked: bool
+    linked: BoolArray
+    weight: float
+
+
+def best_order(
+    pair: LinkagePair, stop: Callable[[], bool] = lambda: False, *, ranked: bool = False
+) -> Ordered:
     """The order that links most, of those that grow from each attribute by whichever adds most.
 
     Parameters
     ----------
     pair : LinkagePair
     stop : callable
-        Asked before each count whether to end.
+        Asked again and again whether to end.
     ranked : bool
         As in `linked_in_order`.
-
-    Returns
-    -------
-    order : tuple of int
-        Attributes; none where the files are too large to count a single order of each.
-    weight : float
-        Of the blocks that it links.
     """
     attributes = range(len(pair.attributes))
-    most = _MOST_PAIRS // max(1, pair.blocks * len(pair.candidates))
+    best = Ordered((), ranked, np.zeros(pair.blocks, dtype=np.bool_), 0.0)
     known: dict[Order, float] = {(): 0.0}
 
     def weigh(order: Order) -> float:
+        nonlocal best
         if order not in known and not stop():
-            linked = linked_in_order(pair, np.array(order, dtype=np.intp), ranked=ranked)
+            linked = linked_in_order(pair, np.array(order, dtype=np.intp), ranked=ranked, stop=stop)
             known[order] = float(pair.weight[linked].sum())
+            if known[order] > best.weight:
+                best = Ordered(order, ranked, linked, known[order])
         return known.get(order, -1.0)
 
-    fronts: list[Order] = [(k,) for k in attributes] if len(attributes) <= most else []
+    fronts: list[Order] = [(k,) for k in attributes]
     for front in fronts:
         weigh(front)
-    while fronts:
+    while fronts and len(fronts[0]) < len(attributes):
         longer = [[(*front, k) for k in attributes if k not in front] for front in fronts]
-        wanted = sum(map(len, longer))
-        if not wanted or len(known) - 1 + wanted > most:
-            break
-        best = [max(orders, key=weigh) for orders in longer]
-        fronts = [order for order in best if weigh(order) > weigh(order[:-1])]
-    order = max(known, key=lambda order: known[order])
-    return order, known[order]
+        ends = [max(orders, key=weigh) for orders in longer]
+        fronts = [order for order in ends if weigh(order) > weigh(order[:-1])]
+    return best

@@ -23,9 +23,6 @@ IndexArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
 Order = tuple[int, ...]
 
-_MOST_PAIRS = 500_000_000
-"""Pairs of records that all orders together may look at."""
-
 
 @dataclass(frozen=True)
 class Ordered:
@@ -56,26 +53,15 @@ class Ordered:
         return f"{said} alone" if len(self.order) == 1 else f"{said}, each only where those before it tie,"
 
 
-def best_order(rows: Rows) -> Ordered | None:
-    """The order that links most, of those that grow from each attribute (or rank) by whichever adds most.
-
-    None where the files are too large to compare every attribute alone.
-    """
-    found = [_best(rows.records, ranked) for ranked in rows.family.orders]
-    return max((best for best in found if best is not None), key=lambda best: best.weight, default=None)
+def best_order(rows: Rows) -> Ordered:
+    """The order that links most, of those that grow from each attribute (or rank) by whichever adds most."""
+    return max((_best(rows.records, ranked) for ranked in rows.family.orders), key=lambda best: best.weight)
 
 
-def _best(records: Records, ranked: bool) -> Ordered | None:
-    attributes = records.queries.shape[1]
-    most = _MOST_PAIRS // max(1, records.blocks * len(records.candidates))
-    if attributes > most:
-        return None
+def _best(records: Records, ranked: bool) -> Ordered:
     (found,) = _extended(records, [()], ranked)
     fronts, known = found, list(found)
-    while fronts:
-        wanted = len(fronts) * (attributes - len(fronts[0].order))
-        if wanted == 0 or len(known) + wanted > most:
-            break
+    while fronts and len(fronts[0].order) < records.queries.shape[1]:
         longer = _extended(records, [front.order for front in fronts], ranked)
         known += [ordered for orders in longer for ordered in orders]
         best = [max(orders, key=lambda ordered: ordered.weight) for orders in longer]

@@ -31,6 +31,8 @@ VERSION = 3
 ROUNDED = Fraction(1, 10**9)
 """Relative difference of a weight in the JSON of a fit, a double, from the exact one."""
 
+STATUSES = ("optimal", "feasible", "interrupted", "no_solution")
+
 _FINEST_UNIT = 2**40
 
 
@@ -150,7 +152,7 @@ def verify(
         linked_weight=weight,
         bound=bound.weight,
         bound_count=count,
-        ordered=ordered if ordered is not None and ordered.weight > bound.weight else None,
+        ordered=ordered if ordered.weight > bound.weight else None,
         method=method,
         lost=len(bound.lost),
         cores=bound.cores,
@@ -193,9 +195,10 @@ def demand_fit(fit: Mapping[str, Any], verdict: Verdict, name: str) -> None:
             least <= bound * (1 + ROUNDED),
             f"{name}, {key}: {float(bound):g} is claimed, {how} {float(least):g}",
         )
-    proven = claim.text("status") == "optimal"
+    status = claim.text("status")
+    demand(status in STATUSES, f"{name}, status must be one of {', '.join(STATUSES)}")
     demand(
-        not proven or bound <= reached * (1 + ROUNDED),
+        status != "optimal" or bound <= reached * (1 + ROUNDED),
         f"{name}, status: it is not optimal, at most {float(bound):g} are linked and {float(reached):g} are",
     )
 

@@ -112,6 +112,17 @@ def test_a_gap_that_is_called_proven(capsys):
 # Moments
 
 
+@pytest.mark.parametrize("status", ["proven optimal", "Optimal", "x", ""])
+def test_a_status_that_only_looks_like_a_proof(status, capsys):
+    """Anything but the one word was held to nothing, and named among what was checked."""
+    random = np.random.default_rng(0)
+    save(*({"A": random.normal(size=9), "B": random.normal(size=9)} for _ in range(2)))
+    fit = fitted()
+    forge(linked_upper_bound=fit["linked"] + 1, status=status)
+    assert main([*CLAIM]) == 1
+    assert "status must be one of optimal, feasible, interrupted, no_solution" in capsys.readouterr().err
+
+
 def test_moments_of_the_certificate_are_not_asked_for(capsys):
     """Years five apart: one is linked, all others tie. A mean that is 1e-12 smaller would link them all."""
     years = 2000.0 + 10.0 * np.arange(12)

@@ -1,7 +1,8 @@
 """A forger's suite: no mutation of a fit and its certificate is accepted that says more than the honest ones.
 
-Nor does one end in a traceback, or take two gigabytes or a minute. `forgeries.py` has the mutations and what
-"says more" means; a failure names the pair and the seed of the mutation.
+Nor does one end in a traceback, or take two gigabytes or a minute. `forgeries.py` has the mutations,
+`forgery_run.py` the honest pairs and what "says more" means; a failure names the pair and the seed of the
+mutation, and leaves the forgery in its working folder.
 """
 
 from __future__ import annotations
@@ -14,11 +15,30 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from aggregator_cases import LABELS
+from certified import kinds
 from forgeries import mutated
+from forgery_run import honest_pairs
 
 HERE = Path(__file__).resolve().parent
 MOST_KILOBYTES = 2_000_000
 MOST_SECONDS = 60.0
+
+HITTING = {"lost", "core", "leaf"}
+PROOFS = {
+    "weighted-mean": {*HITTING, "edge", "clique"},
+    "owa": {*HITTING, "edge"},
+    "choquet": {*HITTING, "monotone", "clique", "half", "split"},
+    "2-additive": {*HITTING, "edge", "clique", "half", "split", "closed"},
+    "3-additive": {*HITTING, "monotone", "total", "split", "closed"},
+    "mahalanobis": {"core", "leaf", "split"},
+    "mahalanobis-absolute": {"core", "leaf", "split"},
+    "weighted-mean categories": {"lost", "leaf", "edge"},
+    "choquet categories": {*HITTING, "monotone"},
+    "mahalanobis categories": {*HITTING},
+    "lost": {"lost"},
+}
+"""What the honest proofs of each family must be made of (`kinds`)."""
 
 
 def run(folder, seed, count):
@@ -46,6 +66,41 @@ def check(report, count):
     # Mutations that all fail to be read, or that change nothing, would show nothing.
     assert outcomes["RejectedError"] > 0.2 * count
     assert 0 < outcomes["accepted"] < 0.4 * count
+    # And every part of a proof was wrong at least once.
+    assert {"lost", "cores", "inequalities", "tree", "rivals"} <= report["parts"].keys()
+
+
+def test_the_honest_pairs_hold_every_kind_of_proof(tmp_path, monkeypatch):
+    """Otherwise the forgeries would show nothing about the kinds that are missing."""
+    monkeypatch.chdir(tmp_path)
+    made, ties, methods, settings, units, room = {}, set(), set(), set(), set(), []
+    for honest in honest_pairs():
+        certificate = json.loads(honest.texts[1])
+        method = certificate["proof"]["method"]
+        made.setdefault(honest.label, set()).update(kinds(certificate))
+        methods.add((honest.label, method))
+        units.add(certificate["bound"]["unit"])
+        room.append(honest.verdict.linked_weight < honest.verdict.bound)
+        setting = honest.verdict.setting
+        settings |= {setting.direction, setting.standardisation, bool(setting.recodings)}
+        if method != "lost":
+            ties.add((honest.label, setting.ties))
+    assert made.keys() == PROOFS.keys()
+    assert {label: need - made[label] for label, need in PROOFS.items() if not need <= made[label]} == {}
+    assert ties >= {(label, rule) for label in LABELS for rule in ("strict", "share")}
+    assert methods >= {
+        (label, method)
+        for label in ("weighted-mean", "owa", "2-additive")
+        for method in ("hitting-set", "simplex-tree")
+    }
+    assert {1, 2, 6} <= units
+    assert settings == {
+        *("original-to-masked", "masked-to-original"),
+        *("own", "original", "pooled", "none"),
+        *(False, True),
+    }
+    # Where as many are linked as the bound allows, a smaller bound is refused before its proof is read.
+    assert sum(room) > len(room) / 2
 
 
 def test_some_hundred_forgeries(tmp_path):

@@ -177,3 +177,17 @@ def test_a_really_full_device(capsys):
     assert main([*EVALUATE, "--json", "/dev/full"]) == 2
     message = "error: cannot write /dev/full: no space left on device; nothing was written\n"
     assert capsys.readouterr().err == message
+
+
+@pytest.mark.parametrize("families", ["weighted-mean", "all"])
+def test_the_answer_does_not_wait_for_the_files(families, monkeypatch, capsys):
+    """Those of many records take seconds, and the time limit and Ctrl-C are promises."""
+    printed = []
+
+    def write(*_: object) -> None:
+        printed.append(capsys.readouterr().out)
+
+    monkeypatch.setattr("solver.commands.fit.write_whole", write)
+    assert main([*FIT, "--aggregator", families, "--json", "a.json", "--report", "a.html"]) == 0
+    assert "re-identified" in printed[0]
+    assert len(printed) == 2

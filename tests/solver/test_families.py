@@ -107,11 +107,14 @@ def test_other_differences_are_not_contained():
 def test_a_richer_family_never_links_less(seed, limit):
     results = fit(*frames(seed, 25, noise=0.9), aggregator="all", time_limit=limit)
     linked = {name: result.linked for name, result in results.results.items()}
-    assert list(linked) == ALL
+    # On a busy machine, no time may be left for the last of them.
+    assert list(linked) == ALL[: len(linked)]
+    assert linked
     for poor, rich in CONTAINED:
-        assert linked[rich] >= linked[poor]
-    baselines = results.results["mahalanobis"].details["baselines"]
-    assert linked["mahalanobis"] >= max(baselines.values())
+        assert linked.get(rich, len(ALL) * 25) >= linked[poor]
+    if "mahalanobis" in linked:
+        baselines = results.results["mahalanobis"].details["baselines"]
+        assert linked["mahalanobis"] >= max(baselines.values())
     assert results.linked == max(linked.values()) == results.worst.linked
 
 
@@ -252,6 +255,40 @@ def test_time_is_shared_out_and_what_is_left_goes_to_the_next(monkeypatch):
     limits.clear()
     fit(*frames(12, 8), aggregator="all", time_limit=None)
     assert limits == [None] * 4
+
+
+class SlowEnds:
+    """Stands in for `time` in `solver.clock`: it passes only when it is told to."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def perf_counter(self):
+        return self.now
+
+
+@pytest.mark.parametrize("limit", [5.0, 10.0, 60.0])
+@pytest.mark.parametrize("end", [0.0, 0.9, 2.5])
+def test_the_ends_of_all_searches_together_keep_the_limit(limit, end, monkeypatch):
+    """Each takes a while beyond its share, of large files: once 8.7 s of 5, with four families."""
+    from solver import families
+
+    time, whole, files = SlowEnds(), families.fit_one, frames(12, 8)
+
+    def late(problem, request, clock, starts):
+        fitted = whole(problem, request, clock, starts)
+        time.now += clock.time_limit + end
+        return fitted
+
+    monkeypatch.setattr("solver.clock.time", time)
+    monkeypatch.setattr(families, "fit_one", late)
+    results = fit(*files, aggregator="all", time_limit=limit)
+    # What the first takes beyond its share is not known before it has.
+    assert time.now <= 1.1 * limit + 1.0 + max(0.0, end - 1.0)
+    missing = [family.reason for family in results.families if family.result is None]
+    assert set(missing) <= {"no time was left for it; a longer --time-limit would search it too"}
+    assert (not missing) or end > 0.0
+    assert limit < 60.0 or not missing
 
 
 # The command

@@ -1,0 +1,77 @@
+"""Multipliers of a measure's inequalities, made finer than a search in doubles finds them.
+
+A core may prove its blocks by next to nothing: rows of size one cancel, and what is left is as small as a
+tie. Multipliers that were found beside the rows are then off by as much as they are. So the inequalities are
+combined anew with what is left of the rows, in a unit of its own, and once more with what that leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+from solver.verification.families import KAdditive
+
+FloatArray = NDArray[np.float64]
+Step = tuple[int, int, int]
+
+_MOST_COLUMNS = 400
+_FARTHEST = 1e3
+"""What is farther below zero than so many units is as good as this: it stands in nobody's way."""
+
+
+def finer_steps(
+    family: KAdditive, rest: Sequence[int], inequalities: Sequence[tuple[int, int]]
+) -> list[Step]:
+    """Multipliers to add, such that less of the row is positive somewhere; none where there are no such.
+
+    Parameters
+    ----------
+    family : KAdditive
+        The Moebius form of a measure.
+    rest : sequence of int
+        The row, with the multipliers of inequalities that are there already.
+    inequalities : sequence of (subset, attribute)
+        ``mu(A + k) >= mu(A)``.
+
+    Returns
+    -------
+    list of (subset, attribute, multiplier)
+    """
+    if len(family.masks) > _MOST_COLUMNS:
+        return []
+    limits = [family.limits(mask) for mask in family.masks]
+    unit = max((abs(v) for v, (low, _) in zip(rest, limits, strict=True) if v > 0 or low < 0), default=0)
+    if unit == 0:
+        return []
+    share = np.clip(np.array([value / unit for value in rest]), -_FARTHEST, _FARTHEST)
+    changed = np.array([_changed(family, subset, k) for subset, k in inequalities], dtype=float).T
+    multipliers = _least(share, changed, np.array(limits, dtype=float))
+    return [
+        (subset, k, int(y * unit))
+        for (subset, k), y in zip(inequalities, multipliers.tolist(), strict=True)
+        if y * unit >= 1.0
+    ]
+
+
+def _changed(family: KAdditive, subset: int, attribute: int) -> list[bool]:
+    """Which coefficients ``mu(A + k) - mu(A)`` adds up."""
+    own, whole = 1 << attribute, subset | 1 << attribute
+    return [bool(mask & own) and not mask & ~whole for mask in family.masks]
+
+
+def _least(share: FloatArray, changed: FloatArray, limits: FloatArray) -> FloatArray:
+    """Multipliers y of the least ``t + sum_S max(v_S low_S, v_S high_S)``, v = share + changed y - t."""
+    columns, steps = changed.shape
+    cost = np.concatenate([np.zeros(steps), [1.0], np.ones(columns)])
+    rows = [
+        np.hstack([changed * end[:, None], -end[:, None], -np.eye(columns)])
+        for end in (limits[:, 0], limits[:, 1])
+    ]
+    right = [-share * end for end in (limits[:, 0], limits[:, 1])]
+    bounds = [(0.0, None)] * steps + [(None, None)] * (1 + columns)
+    found = linprog(cost, A_ub=np.vstack(rows), b_ub=np.concatenate(right), bounds=bounds, method="highs")
+    return np.zeros(steps) if found.x is None else np.asarray(found.x[:steps])
