@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import pytest
 
-from solver.clock import Clock, Limit, resident_megabytes
+from solver.clock import Clock, Limit, resident_megabytes, usable_megabytes
 
 
 def test_time_and_the_wish_to_stop():
@@ -44,3 +45,23 @@ def test_the_clock_looks_at_the_memory_of_the_process(monkeypatch):
         assert clock.expired is expired  # for good: freed memory would be taken again
     clock.stop()
     assert clock.limit.value == "user"
+
+
+@pytest.mark.parametrize(
+    ("most", "held", "expected"),
+    [
+        (None, None, 800.0),  # no container
+        ("max", "5000000", 800.0),  # one without a limit
+        ("600000000", "100000000", 400.0),
+        ("600000000", "700000000", 0.0),
+    ],
+)
+def test_who_names_no_memory_limit_gets_most_of_what_is_free(most, held, expected, tmp_path, monkeypatch):
+    """What is free is what the system has, or the container if that has less."""
+    free = SimpleNamespace(available=1_000_000_000)
+    monkeypatch.setattr("solver.clock.psutil.virtual_memory", lambda: free)
+    monkeypatch.setattr("solver.clock._CGROUP", tmp_path)
+    if most is not None:
+        (tmp_path / "memory.max").write_text(most)
+        (tmp_path / "memory.current").write_text(held)
+    assert usable_megabytes() - resident_megabytes() == pytest.approx(expected, abs=20.0)
