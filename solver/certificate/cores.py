@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.certificate.refinement import finer_steps
+from solver.certificate.refinement import finer_steps, remaining
 from solver.verification.cores import Core, Rows
 from solver.verification.families import Choquet, KAdditive, OrderedWeightedAverage, QuadraticForm
 
@@ -70,7 +70,7 @@ def exact_core(
 def _with_total(rows: Rows, row: list[int], steps: list[Step], *, finest: bool) -> tuple[list[Step], int]:
     """The multipliers of inequalities, where that helps with finer ones besides, and that of the sum."""
     family, total = rows.family, best_total(rows, row, steps)
-    if not finest or not isinstance(family, KAdditive):
+    if not finest or not isinstance(family, Choquet | KAdditive):
         return steps, total
     for _ in range(_REFINEMENTS):
         if family.nowhere_positive(row, steps, total):
@@ -87,17 +87,6 @@ def _added(first: Sequence[Step], second: Sequence[Step]) -> list[Step]:
     for subset, k, y in (*first, *second):
         sums[subset, k] = sums.get((subset, k), 0) + y
     return [(subset, k, y) for (subset, k), y in sums.items()]
-
-
-def remaining(family: KAdditive, row: Sequence[int], steps: Sequence[Step]) -> list[int]:
-    """A row of Moebius coefficients with the multipliers of inequalities."""
-    rest = list(row)
-    for subset, attribute, y in steps:
-        whole, own = subset | (1 << attribute), 1 << attribute
-        for at, mask in enumerate(family.masks):
-            if mask & own and not mask & ~whole:
-                rest[at] += y
-    return rest
 
 
 def row_unit(rows: Rows) -> int:
