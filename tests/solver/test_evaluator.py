@@ -391,22 +391,3 @@ def test_a_larger_pair_on_all_threads_is_the_plain_computation():
         np.testing.assert_array_equal(table.rank, 1 + (matrix < own[:, None] * (1 - 1e-11)).sum(axis=1))
         np.fill_diagonal(matrix, np.inf)
         np.testing.assert_allclose(table.nearest_other, matrix.min(axis=1), rtol=1e-9)
-
-
-def test_some_blocks_alone_are_counted_and_kept_beside_what_is_counted_later():
-    """What a poorer family has linked is known at once; a count that time cuts short does not undo it."""
-    pair = make_pair(*files(4, n=40))
-    aggregator = BY_LABEL["choquet"].make(3)
-    form = aggregator.form(aggregator.equal())
-    whole = Evaluator(pair).counted(form)
-    blocks = np.flatnonzero(whole.linked)[3:]
-    evaluator = Evaluator(pair, stop=lambda: late)
-    late = False
-    some = evaluator.recount(form, blocks)
-    assert np.flatnonzero(some.linked).tolist() == np.flatnonzero(some.settled).tolist() == blocks.tolist()
-    late = True
-    assert not evaluator.counted(form).settled.any()
-    final = evaluator.final(form, lambda: True)
-    assert np.flatnonzero(final.linked).tolist() == blocks.tolist()
-    late = False
-    assert evaluator.counted(form).linked.tolist() == whole.linked.tolist()
