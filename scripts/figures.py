@@ -5,11 +5,19 @@
 prints the line for figures that this command has just printed, with the version and commit of today. It
 names what the figures report on, each with a generation. Whoever changes one of these so that figures become
 others (faster, more links, other files) raises its generation below. `tests/test_figures.py` then fails on
-every page that has not been measured again and does not say that it is older.
+every page that has not been measured again and does not say that it is older. It fails as well where the code
+of one has changed since anybody has asked this question; once it is answered,
+
+    python scripts/figures.py --seen
+
+notes the code as it is.
 """
 
 from __future__ import annotations
 
+import ast
+import hashlib
+import json
 import re
 import subprocess
 import sys
@@ -30,6 +38,32 @@ GENERATIONS = {
     "masking": 1,
 }
 """What figures report on, and which generation of it they have to be of."""
+
+CODE = {
+    "attacks": (
+        "solver/engines/attacks.py",
+        "solver/engines/repair.py",
+        "solver/engines/scoring.py",
+        "solver/linkage/baselines.py",
+    ),
+    "big-C engine": ("formulations", "solver/backends", "solver/engines/milp.py"),
+    "evaluator": ("solver/linkage/evaluator.py", "solver/linkage/kernels.py"),
+    "exact engine": ("formulations", "solver/engines", "solver/searching.py", "solver/linkage/orders.py"),
+    "linkers": (
+        "datasets/partition.py",
+        "solver/linkage/bayesian",
+        "solver/linkage/probabilistic",
+        "solver/linkage/representatives",
+    ),
+    "masking": ("datasets/masking",),
+}
+"""Files and folders whose code decides what the figures are."""
+
+SEEN = ROOT / "docs" / "figures" / "code.json"
+"""The digest of that code when somebody last asked whether figures had become others."""
+
+PYTHON = "{}.{}".format(*sys.version_info)
+"""The version that reads the code, which decides what the digest is of."""
 
 STAMP = re.compile(
     r"\*Figures: `(?P<command>[^`]+)`, linkrisk (?P<version>[\d.]+), code (?P<code>[0-9a-f]{7}) of "
@@ -74,6 +108,38 @@ class Stamp(NamedTuple):
         return [name for name, generation in self.subjects.items() if generation < GENERATIONS[name]]
 
 
+def digest(subject: str) -> str:
+    """Digest of the code of a subject, whatever its comments, docstrings and layout are."""
+    files = [file for name in CODE[subject] for file in sorted((ROOT / name).rglob("*.py")) or [ROOT / name]]
+    trees = [_without_docstrings(ast.parse(file.read_text(encoding="utf-8"))) for file in files]
+    return hashlib.sha256("".join(map(ast.dump, trees)).encode()).hexdigest()[:16]
+
+
+def _without_docstrings(tree: ast.AST) -> ast.AST:
+    for node in ast.walk(tree):
+        if isinstance(body := getattr(node, "body", None), list):
+            node.body = [item for item in body if not _is_text(item)]  # type: ignore[attr-defined]
+    return tree
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def changed() -> list[str]:
+    """The subjects whose code is not that which was seen last; none where another Python read it then."""
+    seen = json.loads(SEEN.read_text(encoding="utf-8"))
+    if seen["python"] != PYTHON:
+        return []
+    return [subject for subject in GENERATIONS if seen.get(subject) != digest(subject)]
+
+
+def see() -> None:
+    """Note the code of all subjects as it is."""
+    digests = {"python": PYTHON, **{subject: digest(subject) for subject in GENERATIONS}}
+    SEEN.write_text(json.dumps(digests, indent=2) + "\n", encoding="utf-8")
+
+
 def stamp_of_today(command: str, subjects: Sequence[str]) -> Stamp:
     """The stamp of figures that this command has printed just now."""
     shown = subprocess.run(
@@ -97,4 +163,7 @@ def stamps(text: str) -> list[Stamp]:
 
 
 if __name__ == "__main__":
-    print(stamp_of_today(sys.argv[1], sys.argv[2:]))
+    if sys.argv[1:] == ["--seen"]:
+        see()
+    else:
+        print(stamp_of_today(sys.argv[1], sys.argv[2:]))

@@ -33,10 +33,15 @@ class Clock:
     memory_limit : float or None
         Megabytes (of a million bytes) of resident memory of this process beyond which the run is `expired`,
         for good; None for any number. Processes that a backend starts are not counted.
+    spent : float
+        Seconds of the run that have passed before.
     """
 
-    def __init__(self, time_limit: float | None, memory_limit: float | None = None) -> None:
-        self._start = time.perf_counter()
+    def __init__(
+        self, time_limit: float | None, memory_limit: float | None = None, spent: float = 0.0
+    ) -> None:
+        self.spent = spent
+        self._start = time.perf_counter() - spent
         self.time_limit, self.memory_limit = time_limit, memory_limit
         self._stop, self._full = threading.Event(), threading.Event()
         self._next_look, self._reserved = 0.0, 0.0

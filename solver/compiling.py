@@ -159,7 +159,7 @@ def _masking() -> None:
 
 
 def _linkage() -> None:
-    """What probabilistic record linkage calls."""
+    """What counting links by parameters that are known calls, and probabilistic record linkage."""
     import pandas as pd
 
     from datasets.schema import Schema
@@ -171,6 +171,10 @@ def _linkage() -> None:
     second = first.mask(np.eye(_BLOCKS, 3, dtype=np.bool_), 1)
     learned = Probabilistic().learn(LinkageTask(first, second, names, names, Schema.from_frame(first)))
     learned.scores(np.arange(_BLOCKS))
+    pair = _small_pair()
+    for name in AGGREGATORS:
+        aggregator = make_aggregator(name, pair.attributes)
+        Evaluator(pair).table(aggregator.form(aggregator.equal()))
 
 
 _OTHERS: Mapping[str, Callable[[], None]] = MappingProxyType(

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from datasets.strict_json import AmbiguousError, parse
 from formulations.errors import FormulationError
 from solver.answers import library_versions, records_table
+from solver.compiling import LINKAGE, compile_once
+from solver.engines.base import Reporter
 from solver.errors import UsageError
 from solver.learned_links import reusable_schema
 from solver.link_tasks import LinkOptions
@@ -132,6 +134,7 @@ def evaluate(
     *,
     parameters: str | Path | Mapping[str, Any],
     one_to_one: bool = False,
+    report: Reporter | None = None,
     **problem_options: Any,
 ) -> EvaluationResult | LinkResult:
     """Apply parameters learned by `fit`, or by a linker, to a file pair.
@@ -144,6 +147,8 @@ def evaluate(
         The JSON that `fit` or `link` wrote, or its content.
     one_to_one : bool
         Also count the correct links of the assignment with the smallest total distance.
+    report : callable, optional
+        Told when code has to be compiled first.
     **problem_options
         Fields of `ProblemOptions` that replace those under which the parameters were learned.
 
@@ -164,11 +169,13 @@ def evaluate(
     fitted = pick_family(fitted, problem_options.get("aggregator"), source)
     if "method" in fitted:
         matching = "hungarian" if one_to_one else None
-        return relink(original, masked, fitted, one_to_one=matching, **_link_options(problem_options, source))
+        linking = _link_options(problem_options, source)
+        return relink(original, masked, fitted, one_to_one=matching, report=report, **linking)
     if "masking" not in problem_options:
         problem_options["masking"] = recorded_masking(fitted)
     problem = make_problem(original, masked, ProblemOptions(**{**learned_options(fitted), **problem_options}))
     theta = _encode(problem, fitted["parameters"], source)
+    compile_once(LINKAGE, report)
     evaluator = Evaluator(problem.pair)
     form = problem.aggregator.form(theta)
     evaluation = evaluator.table(form)

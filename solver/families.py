@@ -127,7 +127,7 @@ class _Families:
 
     def __init__(self, first: Problem, request: FitRequest) -> None:
         self._first, self._request = first, request
-        self.clock = request.clock()
+        self.clock = request.clock(first)
         self._found: list[tuple[Aggregator, Start]] = []
         self._beyond = 0.0
 
@@ -145,9 +145,9 @@ class _Families:
         return rows
 
     def _late(self) -> bool:
-        """Whether one more family would break the promise of the time limit."""
+        """Whether one more family would break the promise of the time limit; the first one never does."""
         limit = self.clock.time_limit
-        if limit is None:
+        if limit is None or not self._found:
             return False
         return self.clock.seconds + _LONGER * self._beyond > 1.0 + 1.1 * limit - _SPARE
 

@@ -16,6 +16,8 @@ from datasets.schema import Scale
 from datasets.table_pair import TablePair
 from formulations.pair import Direction, Ties
 from solver.answers import library_versions, records_table
+from solver.compiling import LINKAGE, compile_once
+from solver.engines.base import Reporter
 from solver.errors import UsageError
 from solver.learned_links import learned_keys, learned_options, learned_parameters
 from solver.link_tasks import (
@@ -44,6 +46,7 @@ def link(
     *,
     method: str | Linker,
     settings: Mapping[str, Any] | None = None,
+    report: Reporter | None = None,
     **options: Any,
 ) -> LinkResult:
     """Link the records of two files, and count how many links are right.
@@ -56,6 +59,8 @@ def link(
         One of `LINKERS`, or a linker with settings of its own.
     settings : mapping, optional
         Settings of the linker, when it is given by name.
+    report : callable, optional
+        Told when code has to be compiled first.
     **options
         Fields of `LinkOptions`.
 
@@ -75,16 +80,24 @@ def link(
     312
     """
     linker = method if isinstance(method, Linker) else make_linker(method, settings or {})
-    return _run(original, masked, linker, LinkOptions(**options), None)
+    return _run(original, masked, linker, LinkOptions(**options), None, report)
 
 
-def relink(original: Any, masked: Any, learned: Mapping[str, Any], **options: Any) -> LinkResult:
+def relink(
+    original: Any,
+    masked: Any,
+    learned: Mapping[str, Any],
+    *,
+    report: Reporter | None = None,
+    **options: Any,
+) -> LinkResult:
     """Apply what `link` learned before, in the JSON that it wrote, to a file pair; options as for `link`."""
     method = str(learned.get("method"))
     if method not in LINKERS:
         raise UsageError(f"unknown method '{method}': choose one of {', '.join(LINKERS)}")
     linker, parameters = LINKERS[method](), learned_parameters(learned)
-    return _run(original, masked, linker, LinkOptions(**{**learned_options(learned), **options}), parameters)
+    chosen = LinkOptions(**{**learned_options(learned), **options})
+    return _run(original, masked, linker, chosen, parameters, report)
 
 
 def make_linker(name: str, settings: Mapping[str, Any]) -> Linker:
@@ -105,7 +118,12 @@ def _flag(name: str) -> str:
 
 
 def _run(
-    original: Any, masked: Any, linker: Linker, options: LinkOptions, parameters: Mapping[str, Any] | None
+    original: Any,
+    masked: Any,
+    linker: Linker,
+    options: LinkOptions,
+    parameters: Mapping[str, Any] | None,
+    report: Reporter | None,
 ) -> LinkResult:
     """Link by a linker that learns, or by one with parameters that were learned before."""
     began = time.perf_counter()
@@ -119,6 +137,9 @@ def _run(
     keys = linker.keys if parameters is None else learned_keys(parameters)
     frames = compared_frames(pair, linker, options, schema, keys)
     task, labels, partner = linkage_task(pair, frames, direction, options.seed)
+    spent = time.perf_counter() - began
+    compile_once(LINKAGE, report)
+    began = time.perf_counter() - spent
     found = linker.learn(task) if parameters is None else linker.restored(parameters, task)
     group = twin_group(task) if ties is Ties.SHARE else None
     truth = Truth.of(partner, len(task.candidates), group)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -82,12 +83,23 @@ class ProblemOptions:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A linkage problem ready for engines and the evaluator."""
+    """A linkage problem ready for engines and the evaluator.
+
+    Attributes
+    ----------
+    files : FilePair
+    pair : LinkagePair
+    aggregator : Aggregator
+    options : ProblemOptions
+    seconds : float
+        What setting it up took, once the files had been read and checked.
+    """
 
     files: FilePair
     pair: LinkagePair
     aggregator: Aggregator
     options: ProblemOptions
+    seconds: float = 0.0
 
     @property
     def labels(self) -> list[str]:
@@ -165,6 +177,7 @@ def make_problem(original: Any = None, masked: Any = None, options: ProblemOptio
     # Any attributes will do to refuse a request that no file could satisfy, before the files are read.
     _aggregator(options, ("A", "B"), categorical=False)
     files = _files(original, masked, options, schema)
+    began = time.perf_counter()
     # The aggregator next: a request that it refuses should not cost the comparison of records.
     aggregator = _aggregator(options, files.attributes, categorical=bool(files.categorical))
     pair = make_pair(
@@ -178,7 +191,7 @@ def make_problem(original: Any = None, masked: Any = None, options: ProblemOptio
         tables=distance_tables(files),
     )
     files = replace(files, notes=(*files.notes, *scale_notes(files, pair)))
-    return Problem(files, pair, aggregator, options)
+    return Problem(files, pair, aggregator, options, time.perf_counter() - began)
 
 
 def with_aggregator(problem: Problem, name: str, k_additive: int | None) -> Problem:

@@ -61,10 +61,10 @@ class FitRequest:
     report: Reporter | None = None
     command: str | None = None
 
-    def clock(self) -> Clock:
-        """A clock that starts now, with the limits of the request."""
+    def clock(self, problem: Problem) -> Clock:
+        """A clock with the limits of the request, which has run while the problem was set up."""
         memory = usable_megabytes() if self.memory_limit == AUTOMATIC else self.memory_limit
-        return Clock(self.time_limit, None if memory is None else float(memory))
+        return Clock(self.time_limit, None if memory is None else float(memory), problem.seconds)
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ def fit_one(
         compile_once(problem.aggregator.name, request.report)
         if request.certificate:
             compile_once(CERTIFICATES, request.report)
-        clock = request.clock()
+        clock = request.clock(problem)
     with interruptible(clock):
         run = search(problem, request.engine, clock, request.options, request.report, starts)
         result = answer(problem, run, request.options, request.engine.name, request.command)

@@ -137,7 +137,7 @@ def in_time(work: Work, clock: Clock) -> Run:
         except BaseException as error:
             failures.append(error)
 
-    began = time.monotonic()
+    began = time.monotonic() - clock.spent
     thread = threading.Thread(target=go, name="search", daemon=True)
     thread.start()
     over = math.inf

@@ -61,6 +61,30 @@ def test_no_figures_are_silently_older_than_what_they_report_on(page, stamp):
     assert bool(stamp.outdated) == bool(stamp.older), f"{stamp.outdated} has changed: measure again"
 
 
+def test_whoever_changes_the_code_has_asked_whether_figures_are_others():
+    """If they are, raise the generation in `scripts/figures.py`; then `python scripts/figures.py --seen`."""
+    assert figures.changed() == []
+
+
+def test_a_change_of_code_is_noticed_and_one_of_words_is_not(monkeypatch, tmp_path):
+    monkeypatch.setattr(figures, "ROOT", tmp_path)
+    monkeypatch.setattr(figures, "SEEN", tmp_path / "code.json")
+    monkeypatch.setattr(figures, "GENERATIONS", {"masking": 1})
+    file = tmp_path / "datasets" / "masking" / "noise.py"
+    file.parent.mkdir(parents=True)
+    file.write_text('"""Noise."""\n\n\ndef noise(x):\n    """Add."""\n    return x + 1\n')
+    figures.see()
+    file.write_text('"""A word."""\ndef noise(x):\n    # why\n    return x + 1\n')
+    assert figures.changed() == []
+    file.write_text("def noise(x):\n    return x + 2\n")
+    assert figures.changed() == ["masking"]
+
+
+def test_every_subject_has_code():
+    assert set(figures.CODE) == set(figures.GENERATIONS)
+    assert all((ROOT / name).exists() for names in figures.CODE.values() for name in names)
+
+
 @everywhere
 def test_the_version_is_not_behind_that_of_the_project(page, stamp):
     del page

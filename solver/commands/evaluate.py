@@ -41,12 +41,13 @@ def run(arguments: argparse.Namespace) -> int:
     """Count, print, write the files that were asked for."""
     check_targets(arguments, "json", "table")
     options = given_options(arguments)
-    with progress_line("comparing records"):
+    with progress_line("comparing records") as line:
         result = evaluate(
             arguments.original,
             arguments.masked,
             parameters=arguments.parameters,
             one_to_one=arguments.one_to_one,
+            report=None if line is None else line.report,
             **options,
         )
     text = summary_of_links(result) if isinstance(result, LinkResult) else summary(result)

@@ -110,9 +110,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Link, print, write the files that were asked for."""
     check_targets(arguments, "json", "table")
     settings, options = _given_settings(arguments), given_options(arguments)
-    with progress_line("comparing records"):
+    with progress_line("comparing records") as line:
         result = link(
-            arguments.original, arguments.masked, method=arguments.method, settings=settings, **options
+            arguments.original,
+            arguments.masked,
+            method=arguments.method,
+            settings=settings,
+            report=None if line is None else line.report,
+            **options,
         )
     return finish(arguments, result.to_json(), result.table, summary(result))
 

@@ -21,6 +21,7 @@ from datasets.names import shown_name, shown_names
 from datasets.registry import load
 from datasets.schema import Role, Schema
 from solver.commands.progress import progress_line
+from solver.compiling import MASKING, compile_once
 from solver.errors import UsageError
 
 SECRET = "keep it secret, it undoes the masking"
@@ -69,7 +70,8 @@ def run(arguments: argparse.Namespace) -> int:
     kept = {getattr(arguments, what): what for what in ("weight", "id")}
     kept.pop(None, None)
     steps = planned(methods, frame, kept, source=arguments.input)
-    with progress_line("masking"):
+    with progress_line("masking") as line:
+        compile_once(MASKING, None if line is None else line.report)
         masked = masked_in_order(steps, frame, seed, source=arguments.input)
     used = seed if any(step.method.chance for step in steps) else None
     columns = _columns(frame, masked, steps, kept)

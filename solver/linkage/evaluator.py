@@ -23,7 +23,7 @@ IndexArray = NDArray[np.intp]
 
 _BLOCKS_PER_TASK = 512
 _COUNTS_KEPT = 16
-_PAIRS_PER_TASK = 10_000_000
+_PAIRS_PER_TASK = 3_000_000
 """So that whether to stop is asked again within a fraction of a second, however many candidates there are."""
 
 _DIFFERENCES = {Differences.SQUARED: 0, Differences.ABSOLUTE: 1, Differences.SIGNED: 2}

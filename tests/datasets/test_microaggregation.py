@@ -20,6 +20,8 @@ from datasets.files import read_table
 from datasets.masking import mdav_index
 from datasets.masking.mdav import INDEXED_FROM, mdav_partition, plain_partition
 from datasets.masking.mdav_index import indexed_partition
+from datasets.masking.mdav_kernels import form_groups, start_sums
+from datasets.masking.mdav_state import no_progress, plant
 from datasets.masking.microaggregation import AttributeGroup, Microaggregation, group_means
 from datasets.masking.optimal_microaggregation import OptimalMicroaggregation, optimal_partition
 from datasets.masking.protections import PROTECTIONS
@@ -103,6 +105,17 @@ def test_an_index_makes_the_groups_of_a_search_of_all_points(shape: str, k: int)
     points = _shapes(700)[shape]
     found, plain = indexed_partition(points, k), plain_partition(points, k)
     assert [group.tolist() for group in found] == [group.tolist() for group in plain]
+
+
+def test_an_index_looks_at_few_points() -> None:
+    """With the work of a dozen looks at all points it forms thousands of groups."""
+    points = np.random.default_rng(4).normal(size=(20_000, 3))
+    progress = no_progress(*points.shape)
+    start_sums(points, progress.partials, progress.used)
+    tree = plant(points, np.arange(len(points)), mdav_index.LEAF)
+    outer = mdav_index._listed(points, progress)
+    form_groups(points, 3, tree, outer, progress, len(points) // 2, 12 * len(points))
+    assert progress.counts[1] >= 2_000
 
 
 def test_an_index_that_is_made_anew_at_any_moment_makes_the_same_groups(

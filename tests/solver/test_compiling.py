@@ -26,7 +26,7 @@ import formulations
 import solver
 from formulations import compiled
 from formulations.aggregators import AGGREGATORS
-from solver import cli, compiling, fit, searching
+from solver import cli, compiling, fit, problem, searching
 from solver.commands.progress import SILENT
 from solver.compiling import CERTIFICATES, LINKAGE, MASKING, compile_everything, compile_once
 
@@ -191,14 +191,15 @@ def cold(monkeypatch):
 
 @pytest.fixture
 def warm(monkeypatch):
-    return instead(monkeypatch, Machine(*AGGREGATORS))
+    return instead(monkeypatch, Machine(*AGGREGATORS, MASKING, LINKAGE))
 
 
 def instead(monkeypatch, machine):
     """Take this machine for the real one, and let it say what it does."""
     monkeypatch.setattr(compiling, "is_marked", machine.marked.__contains__)
     monkeypatch.setattr(compiling, "compile_part", machine.compile_part)
-    monkeypatch.setattr("solver.clock.time", machine)
+    for module in ("clock", "problem"):
+        monkeypatch.setattr(f"solver.{module}.time", machine)
     monkeypatch.delenv(SILENT)
     return machine
 
@@ -207,10 +208,25 @@ COMMANDS = {
     "fit": (["fit", *PAIR], ["weighted-mean"]),
     "families": (["fit", *PAIR, "--aggregator", "owa,weighted-mean"], ["weighted-mean", "owa"]),
     "compare": (["compare", *PAIR, "--backends", "exact"], ["weighted-mean"]),
+    "evaluate": (["evaluate", *PAIR, "--parameters", "weights.json"], [LINKAGE]),
+    "link": (["link", *PAIR, "--method", "prl"], [LINKAGE]),
+    "mask": (
+        ["mask", "--input", "original.csv", "--method", "noise percent=5", "--output", "new.csv"],
+        [MASKING],
+    ),
 }
 
 
-@pytest.mark.usefixtures("survey_folder")
+@pytest.fixture
+def folder(survey_folder):
+    """With a file of parameters beside the file pair."""
+    names = pd.read_csv("original.csv").columns
+    weights = {name: float(name == names[0]) for name in names}
+    (survey_folder / "weights.json").write_text(json.dumps({"parameters": {"weights": weights}}))
+    return survey_folder
+
+
+@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(("command", "parts"), COMMANDS.values(), ids=COMMANDS)
 def test_compiling_is_announced(command, parts, cold, capsys):
     assert cli.main(command) == 0
@@ -218,7 +234,7 @@ def test_compiling_is_announced(command, parts, cold, capsys):
     assert cold.compiled == parts
 
 
-@pytest.mark.usefixtures("survey_folder")
+@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("command", [command for command, _ in COMMANDS.values()], ids=COMMANDS)
 def test_nothing_is_announced_where_all_is_compiled(command, warm, capsys):
     assert cli.main(command) == 0
@@ -243,6 +259,24 @@ def test_compiling_is_outside_the_clock(aggregator, cold):
     assert details["seconds"] == 0.0
     runs = details.get("families", [details])
     assert [row.get("result", row)["status"] for row in runs] == ["optimal"] * len(runs)
+
+
+@pytest.mark.parametrize("aggregator", ["weighted-mean", "weighted-mean,owa"])
+def test_setting_the_problem_up_is_inside_the_clock(aggregator, warm, monkeypatch):
+    """An hour of it: nothing is left for the search, and a valid interval comes at once, for one family."""
+    whole = problem.make_pair
+
+    def slow(*arguments, **options):
+        warm.now += 3600.0
+        return whole(*arguments, **options)
+
+    monkeypatch.setattr(problem, "make_pair", slow)
+    result = fit(*frames(3, 14), aggregator=aggregator, time_limit=60.0, memory_limit=None)
+    assert result.to_dict()["seconds"] == 3600.0
+    if aggregator == "weighted-mean":
+        assert (result.limit, result.linked < result.linked_upper_bound) == ("time", True)
+    else:
+        assert [family.result is None for family in result.families] == [False, True]
 
 
 def test_the_command_says_how_long_it_took(cold, capsys):
