@@ -8,9 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from formulations.aggregators import Aggregator
 from formulations.block_system import BlockSystem
 from formulations.errors import FormulationError
-from formulations.milp import MilpModel
+from formulations.programs.mixed_integer import MilpModel
+from formulations.programs.naming import NamedBlock, named
+from formulations.programs.separation import Cuts
 
 FloatArray = NDArray[np.float64]
 
@@ -99,17 +102,36 @@ class IndicatorModel:
         return np.concatenate([theta, given_up])
 
 
-def indicator_model(
-    system: BlockSystem, options: IndicatorOptions | None = None, cuts: FloatArray | None = None
-) -> IndicatorModel:
+@dataclass(frozen=True, eq=False)
+class DomainCuts:
+    """Separates points whose parameters lie in the relaxed domain only, by `Aggregator.cuts`.
+
+    Attributes
+    ----------
+    aggregator : Aggregator
+    columns : int
+        Of the model; the parameters are the first.
+    """
+
+    aggregator: Aggregator
+    columns: int
+    fractional: bool = True
+
+    def __call__(self, x: FloatArray) -> Cuts:
+        """Rows that the whole domain keeps and the parameters in `x` violate."""
+        rows = self.aggregator.cuts(x[: self.aggregator.dimension])
+        padding = sparse.csr_array((len(rows), self.columns - self.aggregator.dimension))
+        matrix = sparse.csr_array(sparse.hstack([sparse.csr_array(rows), padding], format="csr"))
+        return Cuts(matrix, np.zeros(len(rows)), np.full(len(rows), np.inf))
+
+
+def indicator_model(system: BlockSystem, options: IndicatorOptions | None = None) -> IndicatorModel:
     """Build the model.
 
     Parameters
     ----------
     system : BlockSystem
     options : IndicatorOptions, optional
-    cuts : ndarray of float64, optional, shape (any, dimension)
-        More rows that must be non-negative, as `Aggregator.cuts` gives them.
 
     Returns
     -------
@@ -118,7 +140,7 @@ def indicator_model(
     options = options or IndicatorOptions()
     domain = system.aggregator.domain()
     binary, dimension = system.open_blocks.size, system.aggregator.dimension
-    nonnegative = _nonnegative(system, cuts)
+    nonnegative = _nonnegative(system)
     parameters = sparse.vstack([domain.matrix, nonnegative])
     # Eq. 9: the domain of the parameters; Eq. 7: one row per block and rival, relaxed by C times its K.
     whole = sparse.vstack(
@@ -139,17 +161,19 @@ def indicator_model(
         column_upper=np.concatenate([domain.column_upper, np.ones(binary)]),
         integer=np.concatenate([np.zeros(dimension, dtype=bool), np.ones(binary, dtype=bool)]),
         constant=system.lost_weight,
-        name_maker=lambda _: _names(system, domain.row_names, extra),
+        row_blocks=_row_blocks(system, domain.row_names, extra),
+        column_blocks=_column_blocks(system),
+        separator=DomainCuts(system.aggregator, dimension + binary)
+        if system.aggregator.semidefinite
+        else None,
     )
     return IndicatorModel(system, options, milp)
 
 
-def _nonnegative(system: BlockSystem, cuts: FloatArray | None) -> sparse.csr_array:
-    """Rows that must be non-negative: on the data, and those cut since."""
+def _nonnegative(system: BlockSystem) -> sparse.csr_array:
+    """Rows that must be non-negative on the data."""
     empty = sparse.csr_array((0, system.aggregator.dimension))
-    data = empty if system.data_rows is None else system.data_rows
-    more = empty if cuts is None else sparse.csr_array(cuts)
-    return sparse.csr_array(sparse.vstack([data, more], format="csr"))
+    return empty if system.data_rows is None else system.data_rows
 
 
 def _block_rows(system: BlockSystem, options: IndicatorOptions) -> tuple[sparse.csr_array, sparse.csr_array]:
@@ -171,9 +195,23 @@ def _block_rows(system: BlockSystem, options: IndicatorOptions) -> tuple[sparse.
     return matrix, indicator
 
 
-def _names(system: BlockSystem, domain_rows: tuple[str, ...], extra: int) -> tuple[list[str], list[str]]:
-    """Row and column names: records and rivals by their row numbers in the files, from 1."""
-    blocks = [str(row + 1) for row in system.pair.query_rows[system.open_blocks]]
-    rows = [*domain_rows, *(f"nonnegative_{at + 1}" for at in range(extra))]
-    rows += [f"block_{blocks[b]}_rival_{j + 1}" for b, j in zip(system.row_open, system.rival, strict=True)]
-    return rows, [*system.aggregator.parameter_names, *(f"K_{block}" for block in blocks)]
+def _row_blocks(
+    system: BlockSystem, domain_rows: tuple[str, ...], extra: int
+) -> tuple[NamedBlock, NamedBlock, NamedBlock]:
+    """Names of the rows: records and rivals by their row numbers in the files, from 1."""
+    owner = _records(system)[system.row_open]
+    return (
+        named("domain", domain_rows),
+        NamedBlock("nonnegative", extra),
+        NamedBlock("rivals", system.rows, "block_{}_rival_{}", (owner, system.rival + 1)),
+    )
+
+
+def _column_blocks(system: BlockSystem) -> tuple[NamedBlock, NamedBlock]:
+    records = _records(system)
+    parameters = named("parameters", system.aggregator.parameter_names)
+    return parameters, NamedBlock("given_up", records.size, "K_{}", (records,))
+
+
+def _records(system: BlockSystem) -> NDArray[np.intp]:
+    return np.asarray(system.pair.query_rows[system.open_blocks] + 1)

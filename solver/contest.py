@@ -122,7 +122,7 @@ class Contest:
                 attack(self._system, record, self._evaluator, settings.seed)
         self._theta, self.attack = record.theta, record.linked
         point = self._model.point(record.theta)
-        self._start = point if start and self._model.milp.violation(point) <= 1e-9 else None
+        self._starts = (point,) if start and self._model.milp.violation(point) <= 1e-9 else ()
 
     def row(self, name: str) -> BackendRow:
         """Let a backend solve the model, or the exact engine the problem, and recount."""
@@ -192,7 +192,11 @@ class Contest:
             absolute_gap=0.999 if whole(self._system.pair.weight) else 1e-6,
         )
         return solve_isolated(
-            name, self._model.milp, options, start=self._start, watch=lambda _: self.clock.stopped
+            name,
+            self._model.milp,
+            options,
+            starts=self._starts,
+            watch=lambda _: self.clock.stopped,
         )
 
     def _exact(self) -> IsolatedResult:

@@ -16,7 +16,7 @@ from worked_aggregator import AS_PLUGIN, NAME, ROOT, as_module, code_of, environ
 
 from datasets.errors import DataError
 from formulations.aggregators import AGGREGATORS
-from formulations.milp import MilpModel
+from formulations.programs.mixed_integer import MilpModel
 from solver.backends.base import SolveOptions, Status
 from solver.backends.registry import BACKENDS, get_backend
 from solver.cli import main

@@ -8,7 +8,7 @@ import re
 import tempfile
 from pathlib import Path
 
-from formulations.milp import MilpModel
+from formulations.programs.mixed_integer import MilpModel
 from solver.backends.highs import load_highs
 from solver.errors import UsageError
 

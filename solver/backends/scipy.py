@@ -5,12 +5,13 @@ from __future__ import annotations
 import importlib
 import math
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from formulations.milp import MilpModel
+from formulations.programs.mixed_integer import MilpModel
 from solver.backends.background import run_in_background
 from solver.backends.base import FloatArray, SolveOptions, Watcher
 from solver.backends.highs_run import highs_options
@@ -67,7 +68,7 @@ class ScipyBackend(TemplateBackend[MilpArguments]):
         model: MilpModel,
         clock: Clock,
         *,
-        start: FloatArray | None,  # noqa: ARG002
+        starts: Sequence[FloatArray],  # noqa: ARG002
         watch: Watcher | None,  # noqa: ARG002
     ) -> Outcome:
         """Call `scipy.optimize.milp`."""

@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from formulations.programs.linear import box_model
+from solver.backends.linear.base import LinearSolution
+from solver.backends.linear.registry import linear_program
 from solver.certificate.certifiable import CertificateError
 from solver.verification.hitting import Inequality
 
@@ -22,18 +25,10 @@ class Relaxation:
     """
 
     def __init__(self, weight: FloatArray) -> None:
-        import highspy
-
         self._scale = float(weight.max(initial=1.0))
-        self._highs = highspy.Highs()
-        self._highs.setOptionValue("output_flag", False)
-        self._highs.setOptionValue("threads", 1)
-        blocks = weight.size
-        none = np.empty(0, dtype=np.int32)
-        self._highs.addCols(
-            blocks, weight / self._scale, np.zeros(blocks), np.ones(blocks), 0, none, none, np.empty(0)
-        )
-        self._blocks = blocks
+        self._program = linear_program(box_model(weight / self._scale))
+        self._solution: LinearSolution | None = None
+        self._blocks = weight.size
         self._fixed: dict[int, bool] = {}
         self._rows: list[int] = []
         self._present: set[int] = set()
@@ -46,32 +41,37 @@ class Relaxation:
         """Take an inequality; `index` is what `duals` calls it."""
         self._present.add(index)
         self._rows.append(index)
-        blocks = np.array(list(inequality.coefficients), dtype=np.int32)
+        blocks = np.array(list(inequality.coefficients), dtype=np.intp)
         values = np.array(list(inequality.coefficients.values()), dtype=np.float64)
-        self._highs.addRow(float(inequality.least), np.inf, blocks.size, blocks, values)
+        first, least, above = (
+            np.zeros(1, dtype=np.intp),
+            np.array([float(inequality.least)]),
+            np.array([np.inf]),
+        )
+        self._program.add_row_entries(first, blocks, values, least, above)
 
     def fix(self, fixed: Mapping[int, bool]) -> None:
         """Give up or keep these blocks, and free all others."""
-        for block in self._fixed.keys() - fixed.keys():
-            self._highs.changeColBounds(block, 0.0, 1.0)
-        for block, given_up in fixed.items():
-            self._highs.changeColBounds(block, float(given_up), float(given_up))
+        freed = [*(self._fixed.keys() - fixed.keys())]
+        self._program.change_column_bounds(
+            np.array(freed, dtype=np.intp), np.zeros(len(freed)), np.ones(len(freed))
+        )
+        values = np.array([*fixed.values()], dtype=np.float64)
+        self._program.change_column_bounds(np.array([*fixed], dtype=np.intp), values, values)
         self._fixed = dict(fixed)
 
     def solve(self) -> FloatArray:
         """A best point, shape (blocks,)."""
-        import highspy
-
         if not self._rows:
             return np.array([float(self._fixed.get(block, False)) for block in range(self._blocks)])
-        self._highs.run()
-        if self._highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-            raise CertificateError("HiGHS did not solve the linear program of a hitting set")
-        return np.asarray(self._highs.getSolution().col_value)
+        self._solution = self._program.solve()
+        if not self._solution.optimal:
+            raise CertificateError("the linear program of a hitting set could not be solved")
+        return self._solution.point
 
     def duals(self) -> list[tuple[int, float]]:
         """(inequality, multiplier) where the multiplier is not zero, in units of the weights."""
-        if not self._rows:
+        if self._solution is None:
             return []
-        values = np.asarray(self._highs.getSolution().row_dual) * self._scale
+        values = self._solution.duals * self._scale
         return [(index, float(value)) for index, value in zip(self._rows, values, strict=True) if value > 0.0]

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from formulations.aggregators import Aggregator
-
-if TYPE_CHECKING:
-    import highspy
+from formulations.programs.linear import LinearModel
+from solver.backends.linear.base import LinearOptions, LinearProgram, LinearSolution, LinearStatus
+from solver.backends.linear.registry import linear_program
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
-_SMALLEST = 1e-12
-"""HiGHS drops smaller coefficients, and can be told no less; ties are about 1e-11 on rows of unit length."""
+_OPTIONS = LinearOptions(own={"dual_simplex_cost_perturbation_multiplier": 0.0})
+"""Programs as small as these do not stall, and mending what perturbed costs did to them takes time."""
 
-_SETTLED = ("kOptimal", "kTimeLimit")
+_SETTLED = (LinearStatus.OPTIMAL, LinearStatus.TIME)
 
 
 def new_program(
@@ -29,34 +27,17 @@ def new_program(
     column_upper: FloatArray,
     row_lower: FloatArray,
     row_upper: FloatArray,
-) -> highspy.Highs:
-    """Minimise ``cost @ x`` such that ``matrix @ x`` and x keep their bounds: HiGHS, not yet run."""
-    import highspy
-
-    program = highspy.Highs()
-    program.setOptionValue("output_flag", False)
-    program.setOptionValue("small_matrix_value", _SMALLEST)
-    # Programs as small as these do not stall, and mending what perturbed costs did to them takes time.
-    program.setOptionValue("dual_simplex_cost_perturbation_multiplier", 0.0)
-    rows, columns = matrix.shape
-    program.passModel(
-        columns,
-        rows,
-        matrix.nnz,
-        int(highspy.MatrixFormat.kRowwise),
-        int(highspy.ObjSense.kMinimize),
-        0.0,
-        cost,
-        column_lower,
-        column_upper,
-        row_lower,
-        row_upper,
-        matrix.indptr.astype(np.int32),
-        matrix.indices.astype(np.int32),
-        matrix.data.astype(np.float64),
-        np.zeros(columns, dtype=np.int32),
+) -> LinearProgram:
+    """Minimise ``cost @ x`` such that ``matrix @ x`` and x keep their bounds."""
+    model = LinearModel(
+        objective=cost,
+        matrix=matrix,
+        row_lower=row_lower,
+        row_upper=row_upper,
+        column_lower=column_lower,
+        column_upper=column_upper,
     )
-    return program
+    return linear_program(model, _OPTIONS)
 
 
 def row_entries(
@@ -101,7 +82,7 @@ class GrowingProgram:
         self.dimension = aggregator.dimension
         self.domain_rows = self.rows = domain.matrix.shape[0]
         leading = np.zeros(self.dimension) if theta_cost is None else theta_cost
-        self._highs = new_program(
+        self._program = new_program(
             sparse.csr_array(
                 sparse.hstack([domain.matrix, sparse.csr_array((self.rows, cost.size))], format="csr")
             ),
@@ -111,6 +92,7 @@ class GrowingProgram:
             domain.row_lower,
             domain.row_upper,
         )
+        self._solution: LinearSolution | None = None
 
     def add(self, rows: sparse.csr_array, lower: FloatArray) -> IndexArray:
         """Add ``rows @ x >= lower``; returns their positions in the program."""
@@ -123,44 +105,28 @@ class GrowingProgram:
         """Add rows whose entries follow each other, each row's from its place in `starts`."""
         count = lower.size
         if count:
-            self._highs.addRows(
-                count,
-                lower,
-                np.full(count, np.inf),
-                values.size,
-                starts.astype(np.int32),
-                columns.astype(np.int32),
-                values.astype(np.float64),
-            )
+            above = np.full(count, np.inf)
+            self._program.add_row_entries(starts, columns, values, lower, above)
         self.rows += count
         return np.arange(self.rows - count, self.rows)
 
     def bound_below(self, positions: IndexArray, lower: FloatArray) -> None:
         """Change the lower bounds of rows; -inf switches one off."""
-        self._highs.changeRowsBounds(
-            positions.size, positions.astype(np.int32), lower, np.full(positions.size, np.inf)
-        )
+        self._program.change_row_bounds(positions, lower, np.full(positions.size, np.inf))
 
     def duals(self) -> FloatArray:
         """Dual value of every row at the last solution, shape (rows,)."""
-        return np.asarray(self._highs.getSolution().row_dual)
+        assert self._solution is not None
+        return self._solution.duals
 
     def price(self, cost: FloatArray) -> None:
         """Change the cost of the extra columns."""
-        columns = np.arange(self.dimension, self.dimension + cost.size, dtype=np.int32)
-        self._highs.changeColsCost(cost.size, columns, cost)
+        self._program.change_objective(np.arange(self.dimension, self.dimension + cost.size), cost)
 
     def solve(self, seconds: float | None = None) -> FloatArray | None:
         """Solve from the last basis; the point, or None unless it is optimal."""
-        self._highs.setOptionValue("time_limit", np.inf if seconds is None else self._spent() + seconds)
-        self._highs.run()
-        if self._highs.getModelStatus().name not in _SETTLED:
-            self._highs.clearSolver()  # the last basis may have led nowhere
-            self._highs.run()
-        if self._highs.getModelStatus().name != "kOptimal":
-            return None
-        return np.asarray(self._highs.getSolution().col_value)
-
-    def _spent(self) -> float:
-        """HiGHS counts its time limit over all runs of an object."""
-        return float(self._highs.getRunTime())
+        self._solution = self._program.solve(seconds=seconds)
+        if self._solution.status not in _SETTLED:
+            self._program.forget_basis()  # it may have led nowhere
+            self._solution = self._program.solve(seconds=seconds)
+        return self._solution.point if self._solution.optimal else None

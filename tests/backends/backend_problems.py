@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 from scipy import sparse
 
-from formulations.milp import MilpModel
+from formulations.programs.mixed_integer import MilpModel
 from solver.backends.base import BackendProgress, BackendResult, Status
 
 INF = float("inf")

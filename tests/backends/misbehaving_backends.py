@@ -6,11 +6,12 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
 
-from formulations.milp import MilpModel
+from formulations.programs.mixed_integer import MilpModel
 from solver.backends.base import Backend, BackendProgress, BackendResult, SolveOptions, Watcher
 
 GREED = 200 * 2**20
@@ -33,7 +34,7 @@ class Crashing(Misbehaving):
         model: MilpModel,  # noqa: ARG002
         options: SolveOptions,  # noqa: ARG002
         *,
-        start: np.ndarray | None = None,  # noqa: ARG002
+        starts: Sequence[np.ndarray] = (),  # noqa: ARG002
         watch: Watcher | None = None,  # noqa: ARG002
     ) -> BackendResult:
         os.write(2, b"free(): invalid pointer\n\n")
@@ -50,7 +51,7 @@ class Deaf(Misbehaving):
         model: MilpModel,  # noqa: ARG002
         options: SolveOptions,  # noqa: ARG002
         *,
-        start: np.ndarray | None = None,  # noqa: ARG002
+        starts: Sequence[np.ndarray] = (),  # noqa: ARG002
         watch: Watcher | None = None,
     ) -> BackendResult:
         assert watch is not None
@@ -71,7 +72,7 @@ class Greedy(Misbehaving):
         model: MilpModel,  # noqa: ARG002
         options: SolveOptions,  # noqa: ARG002
         *,
-        start: np.ndarray | None = None,  # noqa: ARG002
+        starts: Sequence[np.ndarray] = (),  # noqa: ARG002
         watch: Watcher | None = None,
     ) -> BackendResult:
         assert watch is not None
@@ -95,7 +96,7 @@ class Failing(Misbehaving):
         model: MilpModel,  # noqa: ARG002
         options: SolveOptions,  # noqa: ARG002
         *,
-        start: np.ndarray | None = None,  # noqa: ARG002
+        starts: Sequence[np.ndarray] = (),  # noqa: ARG002
         watch: Watcher | None = None,  # noqa: ARG002
     ) -> BackendResult:
         raise ZeroDivisionError("division by zero")

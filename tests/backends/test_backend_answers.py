@@ -27,7 +27,7 @@ from backend_problems import (
 )
 from scipy import sparse
 
-from formulations.milp import MilpModel
+from formulations.programs.mixed_integer import MilpModel
 from solver.backends.base import BackendResult, SolveOptions, Status
 from solver.backends.registry import available_backends, get_backend
 
@@ -95,7 +95,7 @@ def test_solution_is_the_vertex_of_the_linear_programme(name):
 @pytest.mark.parametrize("make_model", [infeasible, infeasible_linear])
 def test_infeasible_is_a_proof_without_a_solution(name, make_model):
     result = solve(name, make_model())
-    assert result.status is Status.NO_SOLUTION
+    assert result.status is Status.INFEASIBLE
     assert result.limit is None
     assert result.bound == math.inf
     assert result.objective is None
@@ -136,7 +136,7 @@ def test_rows_that_hold_nothing_back(name):
 )
 def test_rows_that_cannot_hold(name, rows):
     result = solve(name, make([1, 1], rows))
-    assert (result.status, result.limit, result.bound) == (Status.NO_SOLUTION, None, math.inf)
+    assert (result.status, result.limit, result.bound) == (Status.INFEASIBLE, None, math.inf)
 
 
 @every_backend
@@ -169,7 +169,7 @@ def test_random_models_agree_with_enumeration(name):
         result = solve(name, model)
         if optimum == INF:
             infeasible_models += 1
-            assert (result.status, result.bound) == (Status.NO_SOLUTION, INF), seed
+            assert (result.status, result.bound) == (Status.INFEASIBLE, INF), seed
         else:
             assert result.status is Status.OPTIMAL, seed
             assert result.objective == pytest.approx(optimum, abs=TOLERANCE), seed

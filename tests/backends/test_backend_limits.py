@@ -74,7 +74,7 @@ def test_pulp_itself_would_call_a_time_limit_optimal():
 def test_a_start_point_is_used(name):
     """With the perfect split known there is nothing left to do; without it there are hours of work."""
     model, values = planted_split(5, 40)
-    result = get_backend(name).solve(model, SolveOptions(time_limit=PATIENCE), start=values)
+    result = get_backend(name).solve(model, SolveOptions(time_limit=PATIENCE), starts=[values])
     assert (result.status, result.limit) == (Status.OPTIMAL, None)
     assert result.objective == pytest.approx(7.0)
     np.testing.assert_allclose(result.values, values, atol=1e-6)
@@ -85,7 +85,7 @@ def test_start_points_never_change_the_optimum(name):
     model = knapsack()
     backend = get_backend(name)
     for start in ([1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0], [1.0, 1.0, 1.0, 1.0], [0.5, 0.5, 0.5, 0.5]):
-        assert backend.solve(model, SolveOptions(), start=np.array(start)).objective == pytest.approx(-23)
+        assert backend.solve(model, SolveOptions(), starts=[np.array(start)]).objective == pytest.approx(-23)
 
 
 @pytest.mark.parametrize("name", WATCHED)

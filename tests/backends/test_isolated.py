@@ -30,7 +30,8 @@ from backend_problems import (
 from misbehaving_backends import GREED
 from scipy import sparse
 
-from formulations.milp import MilpModel
+from formulations.programs.mixed_integer import MilpModel
+from formulations.programs.naming import named
 from solver.backends import isolated, memory, registry
 from solver.backends.base import BackendProgress, SolveOptions, Status
 from solver.backends.isolated import solve_isolated
@@ -58,7 +59,7 @@ def _patient(monkeypatch):
 
 @pytest.mark.parametrize("name", available_backends())
 def test_same_answer_as_in_process(name):
-    model = replace(knapsack(), name_maker=lambda _model: ([], []))  # a lambda cannot be pickled
+    model = replace(knapsack(), column_blocks=(named("items", ["tent", "stove", "rope", "map"]),))
     here = get_backend(name).solve(model, SolveOptions())
     there = solve_isolated(name, model, SolveOptions())
     assert there.result.status is Status.OPTIMAL
@@ -70,7 +71,7 @@ def test_same_answer_as_in_process(name):
 
 def test_infeasible():
     result = solve_isolated("highs", infeasible(), SolveOptions()).result
-    assert (result.status, result.limit, result.bound) == (Status.NO_SOLUTION, None, float("inf"))
+    assert (result.status, result.limit, result.bound) == (Status.INFEASIBLE, None, float("inf"))
 
 
 def vast() -> MilpModel:

@@ -35,7 +35,7 @@ def judged(outcome: Outcome, absolute_gap: float = 1e-6) -> BackendResult:
         (Outcome(Ending.MEMORY, POINT, -24.0), Status.FEASIBLE, Limit.MEMORY),
         (Outcome(Ending.USER, POINT, -24.0), Status.INTERRUPTED, Limit.USER),
         (Outcome(Ending.USER), Status.INTERRUPTED, Limit.USER),
-        (Outcome(Ending.INFEASIBLE), Status.NO_SOLUTION, None),
+        (Outcome(Ending.INFEASIBLE), Status.INFEASIBLE, None),
     ],
 )
 def test_status_follows_from_objective_and_bound(outcome, status, limit):

@@ -6,10 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import highspy
+import numpy as np
 import pytest
 from backend_problems import INF, big_m, equalities, free_columns, knapsack, make, ranged_row, set_cover
 
-from formulations.milp import MilpModel
+from formulations.programs.naming import NamedBlock, named
 from solver.backends.base import SolveOptions
 from solver.backends.model_file import readable_names, write_model
 from solver.backends.registry import get_backend
@@ -25,16 +26,15 @@ def read(path: Path) -> highspy.Highs:
 
 
 def test_lp_file_to_the_letter(tmp_path):
-    def names(_model: MilpModel) -> tuple[list[str], list[str]]:
-        return ["simplex", "link_3_17"], ["w(age)", "w(income)", "lost_3"]
-
     model = make(
         [0, 0, 1],
         [([1, 1, 0], 1, 1), ([0.25, -1 / 3, 10], 1e-4, INF)],
         integer=[False, False, True],
         constant=2.5,
     )
-    write_model(replace(model, name_maker=names), tmp_path / "model.lp")
+    rows = (named("domain", ["simplex"]), NamedBlock("links", 1, "link_{}_{}", ([3], np.array([17]))))
+    columns = (named("parameters", ["w(age)", "w(income)"]), NamedBlock("lost", 1, "lost_{}", ([3],)))
+    write_model(replace(model, row_blocks=rows, column_blocks=columns), tmp_path / "model.lp")
     assert (tmp_path / "model.lp").read_text() == (
         "\\ File written by HiGHS .lp file handler\n"
         "min\n"
@@ -70,7 +70,8 @@ def test_read_back_has_the_same_optimum(make_model, suffix, tmp_path):
 
 @pytest.mark.parametrize("suffix", [".lp", ".mps"])
 def test_names_appear(suffix, tmp_path):
-    model = replace(big_m(), name_maker=lambda _m: ([f"row {i}" for i in range(6)], list("abcdefg")))
+    rows = NamedBlock("rows", 6, "row {}", (range(6),))
+    model = replace(big_m(), row_blocks=(rows,), column_blocks=(named("columns", "abcdefg"),))
     write_model(model, tmp_path / f"m{suffix}")
     read_back = read(tmp_path / f"m{suffix}").getLp()
     assert sorted(read_back.col_names_) == list("abcdefg")  # an LP file lists columns as they appear
@@ -100,7 +101,8 @@ AWKWARD = [
 @pytest.mark.parametrize("suffix", [".lp", ".mps"])
 def test_awkward_names_keep_the_file_valid(suffix, tmp_path):
     model = make(range(1, 17), [([1.0] * 16, 3, INF)] * 16)
-    model = replace(model, name_maker=lambda _m: (AWKWARD, AWKWARD))
+    both = (named("awkward", AWKWARD),)
+    model = replace(model, row_blocks=both, column_blocks=both)
     write_model(model, tmp_path / f"m{suffix}")
     highs = read(tmp_path / f"m{suffix}")
     highs.run()

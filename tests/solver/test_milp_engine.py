@@ -94,11 +94,11 @@ def test_every_backend_finds_the_exact_optimum(case, backend, monkeypatch):
     assert result.model["columns"] > case.make(3).dimension
 
 
-def solve_here(name, model, options, start=None, watch=None):
+def solve_here(name, model, options, starts=(), watch=None):
     from solver.backends.isolated import IsolatedResult
     from solver.backends.registry import get_backend
 
-    return IsolatedResult(get_backend(name).solve(model, options, start=start, watch=watch), 0)
+    return IsolatedResult(get_backend(name).solve(model, options, starts=starts, watch=watch), 0)
 
 
 @pytest.mark.parametrize("label", ["weighted-mean", "owa"])
@@ -199,8 +199,8 @@ class Claiming:
     def __init__(self, theta, given_up, limit=None):
         self.theta, self.given_up, self.limit = theta, given_up, limit
 
-    def solve(self, model, options, *, start, watch):
-        del options, start, watch
+    def solve(self, model, options, *, starts, watch):
+        del options, starts, watch
         values = np.concatenate([self.theta, np.zeros(model.shape[1] - len(self.theta))])
         status = Status.OPTIMAL if self.limit is None else Status.FEASIBLE
         bound = float(self.given_up)
@@ -238,10 +238,10 @@ def test_a_bound_told_before_it_was_refuted_is_taken_back(monkeypatch):
     class Telling:
         name, takes_watcher = "telling", True
 
-        def solve(self, model, options, *, start, watch):
+        def solve(self, model, options, *, starts, watch):
             from solver.backends.base import BackendProgress
 
-            del options, start
+            del options, starts
             bound = pair.blocks - best.linked + 1.0
             watch(BackendProgress(bound, bound))
             values = np.concatenate([best.theta, np.zeros(model.shape[1] - 3)])
@@ -263,8 +263,8 @@ def test_indicators_are_never_believed(monkeypatch):
     class Boasting:
         name, takes_watcher = "boasting", True
 
-        def solve(self, model, options, *, start, watch):
-            del options, start, watch
+        def solve(self, model, options, *, starts, watch):
+            del options, starts, watch
             values = np.concatenate([np.full(3, 1 / 3), np.zeros(model.shape[1] - 3)])
             return BackendResult(Status.OPTIMAL, None, 0.0, 0.0, values, 0.0, 0.0, "boasting", "1")
 
@@ -285,8 +285,8 @@ def test_a_backend_without_an_answer_leaves_the_attack_standing(monkeypatch, sta
     class Empty:
         name, takes_watcher = "empty", True
 
-        def solve(self, model, options, *, start, watch):
-            del model, options, start, watch
+        def solve(self, model, options, *, starts, watch):
+            del model, options, starts, watch
             return BackendResult(status, limit, None, -np.inf, None, 0.0, 0.0, "empty", "1")
 
     monkeypatch.setattr(milp_module, "get_backend", lambda _: Empty())

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from formulations.programs.linear import box_model
+from solver.backends.linear.registry import linear_program
 from solver.engines.exact.hitting_set import VIOLATED, HittingSet, Rows
 from solver.engines.exact.rounding import rounding_error
 
@@ -33,15 +35,9 @@ class CoveringProgram:
     """
 
     def __init__(self, master: HittingSet) -> None:
-        import highspy
-
         self._master, self._weight = master, master.weight
-        self._highs = highspy.Highs()
-        self._highs.setOptionValue("output_flag", False)
-        self._highs.setOptionValue("threads", 1)
-        blocks, none = self._weight.size, np.empty(0, dtype=np.int32)
-        self._lower, self._upper = np.zeros(blocks), np.ones(blocks)
-        self._highs.addCols(blocks, self._weight, self._lower, self._upper, 0, none, none, np.empty(0))
+        self._program = linear_program(box_model(self._weight))
+        self._lower, self._upper = np.zeros(self._weight.size), np.ones(self._weight.size)
         self._names = np.empty(0, dtype=np.intp)
         self._rows = Rows.made((), ())
         self._idle = np.empty(0, dtype=np.intp)
@@ -51,9 +47,9 @@ class CoveringProgram:
         lower, upper = np.zeros(self._weight.size), np.ones(self._weight.size)
         for block, value in given_up.items():
             lower[block] = upper[block] = float(value)
-        changed = np.flatnonzero((lower != self._lower) | (upper != self._upper)).astype(np.int32)
+        changed = np.flatnonzero((lower != self._lower) | (upper != self._upper))
         if changed.size:
-            self._highs.changeColsBounds(changed.size, changed, lower[changed], upper[changed])
+            self._program.change_column_bounds(changed, lower[changed], upper[changed])
         self._lower, self._upper = lower, upper
 
     def solve(self) -> tuple[FloatArray, float]:
@@ -81,11 +77,10 @@ class CoveringProgram:
         """Like `solve`, with those inequalities alone that take part now."""
         if (self._rows.activity(self._upper) < self._rows.least - VIOLATED).any():
             return self._upper, np.inf
-        self._highs.run()
-        solution = self._highs.getSolution()
-        multipliers = np.clip(np.asarray(solution.row_dual), 0.0, None)
+        solution = self._program.solve()
+        multipliers = np.clip(solution.duals, 0.0, None)
         self._idle = np.where(multipliers > 0.0, 0, self._idle + 1)
-        return np.asarray(solution.col_value), self._value(multipliers)
+        return solution.point, self._value(multipliers)
 
     def _value(self, multipliers: FloatArray) -> float:
         """What these multipliers prove, as any do that are not negative: so rounding cannot hurt it.
@@ -108,16 +103,15 @@ class CoveringProgram:
         self._names = np.concatenate([self._names, names])
         self._rows = self._rows.and_(rows)
         self._idle = np.concatenate([self._idle, np.zeros(names.size, dtype=np.intp)])
-        starts = np.concatenate([[0], np.cumsum(rows.sizes)[:-1]]).astype(np.int32)
+        starts = np.concatenate([[0], np.cumsum(rows.sizes)[:-1]])
         above, ones = np.full(names.size, np.inf), np.ones(rows.members.size)
-        members = rows.members.astype(np.int32)
-        self._highs.addRows(names.size, rows.least, above, members.size, starts, members, ones)
+        self._program.add_row_entries(starts, rows.members, ones, rows.least, above)
 
     def _forget(self) -> None:
         """Leave out inequalities that have not mattered for long."""
         idle = self._idle > _MOST_IDLE
         if self._names.size < _MOST_ROWS or not idle.any():
             return
-        self._highs.deleteRows(int(idle.sum()), np.flatnonzero(idle).astype(np.int32))
+        self._program.delete_rows(np.flatnonzero(idle))
         kept = np.flatnonzero(~idle)
         self._names, self._idle, self._rows = self._names[kept], self._idle[kept], self._rows.of(kept)

@@ -80,10 +80,9 @@ def _refined(
         error = -scale * (matrix @ point)
         reduced = scale * (cost - matrix.T @ duals)
         program = new_program(matrix, reduced, scale * (lower - point), scale * (upper - point), error, error)
-        program.run()
-        if program.getModelStatus().name != "kOptimal":
+        solution = program.solve()
+        if not solution.optimal:
             return
-        solution = program.getSolution()
-        point = point + np.asarray(solution.col_value) / scale
-        duals = duals + np.asarray(solution.row_dual) / scale
+        point = point + solution.point / scale
+        duals = duals + solution.duals / scale
         yield point, duals
