@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.pair import Ties
-from solver.engines.base import EngineOptions
+from solver.engines.base import Engine, EngineOptions
 from solver.linkage.baselines import best_known
 from solver.linkage.evaluator import Evaluation
 from solver.parameters_shown import tie_breaking
@@ -22,7 +22,9 @@ from solver.within_limits import Run
 FloatArray = NDArray[np.float64]
 
 
-def answer(problem: Problem, run: Run, choices: EngineOptions, engine: str, command: str | None) -> FitResult:
+def answer(
+    problem: Problem, run: Run, choices: EngineOptions, engine: Engine, command: str | None
+) -> FitResult:
     """The result of one search, every number of it recounted by the evaluator.
 
     Parameters
@@ -32,8 +34,7 @@ def answer(problem: Problem, run: Run, choices: EngineOptions, engine: str, comm
         What the search has left behind.
     choices : EngineOptions
         Its settings.
-    engine : str
-        Name of the engine.
+    engine : Engine
     command : str or None
         The command line to note.
     """
@@ -46,8 +47,8 @@ def answer(problem: Problem, run: Run, choices: EngineOptions, engine: str, comm
     versions = {**library_versions(), **outcome.versions}
     details = {
         **problem.describe(),
-        "engine": engine,
-        "backend": choices.backend if engine == "milp" else None,
+        "engine": engine.name,
+        "backend": choices.backend if "backend" in engine.takes else None,
         **expected,
         "lost": int(run.out_of_reach.sum()),
         "tied": tied_partners(problem, evaluation),

@@ -7,7 +7,7 @@ from numbers import Real
 from typing import Any
 
 from solver.engines.base import EngineOptions, Reporter
-from solver.engines.registry import get_engine
+from solver.engines.registry import ENGINES, check_taken, get_engine, given_options
 from solver.errors import UsageError
 from solver.families import fit_families, several
 from solver.family_results import FitResults
@@ -109,14 +109,10 @@ def fit_request(
     check_limits(time_limit)
     check_memory_limit(memory_limit)
     runner = get_engine(engine, options)
-    usual = EngineOptions()
-    own = (options.backend, options.margin, options.big_c) != (usual.backend, usual.margin, usual.big_c)
-    if engine == "exact" and own:
-        raise UsageError(
-            "backend, margin and big_c are for the engine milp: leave them out, or say engine='milp'"
-        )
-    if certificate and engine != "exact":
-        raise UsageError(f"the engine {engine} proves nothing that could be checked: use --engine exact")
+    check_taken(runner, given_options(options))
+    if certificate and not runner.proves:
+        able = next(name for name, kind in ENGINES.items() if kind.proves)
+        raise UsageError(f"the engine {engine} proves nothing that could be checked: use --engine {able}")
     return FitRequest(runner, options, time_limit, memory_limit, certificate, report, command)
 
 

@@ -177,7 +177,7 @@ class _Work:
             self._count_others()
             self._count_orders()
             run.phases["baselines"] = clock.seconds
-            if self._runner.name == "exact" and self._must_grow():
+            if self._runner.grows and self._must_grow():
                 self._grow()
             else:
                 self._solve()
@@ -307,7 +307,7 @@ class _Work:
         run, problem, clock, choices = self.run, self._problem, self._clock, self._choices
         run.record.phase = "compare"
         run.system = problem_system(
-            problem, reduce=choices.big_c is None, engine=self._runner.name, clock=clock
+            problem, reduce=choices.big_c is None, model=self._runner.models, clock=clock
         )
         run.record.tighten(run.system.total_weight - run.system.lost_weight)
         run.phases["rows"] = clock.seconds
@@ -346,23 +346,23 @@ def _pairs(problem: Problem) -> int:
 
 
 def problem_system(
-    problem: Problem, *, reduce: bool = True, engine: str = "milp", clock: Clock | None = None
+    problem: Problem, *, reduce: bool = True, model: bool = True, clock: Clock | None = None
 ) -> BlockSystem:
     """The inequalities of every block, or of as many as a share of the clock's time allows.
 
     UsageError when there are more pairs than a big-C model can hold.
     """
     most = LARGEST_SYSTEM if reduce and problem.aggregator.monotone else LARGEST_UNREDUCED
-    if engine == "milp" and _pairs(problem) > most:
+    if model and _pairs(problem) > most:
         raise UsageError(
             f"{problem.pair.blocks:,} records and {len(problem.pair.candidates):,} candidates make "
             f"{_pairs(problem):,} comparisons, more than the {most:,} that the big-C model can hold: take a "
             "sample of the records, fit with --engine exact, or judge given parameters with `evaluate`"
         )
-    reduce = reduce or engine != "milp"
+    reduce = reduce or not model
     if clock is None:
         return block_system(problem.pair, problem.aggregator, reduce=reduce)
-    until = max(_MOMENT, clock.share(_MILP_SHARE if engine == "milp" else 1.0, float("inf")))
+    until = max(_MOMENT, clock.share(_MILP_SHARE if model else 1.0, float("inf")))
     return block_system(
         problem.pair,
         problem.aggregator,

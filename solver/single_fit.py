@@ -162,7 +162,7 @@ def fit_one(
         clock = request.clock(problem)
     with interruptible(clock):
         run = search(problem, request.engine, clock, request.options, request.report, starts)
-        result = answer(problem, run, request.options, request.engine.name, request.command)
+        result = answer(problem, run, request.options, request.engine, request.command)
     if request.certificate:
         unmade = {"made": False, "reason": "it was asked for, and not made yet"}
         result = replace(result, details={**result.details, "certificate": unmade})

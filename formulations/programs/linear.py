@@ -106,8 +106,8 @@ def lower_bound(model: LinearModel, multipliers: FloatArray) -> float:
 def excess(model: LinearModel, ray: FloatArray) -> float:
     """By how much a combination of rows asks for more than any point within the column bounds has.
 
-    Above zero, by more than rounding, it proves that the model has no solution (Farkas 1902): `lower_bound` of
-    an objective that is zero everywhere.
+    Above zero, by more than rounding, it proves that the model has no solution (Farkas 1902): it is the
+    `lower_bound` of an objective that is zero everywhere.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ from solver.commands.fit_summary import families_summary, summary
 from solver.commands.progress import progress_line
 from solver.commands.targets import check_targets
 from solver.engines.base import EngineOptions
-from solver.engines.registry import ENGINES
+from solver.engines.registry import ENGINES, OWN
 from solver.errors import UsageError
 from solver.families import several
 from solver.family_results import FitResults
@@ -158,13 +158,22 @@ def _certificate_limit(arguments: argparse.Namespace) -> float | None:
 
 
 def _engine(arguments: argparse.Namespace) -> str:
-    """The engine asked for: milp where an option of its own says so."""
-    given = [name for name in ("backend", "margin", "big_c") if getattr(arguments, name) is not None]
+    """The engine asked for, or the first that takes the options given."""
+    given = [name for name in OWN if getattr(arguments, name) is not None]
     if arguments.engine is None:
-        return "milp" if given or arguments.write_model is not None else "exact"
-    if arguments.engine == "exact" and given:
-        option = "--" + given[0].replace("_", "-")
-        raise UsageError(f"{option} is for the engine milp: leave it out, or leave --engine exact out")
+        modelling = arguments.write_model is not None
+        return next(
+            name
+            for name, kind in ENGINES.items()
+            if set(given) <= set(kind.takes) and kind.models >= modelling
+        )
+    kind = ENGINES.get(arguments.engine)
+    ignored = [name for name in given if kind is not None and name not in kind.takes]
+    if ignored:
+        option = "--" + ignored[0].replace("_", "-")
+        raise UsageError(
+            f"{option} is not for the engine {arguments.engine}: leave it out, or leave --engine out"
+        )
     return str(arguments.engine)
 
 

@@ -222,18 +222,30 @@ class EngineResult:
 
 
 class Engine(ABC):
-    """A way of solving the problem.
+    """A way of solving the problem. What it can do is said here; nobody asks for its name.
 
     Attributes
     ----------
     name : str
         What `--engine` takes.
+    takes : tuple of str
+        The fields of `EngineOptions` that are its own.
     attacks : bool
         Whether it runs the portfolio of attacks itself, when it needs one; else it is given the result.
+    grows : bool
+        Whether it can work on some of the rows, and take more as they matter.
+    models : bool
+        Whether it hands all rows to an optimiser, which holds fewer than a search.
+    proves : bool
+        Whether it says what its bound rests on, so that a certificate can be made.
     """
 
     name: ClassVar[str]
+    takes: ClassVar[tuple[str, ...]] = ()
     attacks: ClassVar[bool] = False
+    grows: ClassVar[bool] = False
+    models: ClassVar[bool] = False
+    proves: ClassVar[bool] = False
 
     @abstractmethod
     def run(

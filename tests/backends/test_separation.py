@@ -43,7 +43,7 @@ class Hidden:
 
 @dataclass(frozen=True)
 class Subtours:
-    """Of a tour through all cities: two chosen roads at least leave each group of cities that hang together."""
+    """Of a tour through all cities: two chosen roads at least leave each group that hangs together."""
 
     cities: int
     fractional: bool = True

@@ -47,6 +47,8 @@ class ExactEngine(Engine):
 
     name: ClassVar[str] = "exact"
     attacks: ClassVar[bool] = True
+    grows: ClassVar[bool] = True
+    proves: ClassVar[bool] = True
 
     def run(
         self, system: BlockSystem, record: Record, evaluator: Evaluator, options: EngineOptions
