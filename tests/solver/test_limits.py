@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import threading
@@ -12,8 +13,10 @@ from aggregator_cases import CASES, LABELS
 from fit_runs import check, frames, solve
 
 from solver.cli import main
+from solver.clock import Clock
 from solver.engines.base import EngineOptions
 from solver.engines.exact.engine import ExactEngine
+from solver.engines.growing import GrowingRows
 from solver.errors import UsageError
 from solver.evaluation import evaluate
 from solver.fitting import fit
@@ -65,6 +68,20 @@ def test_a_memory_limit_on_growing_rows(monkeypatch):
     files = pair()
     result = fit(*files, engine="exact", aggregator="mahalanobis", memory_limit=1.0)
     assert result.limit == "memory"
+    assert valid(result, files)
+
+
+@pytest.mark.parametrize(("megabytes", "grown"), [(0.0, True), (1e6, False)])
+def test_rows_that_would_not_fit_into_memory_grow_instead(megabytes, grown, monkeypatch):
+    monkeypatch.setattr("solver.searching._ALWAYS", 0)
+    monkeypatch.setattr("solver.searching._BUILDING_SHARE", math.inf)
+    monkeypatch.setattr(Clock, "megabytes_left", property(lambda _: megabytes))
+    seen = []
+    probe = GrowingRows.probe
+    monkeypatch.setattr(GrowingRows, "probe", lambda *given: seen.append(True) or probe(*given))
+    files = pair(n=20)
+    result = fit(*files, memory_limit=1e7)
+    assert bool(seen) is grown
     assert valid(result, files)
 
 
