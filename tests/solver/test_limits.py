@@ -6,7 +6,10 @@ import json
 import math
 import os
 import signal
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import pytest
 from aggregator_cases import CASES, LABELS
@@ -280,6 +283,20 @@ def test_a_step_that_does_not_look_at_the_clock_costs_no_answer(ending, monkeypa
     status = "interrupted" if ending == "user" else "feasible"
     assert (result.status, result.limit) == (status, ending)
     assert valid(result, files)
+
+
+@pytest.mark.parametrize("ending", ["command", "script"])
+def test_a_search_that_goes_on_does_not_abort_the_process(ending):
+    """Python's end tears it out of compiled code: exit code 134, though the answer had been printed."""
+    program = Path(__file__).with_name("searching_on.py")
+    done = subprocess.run(
+        [sys.executable, program, ending],
+        env={**os.environ, "PYTHONPATH": str(program.parents[2])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "the answer\n", "")
 
 
 def test_what_goes_wrong_in_the_search_is_raised(monkeypatch):
