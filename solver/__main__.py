@@ -1,8 +1,6 @@
 """Run `python -m solver`."""
 
-import sys
-
-from solver.cli import main
+from solver.cli import run_program
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_program()

@@ -85,6 +85,26 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 1 if output.failed else code
 
 
+def run_program() -> NoReturn:
+    """Run the command that the process was started with, and end the process."""
+    _leave(main())
+
+
+def _leave(code: int) -> NoReturn:
+    """End the process, at once where a search that has not noticed its end is still running.
+
+    All is written by then. The end of Python would wait for such a search, or abort where it is in compiled
+    code.
+    """
+    searching = sys.modules.get("solver.within_limits")  # a command that searches nothing has not imported it
+    if searching is not None and searching.still_searching():
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError, AttributeError):
+                stream.flush()
+        os._exit(code)
+    sys.exit(code)
+
+
 def _run(argv: list[str]) -> int:
     _check_command(argv)
     arguments = build_parser().parse_args(argv)

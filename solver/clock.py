@@ -94,6 +94,11 @@ class Clock:
         return self._full.is_set()
 
     @property
+    def megabytes_left(self) -> float:
+        """What this process may still take; inf without a memory limit, and not below zero."""
+        return math.inf if self.memory_limit is None else max(0.0, self.memory_limit - resident_megabytes())
+
+    @property
     def limit(self) -> Limit | None:
         """The limit that ended the run, if one did."""
         if self.stopped:

@@ -54,6 +54,9 @@ _ALWAYS = 1_000_000
 _MOST_CELLS = 60_000_000
 """Most entries of all rows together: half a gigabyte, of which searches hold a few copies."""
 
+_COPIES = 14
+"""Times that a search holds all rows, in one form or another, threads included."""
+
 _MOST_AT_ONCE = 25_000_000
 """Up to so many pairs, the table of all records is made within a moment."""
 
@@ -300,7 +303,12 @@ class _Work:
         times = pair.blocks / _SAMPLED
         cells = sample.rows * times * aggregator.dimension
         seconds = (self._clock.seconds - began) * times
-        return cells > _MOST_CELLS or seconds > _BUILDING_SHARE * self._clock.time_left
+        megabytes = 8e-6 * cells * _COPIES
+        return (
+            cells > _MOST_CELLS
+            or megabytes > self._clock.megabytes_left
+            or seconds > _BUILDING_SHARE * self._clock.time_left
+        )
 
     def _solve(self) -> None:
         """Attack and search on all rows."""

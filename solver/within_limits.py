@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import math
 import signal
 import threading
@@ -146,10 +147,30 @@ def in_time(work: Work, clock: Clock) -> Run:
         if over == math.inf and _is_over(clock, time.monotonic() - began):
             over = time.monotonic() + _GRACE + min(_LONGEST, _LONGER * (clock.time_limit or 10.0))
     if thread.is_alive():
+        _left_behind.append(thread)
         return work.so_far()
     if failures:
         raise failures[0]
     return work.run
+
+
+_left_behind: list[threading.Thread] = []
+"""Searches whose answer was not waited for."""
+
+_PATIENCE = 5.0
+"""Seconds that the end of Python waits for them."""
+
+
+def still_searching() -> bool:
+    """Whether a search whose answer was not waited for is still running."""
+    return any(thread.is_alive() for thread in _left_behind)
+
+
+@atexit.register
+def _wait() -> None:
+    """Let them come to their end: Python's own would tear compiled code in pieces, and abort."""
+    for thread in _left_behind:
+        thread.join(_PATIENCE)
 
 
 def _is_over(clock: Clock, seconds: float) -> bool:

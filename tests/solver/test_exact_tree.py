@@ -13,6 +13,7 @@ from scipy.optimize import linprog
 
 from formulations.distances import Standardisation
 from formulations.pair import Direction, Ties, make_pair
+from solver.clock import Clock
 from solver.engines.exact.tree import SimplexTree, _in_like_units
 from solver.engines.exact.tree_conflicts import clique_saving, matching_saving
 
@@ -194,3 +195,19 @@ def test_rows_of_like_sizes_stay_as_they_are():
     nothing, unit = _in_like_units(np.empty((0, 2)))
     assert nothing.size == 0
     assert unit.tolist() == [1.0, 1.0]
+
+
+# ---------------------------------------------------------------- memory
+
+
+@pytest.mark.parametrize(("simplices", "most"), [(0.9, 0), (1.5, 1), (2.5, 2), (np.inf, 4)])
+def test_no_more_is_explored_at_once_than_there_is_memory_for(simplices, most, monkeypatch):
+    """With memory for so many simplices: as many threads work, and without any the search is over."""
+    made = start(make_pair(*files(3, 60, 4)), BY_LABEL["weighted-mean"].make(4))
+    search = SimplexTree(made.system, made.record, made.evaluator)
+    search._threads = 4
+    needed = len(search._rows) * (8 * 8 + (3 * 4 + 3) * 8) / 1e6
+    monkeypatch.setattr(Clock, "megabytes_left", property(lambda _: simplices * needed))
+    search._waiting = [(*search._waiting[0][:1], number, *search._waiting[0][2:]) for number in range(4)]
+    assert search._at_once() == most
+    assert made.record.clock.out_of_memory is (most == 0)

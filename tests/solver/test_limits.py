@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import pytest
 from aggregator_cases import CASES, LABELS
 from fit_runs import check, frames, solve
 
 from solver.cli import main
+from solver.clock import Clock
 from solver.engines.base import EngineOptions
 from solver.engines.exact.engine import ExactEngine
+from solver.engines.growing import GrowingRows
 from solver.errors import UsageError
 from solver.evaluation import evaluate
 from solver.fitting import fit
@@ -65,6 +71,20 @@ def test_a_memory_limit_on_growing_rows(monkeypatch):
     files = pair()
     result = fit(*files, engine="exact", aggregator="mahalanobis", memory_limit=1.0)
     assert result.limit == "memory"
+    assert valid(result, files)
+
+
+@pytest.mark.parametrize(("megabytes", "grown"), [(0.0, True), (1e6, False)])
+def test_rows_that_would_not_fit_into_memory_grow_instead(megabytes, grown, monkeypatch):
+    monkeypatch.setattr("solver.searching._ALWAYS", 0)
+    monkeypatch.setattr("solver.searching._BUILDING_SHARE", math.inf)
+    monkeypatch.setattr(Clock, "megabytes_left", property(lambda _: megabytes))
+    seen = []
+    probe = GrowingRows.probe
+    monkeypatch.setattr(GrowingRows, "probe", lambda *given: seen.append(True) or probe(*given))
+    files = pair(n=20)
+    result = fit(*files, memory_limit=1e7)
+    assert bool(seen) is grown
     assert valid(result, files)
 
 
@@ -263,6 +283,20 @@ def test_a_step_that_does_not_look_at_the_clock_costs_no_answer(ending, monkeypa
     status = "interrupted" if ending == "user" else "feasible"
     assert (result.status, result.limit) == (status, ending)
     assert valid(result, files)
+
+
+@pytest.mark.parametrize("ending", ["command", "script"])
+def test_a_search_that_goes_on_does_not_abort_the_process(ending):
+    """Python's end tears it out of compiled code: exit code 134, though the answer had been printed."""
+    program = Path(__file__).with_name("searching_on.py")
+    done = subprocess.run(
+        [sys.executable, program, ending],
+        env={**os.environ, "PYTHONPATH": str(program.parents[2])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "the answer\n", "")
 
 
 def test_what_goes_wrong_in_the_search_is_raised(monkeypatch):

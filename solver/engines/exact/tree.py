@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from formulations.block_system import BlockSystem
 from solver.engines.base import Record, rounded_bound
-from solver.engines.exact.tree_kernels import STACK, explore, undecided
+from solver.engines.exact.tree_kernels import ROOM, STACK, explore, undecided
 from solver.linkage.evaluator import Evaluator
 
 FloatArray = NDArray[np.float64]
@@ -101,12 +101,25 @@ class SimplexTree:
         record.phase = "branch and bound"
         with ThreadPoolExecutor(self._threads) as pool:
             while not record.proven and not record.clock.expired and record.clock.seconds < until:
-                taken = [heapq.heappop(self._waiting) for _ in range(min(self._threads, len(self._waiting)))]
+                taken = [heapq.heappop(self._waiting) for _ in range(self._at_once())]
                 for answer in pool.map(self._explore, taken):
                     self._put_back(answer)
                 self._tighten()
                 if not self._waiting:
                     break
+
+    def _at_once(self) -> int:
+        """How many of the simplices that wait to explore now: as many as there are threads and memory for.
+
+        None where memory does not suffice for one: the search is over then.
+        """
+        clock, part = self._record.clock, self._waiting[0][-1]
+        rows = len(self._rows) if part.rows is None else part.rows.size
+        needed = rows * (8e-6 * (ROOM + 3 * self._rows.shape[1] + 3))
+        fitting = int(min(self._threads, clock.megabytes_left / max(needed, 1e-3)))
+        if fitting == 0:
+            clock.run_out_of_memory()
+        return min(fitting, len(self._waiting))
 
     def _explore(self, entry: _Entry) -> _Answer:
         bound, _, simplex, rounded, part = entry

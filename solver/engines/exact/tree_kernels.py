@@ -27,7 +27,9 @@ IndexArray = NDArray[np.intp]
 STACK = 400
 """Simplices that may wait at once in one call of `explore`."""
 
-_ROOM = 8
+ROOM = 8
+"""Times that the rows of a simplex fit into what a search of it has for lists of rows."""
+
 _SLACK = 1e-9
 _SMALLEST_EDGE = 1e-13
 
@@ -215,7 +217,7 @@ def explore(
         Weight linked at `point`, where above `target`; else -inf.
     """
     many = rows.shape[0]
-    arena = np.empty(_ROOM * many, dtype=np.intp)
+    arena = np.empty(ROOM * many, dtype=np.intp)
     arena[:many] = np.arange(many)
     first = np.zeros(STACK, dtype=np.intp)
     size = np.zeros(STACK, dtype=np.intp)
