@@ -88,17 +88,19 @@ def lower_bound(model: LinearModel, multipliers: FloatArray) -> float:
     ----------
     model : LinearModel
     multipliers : ndarray of float64, shape (m,)
-        Any numbers.
+        Any numbers; those that would need a row's bound which is not there count as zero.
 
     Returns
     -------
     float
-        The bound, constant included, up to rounding; -inf where a bound is used that is not there.
+        The bound, constant included, up to rounding; -inf where a column's bound is needed that is not there.
     """
-    rows = _products(multipliers, np.where(multipliers > 0.0, model.row_lower, model.row_upper))
-    rest = model.objective - multipliers @ model.matrix
+    sides = np.where(multipliers > 0.0, model.row_lower, model.row_upper)
+    used = np.where(np.isfinite(sides), multipliers, 0.0)
+    rows = _products(used, sides)
+    rest = model.objective - used @ model.matrix
     columns = _products(rest, np.where(rest > 0.0, model.column_lower, model.column_upper))
-    if not (np.isfinite(rows).all() and np.isfinite(columns).all()):
+    if not np.isfinite(columns).all():
         return -np.inf
     return float(rows.sum() + columns.sum()) + model.constant
 

@@ -31,7 +31,8 @@ class TreeSeparation:
 
     def __init__(self, scip: pyscipopt.Model, variables: list[Any], separator: Separator) -> None:
         self._scip, self._variables, self._separator = scip, variables, separator
-        self.cuts, self.failure = 0, None
+        self.cuts = 0
+        self.failure: BaseException | None = None
         handler = _handler(self)
         scip.includeConshdlr(
             handler,

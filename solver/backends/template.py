@@ -150,11 +150,15 @@ class TemplateBackend(Backend, Generic[Built]):
                 build_seconds = clock.seconds
                 outcome = self._separated(built, reduced, options, clock, feasible, watch)
                 outcome = replace(outcome, cuts=outcome.cuts + separated)
+                if outcome.values is None and outcome.ending in LIMIT_OF and model.separator is not None:
+                    # What rounds without all rows have found is no solution; what was known before is.
+                    outcome = replace(outcome, values=feasible[0] if feasible else None)
         except KeyboardInterrupt:  # while building, or from an optimiser that cannot be asked to stop
             outcome = Outcome(Ending.USER)
         if build_seconds is None:
             build_seconds = clock.seconds
-        outcome = refute(outcome, model, feasible[0] if feasible else None)
+        exact = (start for start in feasible if model.violation(start) <= EXACT)
+        outcome = refute(outcome, model, next(exact, None))
         solve_seconds = clock.seconds - build_seconds
         return judge(outcome, model, options, (build_seconds, solve_seconds), self.name, version)
 

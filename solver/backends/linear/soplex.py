@@ -26,6 +26,12 @@ if TYPE_CHECKING:
 
 _MOST_ITERATIONS = 2**31 - 1
 
+_NOTHING = 1e-9
+"""Multipliers that are no more than rounding."""
+
+_PROVEN = 1e-6
+"""Relative difference of an optimum and what its duals prove."""
+
 
 class SoplexProgram(LinearProgram):
     """SoPlex: the dual simplex method, one thread. Slower to change than HiGHS, one number at a time."""
@@ -54,7 +60,14 @@ class SoplexProgram(LinearProgram):
 
         self._lp.setRealParam(SCIP_LPPARAM.LPTILIM, self._infinity if seconds is None else seconds)
         self._lp.setIntParam(SCIP_LPPARAM.LPITLIM, _MOST_ITERATIONS if iterations is None else iterations)
-        self._lp.solve()
+        try:
+            self._lp.solve()
+            sound = not self._lp.isOptimal() or self._is_proven()
+        except Exception:  # rows that were taken away may leave no basis behind
+            sound = False
+        if not sound:
+            self.forget_basis()
+            self._lp.solve()
         spent = int(self._lp.getNIterations())
         status, ray = self._ended(limited=(seconds is not None, iterations is not None))
         found = status is LinearStatus.OPTIMAL
@@ -80,6 +93,18 @@ class SoplexProgram(LinearProgram):
             for low, high in zip(lower, upper, strict=True)
         ]
         self._lp.setBase(columns, [SCIP_BASESTAT.BASIC] * self.rows)
+
+    def _is_proven(self) -> bool:
+        """Whether the duals prove the optimum: after a bound has gone, SoPlex has called an old point one."""
+        sides = self._lp.getSides() if self.rows else ([], [])
+        bounds = self._lp.getBounds() if self.columns else ([], [])
+        proven = 0.0
+        for multipliers, (lower, upper) in ((self._lp.getDual(), sides), (self._lp.getRedcost(), bounds)):
+            factor = np.array(multipliers)
+            limit = np.where(factor > 0.0, lower, upper)
+            proven += float((factor * np.where(np.abs(factor) <= _NOTHING, 0.0, limit)).sum())
+        value = float(self._lp.getObjVal())
+        return abs(value - proven) <= _PROVEN * max(1.0, abs(value))
 
     def _ended(self, limited: tuple[bool, bool]) -> tuple[LinearStatus, FloatArray | None]:
         if self._lp.isOptimal():
