@@ -211,3 +211,14 @@ def test_no_more_is_explored_at_once_than_there_is_memory_for(simplices, most, m
     search._waiting = [(*search._waiting[0][:1], number, *search._waiting[0][2:]) for number in range(4)]
     assert search._at_once() == most
     assert made.record.clock.out_of_memory is (most == 0)
+
+
+def test_a_tree_that_is_over_can_be_asked_to_go_on():
+    """What is left may be too small to be halved: then nothing waits, though nothing is proven."""
+    made = start(make_pair(*files(3, 60, 4)), BY_LABEL["weighted-mean"].make(4))
+    search = SimplexTree(made.system, made.record, made.evaluator)
+    search._waiting, search._stuck = [], made.record.bound
+    bound = made.record.bound
+    search.run(np.inf)
+    assert (made.record.proven, made.record.bound) == (False, bound)
+    assert not made.record.clock.out_of_memory

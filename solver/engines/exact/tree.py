@@ -113,6 +113,8 @@ class SimplexTree:
 
         None where memory does not suffice for one: the search is over then.
         """
+        if not self._waiting:
+            return 0
         clock, part = self._record.clock, self._waiting[0][-1]
         rows = len(self._rows) if part.rows is None else part.rows.size
         needed = rows * (8e-6 * (ROOM + 3 * self._rows.shape[1] + 3))
