@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 
 import brute_force as plain
@@ -16,6 +17,7 @@ from formulations.block_indicator import IndicatorOptions, indicator_model, pape
 from formulations.block_system import block_system
 from formulations.distances import Standardisation
 from formulations.pair import Direction, Ties, make_pair
+from formulations.programs.separation import Cuts
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
 
@@ -189,25 +191,32 @@ def test_names_say_which_records():
 
 @everywhere
 def test_names_fit_the_model(case):
-    model = indicator_model(block_system(pair_of(2), case.make(3)), cuts=np.ones((2, case.make(3).dimension)))
-    rows, columns = model.milp.names()
-    assert (len(rows), len(columns)) == model.milp.shape
+    model = indicator_model(block_system(pair_of(2), case.make(3))).milp
+    model = model.with_rows(Cuts(model.matrix[:2], model.row_lower[:2], model.row_upper[:2]))
+    rows, columns = model.names()
+    assert (len(rows), len(columns)) == model.shape
+    assert columns[model.columns_of("parameters")] == list(case.make(3).parameter_names)
     assert len(set(rows)) == len(rows)
     assert len(set(columns)) == len(columns)
 
 
-def test_cuts_are_rows_that_must_be_non_negative():
+def test_the_model_separates_what_is_not_semidefinite():
     aggregator = make_aggregator("mahalanobis", ("A", "B"))
-    system = block_system(pair_of(3, attributes=2), aggregator)
-    indefinite = np.array([0.5, 0.5 - 1e-3, 0.5]) + np.array([0.0, 0.3, 0.0])
-    cuts = aggregator.cuts(indefinite)
-    without, cut = indicator_model(system), indicator_model(system, cuts=cuts)
-    assert cut.milp.shape[0] == without.milp.shape[0] + len(cuts)
-    theta = aggregator.sample(1, np.random.default_rng(0))[0]
-    assert cut.milp.violation(cut.point(theta)) <= 1e-9
-    assert (
-        cut.milp.violation(cut.point(indefinite)) > without.milp.violation(without.point(indefinite)) - 1e-12
-    )
+    model = indicator_model(block_system(pair_of(3, attributes=2), aggregator))
+    separator = pickle.loads(pickle.dumps(model.milp.separator))
+    indefinite = model.point(np.array([0.5, 0.8, 0.5]))
+    cuts = separator(indefinite)
+    assert cuts.count == 1
+    assert cuts.violation(indefinite) > 0.1
+    assert model.milp.violation(indefinite) >= cuts.violation(indefinite)
+    for theta in aggregator.sample(50, np.random.default_rng(0)):
+        assert separator(model.point(theta)).count == 0
+        assert cuts.violation(model.point(theta)) <= 1e-12
+
+
+@pytest.mark.parametrize("case", POLYTOPES, ids=[case.label for case in POLYTOPES])
+def test_models_on_polytopes_have_all_rows_written_down(case):
+    assert indicator_model(block_system(pair_of(2), case.make(3))).milp.separator is None
 
 
 def test_the_bilinear_model_is_non_negative_on_the_data():
