@@ -158,7 +158,7 @@ _left_behind: list[threading.Thread] = []
 """Searches whose answer was not waited for."""
 
 _PATIENCE = 5.0
-"""Seconds that the end of Python waits for them."""
+"""Seconds that the end of Python waits for all of them."""
 
 
 def still_searching() -> bool:
@@ -169,8 +169,9 @@ def still_searching() -> bool:
 @atexit.register
 def _wait() -> None:
     """Let them come to their end: Python's own would tear compiled code in pieces, and abort."""
+    until = time.monotonic() + _PATIENCE
     for thread in _left_behind:
-        thread.join(_PATIENCE)
+        thread.join(max(0.0, until - time.monotonic()))
 
 
 def _is_over(clock: Clock, seconds: float) -> bool:

@@ -27,6 +27,9 @@ MOST_TREE_DIMENSION = 7
 
 MOST_NODES = 500_000
 
+MOST_SECONDS = 60.0
+"""Rows that touch along a plane, up to rounding, leave the engine simplices to halve for hours."""
+
 
 def files(seed, n=7, attributes=3, noise=1.4):
     random = np.random.default_rng(seed)
@@ -97,8 +100,12 @@ def tree(pair, aggregator, most_nodes=np.inf):
 
 
 def every_search(pair, aggregator):
-    """The engine and each of its two searches alone, by name."""
-    runs = {"engine": engine(pair, aggregator), "hitting sets": hitting_sets(pair, aggregator)}
+    """The engine and each of its two searches alone, by name; what they find holds whenever they end."""
+    limit = {"seconds": MOST_SECONDS}
+    runs = {
+        "engine": engine(pair, aggregator, **limit),
+        "hitting sets": hitting_sets(pair, aggregator, **limit),
+    }
     if aggregator.on_simplex and aggregator.dimension <= MOST_TREE_DIMENSION:
         # Rows that touch along a line or a plane take the tree alone more memory than there is.
         runs["tree"] = tree(pair, aggregator, most_nodes=MOST_NODES)

@@ -8,7 +8,7 @@ from typing import Any
 from solver.commands.arguments import add_categories, add_files, add_problem, given_options
 from solver.commands.link import finish
 from solver.commands.link import summary as summary_of_links
-from solver.commands.progress import progress_line
+from solver.commands.progress import progress_line, reporter
 from solver.commands.targets import check_targets
 from solver.commands.wording import baseline_pairs, heading, listed, share
 from solver.evaluation import EvaluationResult, evaluate
@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.masked,
             parameters=arguments.parameters,
             one_to_one=arguments.one_to_one,
-            report=None if line is None else line.report,
+            report=reporter(line),
             **options,
         )
     text = summary_of_links(result) if isinstance(result, LinkResult) else summary(result)

@@ -24,7 +24,7 @@ from solver.commands.arguments import (
     time_limit,
 )
 from solver.commands.fit_summary import families_summary, summary
-from solver.commands.progress import progress_line
+from solver.commands.progress import progress_line, reporter
 from solver.commands.targets import check_targets
 from solver.engines.base import EngineOptions
 from solver.engines.registry import ENGINES, OWN
@@ -102,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
         found = find(
             arguments.original,
             arguments.masked,
-            replace(request, report=None if line is None else line.report),
+            replace(request, report=reporter(line)),
             vars(options),
         )
     if isinstance(found, FitResults):

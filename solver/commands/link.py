@@ -12,7 +12,7 @@ from datasets.files import write_table, write_whole
 from datasets.masking.base import Option
 from formulations.pair import Direction, Ties
 from solver.commands.arguments import add_alignment, names, number, whole_number
-from solver.commands.progress import progress_line
+from solver.commands.progress import progress_line, reporter
 from solver.commands.targets import check_targets
 from solver.commands.wording import directions, listed, share
 from solver.errors import UsageError
@@ -116,7 +116,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.masked,
             method=arguments.method,
             settings=settings,
-            report=None if line is None else line.report,
+            report=reporter(line),
             **options,
         )
     return finish(arguments, result.to_json(), result.table, summary(result))

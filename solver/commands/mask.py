@@ -20,7 +20,7 @@ from datasets.masking.spelled import masking_method
 from datasets.names import shown_name, shown_names
 from datasets.registry import load
 from datasets.schema import Role, Schema
-from solver.commands.progress import progress_line
+from solver.commands.progress import progress_line, reporter
 from solver.compiling import MASKING, compile_once
 from solver.errors import UsageError
 
@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     kept.pop(None, None)
     steps = planned(methods, frame, kept, source=arguments.input)
     with progress_line("masking") as line:
-        compile_once(MASKING, None if line is None else line.report)
+        compile_once(MASKING, reporter(line))
         masked = masked_in_order(steps, frame, seed, source=arguments.input)
     used = seed if any(step.method.chance for step in steps) else None
     columns = _columns(frame, masked, steps, kept)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import ClassVar, TextIO
 
 from solver.compiling import PHASE
-from solver.engines.base import EngineProgress
+from solver.engines.base import EngineProgress, Reporter
 
 # Short, so that the numbers and the advice fit a terminal of 80 columns.
 _PHASES = {
@@ -157,6 +157,11 @@ def progress_line(text: str) -> Iterator[Progress | None]:
         yield line
     finally:
         line.close()
+
+
+def reporter(line: Progress | None) -> Reporter | None:
+    """What a search or a compilation tells its progress to: the line, if there is one."""
+    return None if line is None else line.report
 
 
 def _width(stream: TextIO) -> int:

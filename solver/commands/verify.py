@@ -14,7 +14,7 @@ from datasets.names import shown_names
 from datasets.schema import Attribute, Scale, Schema
 from datasets.table_pair import BY_ROW
 from solver.commands.arguments import add_files, names
-from solver.commands.progress import progress_line
+from solver.commands.progress import progress_line, reporter
 from solver.commands.verdict import coverage, proved, quoted
 from solver.compiling import CERTIFICATES, compile_once
 from solver.errors import UsageError
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     setting = fit_setting(fit, arguments.fit)
     with progress_line("checking") as line:
-        compile_once(CERTIFICATES, None if line is None else line.report)
+        compile_once(CERTIFICATES, reporter(line))
         files = _files(arguments, setting)
         try:
             verdict = verify(fit, certificate, files, (arguments.fit, arguments.certificate))

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from cli_runs import PAIR, check_golden, without_seconds
 
-from solver.cli import main
+from solver.cli import main, run_program
 from solver.commands.progress import SILENT, ProgressLine, progress_line
 from solver.engines.base import EngineProgress
 
@@ -53,7 +53,7 @@ def test_evaluate_names_the_default_pair(tmp_path, capsys):
 def test_the_console_script_is_this_program():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     module, _, function = project["scripts"]["linkrisk"].partition(":")
-    assert getattr(importlib.import_module(module), function) is main
+    assert getattr(importlib.import_module(module), function) is run_program
     script = Path(sys.executable).with_name("linkrisk")
     if not script.exists():
         pytest.skip("the project is not installed in this environment, so there is no console script")

@@ -111,7 +111,7 @@ def test_a_richer_family_never_links_less(seed, limit):
     assert list(linked) == ALL[: len(linked)]
     assert linked
     for poor, rich in CONTAINED:
-        assert linked.get(rich, len(ALL) * 25) >= linked[poor]
+        assert rich not in linked or linked[rich] >= linked[poor]
     if "mahalanobis" in linked:
         baselines = results.results["mahalanobis"].details["baselines"]
         assert linked["mahalanobis"] >= max(baselines.values())

@@ -117,6 +117,7 @@ class SimplexTree:
             return 0
         clock, part = self._record.clock, self._waiting[0][-1]
         rows = len(self._rows) if part.rows is None else part.rows.size
+        # Lists of rows, the rows themselves once more, and their values at the vertices twice.
         needed = rows * (8e-6 * (ROOM + 3 * self._rows.shape[1] + 3))
         fitting = int(min(self._threads, clock.megabytes_left / max(needed, 1e-3)))
         if fitting == 0:
