@@ -9,18 +9,18 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from solver.comparison import compare as compare
-    from solver.evaluation import evaluate as evaluate
-    from solver.fitting import fit as fit
-    from solver.linking import link as link
+    from linkrisk.solver.api.compare import compare as compare
+    from linkrisk.solver.api.evaluate import evaluate as evaluate
+    from linkrisk.solver.api.fit import fit as fit
+    from linkrisk.solver.api.link import link as link
 
 __all__ = ["compare", "evaluate", "fit", "link"]
 
 _HOME = {
-    "compare": "solver.comparison",
-    "evaluate": "solver.evaluation",
-    "fit": "solver.fitting",
-    "link": "solver.linking",
+    "compare": "linkrisk.solver.api.compare",
+    "evaluate": "linkrisk.solver.api.evaluate",
+    "fit": "linkrisk.solver.api.fit",
+    "link": "linkrisk.solver.api.link",
 }
 
 

@@ -18,41 +18,41 @@ MOST_LINES = 400
 
 # Inside solver, a module may import those of lower rank, and those beside it in the same room.
 RANKS = {
-    "solver.clock": 0,
-    "solver.errors": 0,
-    "solver.family_results": 0,
-    "solver.results": 0,
-    "solver.backends": 1,
-    "solver.linkage": 1,
-    "solver.verification": 1,
-    "solver.engines": 2,
-    "solver.certificate": 3,
-    "solver.problem": 4,
-    "solver.scales": 4,
-    "solver.compiling": 4,
-    "solver.searching": 4,
-    "solver.within_limits": 3,
-    "solver.parameters_shown": 4,
-    "solver.answers": 4,
-    "solver.single_fit": 4,
-    "solver.families": 4,
-    "solver.fitting": 4,
-    "solver.evaluation": 4,
-    "solver.learned_links": 4,
-    "solver.recorded_masking": 4,
-    "solver.link_tasks": 4,
-    "solver.linking": 4,
-    "solver.comparison": 4,
-    "solver.contest": 4,
-    "solver.risk": 5,
-    "solver.commands": 6,
-    "solver.cli": 6,
-    "solver.__main__": 7,
+    "linkrisk.solver.run.clock": 0,
+    "linkrisk.solver.run.errors": 0,
+    "linkrisk.solver.worst_case.family_results": 0,
+    "linkrisk.solver.run.results": 0,
+    "linkrisk.solver.backends": 1,
+    "linkrisk.solver.linkage": 1,
+    "linkrisk.solver.certificates.checking": 1,
+    "linkrisk.solver.engines": 2,
+    "linkrisk.solver.certificates.writing": 3,
+    "linkrisk.solver.inputs.problem": 4,
+    "linkrisk.solver.worst_case.scales": 4,
+    "linkrisk.solver.run.compiling": 4,
+    "linkrisk.solver.worst_case.search": 4,
+    "linkrisk.solver.worst_case.within_limits": 3,
+    "linkrisk.solver.worst_case.parameters_shown": 4,
+    "linkrisk.solver.worst_case.answers": 4,
+    "linkrisk.solver.worst_case.single_fit": 4,
+    "linkrisk.solver.worst_case.families": 4,
+    "linkrisk.solver.api.fit": 4,
+    "linkrisk.solver.api.evaluate": 4,
+    "linkrisk.solver.inputs.learned_links": 4,
+    "linkrisk.solver.inputs.recorded_masking": 4,
+    "linkrisk.solver.inputs.link_tasks": 4,
+    "linkrisk.solver.api.link": 4,
+    "linkrisk.solver.api.compare": 4,
+    "linkrisk.solver.worst_case.contest": 4,
+    "linkrisk.solver.report": 5,
+    "linkrisk.solver.commands": 6,
+    "linkrisk.solver.commands.program": 6,
+    "linkrisk.solver.__main__": 7,
 }
 
 # What the verifier may use of this project: to trust a certificate, one need not trust what made it.
 # The decorator of compiled code has no mathematics in it.
-VERIFIER_MAY_USE = ("datasets", "formulations.compiled", "solver.errors", "solver.verification")
+VERIFIER_MAY_USE = ("datasets", "linkrisk.formulations.compiled", "linkrisk.solver.run.errors", "linkrisk.solver.certificates.checking")
 
 
 def module_of(path):
@@ -116,7 +116,7 @@ def test_imports_point_the_right_way(path):
             )
         if package == "datasets":
             # The decorator of compiled code has no mathematics in it.
-            assert top not in {"solver", "formulations"} or target.startswith("formulations.compiled"), (
+            assert top not in {"solver", "formulations"} or target.startswith("linkrisk.formulations.compiled"), (
                 f"{module} imports {target}: data knows no use of it"
             )
         assert top not in {"tests", "scripts"}, f"{module} imports {target}"
@@ -153,11 +153,11 @@ def test_the_verifier_shares_no_code_with_the_engines():
 @each_file
 def test_code_is_compiled_through_the_one_decorator(path):
     """numba's own cache does not notice a change in another file: no kernel may use it."""
-    if module_of(path) == "formulations.compiled":
+    if module_of(path) == "linkrisk.formulations.compiled":
         return
     for target in arrows(path):
         assert target.split(".")[0] != "numba", (
-            f"{module_of(path)} imports {target}: use formulations.compiled"
+            f"{module_of(path)} imports {target}: use linkrisk.formulations.compiled"
         )
 
 
@@ -192,9 +192,9 @@ def test_formulations_never_import_an_optimiser_at_all():
 def test_listing_the_backends_loads_no_optimiser():
     """Not by reading but by running: the command line's modules and the registry, in a fresh interpreter."""
     script = (
-        "import sys, solver.cli\n"
-        "solver.cli.build_parser()\n"
-        "from solver.backends.registry import available_backends\n"
+        "import sys, linkrisk.solver.commands.program\n"
+        "linkrisk.solver.commands.program.build_parser()\n"
+        "from linkrisk.solver.backends.registry import available_backends\n"
         "available_backends()\n"
         f"print(sorted(set(sys.modules) & {OPTIMISERS!r}))\n"
     )

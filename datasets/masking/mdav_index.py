@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from datasets.masking.mdav_kernels import centroid, form_groups, start_sums
-from datasets.masking.mdav_state import FloatArray, IndexArray, Outer, Progress, no_progress, plant
+from linkrisk.datasets.masking.mdav_kernels import centroid, form_groups, start_sums
+from linkrisk.datasets.masking.mdav_state import FloatArray, IndexArray, Outer, Progress, no_progress, plant
 
 LEAF = 16
 """Points of a leaf, at most."""
@@ -15,7 +15,7 @@ WORK = 20_000_000
 
 
 def indexed_partition(points: FloatArray, k: int) -> list[IndexArray]:
-    """Partition points as `datasets.masking.mdav.mdav_partition` does, for many points far sooner.
+    """Partition points as `linkrisk.datasets.masking.mdav.mdav_partition` does, for many points far sooner.
 
     Parameters
     ----------

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from formulations.programs.linear import LinearModel
-from formulations.programs.naming import NamedBlock, numbered, slice_of
-from formulations.programs.separation import Cuts, Separator
+from linkrisk.formulations.programs.linear import LinearModel
+from linkrisk.formulations.programs.naming import NamedBlock, numbered, slice_of
+from linkrisk.formulations.programs.separation import Cuts, Separator
 
 FloatArray = NDArray[np.float64]
 

@@ -12,8 +12,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.programs.mixed_integer import MilpModel
-from solver.clock import Limit
+from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.solver.run.clock import Limit
 
 FloatArray = NDArray[np.float64]
 

@@ -14,12 +14,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from formulations.programs.mixed_integer import MilpModel
-from formulations.programs.separation import Cuts
-from solver.backends.base import FloatArray, SolveOptions, Watcher
-from solver.backends.pulp_model import PulpModel, make_pulp_model, pulp_rows
-from solver.backends.template import Ending, Outcome, TemplateBackend
-from solver.clock import Clock
+from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.formulations.programs.separation import Cuts
+from linkrisk.solver.backends.base import FloatArray, SolveOptions, Watcher
+from linkrisk.solver.backends.pulp_model import PulpModel, make_pulp_model, pulp_rows
+from linkrisk.solver.backends.template import Ending, Outcome, TemplateBackend
+from linkrisk.solver.run.clock import Clock
 
 BEST_POSSIBLE = re.compile(r"best possible ([^\s),]+)")
 """CBC's dual bound as its log lines 5 and 10 give it, to about eight digits."""

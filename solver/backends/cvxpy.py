@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from formulations.programs.mixed_integer import MilpModel
-from solver.backends.background import run_in_background
-from solver.backends.base import FloatArray, SolveOptions, Watcher
-from solver.backends.highs_run import highs_options, outcome_of
-from solver.backends.scip import INFINITY, scip_bound, scip_ending, scip_parameters
-from solver.backends.template import Outcome, TemplateBackend
-from solver.clock import Clock
+from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.solver.run.background import run_in_background
+from linkrisk.solver.backends.base import FloatArray, SolveOptions, Watcher
+from linkrisk.solver.backends.highs_run import highs_options, outcome_of
+from linkrisk.solver.backends.scip import INFINITY, scip_bound, scip_ending, scip_parameters
+from linkrisk.solver.backends.template import Outcome, TemplateBackend
+from linkrisk.solver.run.clock import Clock
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from formulations.programs.mixed_integer import MilpModel
-from formulations.programs.separation import Cuts
-from solver.backends.base import FloatArray, SolveOptions, Watcher
-from solver.backends.highs_run import SMALLEST_COEFFICIENT, HighsRun, IndexArray, highs_options
-from solver.backends.template import Outcome, TemplateBackend
-from solver.clock import Clock
+from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.formulations.programs.separation import Cuts
+from linkrisk.solver.backends.base import FloatArray, SolveOptions, Watcher
+from linkrisk.solver.backends.highs_run import SMALLEST_COEFFICIENT, HighsRun, IndexArray, highs_options
+from linkrisk.solver.backends.template import Outcome, TemplateBackend
+from linkrisk.solver.run.clock import Clock
 
 if TYPE_CHECKING:
     import highspy

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.programs.mixed_integer import MilpModel
-from solver.backends.background import NOTHING_KNOWN, run_in_background
-from solver.backends.base import BackendProgress, FloatArray, SolveOptions, Watcher
-from solver.backends.template import Ending, Outcome
-from solver.clock import Clock
+from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.solver.run.background import NOTHING_KNOWN, run_in_background
+from linkrisk.solver.backends.base import BackendProgress, FloatArray, SolveOptions, Watcher
+from linkrisk.solver.backends.template import Ending, Outcome
+from linkrisk.solver.run.clock import Clock
 
 if TYPE_CHECKING:
     import highspy

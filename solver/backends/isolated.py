@@ -22,13 +22,13 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-from formulations.programs.mixed_integer import MilpModel
-from solver.backends.background import NOTHING_KNOWN, TICK
-from solver.backends.base import BackendProgress, BackendResult, FloatArray, SolveOptions, Status, Watcher
-from solver.backends.jobs import Job, SolveJob
-from solver.backends.memory import MemoryMeter, MemoryWatch
-from solver.backends.registry import get_backend
-from solver.clock import Limit
+from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.solver.run.background import NOTHING_KNOWN, TICK
+from linkrisk.solver.backends.base import BackendProgress, BackendResult, FloatArray, SolveOptions, Status, Watcher
+from linkrisk.solver.backends.jobs import Job, SolveJob
+from linkrisk.solver.run.memory import MemoryMeter, MemoryWatch
+from linkrisk.solver.backends.registry import get_backend
+from linkrisk.solver.run.clock import Limit
 
 GRACE = 10.0
 """Seconds beyond the time limit before the child is killed; some layers cannot stop while they build."""

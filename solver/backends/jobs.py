@@ -5,8 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from formulations.programs.mixed_integer import MilpModel
-from solver.backends.base import Backend, BackendResult, FloatArray, SolveOptions, Watcher
+from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.solver.backends.base import Backend, BackendResult, FloatArray, SolveOptions, Watcher
 
 
 class Job(ABC):

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from formulations.programs.mixed_integer import MilpModel
-from formulations.programs.separation import Cuts
-from solver.backends.base import FloatArray, SolveOptions, Watcher
-from solver.backends.highs import add_rows
-from solver.backends.highs_run import HighsRun, IndexArray, highs_options
-from solver.backends.pulp_model import PulpModel, make_pulp_model
-from solver.backends.template import Outcome, TemplateBackend
-from solver.clock import Clock
+from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.formulations.programs.separation import Cuts
+from linkrisk.solver.backends.base import FloatArray, SolveOptions, Watcher
+from linkrisk.solver.backends.highs import add_rows
+from linkrisk.solver.backends.highs_run import HighsRun, IndexArray, highs_options
+from linkrisk.solver.backends.pulp_model import PulpModel, make_pulp_model
+from linkrisk.solver.backends.template import Outcome, TemplateBackend
+from linkrisk.solver.run.clock import Clock
 
 if TYPE_CHECKING:
     import highspy

@@ -7,8 +7,8 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from formulations.programs.mixed_integer import MilpModel
-from formulations.programs.separation import Cuts
+from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.formulations.programs.separation import Cuts
 
 if TYPE_CHECKING:
     import pulp

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from formulations.programs.mixed_integer import MilpModel
-from formulations.programs.separation import Cuts
-from solver.backends.base import SolveOptions
-from solver.backends.linear.registry import linear_program
-from solver.clock import Clock
+from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.formulations.programs.separation import Cuts
+from linkrisk.solver.backends.base import SolveOptions
+from linkrisk.solver.backends.linear.registry import linear_program
+from linkrisk.solver.run.clock import Clock
 
 _VIOLATED = 1e-6
 """Violations below the tolerance of optimisers cannot be mended."""

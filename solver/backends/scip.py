@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from formulations.programs.mixed_integer import MilpModel
-from solver.backends.background import NOTHING_KNOWN, run_in_background
-from solver.backends.base import BackendProgress, FloatArray, SolveOptions, Watcher
-from solver.backends.scip_separation import TreeSeparation
-from solver.backends.template import Ending, Outcome, TemplateBackend
-from solver.clock import Clock
+from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.solver.run.background import NOTHING_KNOWN, run_in_background
+from linkrisk.solver.backends.base import BackendProgress, FloatArray, SolveOptions, Watcher
+from linkrisk.solver.backends.scip_separation import TreeSeparation
+from linkrisk.solver.backends.template import Ending, Outcome, TemplateBackend
+from linkrisk.solver.run.clock import Clock
 
 if TYPE_CHECKING:
     import pyscipopt

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.programs.separation import Cuts, Separator
+from linkrisk.formulations.programs.separation import Cuts, Separator
 
 if TYPE_CHECKING:
     import pyscipopt
@@ -58,7 +58,7 @@ class TreeSeparation:
 
     def add(self, cuts: Cuts) -> None:
         """Add rows to the problem that is being solved."""
-        from solver.backends.scip import constraints
+        from linkrisk.solver.backends.scip import constraints
 
         for constraint in constraints(cuts.matrix, cuts.lower, cuts.upper, self._variables):
             self._scip.addCons(constraint)

@@ -11,12 +11,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from formulations.programs.mixed_integer import MilpModel
-from solver.backends.background import run_in_background
-from solver.backends.base import FloatArray, SolveOptions, Watcher
-from solver.backends.highs_run import highs_options
-from solver.backends.template import Ending, Outcome, TemplateBackend
-from solver.clock import Clock
+from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.solver.run.background import run_in_background
+from linkrisk.solver.backends.base import FloatArray, SolveOptions, Watcher
+from linkrisk.solver.backends.highs_run import highs_options
+from linkrisk.solver.backends.template import Ending, Outcome, TemplateBackend
+from linkrisk.solver.run.clock import Clock
 
 ENDINGS = {0: Ending.COMPLETE, 1: Ending.TIME, 2: Ending.INFEASIBLE, 3: Ending.UNBOUNDED}
 """`OptimizeResult.status` of `scipy.optimize.milp`; 4 is anything else, told apart by its message."""

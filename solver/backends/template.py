@@ -11,9 +11,9 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from formulations.programs.mixed_integer import MilpModel
-from formulations.programs.separation import Cuts
-from solver.backends.base import (
+from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.formulations.programs.separation import Cuts
+from linkrisk.solver.backends.base import (
     Backend,
     BackendProgress,
     BackendResult,
@@ -22,8 +22,8 @@ from solver.backends.base import (
     Status,
     Watcher,
 )
-from solver.backends.root import cut_at_the_root
-from solver.clock import Clock, Limit
+from linkrisk.solver.backends.root import cut_at_the_root
+from linkrisk.solver.run.clock import Clock, Limit
 
 Built = TypeVar("Built")
 

@@ -11,11 +11,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.block_system import BlockSystem
-from solver.backends.base import Status
-from solver.clock import Clock, Limit
-from solver.errors import UsageError
-from solver.linkage.evaluator import Evaluator
+from linkrisk.formulations.linkage.block_system import BlockSystem
+from linkrisk.solver.backends.base import Status
+from linkrisk.solver.run.clock import Clock, Limit
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.linkage.evaluator import Evaluator
 
 FloatArray = NDArray[np.float64]
 

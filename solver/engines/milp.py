@@ -7,15 +7,15 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.block_indicator import IndicatorModel, IndicatorOptions, indicator_model
-from formulations.block_system import BlockSystem
-from solver.backends.base import BackendProgress, BackendResult, SolveOptions, Status
-from solver.backends.isolated import solve_isolated
-from solver.backends.registry import get_backend
-from solver.engines.attacks import widen
-from solver.engines.base import Engine, EngineOptions, EngineResult, Record, rounded_bound, whole
-from solver.engines.scoring import Scorer
-from solver.linkage.evaluator import Evaluator
+from linkrisk.formulations.linkage.block_indicator import IndicatorModel, IndicatorOptions, indicator_model
+from linkrisk.formulations.linkage.block_system import BlockSystem
+from linkrisk.solver.backends.base import BackendProgress, BackendResult, SolveOptions, Status
+from linkrisk.solver.backends.isolated import solve_isolated
+from linkrisk.solver.backends.registry import get_backend
+from linkrisk.solver.engines.attacks.search import widen
+from linkrisk.solver.engines.base import Engine, EngineOptions, EngineResult, Record, rounded_bound, whole
+from linkrisk.solver.engines.attacks.scoring import Scorer
+from linkrisk.solver.linkage.evaluator import Evaluator
 
 FloatArray = NDArray[np.float64]
 

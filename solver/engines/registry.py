@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from solver.backends.registry import get_backend
-from solver.engines.base import Engine, EngineOptions, check_options
-from solver.engines.exact.engine import ExactEngine
-from solver.engines.milp import MilpEngine
-from solver.errors import UsageError
+from linkrisk.solver.backends.registry import get_backend
+from linkrisk.solver.engines.base import Engine, EngineOptions, check_options
+from linkrisk.solver.engines.exact.engine import ExactEngine
+from linkrisk.solver.engines.milp import MilpEngine
+from linkrisk.solver.run.errors import UsageError
 
 ENGINES: dict[str, type[Engine]] = {engine.name: engine for engine in (ExactEngine, MilpEngine)}
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from formulations.programs.linear import LinearModel
-from solver.backends.linear.base import (
+from linkrisk.formulations.programs.linear import LinearModel
+from linkrisk.solver.backends.linear.base import (
     FloatArray,
     IndexArray,
     LinearOptions,

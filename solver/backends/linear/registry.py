@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import importlib
 
-from formulations.programs.linear import LinearModel
-from solver.backends.linear.base import LinearOptions, LinearProgram
-from solver.errors import UsageError
+from linkrisk.formulations.programs.linear import LinearModel
+from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram
+from linkrisk.solver.run.errors import UsageError
 
 LINEAR_PROGRAMS: dict[str, str] = {
-    "highs": "solver.backends.linear.highs:HighsProgram",
-    "soplex": "solver.backends.linear.soplex:SoplexProgram",
+    "highs": "linkrisk.solver.backends.linear.highs:HighsProgram",
+    "soplex": "linkrisk.solver.backends.linear.soplex:SoplexProgram",
 }
 """Name -> module and class, the default first."""
 
