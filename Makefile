@@ -20,7 +20,10 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
+# As installed: the rooms inside one package.
 types: $(VENV)/.installed-dev
+	mkdir -p $(VENV)/types/linkrisk
+	ln -sfn $(abspath linkrisk/__init__.py linkrisk/__main__.py datasets formulations solver) $(VENV)/types/linkrisk/
 	$(BIN)/mypy
 
 $(VENV)/bin/python:

@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 
 from linkrisk.formulations.linkage.block_system import BlockSystem, block_system
 from linkrisk.formulations.linkage.pair import Direction
-from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.engines.attacks.scoring import Scorer
 from linkrisk.solver.engines.exact.cores.base import Answer, CoreFinder, LinearCoreFinder
+from linkrisk.solver.engines.exact.cores.pairs import SmallCores
 from linkrisk.solver.engines.exact.hitting_sets.covering import CoveringProgram
 from linkrisk.solver.engines.exact.hitting_sets.hitting_set import HittingSet
-from linkrisk.solver.engines.exact.cores.pairs import SmallCores
 from linkrisk.solver.engines.exact.polytope.cores import PolytopeCoreFinder
-from linkrisk.solver.engines.attacks.scoring import Scorer
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+from linkrisk.solver.run.clock import Clock
 
 FloatArray = NDArray[np.float64]
 

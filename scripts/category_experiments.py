@@ -14,13 +14,13 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
-from linkrisk.datasets.microdata.categories import occurring, spelled
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.end_coding import BottomCoding, TopCoding
 from linkrisk.datasets.masking.global_recoding import GlobalRecoding
 from linkrisk.datasets.masking.pram import Pram
-from linkrisk.datasets.public.registry import load
+from linkrisk.datasets.microdata.categories import occurring, spelled
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
+from linkrisk.datasets.public.registry import load
 from linkrisk.solver.linkage.distance_based import DistanceBased
 from linkrisk.solver.linkage.evaluator import Evaluation
 from linkrisk.solver.linkage.judging import judge

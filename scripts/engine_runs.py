@@ -16,14 +16,14 @@ import pandas as pd
 from engine_cases import Case
 
 from linkrisk.formulations.linkage.block_indicator import indicator_model, paper_options
-from linkrisk.solver.backends.base import SolveOptions
-from linkrisk.solver.run.memory import MemoryMeter
-from linkrisk.solver.backends.registry import get_backend
-from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.engines.base import EngineOptions, rounded_bound
 from linkrisk.solver.api.fit import fit
-from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.backends.base import SolveOptions
+from linkrisk.solver.backends.registry import get_backend
+from linkrisk.solver.engines.base import EngineOptions, rounded_bound
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.memory import MemoryMeter
 from linkrisk.solver.worst_case.search import problem_system
 
 METHODS = {

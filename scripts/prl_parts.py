@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from linkrisk.datasets.microdata.files import read_table
 from linkrisk.datasets.microdata.schema import Schema
-from linkrisk.solver.run.memory import MemoryMeter
 from linkrisk.solver.linkage.judging import judge
 from linkrisk.solver.linkage.linker import LinkageTask, Truth
 from linkrisk.solver.linkage.matching import hungarian, score_matrix
 from linkrisk.solver.linkage.probabilistic.comparisons import parse_comparison
 from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
+from linkrisk.solver.run.memory import MemoryMeter
 
 SIZES = (2, 3, 5, 10, 20, 50, 100)
 WRONG, MISSING = 0.1, 0.02

@@ -18,9 +18,9 @@ import numpy as np
 import pandas as pd
 from smith_linkage import owa
 
+from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.pairs.partition import random_partition, related_attributes
 from linkrisk.datasets.public.registry import load
-from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.solver.linkage.bayesian.linker import Bayesian
 from linkrisk.solver.linkage.curves import PrecisionRecall, most_probable_claim, precision_recall
 from linkrisk.solver.linkage.linker import LinkageTask, Linker, Truth

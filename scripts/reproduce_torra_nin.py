@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from linkrisk.datasets.public.registry import load
 from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.datasets.public.registry import load
 from linkrisk.solver.linkage.judging import judge
 from linkrisk.solver.linkage.linker import LinkageTask, Linker, Truth
 from linkrisk.solver.linkage.representatives.inner import INNER_LINKERS

@@ -1,6 +1,6 @@
 """The application: fit, compare, evaluate, link and mask, as `python -m solver` and as functions.
 
-May import `formulations` and `datasets`; neither may import this.
+May import `linkrisk.formulations` and `linkrisk.datasets`; neither may import this.
 """
 
 from __future__ import annotations
@@ -16,16 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["compare", "evaluate", "fit", "link"]
 
-_HOME = {
-    "compare": "linkrisk.solver.api.compare",
-    "evaluate": "linkrisk.solver.api.evaluate",
-    "fit": "linkrisk.solver.api.fit",
-    "link": "linkrisk.solver.api.link",
-}
-
 
 def __getattr__(name: str) -> Any:
     """Import the functions when they are first asked for: a listing should not load an optimiser."""
-    if name in _HOME:
-        return getattr(importlib.import_module(_HOME[name]), name)
+    if name in __all__:
+        return getattr(importlib.import_module(f"linkrisk.solver.api.{name}"), name)
     raise AttributeError(f"module 'solver' has no attribute '{name}'")

@@ -34,7 +34,7 @@ def survey_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 class VirtualTime:
-    """Stands in for `time` in `linkrisk.solver.run.clock`: every so many questions are a second, and nothing else is.
+    """Stands in for `time` in `solver.run.clock`: every so many questions are a second, and nothing else is.
 
     Parameters
     ----------

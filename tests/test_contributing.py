@@ -24,18 +24,18 @@ from linkrisk.solver.commands.program import main
 # Tests that list all aggregators, by what step 5 says about them: they do not know this one.
 LISTS = ("aggregator_errors", "importance_sums_to_one", "zero_floors")
 QUICK = (
-    "formulations/test_aggregator_distances.py",
-    "formulations/test_aggregator_domains.py",
-    "solver/test_exact_engine.py",
-    "solver/test_fit_optimum.py",
+    "formulations/linkage/test_aggregator_distances.py",
+    "formulations/linkage/test_aggregator_domains.py",
+    "solver/engines/exact/test_exact_engine.py",
+    "solver/api/test_fit_optimum.py",
 )
 MORE = (
     "formulations",
-    "solver/test_attacks.py",
-    "solver/test_evaluator.py",
-    "solver/test_exact_polytope.py",
-    "solver/test_exact_ties.py",
-    "solver/test_milp_engine.py",
+    "solver/engines/test_attacks.py",
+    "solver/linkage/test_evaluator.py",
+    "solver/engines/exact/test_exact_polytope.py",
+    "solver/engines/exact/test_exact_ties.py",
+    "solver/engines/test_milp_engine.py",
 )
 
 

@@ -15,9 +15,9 @@ from linkrisk.datasets.masking.registry import METHODS
 from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.datasets.public.registry import names as dataset_names
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS
+from linkrisk.solver.api.fit import fit
 from linkrisk.solver.backends.registry import BACKENDS
 from linkrisk.solver.commands.program import build_parser, main
-from linkrisk.solver.api.fit import fit
 from linkrisk.solver.linkage.registry import LINKERS
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -66,7 +66,7 @@ def test_the_linker_of_the_page_works():
     """The code under "How to add a linker", as it stands there."""
     source = page("linkers").split("## How to add a linker")[1].split("```python\n")[1].split("```")[0]
     printed = run_python(
-        "from solver import link\n"
+        "from linkrisk import link\n"
         "from linkrisk.solver.linkage.linker import LearnedLinker, Linker\n"
         + source
         + "print(link('means.csv', 'masked.csv', method=Euclid()).linked)\n"

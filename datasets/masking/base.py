@@ -15,7 +15,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.choosing import TABLE, choose_attributes, chosen_by_default, values_of, with_values
+from linkrisk.datasets.masking.choosing import (
+    TABLE,
+    choose_attributes,
+    chosen_by_default,
+    values_of,
+    with_values,
+)
 from linkrisk.datasets.microdata.names import parse_names, shown_names
 
 

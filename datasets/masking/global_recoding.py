@@ -8,13 +8,13 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from linkrisk.datasets.microdata.categories import Categories
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.files import read_table
 from linkrisk.datasets.masking.base import option, parse_whole
 from linkrisk.datasets.masking.end_coding import check_categories
 from linkrisk.datasets.masking.paper_parameters import collapsed_categories
 from linkrisk.datasets.masking.recoding import CategoricalMethod, Grouping
+from linkrisk.datasets.microdata.categories import Categories
+from linkrisk.datasets.microdata.files import read_table
 from linkrisk.datasets.microdata.numeric import suggestion
 
 

@@ -39,7 +39,7 @@ def mdav_partition(points: FloatArray, k: int) -> list[IndexArray]:
     -------
     list of intp arrays
         The groups in the order they were formed, rows ascending within each. Time O(n^2 a / k) at worst; many
-        points are found by an index (`linkrisk.datasets.masking.mdav_index`), which makes the same groups.
+        points are found by an index (`datasets.masking.mdav_index`), which makes the same groups.
     """
     if len(points) < INDEXED_FROM:
         return plain_partition(points, k)

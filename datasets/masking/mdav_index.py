@@ -15,7 +15,7 @@ WORK = 20_000_000
 
 
 def indexed_partition(points: FloatArray, k: int) -> list[IndexArray]:
-    """Partition points as `linkrisk.datasets.masking.mdav.mdav_partition` does, for many points far sooner.
+    """Partition points as `datasets.masking.mdav.mdav_partition` does, for many points far sooner.
 
     Parameters
     ----------

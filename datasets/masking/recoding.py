@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from linkrisk.datasets.microdata.categories import Categories, categories_of, read_schema, with_names
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.base import option, random_generator
 from linkrisk.datasets.masking.choosing import TABLE, check_records, choose_attributes, chosen_by_default
+from linkrisk.datasets.microdata.categories import Categories, categories_of, read_schema, with_names
 from linkrisk.datasets.microdata.names import parse_names, shown_names
 from linkrisk.datasets.microdata.schema import Schema
 

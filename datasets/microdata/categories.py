@@ -155,7 +155,7 @@ def read_schema(path: str | Path) -> Schema:
     Raises
     ------
     DataError
-        If the file cannot be read, is no schema, or ambiguous (`linkrisk.datasets.microdata.strict_json`).
+        If the file cannot be read, is no schema, or ambiguous (`datasets.microdata.strict_json`).
     """
     try:
         content = parse(Path(path).read_bytes())

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from linkrisk.datasets.pairs.identifiers import id_text
 from linkrisk.datasets.microdata.written import alike
+from linkrisk.datasets.pairs.identifiers import id_text
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.intp]
@@ -68,7 +68,7 @@ def cell_codes(first: pd.Series, second: pd.Series, *, loosely: bool = False) ->
     first, second : Series
     loosely : bool
         Whether cells are the same that programs write differently: numbers to twelve digits, text as
-        `linkrisk.datasets.microdata.written.alike` reads it.
+        `datasets.microdata.written.alike` reads it.
     """
     if are_numeric(first, second):
         sides = [_numbers(column) for column in (first, second)]

@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from linkrisk.datasets.microdata.cells import cell_codes
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.pairs.row_order import IN_PLACE
-from linkrisk.datasets.pairs.row_votes import RowVotes
+from linkrisk.datasets.microdata.cells import cell_codes
 from linkrisk.datasets.microdata.tables import Table
 from linkrisk.datasets.microdata.written import NEARLY_ALL
+from linkrisk.datasets.pairs.row_order import IN_PLACE
+from linkrisk.datasets.pairs.row_votes import RowVotes
 
 _MOST = 0.5
 """Of the cells of a column of text, more than these are no numbers."""

@@ -108,7 +108,7 @@ def suggestion(name: str, known: Sequence[str], shown: Callable[[str], str] = st
     known : sequence of str
         What exists.
     shown : callable
-        How to write a name: for columns as options take them (`linkrisk.datasets.microdata.names.shown_name`).
+        How to write a name: for columns as options take them (`datasets.microdata.names.shown_name`).
     """
     lowered = {candidate.lower(): candidate for candidate in known}
     close = difflib.get_close_matches(name.lower(), list(lowered), n=1)

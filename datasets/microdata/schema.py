@@ -111,8 +111,7 @@ class Schema:
 
         Numbers are numeric, ordered categoricals ordinal, the rest nominal with the values that occur as
         categories. Record ids and sampling weights are recognised where name and values agree
-        (`linkrisk.datasets.microdata.roles.recognised_role`); every other column is a quasi-identifier unless named in the
-        arguments.
+        (`roles.recognised_role`); every other column is a quasi-identifier unless named in the arguments.
 
         Parameters
         ----------

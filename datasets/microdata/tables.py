@@ -57,7 +57,7 @@ def load_table(table: Any, name: str, text_columns: Sequence[str] = ()) -> Table
     name : str
         What to call a frame in messages.
     text_columns : sequence of str
-        Columns of a CSV file that hold names and not numbers (`linkrisk.datasets.microdata.files.read_table`).
+        Columns of a CSV file that hold names and not numbers (`datasets.microdata.files.read_table`).
 
     Raises
     ------

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from linkrisk.datasets.microdata.categories import are_numbers, coded, in_order, occurring
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.spelled import spelled_recodings
+from linkrisk.datasets.microdata.categories import are_numbers, coded, in_order, occurring
 from linkrisk.datasets.microdata.numeric import check_no_twins
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.datasets.microdata.tables import Table
@@ -130,7 +130,7 @@ class KnownRecoding:
 
 
 Masking = Sequence[str | KnownRecoding]
-"""Methods as text (`linkrisk.datasets.masking.spelled`), or what they make of the categories of an attribute."""
+"""Methods as text (`datasets.masking.spelled`), or what they make of the categories of an attribute."""
 
 
 def known_recodings(masking: Masking, original: Table, scales: Scales) -> dict[str, KnownRecoding]:

@@ -12,14 +12,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from linkrisk.datasets.pairs.categorical import (
-    CategoricalAttribute,
-    Masking,
-    categorical_attributes,
-    known_recodings,
-    listed_categories,
-    scales_of,
-)
 from linkrisk.datasets.errors import DataError, NoNumberError
 from linkrisk.datasets.microdata.id_columns import text_id
 from linkrisk.datasets.microdata.names import shown_names
@@ -32,11 +24,19 @@ from linkrisk.datasets.microdata.numeric import (
     constant_attributes,
     numeric_matrix,
 )
-from linkrisk.datasets.pairs.remarks import remarks
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.spelling import spelled_alike
-from linkrisk.datasets.pairs.table_pair import BY_ROW, align, check_alignment, load_tables
 from linkrisk.datasets.microdata.tables import Table
+from linkrisk.datasets.pairs.categorical import (
+    CategoricalAttribute,
+    Masking,
+    categorical_attributes,
+    known_recodings,
+    listed_categories,
+    scales_of,
+)
+from linkrisk.datasets.pairs.remarks import remarks
+from linkrisk.datasets.pairs.table_pair import BY_ROW, align, check_alignment, load_tables
 
 _WITHOUT_RANGE = {
     CONSTANT: ("constant attributes", ""),
@@ -69,7 +69,7 @@ class FilePair:
     categorical : mapping of str to CategoricalAttribute
         Those of the attributes that are not numeric.
     masking : tuple of str
-        How categorical attributes were masked, where that is known (`linkrisk.datasets.masking.spelled`).
+        How categorical attributes were masked, where that is known (`datasets.masking.spelled`).
     alignment : str
         How it was found out who is who: ``row by row``, ``id`` with the name of the column, ``index labels``.
     notes : tuple of str
@@ -142,7 +142,7 @@ def make_file_pair(
     schema : Schema, optional
         Scale and categories of attributes; the two lists come before it. Its roles are not used.
     masking : sequence of str or KnownRecoding
-        How categorical attributes were masked (`linkrisk.datasets.masking.spelled`), where that is known: it makes
+        How categorical attributes were masked (`datasets.masking.spelled`), where that is known: it makes
         some recodings impossible.
     original_name, masked_name : str
         What to call the tables in messages when they are not files.

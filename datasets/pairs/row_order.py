@@ -16,12 +16,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from linkrisk.datasets.microdata.cells import CellCodes, cell_codes
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.pairs.identifiers import id_text
+from linkrisk.datasets.microdata.cells import CellCodes, cell_codes
 from linkrisk.datasets.microdata.names import shown_names
-from linkrisk.datasets.pairs.row_votes import RowVotes, displaced
 from linkrisk.datasets.microdata.tables import Table
+from linkrisk.datasets.pairs.identifiers import id_text
+from linkrisk.datasets.pairs.row_votes import RowVotes, displaced
 
 IndexArray = npt.NDArray[np.intp]
 

@@ -12,10 +12,10 @@ import pandas as pd
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.id_columns import check_old_labels
-from linkrisk.datasets.pairs.identifiers import match_ids, record_ids
 from linkrisk.datasets.microdata.numeric import check_known
-from linkrisk.datasets.pairs.row_order import check_row_order
 from linkrisk.datasets.microdata.tables import Table, load_table
+from linkrisk.datasets.pairs.identifiers import match_ids, record_ids
+from linkrisk.datasets.pairs.row_order import check_row_order
 
 BY_ROW = "row by row"
 BY_LABEL = "index labels"
@@ -81,7 +81,7 @@ def make_table_pair(
     row_by_row : bool
         Take the rows as they stand, whatever labels or columns say.
     text_columns : sequence of str
-        Columns of CSV files that hold names and not numbers (`linkrisk.datasets.microdata.files.read_table`).
+        Columns of CSV files that hold names and not numbers (`datasets.microdata.files.read_table`).
     original_name, masked_name : str
         What to call the tables in messages when they are not files.
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from linkrisk.datasets.public.embedded import load_wdbc
-from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
 from linkrisk.datasets.masking.microaggregation import AttributeGroup, Microaggregation
+from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
+from linkrisk.datasets.public.embedded import load_wdbc
 
 RECORDS = 400
 

@@ -11,11 +11,11 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from linkrisk.datasets.public.download import cached_file, download, is_cached
-from linkrisk.datasets.public.embedded import load_iris, load_wdbc
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.files import read_table
 from linkrisk.datasets.microdata.numeric import suggestion
+from linkrisk.datasets.public.download import cached_file, download, is_cached
+from linkrisk.datasets.public.embedded import load_iris, load_wdbc
 from linkrisk.datasets.public.published import check_columns, read_raw
 from linkrisk.datasets.public.sources import SOURCES, Source
 

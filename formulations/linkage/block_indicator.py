@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.linkage.aggregators import Aggregator
 from linkrisk.formulations.linkage.block_system import BlockSystem
-from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.programs.mixed_integer import MilpModel
 from linkrisk.formulations.programs.naming import NamedBlock, named
 from linkrisk.formulations.programs.separation import Cuts

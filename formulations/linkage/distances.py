@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.formulations.linkage.distance_tables import DistanceTables, check_positions
 from linkrisk.formulations.errors import FormulationError
+from linkrisk.formulations.linkage.distance_tables import DistanceTables, check_positions
 from linkrisk.formulations.linkage.moments import moments
 
 FloatArray = NDArray[np.float64]

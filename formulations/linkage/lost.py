@@ -14,8 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.formulations.linkage.aggregators.base import Aggregator
 from linkrisk.formulations.compiled import kernel
+from linkrisk.formulations.linkage.aggregators.base import Aggregator
 from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.formulations.linkage.pair import LinkagePair, Ties
 

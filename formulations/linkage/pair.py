@@ -10,9 +10,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.formulations.linkage.distance_tables import DistanceTables
-from linkrisk.formulations.linkage.distances import Differences, Standardisation, attribute_distances, standardised_files
 from linkrisk.formulations.errors import FormulationError
+from linkrisk.formulations.linkage.distance_tables import DistanceTables
+from linkrisk.formulations.linkage.distances import (
+    Differences,
+    Standardisation,
+    attribute_distances,
+    standardised_files,
+)
 from linkrisk.formulations.linkage.ties import Partners, grain, table_grain, tied_distances, value_rounding
 
 FloatArray = NDArray[np.float64]

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.formulations.linkage.aggregators.base import Aggregator
 from linkrisk.formulations.compiled import kernel
+from linkrisk.formulations.linkage.aggregators.base import Aggregator
 from linkrisk.formulations.linkage.pair import LinkagePair, Ties
 
 FloatArray = NDArray[np.float64]

@@ -10,15 +10,15 @@ from dataclasses import asdict, dataclass, fields
 from itertools import combinations, product
 from typing import Any
 
-from linkrisk.solver.worst_case.answers import library_versions
-from linkrisk.solver.backends.registry import available_backends, backend_names, get_backend
-from linkrisk.solver.run.compiling import compile_once
-from linkrisk.solver.worst_case.contest import EXACT, BackendRow, Contest
-from linkrisk.solver.engines.base import EngineOptions, check_options
-from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.api.fit import check_limits
+from linkrisk.solver.backends.registry import available_backends, backend_names, get_backend
+from linkrisk.solver.compiling.ahead import compile_once
+from linkrisk.solver.engines.base import EngineOptions, check_options
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.results import dump_json, plain
+from linkrisk.solver.worst_case.answers import library_versions
+from linkrisk.solver.worst_case.contest import EXACT, BackendRow, Contest
 
 DEFAULT_TIME_LIMIT = 60.0
 

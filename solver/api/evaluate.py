@@ -13,20 +13,20 @@ from numpy.typing import NDArray
 
 from linkrisk.datasets.microdata.strict_json import AmbiguousError, parse
 from linkrisk.formulations.errors import FormulationError
-from linkrisk.solver.worst_case.answers import library_versions, records_table
-from linkrisk.solver.run.compiling import LINKAGE, compile_once
+from linkrisk.solver.api.link import relink
+from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
 from linkrisk.solver.engines.base import Reporter
-from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.inputs.learned_links import reusable_schema
 from linkrisk.solver.inputs.link_tasks import LinkOptions
+from linkrisk.solver.inputs.problem import Problem, ProblemOptions, make_problem
+from linkrisk.solver.inputs.recorded_masking import recorded_masking
 from linkrisk.solver.linkage.assignment import assigned_links
 from linkrisk.solver.linkage.baselines import baselines
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.result import LinkResult
-from linkrisk.solver.api.link import relink
-from linkrisk.solver.inputs.problem import Problem, ProblemOptions, make_problem
-from linkrisk.solver.inputs.recorded_masking import recorded_masking
+from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.results import RecordsTable, dump_json
+from linkrisk.solver.worst_case.answers import library_versions, records_table
 
 _GIVE = "give the file that `fit --json` or `link --json` wrote"
 

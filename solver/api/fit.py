@@ -8,11 +8,11 @@ from typing import Any
 
 from linkrisk.solver.engines.base import EngineOptions, Reporter
 from linkrisk.solver.engines.registry import ENGINES, check_taken, get_engine, given_options
+from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.results import FitResult
 from linkrisk.solver.worst_case.families import fit_families, several
 from linkrisk.solver.worst_case.family_results import FitResults
-from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
-from linkrisk.solver.run.results import FitResult
 from linkrisk.solver.worst_case.single_fit import AUTOMATIC, FitRequest, Fitted, fit_one
 
 DEFAULT_TIME_LIMIT = 120.0
@@ -73,7 +73,7 @@ def fit(
 
     Examples
     --------
-    >>> from solver import fit
+    >>> from linkrisk import fit
     >>> result = fit("original.csv", "masked.csv", aggregator="choquet", time_limit=60)  # doctest: +SKIP
     >>> result.linked, result.linked_upper_bound  # doctest: +SKIP
     (389, 389)

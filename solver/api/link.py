@@ -10,15 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.datasets.microdata.schema import Scale
 from linkrisk.datasets.pairs.linkage_frames import LinkageFrames
 from linkrisk.datasets.pairs.remarks import remarks
-from linkrisk.datasets.microdata.schema import Scale
 from linkrisk.datasets.pairs.table_pair import TablePair
 from linkrisk.formulations.linkage.pair import Direction, Ties
-from linkrisk.solver.worst_case.answers import library_versions, records_table
-from linkrisk.solver.run.compiling import LINKAGE, compile_once
+from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
 from linkrisk.solver.engines.base import Reporter
-from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.inputs.learned_links import learned_keys, learned_options, learned_parameters
 from linkrisk.solver.inputs.link_tasks import (
     LinkOptions,
@@ -29,13 +27,15 @@ from linkrisk.solver.inputs.link_tasks import (
     read_pair,
     twin_group,
 )
+from linkrisk.solver.inputs.problem import choice
 from linkrisk.solver.linkage.curves import Claim, all_scores, most_probable_claim, precision_recall
 from linkrisk.solver.linkage.judging import judge
 from linkrisk.solver.linkage.linker import LearnedLinker, Linker, Truth
 from linkrisk.solver.linkage.matching import matched, score_matrix
 from linkrisk.solver.linkage.registry import LINKERS
 from linkrisk.solver.linkage.result import LinkResult, OneToOne
-from linkrisk.solver.inputs.problem import choice
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.worst_case.answers import library_versions, records_table
 
 IndexArray = NDArray[np.intp]
 
@@ -75,7 +75,7 @@ def link(
 
     Examples
     --------
-    >>> from solver import link
+    >>> from linkrisk import link
     >>> link("a.csv", "b.csv", method="prl", one_to_one="hungarian").linked  # doctest: +SKIP
     312
     """

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.formulations.programs.mixed_integer import MilpModel
-from linkrisk.solver.run.background import NOTHING_KNOWN, run_in_background
+from linkrisk.solver.backends.background import NOTHING_KNOWN, run_in_background
 from linkrisk.solver.backends.base import BackendProgress, FloatArray, SolveOptions, Watcher
 from linkrisk.solver.backends.template import Ending, Outcome
 from linkrisk.solver.run.clock import Clock

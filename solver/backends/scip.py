@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 
 from linkrisk.formulations.programs.mixed_integer import MilpModel
-from linkrisk.solver.run.background import NOTHING_KNOWN, run_in_background
+from linkrisk.solver.backends.background import NOTHING_KNOWN, run_in_background
 from linkrisk.solver.backends.base import BackendProgress, FloatArray, SolveOptions, Watcher
+from linkrisk.solver.backends.scip_rows import constraints, finite
 from linkrisk.solver.backends.scip_separation import TreeSeparation
 from linkrisk.solver.backends.template import Ending, Outcome, TemplateBackend
 from linkrisk.solver.run.clock import Clock
@@ -62,27 +62,6 @@ def scip_ending(status: str) -> Ending:
     return ENDINGS[status]
 
 
-def _finite(bound: float) -> float | None:
-    return None if math.isinf(bound) else bound
-
-
-def constraints(
-    matrix: sparse.csr_array, row_lower: FloatArray, row_upper: FloatArray, variables: Sequence[Any]
-) -> Iterator[Any]:
-    """Each row as SCIP takes it."""
-    from pyscipopt.scip import Expr, ExprCons, Term
-
-    # One term object per column, and expressions made from dictionaries: sums would copy and sort.
-    terms = [Term(variable) for variable in variables]
-    row_terms = [terms[column] for column in matrix.indices.tolist()]
-    coefficients, starts = matrix.data.tolist(), matrix.indptr.tolist()
-    lower, upper = row_lower.tolist(), row_upper.tolist()
-    for row in range(matrix.shape[0]):
-        begin, end = starts[row], starts[row + 1]
-        expression = Expr(dict(zip(row_terms[begin:end], coefficients[begin:end], strict=True)))
-        yield ExprCons(expression, _finite(lower[row]), _finite(upper[row]))
-
-
 class BuiltScip:
     """A SCIP problem and its variables, in the order of the model's columns."""
 
@@ -92,7 +71,7 @@ class BuiltScip:
         self.scip = pyscipopt.Model()
         self.scip.hideOutput()
         self.variables = [
-            self.scip.addVar(obj=cost, lb=_finite(lower), ub=_finite(upper), vtype="I" if integer else "C")
+            self.scip.addVar(obj=cost, lb=finite(lower), ub=finite(upper), vtype="I" if integer else "C")
             for cost, lower, upper, integer in zip(
                 model.objective.tolist(),
                 model.column_lower.tolist(),

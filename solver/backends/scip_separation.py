@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.formulations.programs.separation import Cuts, Separator
+from linkrisk.solver.backends.scip_rows import constraints
 
 if TYPE_CHECKING:
     import pyscipopt
@@ -58,8 +59,6 @@ class TreeSeparation:
 
     def add(self, cuts: Cuts) -> None:
         """Add rows to the problem that is being solved."""
-        from linkrisk.solver.backends.scip import constraints
-
         for constraint in constraints(cuts.matrix, cuts.lower, cuts.upper, self._variables):
             self._scip.addCons(constraint)
         self.cuts += cuts.count

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from linkrisk.formulations.programs.mixed_integer import MilpModel
-from linkrisk.solver.run.background import run_in_background
+from linkrisk.solver.backends.background import run_in_background
 from linkrisk.solver.backends.base import FloatArray, SolveOptions, Watcher
 from linkrisk.solver.backends.highs_run import highs_options
 from linkrisk.solver.backends.template import Ending, Outcome, TemplateBackend

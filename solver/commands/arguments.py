@@ -13,10 +13,10 @@ from linkrisk.formulations.linkage.aggregators import AGGREGATORS
 from linkrisk.formulations.linkage.block_indicator import DEFAULT_MARGIN
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
 from linkrisk.formulations.linkage.pair import Direction, Ties
-from linkrisk.solver.engines.base import EngineOptions, check_options
-from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.api.fit import check_limits, check_memory_limit
+from linkrisk.solver.engines.base import EngineOptions, check_options
 from linkrisk.solver.inputs.problem import ProblemOptions
+from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.worst_case.single_fit import AUTOMATIC
 
 

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from linkrisk.datasets.microdata.files import write_whole
+from linkrisk.solver.api.compare import DEFAULT_TIME_LIMIT, ComparisonResult, compare
 from linkrisk.solver.backends.registry import backend_names
 from linkrisk.solver.commands.arguments import (
     add_categories,
@@ -24,10 +25,9 @@ from linkrisk.solver.commands.arguments import (
 from linkrisk.solver.commands.progress import Progress, progress_line
 from linkrisk.solver.commands.targets import check_targets
 from linkrisk.solver.commands.wording import heading, table
-from linkrisk.solver.api.compare import DEFAULT_TIME_LIMIT, ComparisonResult, compare
-from linkrisk.solver.run.compiling import PHASE
-from linkrisk.solver.worst_case.contest import EXACT, BackendRow
+from linkrisk.solver.compiling.ahead import PHASE
 from linkrisk.solver.engines.base import EngineProgress
+from linkrisk.solver.worst_case.contest import EXACT, BackendRow
 
 _COLUMNS = {
     "engine": "engine",

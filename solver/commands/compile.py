@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 from linkrisk.solver.commands.progress import progress_line
-from linkrisk.solver.run.compiling import compile_everything
+from linkrisk.solver.compiling.ahead import compile_everything
 
 
 def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:

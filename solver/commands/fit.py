@@ -11,6 +11,7 @@ from typing import Any
 
 from linkrisk.datasets.microdata.files import write_whole
 from linkrisk.formulations.linkage.block_indicator import IndicatorOptions, indicator_model
+from linkrisk.solver.api.fit import DEFAULT_TIME_LIMIT, check_limits, find, fit_request
 from linkrisk.solver.backends.registry import backend_names
 from linkrisk.solver.commands.arguments import (
     add_categories,
@@ -28,13 +29,12 @@ from linkrisk.solver.commands.progress import progress_line, reporter
 from linkrisk.solver.commands.targets import check_targets
 from linkrisk.solver.engines.base import EngineOptions
 from linkrisk.solver.engines.registry import ENGINES, OWN
+from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+from linkrisk.solver.report.page import render_report
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.results import FitResult
 from linkrisk.solver.worst_case.families import several
 from linkrisk.solver.worst_case.family_results import FitResults
-from linkrisk.solver.api.fit import DEFAULT_TIME_LIMIT, check_limits, find, fit_request
-from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
-from linkrisk.solver.run.results import FitResult
-from linkrisk.solver.report.page import render_report
 from linkrisk.solver.worst_case.search import problem_system
 from linkrisk.solver.worst_case.single_fit import AUTOMATIC, Fitted
 

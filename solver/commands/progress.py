@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import ClassVar, TextIO
 
-from linkrisk.solver.run.compiling import PHASE
+from linkrisk.solver.compiling.ahead import PHASE
 from linkrisk.solver.engines.base import EngineProgress, Reporter
 
 # Short, so that the numbers and the advice fit a terminal of 80 columns.

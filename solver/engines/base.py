@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.backends.base import Status
+from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import Clock, Limit
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.linkage.evaluator import Evaluator
 
 FloatArray = NDArray[np.float64]
 

@@ -20,10 +20,10 @@ from linkrisk.formulations.linkage.block_system import BlockSystem, system_of
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.formulations.linkage.ties import Partners
-from linkrisk.solver.run.clock import Clock, resident_megabytes
 from linkrisk.solver.engines.attacks.search import attack
 from linkrisk.solver.engines.base import Engine, EngineOptions, EngineResult, Record
 from linkrisk.solver.linkage.evaluator import Evaluation, Evaluator
+from linkrisk.solver.run.clock import Clock, resident_megabytes
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]

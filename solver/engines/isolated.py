@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.formulations.linkage.block_system import BlockSystem
-from linkrisk.solver.run.background import TICK
+from linkrisk.solver.backends.background import TICK
 from linkrisk.solver.backends.base import BackendProgress, BackendResult, Watcher
 from linkrisk.solver.backends.jobs import Job
-from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.engines.base import EngineOptions, Record
 from linkrisk.solver.engines.registry import get_engine
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.run.clock import Clock
 
 FloatArray = NDArray[np.float64]
 

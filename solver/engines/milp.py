@@ -12,9 +12,9 @@ from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.backends.base import BackendProgress, BackendResult, SolveOptions, Status
 from linkrisk.solver.backends.isolated import solve_isolated
 from linkrisk.solver.backends.registry import get_backend
+from linkrisk.solver.engines.attacks.scoring import Scorer
 from linkrisk.solver.engines.attacks.search import widen
 from linkrisk.solver.engines.base import Engine, EngineOptions, EngineResult, Record, rounded_bound, whole
-from linkrisk.solver.engines.attacks.scoring import Scorer
 from linkrisk.solver.linkage.evaluator import Evaluator
 
 FloatArray = NDArray[np.float64]

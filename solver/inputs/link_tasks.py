@@ -10,19 +10,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.datasets.pairs.categorical import listed_categories
 from linkrisk.datasets.microdata.categories import read_schema
-from linkrisk.datasets.pairs.linkage_frames import LinkageFrames, linkage_frames
 from linkrisk.datasets.microdata.numeric import check_no_twins
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.spelling import spelled_alike
-from linkrisk.datasets.pairs.table_pair import TablePair, make_table_pair
 from linkrisk.datasets.microdata.tables import Table, load_table
+from linkrisk.datasets.pairs.categorical import listed_categories
+from linkrisk.datasets.pairs.linkage_frames import LinkageFrames, linkage_frames
+from linkrisk.datasets.pairs.table_pair import TablePair, make_table_pair
 from linkrisk.formulations.linkage.pair import Direction, Ties
-from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.inputs.problem import check_who_is_who
 from linkrisk.solver.linkage.linker import LinkageTask, Linker
 from linkrisk.solver.linkage.matching import MATCHINGS
-from linkrisk.solver.inputs.problem import check_who_is_who
+from linkrisk.solver.run.errors import UsageError
 
 IndexArray = NDArray[np.intp]
 

@@ -12,19 +12,19 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.datasets.pairs.categorical import Masking
-from linkrisk.datasets.microdata.categories import read_schema
-from linkrisk.datasets.public.default_pair import default_pair
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
+from linkrisk.datasets.microdata.categories import read_schema
 from linkrisk.datasets.microdata.schema import Attribute, Schema
+from linkrisk.datasets.pairs.categorical import Masking
+from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
 from linkrisk.datasets.pairs.table_pair import check_alignment
+from linkrisk.datasets.public.default_pair import default_pair
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS, Aggregator, make_aggregator
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
 from linkrisk.formulations.linkage.pair import Direction, LinkagePair, Ties, make_pair
-from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.inputs.scales import scale_notes
 from linkrisk.solver.linkage.categories import category_distances
-from linkrisk.solver.worst_case.scales import scale_notes
+from linkrisk.solver.run.errors import UsageError
 
 FloatArray = NDArray[np.float64]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from linkrisk.datasets.pairs.categorical import KnownRecoding
 from linkrisk.datasets.masking.spelled import names_files
 from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.datasets.pairs.categorical import KnownRecoding
 from linkrisk.solver.run.errors import UsageError
 
 

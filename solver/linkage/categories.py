@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.datasets.pairs.categorical import CategoricalAttribute
 from linkrisk.datasets.microdata.schema import Scale
+from linkrisk.datasets.pairs.categorical import CategoricalAttribute
 from linkrisk.formulations.linkage.distance_tables import nominal_table, ordinal_table, restricted
 
 

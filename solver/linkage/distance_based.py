@@ -10,17 +10,22 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.datasets.pairs.categorical import categorical_attributes, known_recodings, scales_of
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.pairs.file_pair import attribute_values
 from linkrisk.datasets.masking.base import option, parse_number
 from linkrisk.datasets.masking.spelled import names_files
 from linkrisk.datasets.microdata.numeric import check_ranges, constant_attributes
 from linkrisk.datasets.microdata.tables import Table
-from linkrisk.formulations.linkage.distances import Differences, Standardisation, attribute_distances, standardised_files
-from linkrisk.solver.run.errors import UsageError
+from linkrisk.datasets.pairs.categorical import categorical_attributes, known_recodings, scales_of
+from linkrisk.datasets.pairs.file_pair import attribute_values
+from linkrisk.formulations.linkage.distances import (
+    Differences,
+    Standardisation,
+    attribute_distances,
+    standardised_files,
+)
 from linkrisk.solver.linkage.categories import category_distances
 from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker
+from linkrisk.solver.run.errors import UsageError
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -55,7 +60,7 @@ class DistanceBased(Linker):
         Whose mean and standard deviation scale numeric attributes: ``own``, ``original``, ``pooled`` or
         ``none``.
     masking : tuple of str
-        How categorical attributes were masked (`linkrisk.datasets.masking.spelled`): records that it cannot have made
+        How categorical attributes were masked (`datasets.masking.spelled`): records that it cannot have made
         of each other are at an infinite distance.
     """
 

@@ -36,7 +36,7 @@ class Evaluation:
     Attributes
     ----------
     linked : ndarray of bool, shape (blocks,)
-        The partner is strictly nearer than every rival; near-ties (`linkrisk.formulations.linkage.ties`) are not linked.
+        The partner is strictly nearer than every rival; near-ties (`linkage.ties`) are not linked.
     rank : ndarray of int, shape (blocks,)
         1 + number of rivals strictly nearer than the partner.
     ties : ndarray of int, shape (blocks,)

@@ -61,7 +61,7 @@ class LinkageTask:
 class Linker(ABC):
     """A way to link records; a frozen dataclass whose fields are its settings.
 
-    Each field has metadata made by `linkrisk.datasets.masking.base.option`, which is what the command line needs to
+    Each field has metadata made by `datasets.masking.base.option`, which is what the command line needs to
     offer it. A new linker is one file with a subclass, and a line in `solver/linkage/registry.py`.
 
     Attributes

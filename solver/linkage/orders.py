@@ -2,8 +2,8 @@
 
 The same of ranks: the largest attribute distance first, or the smallest, or any other. Weights that lie
 farther and farther apart come to this. At some point a double cannot tell such distances apart any more, and
-what counts as a tie (`linkrisk.formulations.linkage.ties`) covers them a little before. So a bound holds for distances, and
-these attacks, which compare attribute by attribute, are counted beside it.
+what counts as a tie (`formulations.linkage.ties`) covers them a little before. So a bound holds for
+distances, and these attacks, which compare attribute by attribute, are counted beside it.
 """
 
 from __future__ import annotations

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.report.fields import Fields
 from linkrisk.solver.report.headline import Headline, headline, state
 from linkrisk.solver.report.making import AGGREGATORS, aggregator_title
+from linkrisk.solver.run.errors import UsageError
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,11 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.report import charts
-from linkrisk.solver.report import formats
-from linkrisk.solver.report import making
-from linkrisk.solver.report import sections
+from linkrisk.solver.report import charts, formats, making, sections
 from linkrisk.solver.report.families import families, families_headline
 from linkrisk.solver.report.fields import Fields
 from linkrisk.solver.report.headline import headline
+from linkrisk.solver.run.errors import UsageError
 
 # A longer table of records is cut on paper (1,000 rows are about 20 pages), never on screen.
 PRINTED_ROWS = 1000

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.report.fields import Fields, is_number
 from linkrisk.solver.report.headline import Headline
+from linkrisk.solver.run.errors import UsageError
 
 BASELINES = {"euclid": "Euclidean (equal weights)", "mahalanobis": "Classical Mahalanobis"}
 COLUMNS = {

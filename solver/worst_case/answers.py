@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from linkrisk.formulations.linkage.pair import Ties
 from linkrisk.solver.engines.base import Engine, EngineOptions
+from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.linkage.baselines import best_known
 from linkrisk.solver.linkage.evaluator import Evaluation
-from linkrisk.solver.worst_case.parameters_shown import tie_breaking
-from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.run.results import FitResult, RecordsTable, plain
+from linkrisk.solver.worst_case.parameters_shown import tie_breaking
 from linkrisk.solver.worst_case.within_limits import Run
 
 FloatArray = NDArray[np.float64]

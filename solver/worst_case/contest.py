@@ -9,17 +9,17 @@ from numpy.typing import NDArray
 
 from linkrisk.formulations.linkage.block_indicator import IndicatorModel, IndicatorOptions, indicator_model
 from linkrisk.formulations.linkage.block_system import BlockSystem
-from linkrisk.solver.worst_case.answers import library_versions
 from linkrisk.solver.backends.base import SolveOptions
 from linkrisk.solver.backends.isolated import IsolatedResult, run_isolated, solve_isolated
-from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.engines.attacks.scoring import Scorer
 from linkrisk.solver.engines.attacks.search import attack, widen
 from linkrisk.solver.engines.base import EngineOptions, Record, rounded_bound, whole
 from linkrisk.solver.engines.exact.engine import ExactEngine
 from linkrisk.solver.engines.isolated import EngineJob
-from linkrisk.solver.engines.attacks.scoring import Scorer
-from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.inputs.problem import Problem
+from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.worst_case.answers import library_versions
 from linkrisk.solver.worst_case.search import first_record, problem_system
 from linkrisk.solver.worst_case.within_limits import interruptible
 

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS, Aggregator, make_aggregator
 from linkrisk.formulations.linkage.aggregators.choquet import Choquet
 from linkrisk.formulations.linkage.distances import Differences
-from linkrisk.solver.worst_case.answers import library_versions
-from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.compiling import compile_once
-from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError
-from linkrisk.solver.worst_case.family_results import Family, FitResults
+from linkrisk.solver.compiling.ahead import compile_once
 from linkrisk.solver.inputs.problem import Problem, ProblemOptions, make_problem, with_aggregator
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError
+from linkrisk.solver.worst_case.answers import library_versions
+from linkrisk.solver.worst_case.family_results import Family, FitResults
 from linkrisk.solver.worst_case.search import Start
 from linkrisk.solver.worst_case.single_fit import FitRequest, Fitted, fit_one
 from linkrisk.solver.worst_case.within_limits import interruptible

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from linkrisk.formulations.linkage.aggregators import Aggregator
 from linkrisk.formulations.linkage.forms import DistanceForm
-from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.worst_case.within_limits import Run
 
 FloatArray = NDArray[np.float64]

@@ -21,15 +21,15 @@ from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.lost import lost_blocks
 from linkrisk.formulations.linkage.pair import LinkagePair
-from linkrisk.solver.run.clock import Clock, Limit
 from linkrisk.solver.engines.attacks.search import attack
 from linkrisk.solver.engines.base import Engine, EngineOptions, Record, Reporter
 from linkrisk.solver.engines.growing_rows import GrowingRows, GrowingRun
-from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.linkage.baselines import baseline_forms, own_attacks
 from linkrisk.solver.linkage.evaluator import Evaluation, Evaluator
 from linkrisk.solver.linkage.orders import Ordered, best_order
-from linkrisk.solver.inputs.problem import Problem
+from linkrisk.solver.run.clock import Clock, Limit
+from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.results import plain
 from linkrisk.solver.worst_case.within_limits import Run, in_time, memory_errors, out_of_time
 

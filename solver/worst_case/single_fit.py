@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.solver.worst_case.answers import answer
 from linkrisk.solver.certificates.writing.build import certify
 from linkrisk.solver.certificates.writing.certifiable import CertificateError, why_not_certifiable
-from linkrisk.solver.run.clock import Clock, usable_megabytes
-from linkrisk.solver.run.compiling import CERTIFICATES, compile_once
+from linkrisk.solver.compiling.ahead import CERTIFICATES, compile_once
 from linkrisk.solver.engines.base import Engine, EngineOptions, Proof, Reporter
-from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.inputs.problem import Problem
+from linkrisk.solver.run.clock import Clock, usable_megabytes
+from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.results import FitResult
+from linkrisk.solver.worst_case.answers import answer
 from linkrisk.solver.worst_case.search import Start, search
 from linkrisk.solver.worst_case.within_limits import Run, interruptible
 

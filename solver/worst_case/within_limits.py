@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.backends.base import Status
-from linkrisk.solver.run.clock import Clock, Limit, resident_megabytes
 from linkrisk.solver.engines.base import EngineResult, Record
 from linkrisk.solver.linkage.evaluator import Evaluation, Evaluator
+from linkrisk.solver.run.clock import Clock, Limit, resident_megabytes
 
 BoolArray = NDArray[np.bool_]
 

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
+import benchmark_certificates
 import numpy as np
 import pandas as pd
-
-sys.path.append(str(Path(__file__).resolve().parent.parent / "scripts"))
-
-import benchmark_certificates
 
 
 def test_every_case_is_a_row(tmp_path, capsys):

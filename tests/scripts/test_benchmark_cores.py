@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import re
 import sys
-from pathlib import Path
 
+import benchmark_cores
 import numpy as np
 import pandas as pd
 import pytest
-
-sys.path.append(str(Path(__file__).resolve().parent.parent / "scripts"))
-
-import benchmark_cores
 
 
 @pytest.mark.parametrize("aggregator", ["choquet", "weighted-mean"])

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.append(str(Path(__file__).resolve().parent.parent / "scripts"))
-
 from engine_cases import QUICK, Case, Choice, Known, best_known, cases, make_pair, resampled
 from engine_runs import Ledger, Run, measure
 from engine_tables import case_table, growth_table, ratios, verdicts

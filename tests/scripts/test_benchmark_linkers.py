@@ -5,13 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from argparse import ArgumentTypeError
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.append(str(Path(__file__).resolve().parent.parent / "scripts"))
-
 from bayes_part import bayes
 from benchmark_linkers import PARTS, parts
 from prl_parts import accuracy, drawn_categories, errors, febrl4, prl_size

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
+import benchmark_masking
 import numpy as np
 import pandas as pd
 import pytest
-
-sys.path.append(str(Path(__file__).resolve().parent.parent / "scripts"))
-
-import benchmark_masking
 
 from linkrisk.datasets.masking.base import standardised
 

@@ -6,21 +6,17 @@ import json
 import os
 import re
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
-import pytest
-
-sys.path.append(str(Path(__file__).resolve().parent.parent / "scripts"))
-
 import figures
+import pytest
 import reproduce_d11_table2 as table2
 from figures import Stamp, stamps
 
 from linkrisk.datasets.masking.protections import PROTECTIONS
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
 STAMPS = [(page.name, stamp) for page in PAGES for stamp in stamps(page.read_text(encoding="utf-8"))]

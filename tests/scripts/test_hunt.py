@@ -17,7 +17,7 @@ from linkrisk.formulations.linkage.pair import make_pair
 from linkrisk.solver.engines.exact.engine import ExactEngine
 from linkrisk.solver.linkage.evaluator import Evaluator
 
-SCRIPTS = Path(__file__).resolve().parent.parent / "scripts"
+SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 
 
 def test_no_bound_is_wrong(tmp_path, capsys):

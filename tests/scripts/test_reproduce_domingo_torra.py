@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 from dataclasses import replace
-from pathlib import Path
 
+import category_experiments as protocol
 import numpy as np
 import pandas as pd
 import pytest
-
-sys.path.append(str(Path(__file__).resolve().parent.parent / "scripts"))
-
-import category_experiments as protocol
 import reproduce_domingo_torra as script
 
 from linkrisk.datasets.errors import DataError

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-
-sys.path.append(str(Path(__file__).resolve().parent.parent / "scripts"))
-
 import reproduce_smith as script
 from smith_linkage import AGREEMENT, ClassicalLinkage
 

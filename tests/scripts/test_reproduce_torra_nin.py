@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.append(str(Path(__file__).resolve().parent.parent / "scripts"))
-
 import reproduce_torra_nin as script
 
 with_data = pytest.mark.skipif(

@@ -18,16 +18,16 @@ from aggregator_cases import Case
 from scipy.optimize import linprog
 
 from linkrisk.formulations.linkage.block_system import BlockSystem
-from linkrisk.solver.worst_case.answers import most_blocks
-from linkrisk.solver.certificates.writing.build import certify
-from linkrisk.solver.engines.base import CoreProof, Proof
 from linkrisk.solver.api.fit import fit
-from linkrisk.solver.inputs.problem import Problem, ProblemOptions, make_problem
-from linkrisk.solver.worst_case.search import problem_system
 from linkrisk.solver.certificates.checking.cores import Rows
 from linkrisk.solver.certificates.checking.families import family_of
 from linkrisk.solver.certificates.checking.records import make_records
 from linkrisk.solver.certificates.checking.verify import demand_fit, fit_setting, verify
+from linkrisk.solver.certificates.writing.build import certify
+from linkrisk.solver.engines.base import CoreProof, Proof
+from linkrisk.solver.inputs.problem import Problem, ProblemOptions, make_problem
+from linkrisk.solver.worst_case.answers import most_blocks
+from linkrisk.solver.worst_case.search import problem_system
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from linkrisk.solver.commands.program import main
 
-GOLDEN = Path(__file__).parent / "golden"
+GOLDEN = Path(__file__).parents[1] / "golden"
 PAIR = ["--original", "original.csv", "--masked", "masked.csv"]
 
 

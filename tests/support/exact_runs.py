@@ -15,13 +15,13 @@ from hunting.kinds import EXTREME, KINDS
 from linkrisk.formulations.linkage.block_system import BlockSystem, block_system
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
-from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.engines.attacks.search import attack
 from linkrisk.solver.engines.base import EngineOptions, EngineResult, Record
 from linkrisk.solver.engines.exact.engine import ExactEngine
 from linkrisk.solver.engines.exact.hitting_sets.search import HittingSearch
 from linkrisk.solver.engines.exact.simplex_tree.tree import SimplexTree
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.run.clock import Clock
 
 MOST_TREE_DIMENSION = 7
 

@@ -24,17 +24,17 @@ from categorical_cases import frames as mixed_frames
 from certified import branched, certified, frames, proved_early
 from forgeries import UNCHECKED, UNKNOWN, alike, mutated
 
-from linkrisk.datasets.pairs.categorical import KnownRecoding
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
-from linkrisk.solver.commands.verdict import coverage, proved
-from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.linkage.evaluator import Evaluator
-from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+from linkrisk.datasets.pairs.categorical import KnownRecoding
+from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
 from linkrisk.solver.certificates.checking.fields import read_object
 from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.checking.verify import Verdict, demand_fit, fit_setting, verify
+from linkrisk.solver.commands.verdict import coverage, proved
+from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.run.errors import UsageError
 
 REFUSALS = (RejectedError, UsageError, DataError)
 """What a forgery may end in; anything else is a traceback."""

@@ -18,7 +18,7 @@ import brute_optimum
 
 import linkrisk.formulations.linkage.aggregators
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 NAME = "mean-and-ends"
 AS_PLUGIN = "worked_aggregator"
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 
+from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.linkage.aggregators.base import Aggregator, Domain
 from linkrisk.formulations.linkage.aggregators.choquet import Choquet
 from linkrisk.formulations.linkage.aggregators.k_additive import KAdditiveChoquet, TwoAdditiveChoquet
@@ -14,7 +15,6 @@ from linkrisk.formulations.linkage.aggregators.mahalanobis import Mahalanobis
 from linkrisk.formulations.linkage.aggregators.owa import OrderedWeightedAverage
 from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
 from linkrisk.formulations.linkage.distances import Differences
-from linkrisk.formulations.errors import FormulationError
 
 AGGREGATORS: dict[str, type[Aggregator]] = {
     aggregator.name: aggregator for aggregator in (WeightedMean, OrderedWeightedAverage, Choquet, Mahalanobis)

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.formulations.errors import FormulationError
+from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.formulations.linkage.ties import ROW_SHARE, Partners

@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
+from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.linkage.aggregators.base import Aggregator, Domain, FloatArray, Lift, named_values
 from linkrisk.formulations.linkage.aggregators.exact_domains import monotone
 from linkrisk.formulations.linkage.aggregators.owa import OrderedWeightedAverage
 from linkrisk.formulations.linkage.aggregators.simplex import on_simplex, sample_simplex
 from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
 from linkrisk.formulations.linkage.distances import Differences
-from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
 from linkrisk.formulations.linkage.fuzzy_measures import (
     additive_measure,

@@ -11,16 +11,29 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from linkrisk.formulations.linkage.aggregators.base import ROUNDED, Aggregator, Domain, FloatArray, Lift, named_values
+from linkrisk.formulations.errors import FormulationError
+from linkrisk.formulations.linkage.aggregators.base import (
+    ROUNDED,
+    Aggregator,
+    Domain,
+    FloatArray,
+    Lift,
+    named_values,
+)
 from linkrisk.formulations.linkage.aggregators.choquet import MOST_ATTRIBUTES
 from linkrisk.formulations.linkage.aggregators.exact_domains import raised
 from linkrisk.formulations.linkage.aggregators.owa import OrderedWeightedAverage
 from linkrisk.formulations.linkage.aggregators.simplex import SimplexAggregator, on_simplex, sample_simplex
 from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
 from linkrisk.formulations.linkage.distances import Differences
-from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
-from linkrisk.formulations.linkage.fuzzy_measures import check_names, measure_to_names, moebius, symmetric_measure, zeta
+from linkrisk.formulations.linkage.fuzzy_measures import (
+    check_names,
+    measure_to_names,
+    moebius,
+    symmetric_measure,
+    zeta,
+)
 
 _GRID = 2.0**-52
 

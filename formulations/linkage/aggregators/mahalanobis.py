@@ -9,12 +9,12 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh
 
+from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.linkage.aggregators.base import Aggregator, Domain, FloatArray, Lift, finite
 from linkrisk.formulations.linkage.aggregators.exact_domains import semidefinite
 from linkrisk.formulations.linkage.aggregators.simplex import sample_simplex
 from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
 from linkrisk.formulations.linkage.distances import Differences
-from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
 from linkrisk.formulations.linkage.ties import ROW_CANCELLATION_SHARE, Partners, cancellation
 

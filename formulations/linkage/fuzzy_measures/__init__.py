@@ -1,10 +1,19 @@
 """Fuzzy measures: transforms and indices, the Choquet integral, names for subsets.
 
-Imports numpy and `linkrisk.formulations.errors` only.
+Imports numpy and `formulations.errors` only.
 """
 
-from linkrisk.formulations.linkage.fuzzy_measures.integral import choquet_from_moebius, choquet_integral, subset_minima
-from linkrisk.formulations.linkage.fuzzy_measures.names import check_names, measure_from_names, measure_to_names, subset_names
+from linkrisk.formulations.linkage.fuzzy_measures.integral import (
+    choquet_from_moebius,
+    choquet_integral,
+    subset_minima,
+)
+from linkrisk.formulations.linkage.fuzzy_measures.names import (
+    check_names,
+    measure_from_names,
+    measure_to_names,
+    subset_names,
+)
 from linkrisk.formulations.linkage.fuzzy_measures.set_functions import (
     additive_measure,
     attribute_count,

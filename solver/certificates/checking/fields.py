@@ -32,7 +32,7 @@ def read_object(path: str | Path, writer: str) -> dict[str, Any]:
     Raises
     ------
     UsageError
-        If the file cannot be read, is too large, no JSON object, or ambiguous (`linkrisk.datasets.microdata.strict_json`).
+        If the file cannot be read, is too large, no JSON object, or ambiguous (`strict_json`).
     """
     hint = f"give the file that `fit {writer}` wrote"
     try:

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.certificates.checking.cores import Core
 from linkrisk.solver.certificates.checking.fields import listed, text, whole, wholes
 from linkrisk.solver.certificates.checking.rejection import demand
+from linkrisk.solver.run.errors import UsageError
 
 MOST_COEFFICIENTS = 1 << 22
 """Coefficients of all derived inequalities, and of those that they are made of, together."""

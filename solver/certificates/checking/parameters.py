@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
 
-from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.certificates.checking.families import (
     Choquet,
     Family,
@@ -19,6 +18,7 @@ from linkrisk.solver.certificates.checking.fields import Fields, listed, reals
 from linkrisk.solver.certificates.checking.rejection import demand
 from linkrisk.solver.certificates.checking.semidefinite import is_negative_semidefinite
 from linkrisk.solver.certificates.checking.setting import MOST_ATTRIBUTES
+from linkrisk.solver.run.errors import UsageError
 
 SLACK = Fraction(1, 10**9)
 """By how much the sum that should be one may miss it: a common factor, which no comparison of distances sees.

@@ -16,7 +16,15 @@ from linkrisk.solver.certificates.checking.dyadic import shift_of, whole_numbers
 from linkrisk.solver.certificates.checking.moments import standardised
 from linkrisk.solver.certificates.checking.rejection import demand
 from linkrisk.solver.certificates.checking.setting import Setting
-from linkrisk.solver.certificates.checking.ties import GRAIN_SHIFT, TOLERANCES, Partner, grain, grain_of_table, tied, widths
+from linkrisk.solver.certificates.checking.ties import (
+    GRAIN_SHIFT,
+    TOLERANCES,
+    Partner,
+    grain,
+    grain_of_table,
+    tied,
+    widths,
+)
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]

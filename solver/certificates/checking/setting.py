@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.certificates.checking.fields import Fields, listed, text, whole
 from linkrisk.solver.certificates.checking.rejection import demand
+from linkrisk.solver.run.errors import UsageError
 
 MOST_ATTRIBUTES = 12
 """Of a measure whose values are listed."""

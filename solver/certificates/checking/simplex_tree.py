@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.certificates.checking.cores import Rows
 from linkrisk.solver.certificates.checking.families import Row
 from linkrisk.solver.certificates.checking.fields import Fields, listed, whole, wholes
 from linkrisk.solver.certificates.checking.rejection import demand
 from linkrisk.solver.certificates.checking.simplex_kernels import BITS, LARGEST_TOTAL, MOST_VALUES, replay
+from linkrisk.solver.run.errors import UsageError
 
 WholeArray = NDArray[np.int64]
 

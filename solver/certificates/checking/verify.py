@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from linkrisk.datasets.pairs.file_pair import FilePair
-from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.certificates.checking.cores import Rows, check_core, check_lost
 from linkrisk.solver.certificates.checking.families import family_of
 from linkrisk.solver.certificates.checking.fields import Fields, whole
@@ -21,9 +20,16 @@ from linkrisk.solver.certificates.checking.parameters import read_parameters
 from linkrisk.solver.certificates.checking.records import Records, make_records
 from linkrisk.solver.certificates.checking.rejection import demand
 from linkrisk.solver.certificates.checking.setting import Setting, demand_same, read_setting
-from linkrisk.solver.certificates.checking.shown import check_euclid, check_importance, check_measure, check_table, check_tied
+from linkrisk.solver.certificates.checking.shown import (
+    check_euclid,
+    check_importance,
+    check_measure,
+    check_table,
+    check_tied,
+)
 from linkrisk.solver.certificates.checking.simplex_tree import check_simplex_tree
 from linkrisk.solver.certificates.checking.ties import TOLERANCES
+from linkrisk.solver.run.errors import UsageError
 
 FORMAT = "linkrisk certificate"
 VERSION = 3

@@ -1,4 +1,4 @@
-"""Certificates: what an engine has proven, written down such that `linkrisk.solver.certificates.checking` can check it.
+"""Certificates: what an engine has proven, written down such that `..checking` can check it.
 
-May import `formulations`, `linkrisk.solver.engines`, `linkrisk.solver.certificates.checking` and what these may.
+May import `formulations`, `solver.engines`, `solver.certificates.checking` and what these may.
 """

@@ -12,12 +12,6 @@ import numpy as np
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.formulations.linkage.block_system import BlockSystem
-from linkrisk.solver.certificates.writing.certifiable import CertificateError, why_not_certifiable
-from linkrisk.solver.certificates.writing.cores import exact_core, lost_pairs, monotone_steps
-from linkrisk.solver.certificates.writing.hitting import HittingTree, read_hint
-from linkrisk.solver.certificates.writing.simplex import simplex_proof
-from linkrisk.solver.engines.base import CoreProof, Proof
-from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.certificates.checking.cores import Rows
 from linkrisk.solver.certificates.checking.families import Choquet, KAdditive, family_of
 from linkrisk.solver.certificates.checking.fields import Fields
@@ -27,6 +21,12 @@ from linkrisk.solver.certificates.checking.setting import read_setting
 from linkrisk.solver.certificates.checking.simplex_kernels import LARGEST_TOTAL
 from linkrisk.solver.certificates.checking.ties import TOLERANCES
 from linkrisk.solver.certificates.checking.verify import FORMAT, VERSION, weight_unit, whole_weights
+from linkrisk.solver.certificates.writing.certifiable import CertificateError, why_not_certifiable
+from linkrisk.solver.certificates.writing.cores import exact_core, lost_pairs, monotone_steps
+from linkrisk.solver.certificates.writing.hitting import HittingTree, read_hint
+from linkrisk.solver.certificates.writing.simplex import simplex_proof
+from linkrisk.solver.engines.base import CoreProof, Proof
+from linkrisk.solver.run.errors import UsageError
 
 _ROUNDED = Fraction(1, 10**9)
 """Relative slack of a bound on weights that are no whole numbers; `verify` allows the same."""

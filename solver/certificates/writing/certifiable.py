@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.certificates.checking.fields import Fields
 from linkrisk.solver.certificates.checking.setting import read_setting
+from linkrisk.solver.run.errors import UsageError
 
 
 class CertificateError(Exception):

@@ -10,9 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.solver.certificates.writing.refinement import finer_steps, remaining
 from linkrisk.solver.certificates.checking.cores import Core, Rows
-from linkrisk.solver.certificates.checking.families import Choquet, KAdditive, OrderedWeightedAverage, QuadraticForm
+from linkrisk.solver.certificates.checking.families import (
+    Choquet,
+    KAdditive,
+    OrderedWeightedAverage,
+    QuadraticForm,
+)
+from linkrisk.solver.certificates.writing.refinement import finer_steps, remaining
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.solver.certificates.writing.inequalities import Inequalities
-from linkrisk.solver.certificates.writing.relaxation import Relaxation
 from linkrisk.solver.certificates.checking.cores import Core
 from linkrisk.solver.certificates.checking.hitting import dual_value
+from linkrisk.solver.certificates.writing.inequalities import Inequalities
+from linkrisk.solver.certificates.writing.relaxation import Relaxation
 
 FloatArray = NDArray[np.float64]
 

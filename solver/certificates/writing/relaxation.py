@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from linkrisk.formulations.programs.linear import box_model
 from linkrisk.solver.backends.linear.base import LinearSolution
 from linkrisk.solver.backends.linear.registry import linear_program
-from linkrisk.solver.certificates.writing.certifiable import CertificateError
 from linkrisk.solver.certificates.checking.hitting import Inequality
+from linkrisk.solver.certificates.writing.certifiable import CertificateError
 
 FloatArray = NDArray[np.float64]
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.solver.certificates.writing.simplex_search import TreeSearch
 from linkrisk.solver.certificates.checking.cores import Rows
 from linkrisk.solver.certificates.checking.simplex_tree import MOST_ENTRIES, packed, tree_rows
+from linkrisk.solver.certificates.writing.simplex_search import TreeSearch
 
 MOST_NODES = 40_000_000
 """Longest tree: its certificate has some ten megabytes, and is checked in minutes."""

@@ -8,7 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.formulations.compiled import kernel
-from linkrisk.solver.certificates.checking.simplex_kernels import DEEPEST, classify, clique_saving, edge_ends, enlarged
+from linkrisk.solver.certificates.checking.simplex_kernels import (
+    DEEPEST,
+    classify,
+    clique_saving,
+    edge_ends,
+    enlarged,
+)
 
 WholeArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]

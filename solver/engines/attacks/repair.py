@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from linkrisk.formulations.linkage.block_system import BlockSystem
-from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.engines.attacks.growing_program import GrowingProgram, row_entries
 from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer
+from linkrisk.solver.run.clock import Clock
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]

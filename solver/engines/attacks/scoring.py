@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.formulations.compiled import kernel
+from linkrisk.formulations.linkage.block_system import BlockSystem
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]

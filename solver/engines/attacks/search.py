@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from linkrisk.formulations.linkage.aggregators import Aggregator
 from linkrisk.formulations.linkage.block_system import BlockSystem, block_system, system_of
-from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.engines.base import Record
 from linkrisk.solver.engines.attacks.lines import best_on_lines
 from linkrisk.solver.engines.attacks.repair import WidestMargin, hinge
 from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer
+from linkrisk.solver.engines.base import Record
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.run.clock import Clock
 
 FloatArray = NDArray[np.float64]
 

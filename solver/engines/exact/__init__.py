@@ -1,5 +1,5 @@
 """The exact engine: attack and upper bound by branch and bound on simplices and by hitting sets of cores.
 
-May import `formulations`, `linkrisk.solver.linkage`, the engines' shared files, `linkrisk.solver.run.clock`,
-`linkrisk.solver.run.results` and `linkrisk.solver.run.errors`.
+May import `formulations`, `solver.linkage`, the engines' shared files, `solver.run.clock`,
+`solver.run.results` and `solver.run.errors`.
 """

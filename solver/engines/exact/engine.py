@@ -11,11 +11,11 @@ import numpy as np
 
 from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.backends.base import Status
+from linkrisk.solver.engines.attacks.scoring import Scorer
 from linkrisk.solver.engines.attacks.search import attack, widen
 from linkrisk.solver.engines.base import Engine, EngineOptions, EngineResult, Proof, Record
 from linkrisk.solver.engines.exact.hitting_sets.search import HittingSearch
 from linkrisk.solver.engines.exact.simplex_tree.tree import SimplexTree
-from linkrisk.solver.engines.attacks.scoring import Scorer
 from linkrisk.solver.linkage.evaluator import Evaluator
 
 MOST_TREE_DIMENSIONS = 7

@@ -24,7 +24,7 @@ _OF_ENTRIES = 8
 
 An entry is a difference of two features, divided by the length of the row; the length is common to all
 entries and does not matter. Where features cancel, the error is no small share of the entry, but one of the
-features: that is what ties and their slack are for (`linkrisk.formulations.linkage.ties.ROW_SHARE`).
+features: that is what ties and their slack are for (`formulations.linkage.ties.ROW_SHARE`).
 """
 
 _SLACK = 1.01

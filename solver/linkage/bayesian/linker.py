@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from linkrisk.datasets.masking.base import option, parse_number, parse_whole
 from linkrisk.datasets.microdata.schema import Scale
-from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.linkage.bayesian.categorising import UNKNOWN, Categories, learn_categories
 from linkrisk.solver.linkage.bayesian.factors import BayesFactors
 from linkrisk.solver.linkage.bayesian.likelihood import MarginalLikelihood
@@ -21,6 +20,7 @@ from linkrisk.solver.linkage.bayesian.match_share import estimated_match_share, 
 from linkrisk.solver.linkage.bayesian.parameters import Learned, counted, read_parameters
 from linkrisk.solver.linkage.bayesian.search import learn_graph
 from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker, in_chunks
+from linkrisk.solver.run.errors import UsageError
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]

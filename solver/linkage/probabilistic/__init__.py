@@ -1,4 +1,4 @@
 """Probabilistic record linkage: m- and u-probabilities learned by EM from agreement patterns of all pairs.
 
-Others import `linker.Probabilistic`; it may import what `linkrisk.solver.linkage` may.
+Others import `linker.Probabilistic`; it may import what `solver.linkage` may.
 """

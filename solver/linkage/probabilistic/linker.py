@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from linkrisk.datasets.masking.base import option, parse_number, parse_whole
 from linkrisk.datasets.microdata.names import parse_names
-from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker
 from linkrisk.solver.linkage.probabilistic.comparisons import USUAL, Comparison, parse_comparison
 from linkrisk.solver.linkage.probabilistic.decision import Thresholds, error_rate_thresholds
@@ -20,6 +19,7 @@ from linkrisk.solver.linkage.probabilistic.learned import ComparedFiles, Learned
 from linkrisk.solver.linkage.probabilistic.notes import notes_on
 from linkrisk.solver.linkage.probabilistic.patterns import PatternCounts, agreement_patterns
 from linkrisk.solver.linkage.probabilistic.weights import level_weights, pattern_weights
+from linkrisk.solver.run.errors import UsageError
 
 FloatArray = NDArray[np.float64]
 

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from linkrisk.datasets.masking.base import Option, option, parse_whole
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
-from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker
 from linkrisk.solver.linkage.representatives.aggregation import owa, sugeno
 from linkrisk.solver.linkage.representatives.classes import in_classes
@@ -28,6 +27,7 @@ from linkrisk.solver.linkage.representatives.normalising import (
     standardised,
 )
 from linkrisk.solver.linkage.representatives.quantifiers import FAMILIES, Family, Quantifier, parse_family
+from linkrisk.solver.run.errors import UsageError
 
 MOST_CLASSES = 10_000
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from linkrisk.datasets.masking.base import option
 from linkrisk.datasets.microdata.numeric import LARGEST
 from linkrisk.datasets.microdata.schema import Schema
-from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker
 from linkrisk.solver.linkage.representatives.normalising import attribute_values, standardised
+from linkrisk.solver.run.errors import UsageError
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]

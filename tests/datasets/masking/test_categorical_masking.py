@@ -12,12 +12,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linkrisk.datasets.microdata.categories import categories_of, spelled
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.end_coding import BottomCoding, TopCoding
 from linkrisk.datasets.masking.global_recoding import GlobalRecoding, Hierarchy
-from linkrisk.datasets.masking.pram import Pram, TransitionMatrix, even_matrix, invariant_matrix, rarest_matrix
+from linkrisk.datasets.masking.pram import (
+    Pram,
+    TransitionMatrix,
+    even_matrix,
+    invariant_matrix,
+    rarest_matrix,
+)
 from linkrisk.datasets.masking.recoding import CategoricalMethod, recodings_of
+from linkrisk.datasets.microdata.categories import categories_of, spelled
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 
 ORDINAL = Schema(

@@ -112,7 +112,9 @@ def test_a_large_table_is_masked_with_the_index_and_a_small_one_without(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     rows = np.random.default_rng(9).normal(size=(INDEXED_FROM, 2))
-    monkeypatch.setattr("linkrisk.datasets.masking.mdav_index.indexed_partition", lambda points, k: (len(points), k))
+    monkeypatch.setattr(
+        "linkrisk.datasets.masking.mdav_index.indexed_partition", lambda points, k: (len(points), k)
+    )
     assert mdav_partition(rows, 3) == (INDEXED_FROM, 3)
     assert len(mdav_partition(rows[1:], 3)) == (INDEXED_FROM - 1) // 3
 

@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from linkrisk.datasets.microdata.categories import read_schema
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
 from linkrisk.datasets.masking.end_coding import TopCoding
 from linkrisk.datasets.masking.pram import Pram
 from linkrisk.datasets.masking.spelled import categorical_method
+from linkrisk.datasets.microdata.categories import read_schema
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
+from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
 
 ORIGINAL = pd.DataFrame(
     {

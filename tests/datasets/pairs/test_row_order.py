@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from linkrisk.datasets.public.embedded import load_wdbc
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.files import write_table
 from linkrisk.datasets.masking.noise import AdditiveNoise
 from linkrisk.datasets.masking.rank_swapping import RankSwapping
+from linkrisk.datasets.microdata.files import write_table
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.pairs.table_pair import make_table_pair
+from linkrisk.datasets.public.embedded import load_wdbc
 
 RECORDS = 60
 ANYWAY = "(--row-by-row takes the rows as they stand)"

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
 from linkrisk.datasets.microdata.files import MISSING_MARKS
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
+from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
 
 
 def files(folder: Path, original: str, masked: str) -> tuple[Path, Path]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from linkrisk.datasets.masking.microaggregation import Microaggregation
 from linkrisk.datasets.public.default_pair import GROUPS, default_pair
 from linkrisk.datasets.public.embedded import load_wdbc
-from linkrisk.datasets.masking.microaggregation import Microaggregation
 
 
 def test_default_pair_is_what_its_page_says() -> None:

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from aggregator_cases import CASES, LABELS
 
+from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS, make_aggregator
 from linkrisk.formulations.linkage.block_indicator import IndicatorOptions
-from linkrisk.formulations.errors import FormulationError
 
 AB = ("A", "B")
 

@@ -7,9 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linkrisk.formulations.linkage.distance_tables import DistanceTables, nominal_table, ordinal_table, restricted
-from linkrisk.formulations.linkage.distances import Differences, attribute_distances
 from linkrisk.formulations.errors import FormulationError
+from linkrisk.formulations.linkage.distance_tables import (
+    DistanceTables,
+    nominal_table,
+    ordinal_table,
+    restricted,
+)
+from linkrisk.formulations.linkage.distances import Differences, attribute_distances
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
 
 sizes = st.integers(1, 9)

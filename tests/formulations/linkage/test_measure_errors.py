@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from linkrisk.formulations.linkage import fuzzy_measures as measures
 from linkrisk.formulations.errors import FormulationError
+from linkrisk.formulations.linkage import fuzzy_measures as measures
 
 GOOD = [0, 0.5, 0.5, 1]
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linkrisk.formulations.linkage.distances import Standardisation, standardise
 from linkrisk.formulations.errors import FormulationError
+from linkrisk.formulations.linkage.distances import Standardisation, standardise
 from linkrisk.formulations.linkage.moments import moments, rounded_root
 from linkrisk.solver.certificates.checking import moments as verifier
 

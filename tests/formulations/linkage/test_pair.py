@@ -9,9 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from linkrisk.formulations.linkage.aggregators import make_aggregator
-from linkrisk.formulations.linkage.distances import Differences, Standardisation, attribute_distances, standardise
 from linkrisk.formulations.errors import FormulationError
+from linkrisk.formulations.linkage.aggregators import make_aggregator
+from linkrisk.formulations.linkage.distances import (
+    Differences,
+    Standardisation,
+    attribute_distances,
+    standardise,
+)
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
 
 KINDS = list(Differences)

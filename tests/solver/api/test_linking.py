@@ -12,9 +12,9 @@ import pytest
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.solver import evaluate, fit, link
-from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.linkage.linker import LearnedLinker, Linker
 from linkrisk.solver.linkage.registry import LINKERS
+from linkrisk.solver.run.errors import UsageError
 
 TRAINED = {"bayes"}
 BETTER_THAN_CHANCE = 3

@@ -140,7 +140,7 @@ INTERRUPTED = """
 @pytest.mark.parametrize("name", WATCHED)
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT between processes")
 def test_interrupt_returns_the_solution_and_the_bound(name):
-    folder = str(Path(__file__).parent)
+    folder = str(Path(__file__).parents[2] / "support")
     script = textwrap.dedent(INTERRUPTED.format(folder=folder, name=name))
     process = subprocess.Popen(
         [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -32,15 +32,14 @@ from scipy import sparse
 
 from linkrisk.formulations.programs.mixed_integer import MilpModel
 from linkrisk.formulations.programs.naming import named
-from linkrisk.solver.backends import isolated
-from linkrisk.solver.run import memory
-from linkrisk.solver.backends import registry
+from linkrisk.solver.backends import isolated, registry
 from linkrisk.solver.backends.base import BackendProgress, SolveOptions, Status
 from linkrisk.solver.backends.isolated import solve_isolated
-from linkrisk.solver.run.memory import MemoryMeter, MemoryWatch, peak_of
 from linkrisk.solver.backends.registry import available_backends, get_backend
+from linkrisk.solver.run import memory
 from linkrisk.solver.run.clock import Limit
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.memory import MemoryMeter, MemoryWatch, peak_of
 
 WATCHED = [name for name in available_backends() if get_backend(name).takes_watcher]
 MEGABYTE = 2**20
@@ -261,6 +260,8 @@ def test_interrupt_ends_the_child_and_what_it_started(name, has_solution):
     assert running("multiprocessing.spawn") == []
 
 
+SUPPORT = Path(__file__).parents[2] / "support"
+
 PRESSED = """
     import os, signal, sys
     from multiprocessing.context import SpawnProcess
@@ -285,7 +286,7 @@ PRESSED = """
 @pytest.mark.parametrize("early", [True, False])
 def test_terminal_interrupt_is_quiet(early):
     """Ctrl-C goes to the whole process group, the child's early start included."""
-    script = PRESSED.format(folder=str(Path(__file__).parent), early=early)
+    script = PRESSED.format(folder=str(SUPPORT), early=early)
     ended = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(script)],
         capture_output=True,
@@ -311,7 +312,7 @@ def test_a_script_without_a_main_guard_runs_once(tmp_path):
             """
         )
     )
-    folders = [str(Path(isolated.__file__).parents[2]), str(Path(__file__).parent)]
+    folders = [str(Path(isolated.__file__).parents[2]), str(SUPPORT)]
     run = subprocess.run(
         [sys.executable, str(script)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(folders)},

@@ -9,9 +9,9 @@ import pytest
 from aggregator_cases import BY_LABEL, CASES
 from certified import all_cores, certified
 
+from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.writing.build import certify
 from linkrisk.solver.engines.base import CoreProof, Proof
-from linkrisk.solver.certificates.checking.rejection import RejectedError
 
 every_case = pytest.mark.parametrize("case", CASES, ids=[case.label for case in CASES])
 SIMPLEX = [case for case in CASES if case.label in ("weighted-mean", "owa", "2-additive")]

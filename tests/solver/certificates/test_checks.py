@@ -14,15 +14,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linkrisk.formulations.linkage.aggregators import make_aggregator
-from linkrisk.solver.certificates.writing.hitting import HittingTree
-from linkrisk.solver.certificates.writing.simplex_search import TreeSearch
-from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
 from linkrisk.solver.certificates.checking.cores import Rows
 from linkrisk.solver.certificates.checking.counting import linked_blocks
 from linkrisk.solver.certificates.checking.dyadic import shift_of, whole_numbers
 from linkrisk.solver.certificates.checking.families import family_of
 from linkrisk.solver.certificates.checking.fields import Fields
-from linkrisk.solver.certificates.checking.hitting import Tree, check_inequalities, core_inequality, half_inequality
+from linkrisk.solver.certificates.checking.hitting import (
+    Tree,
+    check_inequalities,
+    core_inequality,
+    half_inequality,
+)
 from linkrisk.solver.certificates.checking.parameters import read_parameters
 from linkrisk.solver.certificates.checking.records import make_records
 from linkrisk.solver.certificates.checking.rejection import RejectedError
@@ -30,6 +32,9 @@ from linkrisk.solver.certificates.checking.semidefinite import is_negative_semid
 from linkrisk.solver.certificates.checking.setting import read_setting
 from linkrisk.solver.certificates.checking.simplex_kernels import replay, rows_conflict
 from linkrisk.solver.certificates.checking.ties import TIE_SHIFT, Partner
+from linkrisk.solver.certificates.writing.hitting import HittingTree
+from linkrisk.solver.certificates.writing.simplex_search import TreeSearch
+from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
 
 every_case = pytest.mark.parametrize("case", CASES, ids=[case.label for case in CASES])
 small = st.integers(-4, 4)

@@ -20,7 +20,8 @@ from certified import kinds
 from forgeries import mutated
 from forgery_run import honest_pairs
 
-HERE = Path(__file__).resolve().parent
+ROOT = Path(__file__).resolve().parents[3]
+SUPPORT = ROOT / "tests" / "support"
 MOST_KILOBYTES = 2_000_000
 MOST_SECONDS = 60.0
 
@@ -43,9 +44,9 @@ PROOFS = {
 
 def run(folder, seed, count):
     """What became of so many forgeries, tried in a process of its own."""
-    paths = os.pathsep.join([str(HERE), str(HERE.parent), str(HERE.parent.parent)])
+    paths = os.pathsep.join([str(ROOT), str(SUPPORT)])
     done = subprocess.run(
-        [sys.executable, str(HERE / "forgery_run.py"), str(seed), str(count)],
+        [sys.executable, str(SUPPORT / "forgery_run.py"), str(seed), str(count)],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": paths},
         capture_output=True,

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linkrisk.solver.certificates.writing.hitting import Hint, HittingTree, read_hint
 from linkrisk.solver.certificates.checking.hitting import Tree, check_inequalities
+from linkrisk.solver.certificates.writing.hitting import Hint, HittingTree, read_hint
 
 quickly = settings(derandomize=True, max_examples=150, deadline=None)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkrisk.solver.certificates.writing.cores import best_total, monotone_steps
-from linkrisk.solver.certificates.writing.refinement import finer_steps, remaining
 from linkrisk.solver.certificates.checking.cores import Rows
 from linkrisk.solver.certificates.checking.families import Choquet, KAdditive
+from linkrisk.solver.certificates.writing.cores import best_total, monotone_steps
+from linkrisk.solver.certificates.writing.refinement import finer_steps, remaining
 
 FAMILIES = [Choquet(3), Choquet(4), KAdditive(4, 3), KAdditive(3, 3)]
 

@@ -11,8 +11,8 @@ import pytest
 from aggregator_cases import BY_LABEL, CASES
 from certified import certified, kinds
 
-from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.certificates.checking.rejection import RejectedError
+from linkrisk.solver.run.errors import UsageError
 
 every_case = pytest.mark.parametrize("case", CASES, ids=[case.label for case in CASES])
 REFUSALS = (RejectedError, UsageError)

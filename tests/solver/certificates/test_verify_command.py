@@ -11,10 +11,10 @@ import pytest
 from aggregator_cases import BY_LABEL
 from certified import certified, frames
 
+from linkrisk.solver.api.fit import fit
 from linkrisk.solver.certificates.writing.build import certify
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.engines.base import Proof
-from linkrisk.solver.api.fit import fit
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
 from linkrisk.solver.worst_case.search import problem_system
 

@@ -13,19 +13,19 @@ import pytest
 from certified import all_cores
 
 from linkrisk.formulations.linkage.distances import Standardisation
-from linkrisk.solver.certificates.writing.build import certify
-from linkrisk.solver.commands.program import main
-from linkrisk.solver.engines.base import Proof
 from linkrisk.solver.api.fit import fit
-from linkrisk.solver.linkage import orders
-from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
-from linkrisk.solver.worst_case.search import problem_system
 from linkrisk.solver.certificates.checking.cores import Rows
 from linkrisk.solver.certificates.checking.families import family_of
 from linkrisk.solver.certificates.checking.fields import Fields
 from linkrisk.solver.certificates.checking.orders import best_order
 from linkrisk.solver.certificates.checking.records import make_records
 from linkrisk.solver.certificates.checking.setting import read_setting
+from linkrisk.solver.certificates.writing.build import certify
+from linkrisk.solver.commands.program import main
+from linkrisk.solver.engines.base import Proof
+from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+from linkrisk.solver.linkage import orders
+from linkrisk.solver.worst_case.search import problem_system
 
 COMMAND = ["--original", "original.csv", "--masked", "masked.csv", "--row-by-row"]
 CHECK = ["verify", "fit.json", "--certificate", "proof.json", *COMMAND]

@@ -194,7 +194,9 @@ def test_backend_that_is_not_installed(argv, monkeypatch, capsys):
 def test_compare_leaves_out_what_is_not_installed(monkeypatch, capsys):
     few = {name: registry.BACKENDS[name] for name in ("highs", "scipy")}
     monkeypatch.setattr(registry, "BACKENDS", few)
-    monkeypatch.setattr("linkrisk.solver.backends.scipy.ScipyBackend.requires", ("a_module_that_is_not_there",))
+    monkeypatch.setattr(
+        "linkrisk.solver.backends.scipy.ScipyBackend.requires", ("a_module_that_is_not_there",)
+    )
     printed = run(capsys, "compare", *PAIR)
     assert "2 of 2 claim a proof" in printed  # highs and the exact engine
     assert "scipy" not in printed

@@ -12,10 +12,10 @@ import pytest
 from cli_runs import PAIR, refuse, run
 
 import linkrisk.solver.worst_case.contest
+from linkrisk.solver.api.compare import BackendRow, compare, disagreements
 from linkrisk.solver.backends import registry
 from linkrisk.solver.backends.isolated import IsolatedResult, run_isolated, solve_isolated
 from linkrisk.solver.commands.program import main
-from linkrisk.solver.api.compare import BackendRow, compare, disagreements
 
 COMPARE = ["compare", *PAIR, "--backends", "highs,scipy", "--json", "out.json", "--csv", "out.csv"]
 

@@ -14,8 +14,8 @@ from linked_files import APART, TOGETHER, link_arguments, write_files
 from survey_files import NAMES, csv_text, noisy, survey
 
 from linkrisk.solver import evaluate
-from linkrisk.solver.run.errors import INPUT_ERRORS
 from linkrisk.solver.linkage.registry import LINKERS
+from linkrisk.solver.run.errors import INPUT_ERRORS
 
 OUT = ["--json", "out.json", "--table", "out.csv"]
 

@@ -23,7 +23,7 @@ from linkrisk.solver.engines.base import EngineProgress
 
 pty = pytest.importorskip("pty", reason="no pseudo-terminals on this system")
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SOLVER = [sys.executable, "-m", "solver"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "FORCE_COLOR": "1"}
 PATIENCE = 600

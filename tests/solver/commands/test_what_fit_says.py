@@ -16,18 +16,18 @@ from linkrisk.formulations.linkage.block_system import system_of
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
 from linkrisk.formulations.linkage.pair import LinkagePair, make_pair
 from linkrisk.solver import fit
-from linkrisk.solver.worst_case.answers import answer
 from linkrisk.solver.backends.base import Status
-from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.commands.fit_summary import summary
 from linkrisk.solver.engines.base import EngineOptions, EngineResult, Record
+from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
 from linkrisk.solver.linkage.baselines import baselines
 from linkrisk.solver.linkage.evaluator import Evaluator
-from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
-from linkrisk.solver.run.results import FitResult
 from linkrisk.solver.report.formats import small, weight
 from linkrisk.solver.report.headline import state
 from linkrisk.solver.report.page import render_report
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.results import FitResult
+from linkrisk.solver.worst_case.answers import answer
 from linkrisk.solver.worst_case.within_limits import Run
 
 FAMILIES = ["weighted-mean", "owa", "choquet", "mahalanobis"]

@@ -11,11 +11,11 @@ from linkrisk.formulations.linkage.pair import make_pair
 from linkrisk.solver.backends import isolated
 from linkrisk.solver.backends.base import BackendProgress, Status
 from linkrisk.solver.backends.isolated import run_isolated
-from linkrisk.solver.run.clock import Clock, Limit
 from linkrisk.solver.engines.base import EngineOptions, Record
 from linkrisk.solver.engines.exact.engine import ExactEngine
 from linkrisk.solver.engines.isolated import EngineJob
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.run.clock import Clock, Limit
 
 
 def noisy_system(records: int, attributes: int, noise: float, aggregator: str) -> BlockSystem:

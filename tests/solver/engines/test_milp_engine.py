@@ -13,17 +13,17 @@ from linkrisk.formulations.linkage.block_indicator import indicator_model, paper
 from linkrisk.formulations.linkage.block_system import block_system
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
+from linkrisk.solver.api.fit import fit
 from linkrisk.solver.backends.base import BackendResult, Status
 from linkrisk.solver.backends.registry import available_backends
-from linkrisk.solver.run.clock import Clock, Limit
 from linkrisk.solver.engines import milp as milp_module
 from linkrisk.solver.engines.attacks.search import attack
 from linkrisk.solver.engines.base import EngineOptions, Record, rounded_bound
 from linkrisk.solver.engines.milp import MilpEngine
 from linkrisk.solver.engines.registry import get_engine
-from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.api.fit import fit
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.run.clock import Clock, Limit
+from linkrisk.solver.run.errors import UsageError
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
 

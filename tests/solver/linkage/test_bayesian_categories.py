@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linkrisk.datasets.microdata.schema import Scale
-from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.linkage.bayesian.categorising import (
     UNKNOWN,
     Intervals,
@@ -18,6 +17,7 @@ from linkrisk.solver.linkage.bayesian.categorising import (
     learn_categories,
     read_categories,
 )
+from linkrisk.solver.run.errors import UsageError
 
 quick = settings(max_examples=100, deadline=None, derandomize=True)
 numbers = st.lists(st.integers(-20, 20), min_size=1, max_size=40).map(lambda v: np.array(v, dtype=float))

@@ -13,13 +13,13 @@ import pytest
 
 from linkrisk.datasets.masking.base import Option
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
-from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.linkage.bayesian import linker as linker_module
 from linkrisk.solver.linkage.bayesian.linker import Bayesian
 from linkrisk.solver.linkage.bayesian.match_share import estimated_match_share
 from linkrisk.solver.linkage.curves import most_probable_claim
 from linkrisk.solver.linkage.judging import judge
 from linkrisk.solver.linkage.linker import LinkageTask, Truth
+from linkrisk.solver.run.errors import UsageError
 
 DATA = os.environ.get("LINKRISK_DATA")
 ROWS = np.arange(40)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.linkage.matching import MATCHINGS, check_size, greedy, hungarian, matched
+from linkrisk.solver.run.errors import UsageError
 
 VALUES = st.sampled_from([-np.inf, -3.0, -1.0, 0.0, 0.5, 2.0, 7.0])
 

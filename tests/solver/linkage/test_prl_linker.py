@@ -15,14 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from prl_cases import closeness, compare, drawn_files, level, ordinal, task_of
 
-from linkrisk.datasets.microdata.files import read_table
 from linkrisk.datasets.masking.base import Option
-from linkrisk.solver.run.errors import UsageError
+from linkrisk.datasets.microdata.files import read_table
 from linkrisk.solver.linkage.judging import judge
 from linkrisk.solver.linkage.linker import Truth
 from linkrisk.solver.linkage.matching import hungarian, score_matrix
 from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
 from linkrisk.solver.linkage.probabilistic.weights import pattern_weights
+from linkrisk.solver.run.errors import UsageError
 
 PEOPLE = pd.DataFrame(
     {

@@ -10,12 +10,11 @@ from hypothesis import strategies as st
 from prl_cases import as_dict, ordinal, patterns_by_definition, task_of
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.linkage.probabilistic import patterns
-from linkrisk.solver.linkage.probabilistic import similarity
+from linkrisk.solver.linkage.probabilistic import patterns, similarity
 from linkrisk.solver.linkage.probabilistic.comparisons import USUAL, Comparison, Measure, parse_comparison
 from linkrisk.solver.linkage.probabilistic.learned import ComparedFiles
 from linkrisk.solver.linkage.probabilistic.patterns import agreement_patterns
+from linkrisk.solver.run.errors import UsageError
 
 NAMES = ["anna", "anne", "hannah", "bob", "bobby", "robert", "martha", "marhta", "", "dwayne", "duane"]
 HOWS = {

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.linkage.representatives.quantifiers import FAMILIES, Quantifier, parse_family, values_at
+from linkrisk.solver.run.errors import UsageError
 
 EVERY = [quantifier for family in FAMILIES.values() for quantifier in family]
 POINTS = Quantifier("points", (0, 0, 0.25, 0.1, 0.5, 0.1, 1, 1))

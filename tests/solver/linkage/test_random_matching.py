@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 
 from linkrisk.datasets.microdata.schema import Attribute, Schema
-from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.linkage.judging import judge
 from linkrisk.solver.linkage.linker import LinkageTask, Truth
 from linkrisk.solver.linkage.matching import hungarian, score_matrix
@@ -20,6 +19,7 @@ from linkrisk.solver.linkage.representatives.random_matching import (
     probability_of_at_least,
     probability_of_links,
 )
+from linkrisk.solver.run.errors import UsageError
 
 TABLE_4 = """0 0.36787944 1
 1 0.36787944 0.63212056

@@ -11,9 +11,8 @@ import pandas as pd
 import pytest
 from scipy.stats import rankdata
 
-from linkrisk.datasets.public.registry import load
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
-from linkrisk.solver.run.errors import UsageError
+from linkrisk.datasets.public.registry import load
 from linkrisk.solver.linkage.judging import judge
 from linkrisk.solver.linkage.linker import LinkageTask, Linker, Truth
 from linkrisk.solver.linkage.representatives.aggregation import owa, sugeno
@@ -21,6 +20,7 @@ from linkrisk.solver.linkage.representatives.linkers import OrderedWeightedAvera
 from linkrisk.solver.linkage.representatives.nearest import Nearest
 from linkrisk.solver.linkage.representatives.one_dimension import PrincipalComponent, SumOfStandardised
 from linkrisk.solver.linkage.representatives.quantifiers import FAMILIES, parse_family
+from linkrisk.solver.run.errors import UsageError
 
 EVERY = [
     OrderedWeightedAverages(),

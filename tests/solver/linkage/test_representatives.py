@@ -13,7 +13,6 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import norm
 
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
-from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.linkage.representatives.aggregation import owa, sugeno
 from linkrisk.solver.linkage.representatives.classes import in_classes
 from linkrisk.solver.linkage.representatives.normalising import (
@@ -24,6 +23,7 @@ from linkrisk.solver.linkage.representatives.normalising import (
     standardised,
 )
 from linkrisk.solver.linkage.representatives.quantifiers import FAMILIES, Quantifier, values_at
+from linkrisk.solver.run.errors import UsageError
 
 EVERY = [quantifier for family in FAMILIES.values() for quantifier in family]
 SQUARE = arrays(np.float64, st.tuples(st.integers(1, 5), st.integers(1, 6)), elements=st.floats(0, 1))

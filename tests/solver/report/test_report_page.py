@@ -13,7 +13,7 @@ from report_results import RESULTS, choquet_result, owa_result
 
 from linkrisk.solver.report.page import render_report
 
-GOLDEN = Path(__file__).parent / "golden" / "report.html"
+GOLDEN = Path(__file__).parents[2] / "golden" / "report.html"
 
 
 # The page as a whole

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 from report_results import COLUMNS, ROWS, choquet_result
 
-from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.report import charts
-from linkrisk.solver.report import formats
+from linkrisk.solver.report import charts, formats
 from linkrisk.solver.report.page import render_report
+from linkrisk.solver.run.errors import UsageError
 
 # Bad input
 

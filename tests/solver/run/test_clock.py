@@ -41,7 +41,9 @@ def test_the_clock_looks_at_the_memory_of_the_process(monkeypatch):
     monkeypatch.setattr("linkrisk.solver.run.clock._LOOK_AT_MEMORY", 0.0)
     clock = Clock(None, 500.0)
     for megabytes, expired in ((100.0, False), (501.0, True), (100.0, True)):
-        monkeypatch.setattr("linkrisk.solver.run.clock.resident_megabytes", lambda megabytes=megabytes: megabytes)
+        monkeypatch.setattr(
+            "linkrisk.solver.run.clock.resident_megabytes", lambda megabytes=megabytes: megabytes
+        )
         assert clock.expired is expired  # for good: freed memory would be taken again
     clock.stop()
     assert clock.limit.value == "user"

@@ -17,13 +17,13 @@ from cli_runs import PAIR, refuse, run
 
 from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.solver import evaluate, fit
+from linkrisk.solver.certificates.checking.rejection import RejectedError
+from linkrisk.solver.certificates.checking.verify import demand_fit, verify
+from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
 from linkrisk.solver.linkage.assignment import assigned_links, distance_matrix
 from linkrisk.solver.linkage.baselines import euclidean_form, mahalanobis_form
 from linkrisk.solver.linkage.evaluator import Evaluator
-from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
 from linkrisk.solver.run.results import plain as plainly
-from linkrisk.solver.certificates.checking.rejection import RejectedError
-from linkrisk.solver.certificates.checking.verify import demand_fit, verify
 
 LABELS = ("weighted-mean", "owa", "choquet", "2-additive", "3-additive", "mahalanobis-absolute")
 DIRECTIONS = ("original-to-masked", "masked-to-original")

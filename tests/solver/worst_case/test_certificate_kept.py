@@ -100,7 +100,9 @@ def test_what_verify_does_not_know_is_said_before_the_search(monkeypatch, capsys
     def never(*_: object, **__: object) -> None:
         raise AssertionError("the search has begun")
 
-    monkeypatch.setattr("linkrisk.solver.worst_case.single_fit.why_not_certifiable", lambda _: "verify does not know it")
+    monkeypatch.setattr(
+        "linkrisk.solver.worst_case.single_fit.why_not_certifiable", lambda _: "verify does not know it"
+    )
     monkeypatch.setattr("linkrisk.solver.worst_case.single_fit.search", never)
     message = "no certificate is possible, verify does not know it: leave the certificate out"
     refuse(capsys, message, *ARGV)

@@ -15,16 +15,16 @@ from cli_runs import PAIR, refuse, run
 from fit_runs import frames
 from report_pages import Page
 
-from linkrisk.formulations.linkage.aggregators import make_aggregator
 from linkrisk.formulations.errors import FormulationError
+from linkrisk.formulations.linkage.aggregators import make_aggregator
 from linkrisk.formulations.linkage.pair import make_pair
 from linkrisk.solver import evaluate, fit
+from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.report.page import render_report
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.results import FitResult
 from linkrisk.solver.worst_case.families import several
 from linkrisk.solver.worst_case.family_results import FitResults
-from linkrisk.solver.linkage.evaluator import Evaluator
-from linkrisk.solver.run.results import FitResult
-from linkrisk.solver.report.page import render_report
 
 ALL = ["weighted-mean", "owa", "choquet", "mahalanobis"]
 CONTAINED = [("weighted-mean", "choquet"), ("owa", "choquet"), ("weighted-mean", "mahalanobis")]
@@ -258,7 +258,7 @@ def test_time_is_shared_out_and_what_is_left_goes_to_the_next(monkeypatch):
 
 
 class SlowEnds:
-    """Stands in for `time` in `linkrisk.solver.run.clock`: it passes only when it is told to."""
+    """Stands in for `time` in `solver.run.clock`: it passes only when it is told to."""
 
     def __init__(self):
         self.now = 0.0

@@ -15,14 +15,14 @@ import pytest
 from aggregator_cases import CASES, LABELS
 from fit_runs import check, frames, solve
 
+from linkrisk.solver.api.evaluate import evaluate
+from linkrisk.solver.api.fit import fit
 from linkrisk.solver.commands.program import main
-from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.engines.base import EngineOptions
 from linkrisk.solver.engines.exact.engine import ExactEngine
 from linkrisk.solver.engines.growing_rows import GrowingRows
+from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.api.evaluate import evaluate
-from linkrisk.solver.api.fit import fit
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
 
@@ -214,7 +214,9 @@ def test_an_interval_whenever_time_ends(aggregator, grown, monkeypatch):
     for questions in (1, 3, 10, 32, 128, 512):
         asked = iter(range(10**9))
         with monkeypatch.context() as time:
-            time.setattr("linkrisk.solver.run.clock.time.perf_counter", lambda asked=asked: float(next(asked)))
+            time.setattr(
+                "linkrisk.solver.run.clock.time.perf_counter", lambda asked=asked: float(next(asked))
+            )
             result = fit(*files, aggregator=aggregator, time_limit=float(questions), memory_limit=None)
         assert result.linked <= result.linked_upper_bound
         assert (result.status, result.limit) in {("feasible", "time"), ("optimal", None)}
@@ -271,7 +273,8 @@ def test_a_step_that_does_not_look_at_the_clock_costs_no_answer(ending, monkeypa
     elif ending == "memory":
         limits["memory_limit"] = 1e9
         monkeypatch.setattr(
-            "linkrisk.solver.worst_case.within_limits.resident_megabytes", lambda: 2e9 if reached.is_set() else 100.0
+            "linkrisk.solver.worst_case.within_limits.resident_megabytes",
+            lambda: 2e9 if reached.is_set() else 100.0,
         )
     else:
         threading.Thread(target=lambda: reached.wait() and os.kill(os.getpid(), signal.SIGINT)).start()
@@ -288,7 +291,7 @@ def test_a_step_that_does_not_look_at_the_clock_costs_no_answer(ending, monkeypa
 @pytest.mark.parametrize("ending", ["command", "script"])
 def test_a_search_that_goes_on_does_not_abort_the_process(ending):
     """Python's end tears it out of compiled code: exit code 134, though the answer had been printed."""
-    program = Path(__file__).with_name("searching_on.py")
+    program = Path(__file__).parents[2] / "support" / "searching_on.py"
     done = subprocess.run(
         [sys.executable, program, ending],
         env={**os.environ, "PYTHONPATH": str(program.parents[2])},

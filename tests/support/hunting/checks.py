@@ -15,12 +15,12 @@ from exact_runs import every_search, optimum
 
 from hunting.quarry import Quarry
 from hunting.reached import Reached, reached
-from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.api.fit import fit
-from linkrisk.solver.inputs.problem import Problem, ProblemOptions, make_problem
-from linkrisk.solver.run.results import FitResult
 from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.checking.verify import verify
+from linkrisk.solver.inputs.problem import Problem, ProblemOptions, make_problem
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.results import FitResult
 
 _ENUMERATED = 6
 """Blocks up to which every set of them is asked about."""

@@ -14,10 +14,10 @@ import pandas as pd
 from aggregator_cases import BY_LABEL, LABELS, NAMES, Case
 from exact_runs import files, reference
 
-from linkrisk.formulations.linkage.distances import Standardisation
-from linkrisk.formulations.linkage.pair import Direction, Ties
 from hunting.kinds import EXTREME
 from hunting.kinds import KINDS as NUMERIC_KINDS
+from linkrisk.formulations.linkage.distances import Standardisation
+from linkrisk.formulations.linkage.pair import Direction, Ties
 from linkrisk.solver.inputs.problem import Problem
 
 CATEGORICAL_KINDS = ("categories", "forbidden pairs")

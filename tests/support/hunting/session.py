@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from linkrisk.datasets.errors import DataError
-from linkrisk.formulations.errors import FormulationError
 from hunting.checks import pursue
 from hunting.quarry import FAMILIES, KINDS, draw
+from linkrisk.datasets.errors import DataError
+from linkrisk.formulations.errors import FormulationError
 from linkrisk.solver.run.errors import UsageError
 
 _EVERY_SECONDS = 20.0

@@ -17,13 +17,13 @@ from scipy import sparse
 
 from linkrisk.formulations.linkage.aggregators import Domain
 from linkrisk.formulations.linkage.block_system import BlockSystem
-from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.engines.attacks.repair import Multipliers, WidestMargin
+from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer
 from linkrisk.solver.engines.base import CoreProof
 from linkrisk.solver.engines.exact.cores.polish import Polished, polished
 from linkrisk.solver.engines.exact.rounding import rounding_error
-from linkrisk.solver.engines.attacks.repair import Multipliers, WidestMargin
-from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.run.clock import Clock
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.formulations.compiled import kernel
-from linkrisk.solver.run.clock import Clock
+from linkrisk.formulations.linkage.block_system import BlockSystem
+from linkrisk.solver.engines.attacks.scoring import Scorer
 from linkrisk.solver.engines.base import CoreProof
 from linkrisk.solver.engines.exact.cores.base import Answer, CoreFinder
 from linkrisk.solver.engines.exact.rounding import rounding_error
 from linkrisk.solver.engines.exact.simplex_tree.two_rows import excluding_multiplier
-from linkrisk.solver.engines.attacks.scoring import Scorer
+from linkrisk.solver.run.clock import Clock
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.solver.engines.base import CoreProof
-from linkrisk.solver.engines.exact.hitting_sets.cliques import ConflictGraph
 from linkrisk.solver.engines.exact.cores.base import Core
+from linkrisk.solver.engines.exact.hitting_sets.cliques import ConflictGraph
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]

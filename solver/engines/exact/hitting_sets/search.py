@@ -12,16 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.formulations.linkage.block_system import BlockSystem
+from linkrisk.solver.engines.attacks.scoring import Scorer
 from linkrisk.solver.engines.base import Proof, Record, rounded_bound, whole
-from linkrisk.solver.engines.exact.hitting_sets.branching import BranchAndCut, Worker
 from linkrisk.solver.engines.exact.cores.base import Answer, Core, CoreFinder, LinearCoreFinder
+from linkrisk.solver.engines.exact.cores.pairs import SmallCores
+from linkrisk.solver.engines.exact.hitting_sets.branching import BranchAndCut, Worker
 from linkrisk.solver.engines.exact.hitting_sets.covering import CoveringProgram
 from linkrisk.solver.engines.exact.hitting_sets.hitting_set import HittingSet
-from linkrisk.solver.engines.exact.cores.pairs import SmallCores
+from linkrisk.solver.engines.exact.hitting_sets.swaps import SwapSearch
 from linkrisk.solver.engines.exact.polytope.cores import MOST_PARAMETERS, PolytopeCoreFinder
 from linkrisk.solver.engines.exact.spectrahedron.cores import SemidefiniteCoreFinder
-from linkrisk.solver.engines.exact.hitting_sets.swaps import SwapSearch
-from linkrisk.solver.engines.attacks.scoring import Scorer
 from linkrisk.solver.linkage.evaluator import Evaluator
 
 FloatArray = NDArray[np.float64]

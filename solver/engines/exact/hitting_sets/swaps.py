@@ -11,8 +11,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.solver.engines.exact.cores.base import Answer, CoreFinder
 from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer
+from linkrisk.solver.engines.exact.cores.base import Answer, CoreFinder
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from linkrisk.formulations.linkage.block_system import BlockSystem
-from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.engines.attacks.scoring import Scorer
 from linkrisk.solver.engines.base import CoreProof
 from linkrisk.solver.engines.exact.cores.base import Answer, CoreFinder, LinearCoreFinder
-from linkrisk.solver.engines.exact.polytope.margin import Basis, Columns, SparseRows
 from linkrisk.solver.engines.exact.polytope.kernels import CORE, LINKED, Questions, ask, shrink
-from linkrisk.solver.engines.attacks.scoring import Scorer
+from linkrisk.solver.engines.exact.polytope.margin import Basis, Columns, SparseRows
+from linkrisk.solver.run.clock import Clock
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]

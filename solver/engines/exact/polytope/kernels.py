@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.formulations.compiled import kernel
+from linkrisk.solver.engines.attacks.scoring import STRICT
 from linkrisk.solver.engines.exact.cores.base import MOVED
+from linkrisk.solver.engines.exact.cores.remembered import put_first
 from linkrisk.solver.engines.exact.polytope.margin import (
     TOLERANCE,
     Basis,
@@ -28,8 +30,6 @@ from linkrisk.solver.engines.exact.polytope.margin import (
     reprice,
 )
 from linkrisk.solver.engines.exact.polytope.proofs import core_proof, violation
-from linkrisk.solver.engines.exact.cores.remembered import put_first
-from linkrisk.solver.engines.attacks.scoring import STRICT
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.formulations.linkage.block_system import BlockSystem
-from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.engines.attacks.scoring import Scorer
 from linkrisk.solver.engines.base import CoreProof
 from linkrisk.solver.engines.exact.cores.base import Answer, CoreFinder, LinearCoreFinder
 from linkrisk.solver.engines.exact.spectrahedron.kernels import (
@@ -23,7 +23,7 @@ from linkrisk.solver.engines.exact.spectrahedron.kernels import (
     fewest,
     shrink,
 )
-from linkrisk.solver.engines.attacks.scoring import Scorer
+from linkrisk.solver.run.clock import Clock
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]

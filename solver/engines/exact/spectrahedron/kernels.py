@@ -11,12 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.formulations.compiled import kernel
+from linkrisk.solver.engines.attacks.scoring import STRICT
 from linkrisk.solver.engines.exact.cores.caratheodory import few_multipliers
-from linkrisk.solver.engines.exact.spectrahedron.definite import is_definite
 from linkrisk.solver.engines.exact.cores.remembered import put_first
 from linkrisk.solver.engines.exact.rounding import rounding_error
-from linkrisk.solver.engines.exact.spectrahedron.margin import combine, largest_eigenvalue, symmetric, widest_margin
-from linkrisk.solver.engines.attacks.scoring import STRICT
+from linkrisk.solver.engines.exact.spectrahedron.definite import is_definite
+from linkrisk.solver.engines.exact.spectrahedron.margin import (
+    combine,
+    largest_eigenvalue,
+    symmetric,
+    widest_margin,
+)
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]

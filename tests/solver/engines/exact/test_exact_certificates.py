@@ -12,15 +12,15 @@ from exact_runs import files, start
 from hunting.kinds import KINDS
 
 from linkrisk.formulations.errors import FormulationError
-from linkrisk.solver.worst_case.answers import records_table
+from linkrisk.solver.certificates.checking.verify import verify
 from linkrisk.solver.certificates.writing.build import certify
 from linkrisk.solver.engines.base import EngineOptions, Proof
 from linkrisk.solver.engines.exact.engine import ExactEngine
 from linkrisk.solver.engines.exact.hitting_sets.search import HittingSearch
-from linkrisk.solver.run.errors import DataError
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+from linkrisk.solver.run.errors import DataError
+from linkrisk.solver.worst_case.answers import records_table
 from linkrisk.solver.worst_case.search import problem_system
-from linkrisk.solver.certificates.checking.verify import verify
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
 

@@ -11,17 +11,17 @@ from exact_runs import MOST_TREE_DIMENSION, engine, files, optimum, start
 from linkrisk.datasets.public.default_pair import default_pair
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
+from linkrisk.solver.api.fit import fit
 from linkrisk.solver.backends.base import Status
 from linkrisk.solver.backends.registry import available_backends
-from linkrisk.solver.run.clock import Limit
 from linkrisk.solver.engines.attacks.search import attack
 from linkrisk.solver.engines.base import EngineOptions
 from linkrisk.solver.engines.exact.cores.base import Answer
 from linkrisk.solver.engines.exact.engine import MOST_TREE_DIMENSIONS, ExactEngine
 from linkrisk.solver.engines.exact.polytope.cores import PolytopeCoreFinder
 from linkrisk.solver.engines.milp import MilpEngine
-from linkrisk.solver.api.fit import fit
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.run.clock import Limit
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
 

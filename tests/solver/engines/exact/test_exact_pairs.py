@@ -10,9 +10,9 @@ from aggregator_cases import BY_LABEL
 from exact_runs import files, start
 
 from linkrisk.formulations.linkage.pair import make_pair
+from linkrisk.solver.engines.attacks.scoring import Scorer
 from linkrisk.solver.engines.exact.cores.pairs import SmallCores
 from linkrisk.solver.engines.exact.polytope.cores import PolytopeCoreFinder
-from linkrisk.solver.engines.attacks.scoring import Scorer
 
 SIMPLEX = ("weighted-mean", "owa")
 

@@ -13,15 +13,15 @@ from scipy import sparse
 from linkrisk.formulations.linkage.block_system import block_system
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import make_pair
-from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.engines.attacks.growing_program import GrowingProgram
+from linkrisk.solver.engines.attacks.repair import Multipliers, WidestMargin
+from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer
 from linkrisk.solver.engines.exact.cores import base as cores
 from linkrisk.solver.engines.exact.cores.base import LinearCoreFinder
 from linkrisk.solver.engines.exact.cores.polish import polished
 from linkrisk.solver.engines.exact.polytope.cores import PolytopeCoreFinder
-from linkrisk.solver.engines.attacks.growing_program import GrowingProgram
-from linkrisk.solver.engines.attacks.repair import Multipliers, WidestMargin
-from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.run.clock import Clock
 
 SIMPLEX = BY_LABEL["weighted-mean"].make(2).domain()
 

@@ -12,13 +12,13 @@ from scipy.optimize import linprog
 
 from linkrisk.formulations.linkage.block_system import block_system
 from linkrisk.formulations.linkage.pair import make_pair
-from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.engines.attacks.scoring import Scorer
+from linkrisk.solver.engines.exact.cores.base import LinearCoreFinder
 from linkrisk.solver.engines.exact.polytope import cores as polytope_cores
 from linkrisk.solver.engines.exact.polytope import kernels as polytope_kernels
-from linkrisk.solver.engines.exact.cores.base import LinearCoreFinder
-from linkrisk.solver.engines.exact.polytope.margin import Offers, best, follow, of_domain, pivot, reprice
 from linkrisk.solver.engines.exact.polytope.cores import PolytopeCoreFinder
-from linkrisk.solver.engines.attacks.scoring import Scorer
+from linkrisk.solver.engines.exact.polytope.margin import Offers, best, follow, of_domain, pivot, reprice
+from linkrisk.solver.run.clock import Clock
 
 polytopes = pytest.mark.parametrize("case", POLYTOPES, ids=[case.label for case in POLYTOPES])
 

@@ -12,13 +12,13 @@ from exact_runs import files
 from linkrisk.formulations.linkage.block_system import block_system
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import make_pair
-from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.engines.base import CoreProof
-from linkrisk.solver.engines.exact.spectrahedron import cores as semidefinite_cores
-from linkrisk.solver.engines.exact.cores.base import Answer, LinearCoreFinder
-from linkrisk.solver.engines.exact.spectrahedron.margin import largest_eigenvalue
-from linkrisk.solver.engines.exact.spectrahedron.cores import SemidefiniteCoreFinder
 from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer
+from linkrisk.solver.engines.base import CoreProof
+from linkrisk.solver.engines.exact.cores.base import Answer, LinearCoreFinder
+from linkrisk.solver.engines.exact.spectrahedron import cores as semidefinite_cores
+from linkrisk.solver.engines.exact.spectrahedron.cores import SemidefiniteCoreFinder
+from linkrisk.solver.engines.exact.spectrahedron.margin import largest_eigenvalue
+from linkrisk.solver.run.clock import Clock
 
 ATTRIBUTES = 3
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.datasets.microdata.names import shown_name
+from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.formulations.linkage.pair import LinkagePair
 
 _FAR_CLOSER = 1e-3

@@ -21,20 +21,20 @@ import pytest
 from cli_runs import PAIR
 from fit_runs import frames
 
-import datasets
-import formulations
-import solver
+import linkrisk.datasets
+import linkrisk.formulations
+import linkrisk.solver
 from linkrisk.formulations import compiled
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS
+from linkrisk.solver import fit
 from linkrisk.solver.commands import program as cli
-from linkrisk.solver.run import compiling
+from linkrisk.solver.commands.progress import SILENT
+from linkrisk.solver.compiling import ahead as compiling
+from linkrisk.solver.compiling.ahead import CERTIFICATES, LINKAGE, MASKING, compile_everything, compile_once
 from linkrisk.solver.inputs import problem
 from linkrisk.solver.worst_case import search as searching
-from linkrisk.solver import fit
-from linkrisk.solver.commands.progress import SILENT
-from linkrisk.solver.run.compiling import CERTIFICATES, LINKAGE, MASKING, compile_everything, compile_once
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 ANNOUNCEMENT = "compiling, once for this machine: a minute or two"
 FAMILIES = [
     *({"aggregator": name} for name in AGGREGATORS),
@@ -46,7 +46,7 @@ FAMILIES = [
 
 
 def import_everything() -> None:
-    for package in (datasets, formulations, solver):
+    for package in (linkrisk.datasets, linkrisk.formulations, linkrisk.solver):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if not module.name.endswith("__main__"):
                 importlib.import_module(module.name)
@@ -116,7 +116,7 @@ def compile_and_run() -> None:
 def process(code: str, folder: Path) -> str:
     """What Python code prints in a process of its own, which can import this file."""
     tests = ROOT / "tests"
-    path = os.pathsep.join(map(str, (ROOT, tests, tests / "solver")))
+    path = os.pathsep.join(map(str, (ROOT, tests / "support", Path(__file__).parent)))
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=folder,
@@ -140,8 +140,11 @@ def test_the_command_compiles_all_that_any_run_needs(tmp_path):
 
 
 def test_the_mark_does_not_depend_on_what_has_been_imported(tmp_path):
-    """Whoever writes `from solver import fit` has imported other modules than the command `compile`."""
-    imports = ("import linkrisk.formulations.compiled", "import linkrisk.solver.commands.mask; from solver import fit")
+    """Whoever writes `from linkrisk import fit` has imported other modules than the command `compile`."""
+    imports = (
+        "import linkrisk.formulations.compiled",
+        "import linkrisk.solver.commands.mask; from linkrisk import fit",
+    )
     code = "; from linkrisk.formulations.compiled import _mark; print(_mark('choquet'))"
     paths = {process(line + code, tmp_path).strip() for line in imports}
     assert len(paths) == 1
@@ -202,8 +205,8 @@ def instead(monkeypatch, machine):
     """Take this machine for the real one, and let it say what it does."""
     monkeypatch.setattr(compiling, "is_marked", machine.marked.__contains__)
     monkeypatch.setattr(compiling, "compile_part", machine.compile_part)
-    for module in ("clock", "problem"):
-        monkeypatch.setattr(f"solver.{module}.time", machine)
+    for module in ("run.clock", "inputs.problem"):
+        monkeypatch.setattr(f"linkrisk.solver.{module}.time", machine)
     monkeypatch.delenv(SILENT)
     return machine
 

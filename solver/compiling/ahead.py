@@ -14,22 +14,22 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.formulations.compiled import is_marked, mark
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS, Aggregator, make_aggregator
 from linkrisk.formulations.linkage.block_system import BlockSystem, block_system
-from linkrisk.formulations.compiled import is_marked, mark
 from linkrisk.formulations.linkage.distance_tables import nominal_table
 from linkrisk.formulations.linkage.lost import lost_blocks
 from linkrisk.formulations.linkage.pair import LinkagePair, make_pair
-from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.engines.attacks.scoring import nearest_rows
 from linkrisk.solver.engines.attacks.search import attack
 from linkrisk.solver.engines.base import EngineProgress, Record, Reporter
 from linkrisk.solver.engines.exact.hitting_sets.search import HittingSearch
-from linkrisk.solver.engines.exact.simplex_tree.tree import SimplexTree
 from linkrisk.solver.engines.exact.simplex_tree.kernels import undecided
+from linkrisk.solver.engines.exact.simplex_tree.tree import SimplexTree
 from linkrisk.solver.engines.growing_rows import GrowingRows
-from linkrisk.solver.engines.attacks.scoring import nearest_rows
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.orders import best_order
+from linkrisk.solver.run.clock import Clock
 
 FloatArray = NDArray[np.float64]
 
@@ -135,9 +135,9 @@ def _grow(pair: LinkagePair, aggregator: Aggregator) -> None:
 
 def _certificates() -> None:
     """What making a certificate and checking it call."""
-    from linkrisk.solver.certificates.writing.simplex_search import TreeSearch
     from linkrisk.solver.certificates.checking.simplex_kernels import replay
     from linkrisk.solver.certificates.checking.simplex_tree import packed, unpacked
+    from linkrisk.solver.certificates.writing.simplex_search import TreeSearch
 
     values = np.random.default_rng(1).integers(-9, 10, size=(_BLOCKS, _ATTRIBUTES), dtype=np.int64)
     owner, weight = np.arange(_BLOCKS, dtype=np.int64), np.ones(_BLOCKS, dtype=np.int64)
