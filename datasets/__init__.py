@@ -1,5 +1,5 @@
-"""Where file pairs come from: named data, users' files, schemas and masking methods.
+"""What comes in and goes out: microdata files, file pairs, named public data and masking methods.
 
-May import numpy, scipy, pandas and scikit-learn; never `solver`, and of `formulations` its
+May import numpy, scipy, pandas and scikit-learn; never `linkrisk.solver`, and of `linkrisk.formulations` its
 decorator of compiled code only.
 """

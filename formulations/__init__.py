@@ -1,4 +1,4 @@
-"""The mathematics: attribute distances, aggregators, fuzzy measures and the block-indicator model.
+"""The mathematics: models for optimisers, and linkage from attribute distances to the block-indicator model.
 
-May import numpy, scipy and numba; never an optimiser, `solver` or `datasets`.
+May import numpy, scipy and numba; never an optimiser, `linkrisk.solver` or `linkrisk.datasets`.
 """

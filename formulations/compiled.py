@@ -25,8 +25,11 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-OWN_PACKAGES = frozenset({"datasets", "formulations", "solver"})
-"""Packages whose files are followed for what else they import, beside the package that a kernel is in."""
+OWN_PACKAGE = "linkrisk"
+"""Its files are followed for what else they import, beside those of the package that a kernel is in."""
+
+OWN_ROOMS = ("datasets", "formulations", "solver")
+"""Its folders."""
 
 _IMPORT = re.compile(
     r"^[ \t]*(?:from[ \t]+(?P<source>[\w.]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n]+)"
@@ -126,7 +129,8 @@ def digest_of_sources(path: Path) -> str:
     """
     path = path.resolve()
     root = next(folder for folder in path.parents if not (folder / "__init__.py").exists())
-    roots = dict.fromkeys(OWN_PACKAGES, _OUR_ROOT) | {path.relative_to(root).parts[0]: root}
+    package = path.relative_to(root).parts[0]
+    folders = {package: root / package, OWN_PACKAGE: _OUR_ROOT}
     read: dict[Path, bytes] = {}
     pending = [path]
     while pending:
@@ -134,7 +138,7 @@ def digest_of_sources(path: Path) -> str:
         if file not in read:
             state = file.stat()
             read[file], names = _read(file, state.st_mtime_ns, state.st_size)
-            pending += [found for name in names for found in _files(name, roots.get(name.split(".")[0]))]
+            pending += [found for name in names for found in _files(name, folders.get(name.split(".")[0]))]
     versions = f"{numba.__version__} {np.__version__}".encode()
     contents = (read[file] for file in sorted(read))
     return hashlib.sha256(b"".join((versions, *contents))).hexdigest()[:_DIGITS]
@@ -149,11 +153,11 @@ def _read(path: Path, changed: int, size: int) -> tuple[bytes, frozenset[str]]: 
 
 
 @functools.cache
-def _files(name: str, root: Path | None) -> tuple[Path, ...]:
-    """The file of a module, if there is one and it is the project's."""
-    if root is None:
+def _files(name: str, folder: Path | None) -> tuple[Path, ...]:
+    """The file of a module of the package in this folder, if there is one."""
+    if folder is None:
         return ()
-    place = root.joinpath(*name.split("."))
+    place = folder.joinpath(*name.split(".")[1:])
     return tuple(file for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file())
 
 
@@ -199,7 +203,7 @@ def _mark(name: str) -> Path | None:
 @functools.cache
 def _digests_of_kernels() -> tuple[str, ...]:
     """Digests of all files of the project with kernels, of whatever modules have been imported so far."""
-    files = [path for package in sorted(OWN_PACKAGES) for path in sorted((_OUR_ROOT / package).rglob("*.py"))]
+    files = [path for room in OWN_ROOMS for path in sorted((_OUR_ROOT / room).rglob("*.py"))]
     states = [(path, path.stat()) for path in files]
     return tuple(
         digest_of_sources(path)

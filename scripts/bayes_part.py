@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 from reproduce_smith import prepared, sampled
 
-from solver.linkage.bayesian.linker import Bayesian
-from solver.linkage.judging import judge
-from solver.linkage.matching import score_matrix
+from linkrisk.solver.linkage.bayesian.linker import Bayesian
+from linkrisk.solver.linkage.judging import judge
+from linkrisk.solver.linkage.matching import score_matrix
 
 
 def bayes(records: int, samples: int) -> Iterator[str]:

@@ -18,16 +18,16 @@ from typing import Any
 
 import numpy as np
 
-from formulations.aggregators import make_aggregator
-from formulations.block_indicator import indicator_model, paper_options
-from formulations.block_system import block_system
-from formulations.pair import Direction, make_pair
-from solver.backends.base import SolveOptions
-from solver.backends.isolated import solve_isolated
-from solver.backends.registry import available_backends
-from solver.fitting import fit
-from solver.linkage.evaluator import Evaluator
-from solver.problem import ProblemOptions, make_problem
+from linkrisk.formulations.linkage.aggregators import make_aggregator
+from linkrisk.formulations.linkage.block_indicator import indicator_model, paper_options
+from linkrisk.formulations.linkage.block_system import block_system
+from linkrisk.formulations.linkage.pair import Direction, make_pair
+from linkrisk.solver.api.fit import fit
+from linkrisk.solver.backends.base import SolveOptions
+from linkrisk.solver.backends.isolated import solve_isolated
+from linkrisk.solver.backends.registry import available_backends
+from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+from linkrisk.solver.linkage.evaluator import Evaluator
 
 PROOFS = (
     *(("weighted-mean", kind) for kind in ("M4-33", "M4-28", "M6-385", "M6-853")),

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from datasets.file_pair import make_file_pair
-from solver.fitting import fit
-from solver.verification.verify import Verdict, demand_fit, verify
+from linkrisk.datasets.pairs.file_pair import make_file_pair
+from linkrisk.solver.api.fit import fit
+from linkrisk.solver.certificates.checking.verify import Verdict, demand_fit, verify
 
 
 class Case(NamedTuple):

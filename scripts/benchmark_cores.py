@@ -15,16 +15,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.block_system import BlockSystem, block_system
-from formulations.pair import Direction
-from solver.clock import Clock
-from solver.engines.exact.cores import Answer, CoreFinder, LinearCoreFinder
-from solver.engines.exact.covering import CoveringProgram
-from solver.engines.exact.hitting_set import HittingSet
-from solver.engines.exact.pairs import SmallCores
-from solver.engines.exact.polytope_cores import PolytopeCoreFinder
-from solver.engines.scoring import Scorer
-from solver.problem import ProblemOptions, make_problem
+from linkrisk.formulations.linkage.block_system import BlockSystem, block_system
+from linkrisk.formulations.linkage.pair import Direction
+from linkrisk.solver.engines.attacks.scoring import Scorer
+from linkrisk.solver.engines.exact.cores.base import Answer, CoreFinder, LinearCoreFinder
+from linkrisk.solver.engines.exact.cores.pairs import SmallCores
+from linkrisk.solver.engines.exact.hitting_sets.covering import CoveringProgram
+from linkrisk.solver.engines.exact.hitting_sets.hitting_set import HittingSet
+from linkrisk.solver.engines.exact.polytope.cores import PolytopeCoreFinder
+from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+from linkrisk.solver.run.clock import Clock
 
 FloatArray = NDArray[np.float64]
 

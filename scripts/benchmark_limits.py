@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from datasets.registry import load
-from solver.compiling import compile_once
-from solver.families import several
-from solver.fitting import fit
+from linkrisk.datasets.public.registry import load
+from linkrisk.solver.api.fit import fit
+from linkrisk.solver.compiling.ahead import compile_once
+from linkrisk.solver.worst_case.families import several
 
 FAMILIES = ("weighted-mean", "owa", "choquet", "mahalanobis", "all")
 ATTRIBUTES = ["AFNLWGT", "AGI", "EMCONTRB", "FEDTAX", "PTOTVAL", "STATETAX"]

@@ -19,14 +19,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from datasets.files import read_table
-from datasets.masking.base import MaskingMethod, standardised
-from datasets.masking.mdav import FloatArray, IndexArray, plain_partition
-from datasets.masking.mdav_index import indexed_partition
-from datasets.masking.noise import AdditiveNoise
-from datasets.masking.optimal_microaggregation import OptimalMicroaggregation
-from datasets.masking.pram import Pram
-from datasets.masking.rank_swapping import RankSwapping
+from linkrisk.datasets.masking.base import MaskingMethod, standardised
+from linkrisk.datasets.masking.mdav import FloatArray, IndexArray, plain_partition
+from linkrisk.datasets.masking.mdav_index import indexed_partition
+from linkrisk.datasets.masking.noise import AdditiveNoise
+from linkrisk.datasets.masking.optimal_microaggregation import OptimalMicroaggregation
+from linkrisk.datasets.masking.pram import Pram
+from linkrisk.datasets.masking.rank_swapping import RankSwapping
+from linkrisk.datasets.microdata.files import read_table
 
 K = 3
 NOISE = 0.2

@@ -14,19 +14,19 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
-from datasets.categories import occurring, spelled
-from datasets.errors import DataError
-from datasets.masking.end_coding import BottomCoding, TopCoding
-from datasets.masking.global_recoding import GlobalRecoding
-from datasets.masking.pram import Pram
-from datasets.registry import load
-from datasets.schema import Attribute, Scale, Schema
-from solver.linkage.distance_based import DistanceBased
-from solver.linkage.evaluator import Evaluation
-from solver.linkage.judging import judge
-from solver.linkage.linker import LinkageTask, Linker, Truth
-from solver.linkage.probabilistic.comparisons import parse_comparison
-from solver.linkage.probabilistic.linker import Probabilistic
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.end_coding import BottomCoding, TopCoding
+from linkrisk.datasets.masking.global_recoding import GlobalRecoding
+from linkrisk.datasets.masking.pram import Pram
+from linkrisk.datasets.microdata.categories import occurring, spelled
+from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
+from linkrisk.datasets.public.registry import load
+from linkrisk.solver.linkage.distance_based import DistanceBased
+from linkrisk.solver.linkage.evaluator import Evaluation
+from linkrisk.solver.linkage.judging import judge
+from linkrisk.solver.linkage.linker import LinkageTask, Linker, Truth
+from linkrisk.solver.linkage.probabilistic.comparisons import parse_comparison
+from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
 
 RECORDS = 1000
 PARAMETERS = tuple(range(1, 10))

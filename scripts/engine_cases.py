@@ -11,9 +11,9 @@ from typing import TypeVar
 import numpy as np
 import pandas as pd
 
-from datasets.masking.protections import PROTECTIONS
-from datasets.registry import load
-from formulations.pair import Direction
+from linkrisk.datasets.masking.protections import PROTECTIONS
+from linkrisk.datasets.public.registry import load
+from linkrisk.formulations.linkage.pair import Direction
 
 _Item = TypeVar("_Item")
 

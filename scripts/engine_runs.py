@@ -15,16 +15,16 @@ import numpy as np
 import pandas as pd
 from engine_cases import Case
 
-from formulations.block_indicator import indicator_model, paper_options
-from solver.backends.base import SolveOptions
-from solver.backends.memory import MemoryMeter
-from solver.backends.registry import get_backend
-from solver.clock import Clock
-from solver.engines.base import EngineOptions, rounded_bound
-from solver.fitting import fit
-from solver.linkage.evaluator import Evaluator
-from solver.problem import ProblemOptions, make_problem
-from solver.searching import problem_system
+from linkrisk.formulations.linkage.block_indicator import indicator_model, paper_options
+from linkrisk.solver.api.fit import fit
+from linkrisk.solver.backends.base import SolveOptions
+from linkrisk.solver.backends.registry import get_backend
+from linkrisk.solver.engines.base import EngineOptions, rounded_bound
+from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.memory import MemoryMeter
+from linkrisk.solver.worst_case.search import problem_system
 
 METHODS = {
     "exact": "--engine exact",

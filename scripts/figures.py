@@ -4,9 +4,9 @@
 
 prints the line for figures that this command has just printed, with the version and commit of today. It
 names what the figures report on, each with a generation. Whoever changes one of these so that figures become
-others (faster, more links, other files) raises its generation below. `tests/test_figures.py` then fails on
-every page that has not been measured again and does not say that it is older. It fails as well where the code
-of one has changed since anybody has asked this question; once it is answered,
+others (faster, more links, other files) raises its generation below. `tests/scripts/test_figures.py` then
+fails on every page that has not been measured again and does not say that it is older. It fails as well
+where the code of one has changed since anybody has asked this question; once it is answered,
 
     python scripts/figures.py --seen
 
@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from solver.answers import library_versions
+from linkrisk.solver.worst_case.answers import library_versions
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -41,16 +41,21 @@ GENERATIONS = {
 
 CODE = {
     "attacks": (
-        "solver/engines/attacks.py",
-        "solver/engines/repair.py",
-        "solver/engines/scoring.py",
+        "solver/engines/attacks/search.py",
+        "solver/engines/attacks/repair.py",
+        "solver/engines/attacks/scoring.py",
         "solver/linkage/baselines.py",
     ),
     "big-C engine": ("formulations", "solver/backends", "solver/engines/milp.py"),
     "evaluator": ("solver/linkage/evaluator.py", "solver/linkage/kernels.py"),
-    "exact engine": ("formulations", "solver/engines", "solver/searching.py", "solver/linkage/orders.py"),
+    "exact engine": (
+        "formulations",
+        "solver/engines",
+        "solver/worst_case/search.py",
+        "solver/linkage/orders.py",
+    ),
     "linkers": (
-        "datasets/partition.py",
+        "datasets/pairs/partition.py",
         "solver/linkage/bayesian",
         "solver/linkage/probabilistic",
         "solver/linkage/representatives",

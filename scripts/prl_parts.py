@@ -15,14 +15,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from datasets.files import read_table
-from datasets.schema import Schema
-from solver.backends.memory import MemoryMeter
-from solver.linkage.judging import judge
-from solver.linkage.linker import LinkageTask, Truth
-from solver.linkage.matching import hungarian, score_matrix
-from solver.linkage.probabilistic.comparisons import parse_comparison
-from solver.linkage.probabilistic.linker import Probabilistic
+from linkrisk.datasets.microdata.files import read_table
+from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.solver.linkage.judging import judge
+from linkrisk.solver.linkage.linker import LinkageTask, Truth
+from linkrisk.solver.linkage.matching import hungarian, score_matrix
+from linkrisk.solver.linkage.probabilistic.comparisons import parse_comparison
+from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
+from linkrisk.solver.run.memory import MemoryMeter
 
 SIZES = (2, 3, 5, 10, 20, 50, 100)
 WRONG, MISSING = 0.1, 0.02

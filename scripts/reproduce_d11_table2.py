@@ -19,10 +19,10 @@ from pathlib import Path
 import numpy as np
 from figures import stamp_of_today
 
-from datasets.masking.protections import PROTECTIONS
-from datasets.registry import load
-from solver.fitting import fit
-from solver.results import FitResult, dump_json
+from linkrisk.datasets.masking.protections import PROTECTIONS
+from linkrisk.datasets.public.registry import load
+from linkrisk.solver.api.fit import fit
+from linkrisk.solver.run.results import FitResult, dump_json
 
 PUBLISHED = {
     "M4-33": (0.84, 0.94, 0.955, 0.9575, 0.9675),

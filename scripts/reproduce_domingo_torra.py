@@ -24,7 +24,7 @@ from category_experiments import (
     survey,
 )
 
-from datasets.schema import Scale
+from linkrisk.datasets.microdata.schema import Scale
 
 STATED = {"PRL": 579.32, "DBRL": 593.06, "aware": 663.49}
 """Average links of an experiment, as the text of the paper has them."""

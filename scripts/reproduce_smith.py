@@ -18,13 +18,13 @@ import numpy as np
 import pandas as pd
 from smith_linkage import owa
 
-from datasets.partition import random_partition, related_attributes
-from datasets.registry import load
-from datasets.schema import Schema
-from solver.linkage.bayesian.linker import Bayesian
-from solver.linkage.curves import PrecisionRecall, most_probable_claim, precision_recall
-from solver.linkage.linker import LinkageTask, Linker, Truth
-from solver.linkage.matching import matched, score_matrix
+from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.datasets.pairs.partition import random_partition, related_attributes
+from linkrisk.datasets.public.registry import load
+from linkrisk.solver.linkage.bayesian.linker import Bayesian
+from linkrisk.solver.linkage.curves import PrecisionRecall, most_probable_claim, precision_recall
+from linkrisk.solver.linkage.linker import LinkageTask, Linker, Truth
+from linkrisk.solver.linkage.matching import matched, score_matrix
 
 DATA_SETS = ("abalone", "dermatology", "boston-housing", "ionosphere")
 SIZES = (30, 100)

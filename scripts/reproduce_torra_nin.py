@@ -15,15 +15,15 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from datasets.registry import load
-from datasets.schema import Schema
-from solver.linkage.judging import judge
-from solver.linkage.linker import LinkageTask, Linker, Truth
-from solver.linkage.representatives.inner import INNER_LINKERS
-from solver.linkage.representatives.linkers import OrderedWeightedAverages, SugenoIntegrals
-from solver.linkage.representatives.one_dimension import PrincipalComponent, SumOfStandardised
-from solver.linkage.representatives.quantifiers import FAMILIES
-from solver.linkage.representatives.random_matching import RandomMatching, probability_of_at_least
+from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.datasets.public.registry import load
+from linkrisk.solver.linkage.judging import judge
+from linkrisk.solver.linkage.linker import LinkageTask, Linker, Truth
+from linkrisk.solver.linkage.representatives.inner import INNER_LINKERS
+from linkrisk.solver.linkage.representatives.linkers import OrderedWeightedAverages, SugenoIntegrals
+from linkrisk.solver.linkage.representatives.one_dimension import PrincipalComponent, SumOfStandardised
+from linkrisk.solver.linkage.representatives.quantifiers import FAMILIES
+from linkrisk.solver.linkage.representatives.random_matching import RandomMatching, probability_of_at_least
 
 COLUMNS = [(kind, family) for kind in (OrderedWeightedAverages, SugenoIntegrals) for family in FAMILIES]
 NORMALISATIONS = {"N1": "ranging", "N2": "standardising", "normal": "normal"}

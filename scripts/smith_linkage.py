@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from solver.linkage.linker import LearnedLinker, LinkageTask, Linker
-from solver.linkage.probabilistic.comparisons import Comparison, Measure
-from solver.linkage.probabilistic.linker import Probabilistic
-from solver.linkage.representatives.linkers import OrderedWeightedAverages
-from solver.linkage.representatives.quantifiers import FAMILIES
+from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker
+from linkrisk.solver.linkage.probabilistic.comparisons import Comparison, Measure
+from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
+from linkrisk.solver.linkage.representatives.linkers import OrderedWeightedAverages
+from linkrisk.solver.linkage.representatives.quantifiers import FAMILIES
 
 AGREEMENT = Comparison(Measure.WITHIN, (0.05,))
 """The similarity ``max(1 - |x - y|, 0)`` is at least 0.95."""

@@ -1,6 +1,6 @@
 """Run the tests on a machine that is busy or slow: they must pass there as well.
 
-    python scripts/suite_under_load.py tests/backends tests/solver/test_cli_streams.py
+    python scripts/suite_under_load.py tests/solver/backends tests/solver/commands/test_cli_streams.py
     python scripts/suite_under_load.py --under slow
 
 Each of the paths given (all tests, if none) is tested twice: beside two processes that only burn time, and

@@ -1,6 +1,6 @@
 """Run `python -m solver`."""
 
-from solver.cli import run_program
+from linkrisk.solver.commands.program import run_program
 
 if __name__ == "__main__":
     run_program()

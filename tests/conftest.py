@@ -34,7 +34,7 @@ def survey_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 class VirtualTime:
-    """Stands in for `time` in `solver.clock`: every so many questions are a second, and nothing else is.
+    """Stands in for `time` in `solver.run.clock`: every so many questions are a second, and nothing else is.
 
     Parameters
     ----------
@@ -70,6 +70,6 @@ def still_time(monkeypatch: pytest.MonkeyPatch) -> VirtualTime:
 
 def _pass(time: VirtualTime, monkeypatch: pytest.MonkeyPatch) -> VirtualTime:
     """Let this time pass for every clock, and no answer be taken before its search has ended."""
-    monkeypatch.setattr("solver.clock.time", time)
-    monkeypatch.setattr("solver.within_limits._GRACE", math.inf)
+    monkeypatch.setattr("linkrisk.solver.run.clock.time", time)
+    monkeypatch.setattr("linkrisk.solver.worst_case.within_limits._GRACE", math.inf)
     return time

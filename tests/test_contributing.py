@@ -14,28 +14,28 @@ import pytest
 from scipy import sparse
 from worked_aggregator import AS_PLUGIN, NAME, ROOT, as_module, code_of, environment, make_class, text_of
 
-from datasets.errors import DataError
-from formulations.aggregators import AGGREGATORS
-from formulations.milp import MilpModel
-from solver.backends.base import SolveOptions, Status
-from solver.backends.registry import BACKENDS, get_backend
-from solver.cli import main
+from linkrisk.datasets.errors import DataError
+from linkrisk.formulations.linkage.aggregators import AGGREGATORS
+from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.solver.backends.base import SolveOptions, Status
+from linkrisk.solver.backends.registry import BACKENDS, get_backend
+from linkrisk.solver.commands.program import main
 
 # Tests that list all aggregators, by what step 5 says about them: they do not know this one.
 LISTS = ("aggregator_errors", "importance_sums_to_one", "zero_floors")
 QUICK = (
-    "formulations/test_aggregator_distances.py",
-    "formulations/test_aggregator_domains.py",
-    "solver/test_exact_engine.py",
-    "solver/test_fit_optimum.py",
+    "formulations/linkage/test_aggregator_distances.py",
+    "formulations/linkage/test_aggregator_domains.py",
+    "solver/engines/exact/test_exact_engine.py",
+    "solver/api/test_fit_optimum.py",
 )
 MORE = (
     "formulations",
-    "solver/test_attacks.py",
-    "solver/test_evaluator.py",
-    "solver/test_exact_polytope.py",
-    "solver/test_exact_ties.py",
-    "solver/test_milp_engine.py",
+    "solver/engines/test_attacks.py",
+    "solver/linkage/test_evaluator.py",
+    "solver/engines/exact/test_exact_polytope.py",
+    "solver/engines/exact/test_exact_ties.py",
+    "solver/engines/test_milp_engine.py",
 )
 
 
@@ -85,7 +85,7 @@ def test_the_command_line_knows_the_worked_aggregator(capsys):
 
 def test_the_worked_backend_solves_a_model(monkeypatch):
     (code,) = code_of("How to add a backend")
-    module = as_module("solver.backends.cvxpy_scipy", code)
+    module = as_module("linkrisk.solver.backends.cvxpy_scipy", code)
     line = re.search(r'`"(cvxpy-scipy)": "(\S+:CvxpyScipyBackend)"', text_of("How to add a backend"))
     monkeypatch.setitem(BACKENDS, line[1], line[2])
     model = MilpModel(
@@ -107,7 +107,7 @@ def test_the_worked_backend_solves_a_model(monkeypatch):
 
 def test_the_worked_masking_method_rounds():
     (code,) = code_of("How to add a masking method")
-    rounding = as_module("datasets.masking.rounding", code).Rounding
+    rounding = as_module("linkrisk.datasets.masking.rounding", code).Rounding
     frame = pd.DataFrame({"age": [14, 15, 25, 26], "town": list("abca")})
     assert rounding(base=10.0).apply(frame)["age"].tolist() == [10, 20, 20, 30]
     assert rounding(base=10.0).describe(frame) == "rounding to multiples of 10 of age"

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from datasets.masking.registry import METHODS
-from datasets.masking.spelled import masking_method
-from datasets.registry import names as dataset_names
-from formulations.aggregators import AGGREGATORS
-from solver.backends.registry import BACKENDS
-from solver.cli import build_parser, main
-from solver.fitting import fit
-from solver.linkage.registry import LINKERS
+from linkrisk.datasets.masking.registry import METHODS
+from linkrisk.datasets.masking.spelled import masking_method
+from linkrisk.datasets.public.registry import names as dataset_names
+from linkrisk.formulations.linkage.aggregators import AGGREGATORS
+from linkrisk.solver.api.fit import fit
+from linkrisk.solver.backends.registry import BACKENDS
+from linkrisk.solver.commands.program import build_parser, main
+from linkrisk.solver.linkage.registry import LINKERS
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"

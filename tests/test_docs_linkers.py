@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from solver.cli import main
+from linkrisk.solver.commands.program import main
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 COMMAND = "python -m solver"
@@ -66,8 +66,8 @@ def test_the_linker_of_the_page_works():
     """The code under "How to add a linker", as it stands there."""
     source = page("linkers").split("## How to add a linker")[1].split("```python\n")[1].split("```")[0]
     printed = run_python(
-        "from solver import link\n"
-        "from solver.linkage.linker import LearnedLinker, Linker\n"
+        "from linkrisk import link\n"
+        "from linkrisk.solver.linkage.linker import LearnedLinker, Linker\n"
         + source
         + "print(link('means.csv', 'masked.csv', method=Euclid()).linked)\n"
     )

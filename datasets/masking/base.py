@@ -14,9 +14,15 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from datasets.errors import DataError
-from datasets.masking.choosing import TABLE, choose_attributes, chosen_by_default, values_of, with_values
-from datasets.names import parse_names, shown_names
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.choosing import (
+    TABLE,
+    choose_attributes,
+    chosen_by_default,
+    values_of,
+    with_values,
+)
+from linkrisk.datasets.microdata.names import parse_names, shown_names
 
 
 @runtime_checkable

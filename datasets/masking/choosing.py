@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from datasets.errors import DataError
-from datasets.numeric import check_known, check_no_twins, numeric_matrix
-from datasets.schema import Role, Scale, Schema
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.numeric import check_known, check_no_twins, numeric_matrix
+from linkrisk.datasets.microdata.schema import Role, Scale, Schema
 
 TABLE = "the table"
 """What a table without a name is called in messages."""

@@ -9,11 +9,11 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from datasets.categories import Categories
-from datasets.errors import DataError
-from datasets.masking.base import check_percent, option, parse_number, parse_whole
-from datasets.masking.paper_parameters import collapsed_categories
-from datasets.masking.recoding import CategoricalMethod, Grouping, IndexArray
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.base import check_percent, option, parse_number, parse_whole
+from linkrisk.datasets.masking.paper_parameters import collapsed_categories
+from linkrisk.datasets.masking.recoding import CategoricalMethod, Grouping, IndexArray
+from linkrisk.datasets.microdata.categories import Categories
 
 
 @dataclass(frozen=True, kw_only=True)

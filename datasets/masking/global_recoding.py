@@ -8,14 +8,14 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from datasets.categories import Categories
-from datasets.errors import DataError
-from datasets.files import read_table
-from datasets.masking.base import option, parse_whole
-from datasets.masking.end_coding import check_categories
-from datasets.masking.paper_parameters import collapsed_categories
-from datasets.masking.recoding import CategoricalMethod, Grouping
-from datasets.numeric import suggestion
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.base import option, parse_whole
+from linkrisk.datasets.masking.end_coding import check_categories
+from linkrisk.datasets.masking.paper_parameters import collapsed_categories
+from linkrisk.datasets.masking.recoding import CategoricalMethod, Grouping
+from linkrisk.datasets.microdata.categories import Categories
+from linkrisk.datasets.microdata.files import read_table
+from linkrisk.datasets.microdata.numeric import suggestion
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ def mdav_partition(points: FloatArray, k: int) -> list[IndexArray]:
     if len(points) < INDEXED_FROM:
         return plain_partition(points, k)
     # Compiled code is loaded only where it is used.
-    from datasets.masking.mdav_index import indexed_partition
+    from linkrisk.datasets.masking.mdav_index import indexed_partition
 
     return indexed_partition(points, k)
 

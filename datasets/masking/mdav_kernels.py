@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from datasets.masking.mdav_state import FloatArray, IndexArray, Outer, Progress, Tree
-from formulations.compiled import kernel
+from linkrisk.datasets.masking.mdav_state import FloatArray, IndexArray, Outer, Progress, Tree
+from linkrisk.formulations.compiled import kernel
 
 DEPTH = 64
 """More than any tree is deep."""

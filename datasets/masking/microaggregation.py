@@ -12,11 +12,24 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from datasets.errors import DataError
-from datasets.masking.base import ATTRIBUTES, about, option, parse_whole, random_generator, standardised
-from datasets.masking.choosing import TABLE, choose_attributes, chosen_by_default, values_of, with_values
-from datasets.masking.mdav import mdav_partition
-from datasets.names import parse_names, shown_names
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.base import (
+    ATTRIBUTES,
+    about,
+    option,
+    parse_whole,
+    random_generator,
+    standardised,
+)
+from linkrisk.datasets.masking.choosing import (
+    TABLE,
+    choose_attributes,
+    chosen_by_default,
+    values_of,
+    with_values,
+)
+from linkrisk.datasets.masking.mdav import mdav_partition
+from linkrisk.datasets.microdata.names import parse_names, shown_names
 
 DEFAULT_K = 3
 """The least number of records in a group where none is given."""

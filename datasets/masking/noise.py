@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from datasets.errors import DataError
-from datasets.masking.base import NumericMethod, check_percent, option, parse_number
-from datasets.numeric import LARGEST
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.base import NumericMethod, check_percent, option, parse_number
+from linkrisk.datasets.microdata.numeric import LARGEST
 
 FloatArray = npt.NDArray[np.float64]
 

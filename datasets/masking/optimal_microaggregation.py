@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from datasets.masking.base import NumericMethod, option, parse_whole
-from datasets.masking.microaggregation import check_enough_records, check_group_size, group_means
-from formulations.compiled import kernel
+from linkrisk.datasets.masking.base import NumericMethod, option, parse_whole
+from linkrisk.datasets.masking.microaggregation import check_enough_records, check_group_size, group_means
+from linkrisk.formulations.compiled import kernel
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.intp]

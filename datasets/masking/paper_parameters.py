@@ -7,7 +7,7 @@ still much. So p counts categories that vanish, whatever the size of the range; 
 
 from __future__ import annotations
 
-from datasets.errors import DataError
+from linkrisk.datasets.errors import DataError
 
 MOST = 9
 

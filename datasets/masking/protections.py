@@ -9,11 +9,11 @@ from typing import ClassVar, Self
 
 import pandas as pd
 
-from datasets.errors import DataError
-from datasets.masking.base import ATTRIBUTES
-from datasets.masking.choosing import TABLE, choose_attributes, chosen_by_default
-from datasets.masking.microaggregation import AttributeGroup, Microaggregation
-from datasets.names import shown_names
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.base import ATTRIBUTES
+from linkrisk.datasets.masking.choosing import TABLE, choose_attributes, chosen_by_default
+from linkrisk.datasets.masking.microaggregation import AttributeGroup, Microaggregation
+from linkrisk.datasets.microdata.names import shown_names
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from datasets.errors import DataError
-from datasets.masking.base import NumericMethod, check_percent, option, parse_number
-from formulations.compiled import kernel
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.base import NumericMethod, check_percent, option, parse_number
+from linkrisk.formulations.compiled import kernel
 
 FloatArray = npt.NDArray[np.float64]
 

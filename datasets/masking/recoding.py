@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from datasets.categories import Categories, categories_of, read_schema, with_names
-from datasets.errors import DataError
-from datasets.masking.base import option, random_generator
-from datasets.masking.choosing import TABLE, check_records, choose_attributes, chosen_by_default
-from datasets.names import parse_names, shown_names
-from datasets.schema import Schema
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.base import option, random_generator
+from linkrisk.datasets.masking.choosing import TABLE, check_records, choose_attributes, chosen_by_default
+from linkrisk.datasets.microdata.categories import Categories, categories_of, read_schema, with_names
+from linkrisk.datasets.microdata.names import parse_names, shown_names
+from linkrisk.datasets.microdata.schema import Schema
 
 BoolArray = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from datasets.errors import DataError
-from datasets.files import write_whole
-from datasets.masking.registry import METHODS
-from datasets.masking.sequence import Step
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.registry import METHODS
+from linkrisk.datasets.masking.sequence import Step
+from linkrisk.datasets.microdata.files import write_whole
 
 
 def version() -> str:

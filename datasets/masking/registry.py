@@ -8,17 +8,17 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from datasets.errors import DataError
-from datasets.masking.base import MaskingMethod, Option
-from datasets.masking.end_coding import BottomCoding, TopCoding
-from datasets.masking.global_recoding import GlobalRecoding
-from datasets.masking.microaggregation import Microaggregation
-from datasets.masking.noise import AdditiveNoise
-from datasets.masking.optimal_microaggregation import OptimalMicroaggregation
-from datasets.masking.pram import Pram
-from datasets.masking.protections import PROTECTIONS, Protection
-from datasets.masking.rank_swapping import RankSwapping
-from datasets.numeric import suggestion
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.base import MaskingMethod, Option
+from linkrisk.datasets.masking.end_coding import BottomCoding, TopCoding
+from linkrisk.datasets.masking.global_recoding import GlobalRecoding
+from linkrisk.datasets.masking.microaggregation import Microaggregation
+from linkrisk.datasets.masking.noise import AdditiveNoise
+from linkrisk.datasets.masking.optimal_microaggregation import OptimalMicroaggregation
+from linkrisk.datasets.masking.pram import Pram
+from linkrisk.datasets.masking.protections import PROTECTIONS, Protection
+from linkrisk.datasets.masking.rank_swapping import RankSwapping
+from linkrisk.datasets.microdata.numeric import suggestion
 
 _METHODS = (
     *(Microaggregation, OptimalMicroaggregation, AdditiveNoise, RankSwapping),

@@ -9,10 +9,10 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
-from datasets.errors import DataError
-from datasets.masking.base import MaskingMethod
-from datasets.masking.choosing import TABLE
-from datasets.numeric import check_known
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.base import MaskingMethod
+from linkrisk.datasets.masking.choosing import TABLE
+from linkrisk.datasets.microdata.numeric import check_known
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import pandas as pd
 
-from datasets.errors import DataError
-from datasets.masking.base import MaskingMethod, about
-from datasets.masking.recoding import CategoricalMethod, Recoding, recodings_of
-from datasets.masking.registry import METHODS, make_method
-from datasets.numeric import suggestion
-from datasets.schema import Schema
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.base import MaskingMethod, about
+from linkrisk.datasets.masking.recoding import CategoricalMethod, Recoding, recodings_of
+from linkrisk.datasets.masking.registry import METHODS, make_method
+from linkrisk.datasets.microdata.numeric import suggestion
+from linkrisk.datasets.microdata.schema import Schema
 
 
 def masking_method(text: str) -> MaskingMethod:

@@ -1,5 +1,5 @@
 """Optimisers behind one contract: one small file each, imported only when used.
 
-May be imported by engines, fit and cli; imports `formulations.milp`, `solver.clock`, `solver.errors`
-and, lazily, optimisers.
+May be imported by engines, fit and cli; imports `formulations.programs`, `solver.run` and, lazily,
+optimisers.
 """

@@ -6,7 +6,7 @@ import math
 import threading
 from collections.abc import Callable
 
-from solver.backends.base import BackendProgress, Watcher
+from linkrisk.solver.backends.base import BackendProgress, Watcher
 
 TICK = 0.1
 """Seconds between two looks at the progress."""

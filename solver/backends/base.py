@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar
@@ -12,8 +12,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.milp import MilpModel
-from solver.clock import Limit
+from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.solver.run.clock import Limit
 
 FloatArray = NDArray[np.float64]
 
@@ -23,7 +23,8 @@ class Status(StrEnum):
 
     OPTIMAL = "optimal"  # a solution, and a bound that proves it (the gap is closed)
     FEASIBLE = "feasible"  # a solution and a bound, with a gap between them
-    NO_SOLUTION = "no_solution"  # no solution in hand: a limit came first, or the model is infeasible
+    INFEASIBLE = "infeasible"  # the model has no solution, in the optimiser's opinion
+    NO_SOLUTION = "no_solution"  # no solution in hand when a limit came
     INTERRUPTED = "interrupted"  # the user stopped it; whatever was found is returned
 
 
@@ -42,20 +43,43 @@ class SolveOptions:
     absolute_gap : float
         The solve may stop when objective minus bound is at most this; with an integer objective
         a number just under 1 proves optimality.
+    relative_gap : float
+        The same as a share of the objective.
+    root_rounds : int
+        How often a separator that takes fractional points is asked about optima of the relaxation before
+        the first solve in whole numbers.
     """
 
     time_limit: float | None = None
     threads: int = 1
     seed: int = 0
     absolute_gap: float = 1e-6
+    relative_gap: float = 0.0
+    root_rounds: int = 50
+
+    def closed(self, objective: float, bound: float) -> bool:
+        """Whether a solution is proven to be as good as it has to be."""
+        return objective - bound <= max(self.absolute_gap, self.relative_gap * abs(objective))
 
 
 @dataclass(frozen=True)
 class BackendProgress:
-    """What a running solve knows: its best objective (inf if none) and its dual bound (-inf if none)."""
+    """What a running solve knows.
+
+    Attributes
+    ----------
+    objective : float
+        Of its best solution; inf if there is none. Where rows are separated, that solution may violate rows
+        which are not written down yet.
+    bound : float
+        Its dual bound; -inf if there is none.
+    point : ndarray of float64 or None, shape (columns,)
+        Told once, when rows have been separated: the solution that violated them.
+    """
 
     objective: float
     bound: float
+    point: FloatArray | None = None
 
 
 Watcher = Callable[[BackendProgress], bool]
@@ -80,6 +104,8 @@ class BackendResult:
         The best solution found.
     build_seconds, solve_seconds : float
         Wall time for handing over the model, and for solving it.
+    cuts : int
+        Rows that the separator has added.
     backend, version : str
         Name of the backend and version of the optimiser.
     """
@@ -93,6 +119,7 @@ class BackendResult:
     solve_seconds: float
     backend: str
     version: str
+    cuts: int = 0
 
     @property
     def gap(self) -> float:
@@ -112,7 +139,7 @@ class Backend(ABC):
     install : str
         What to install when it is missing, in words a user can type.
     takes_start : bool
-        Whether `start` is used.
+        Whether `starts` are used: the best of them at least.
     takes_watcher : bool
         Whether `watch` is called while solving (progress and interruption from outside).
     """
@@ -138,10 +165,10 @@ class Backend(ABC):
         model: MilpModel,
         options: SolveOptions,
         *,
-        start: FloatArray | None = None,
+        starts: Sequence[FloatArray] = (),
         watch: Watcher | None = None,
     ) -> BackendResult:
-        """Solve `model`.
+        """Solve `model`, the rows of its separator included.
 
         Parameters
         ----------
@@ -149,8 +176,8 @@ class Backend(ABC):
             What to minimise.
         options : SolveOptions
             Limits.
-        start : ndarray of float64, optional, shape (columns,)
-            A feasible point to start from, where `takes_start`.
+        starts : sequence of ndarray of float64, shape (columns,)
+            Points to start from, where `takes_start`; those that are not feasible are left out.
         watch : callable, optional
             Told the progress, where `takes_watcher`; answering True stops the solve.
 

@@ -7,17 +7,19 @@ import re
 import subprocess
 import tempfile
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
-from formulations.milp import MilpModel
-from solver.backends.base import FloatArray, SolveOptions, Watcher
-from solver.backends.pulp_model import PulpModel, make_pulp_model
-from solver.backends.template import Ending, Outcome, TemplateBackend
-from solver.clock import Clock
+from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.formulations.programs.separation import Cuts
+from linkrisk.solver.backends.base import FloatArray, SolveOptions, Watcher
+from linkrisk.solver.backends.pulp_model import PulpModel, make_pulp_model, pulp_rows
+from linkrisk.solver.backends.template import Ending, Outcome, TemplateBackend
+from linkrisk.solver.run.clock import Clock
 
 BEST_POSSIBLE = re.compile(r"best possible ([^\s),]+)")
 """CBC's dual bound as its log lines 5 and 10 give it, to about eight digits."""
@@ -63,7 +65,7 @@ class CbcBackend(TemplateBackend[BuiltCbc]):
         seed = options.seed + 1  # 0 is the time of day
         arguments = {
             "msg": False,
-            "gapRel": 0.0,
+            "gapRel": options.relative_gap,
             "gapAbs": options.absolute_gap,
             "threads": options.threads if options.threads > 1 else None,
             "options": [f"randomSeed {seed}", f"randomCbcSeed {seed}"],
@@ -76,16 +78,16 @@ class CbcBackend(TemplateBackend[BuiltCbc]):
         model: MilpModel,
         clock: Clock,
         *,
-        start: FloatArray | None,
+        starts: Sequence[FloatArray],
         watch: Watcher | None,  # noqa: ARG002
     ) -> Outcome:
         """Let PuLP run CBC, and read CBC's log."""
-        if start is not None:
-            rounded = np.where(model.integer, np.round(start), start)
+        if starts:  # CBC takes one point
+            rounded = np.where(model.integer, np.round(starts[0]), starts[0])
             for variable, value in zip(built.model.variables, rounded.tolist(), strict=True):
                 variable.varValue = value
         trusted = not has_two_sided_rows(model)
-        outcome = self._call(built, model, clock, warm=start is not None, preprocess=trusted)
+        outcome = self._call(built, model, clock, warm=bool(starts), preprocess=trusted)
         if outcome is None and not trusted:
             # Without preprocessing CBC crashes on some infeasible models: believed is only that answer.
             outcome = self._call(built, model, clock, warm=False, preprocess=True)
@@ -93,6 +95,13 @@ class CbcBackend(TemplateBackend[BuiltCbc]):
         if outcome is None:
             raise RuntimeError("CBC failed: it crashed")
         return outcome
+
+    def extend(self, built: BuiltCbc, model: MilpModel, cuts: Cuts, options: SolveOptions) -> BuiltCbc:
+        """Add the rows to PuLP's problem."""
+        del options
+        rows = pulp_rows(cuts, built.model.variables, first=model.shape[0] - cuts.count)
+        built.model.problem.extend(rows)
+        return built
 
     def _call(
         self, built: BuiltCbc, model: MilpModel, clock: Clock, *, warm: bool, preprocess: bool

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from formulations.milp import MilpModel
-from solver.backends.background import run_in_background
-from solver.backends.base import FloatArray, SolveOptions, Watcher
-from solver.backends.highs_run import highs_options, outcome_of
-from solver.backends.scip import INFINITY, scip_bound, scip_ending, scip_parameters
-from solver.backends.template import Outcome, TemplateBackend
-from solver.clock import Clock
+from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.solver.backends.background import run_in_background
+from linkrisk.solver.backends.base import FloatArray, SolveOptions, Watcher
+from linkrisk.solver.backends.highs_run import highs_options, outcome_of
+from linkrisk.solver.backends.scip import INFINITY, scip_bound, scip_ending, scip_parameters
+from linkrisk.solver.backends.template import Outcome, TemplateBackend
+from linkrisk.solver.run.clock import Clock
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ class CvxpyBackend(TemplateBackend[BuiltCvxpy]):
         model: MilpModel,
         clock: Clock,
         *,
-        start: FloatArray | None,  # noqa: ARG002
+        starts: Sequence[FloatArray],  # noqa: ARG002
         watch: Watcher | None,  # noqa: ARG002
     ) -> Outcome:
         """Let CVXPY call HiGHS."""
@@ -140,7 +141,7 @@ class CvxpyScipBackend(CvxpyBackend):
         model: MilpModel,
         clock: Clock,
         *,
-        start: FloatArray | None,  # noqa: ARG002
+        starts: Sequence[FloatArray],  # noqa: ARG002
         watch: Watcher | None,  # noqa: ARG002
     ) -> Outcome:
         """Let CVXPY call SCIP."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from formulations.milp import MilpModel
-from solver.backends.base import FloatArray, SolveOptions, Watcher
-from solver.backends.highs_run import SMALLEST_COEFFICIENT, HighsRun, highs_options
-from solver.backends.template import Outcome, TemplateBackend
-from solver.clock import Clock
+from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.formulations.programs.separation import Cuts
+from linkrisk.solver.backends.base import FloatArray, SolveOptions, Watcher
+from linkrisk.solver.backends.highs_run import SMALLEST_COEFFICIENT, HighsRun, IndexArray, highs_options
+from linkrisk.solver.backends.template import Outcome, TemplateBackend
+from linkrisk.solver.run.clock import Clock
 
 if TYPE_CHECKING:
     import highspy
@@ -46,6 +48,20 @@ def load_highs(model: MilpModel) -> highspy.Highs:
     return highs
 
 
+def add_rows(highs: highspy.Highs, cuts: Cuts, columns: IndexArray | None = None) -> None:
+    """Add rows to a HiGHS object; `columns` says where the model's columns are there, if in another order."""
+    places = cuts.matrix.indices if columns is None else columns[cuts.matrix.indices]
+    highs.addRows(
+        cuts.count,
+        cuts.lower,
+        cuts.upper,
+        cuts.matrix.nnz,
+        cuts.matrix.indptr[:-1].astype(np.int32, copy=False),
+        places.astype(np.int32, copy=False),
+        cuts.matrix.data.astype(np.float64, copy=False),
+    )
+
+
 class HighsBackend(TemplateBackend["highspy.Highs"]):
     """HiGHS, the default: the fastest hand-over, start points, progress and interruption."""
 
@@ -74,8 +90,19 @@ class HighsBackend(TemplateBackend["highspy.Highs"]):
         model: MilpModel,
         clock: Clock,
         *,
-        start: FloatArray | None,
+        starts: Sequence[FloatArray],
         watch: Watcher | None,
     ) -> Outcome:
         """Run HiGHS in a thread of its own."""
-        return HighsRun(built).run(model, clock, start=start, watch=watch)
+        return HighsRun(built).run(model, clock, starts=starts, watch=watch)
+
+    def extend(
+        self,
+        built: highspy.Highs,
+        model: MilpModel,  # noqa: ARG002
+        cuts: Cuts,
+        options: SolveOptions,  # noqa: ARG002
+    ) -> highspy.Highs:
+        """Add the rows to the living object."""
+        add_rows(built, cuts)
+        return built

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.milp import MilpModel
-from solver.backends.background import NOTHING_KNOWN, run_in_background
-from solver.backends.base import BackendProgress, FloatArray, SolveOptions, Watcher
-from solver.backends.template import Ending, Outcome
-from solver.clock import Clock
+from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.solver.backends.background import NOTHING_KNOWN, run_in_background
+from linkrisk.solver.backends.base import BackendProgress, FloatArray, SolveOptions, Watcher
+from linkrisk.solver.backends.template import Ending, Outcome
+from linkrisk.solver.run.clock import Clock
 
 if TYPE_CHECKING:
     import highspy
@@ -45,7 +45,7 @@ def highs_options(options: SolveOptions) -> dict[str, Any]:
     return {
         "threads": options.threads,
         "random_seed": options.seed,
-        "mip_rel_gap": 0.0,
+        "mip_rel_gap": options.relative_gap,
         "mip_abs_gap": options.absolute_gap,
         "small_matrix_value": SMALLEST_COEFFICIENT,
     }
@@ -88,7 +88,7 @@ class HighsRun:
         model: MilpModel,
         clock: Clock,
         *,
-        start: FloatArray | None = None,
+        starts: Sequence[FloatArray] = (),
         watch: Watcher | None = None,
         columns: IndexArray | None = None,
     ) -> Outcome:
@@ -100,15 +100,15 @@ class HighsRun:
             What the HiGHS object holds.
         clock : Clock
             The time limit.
-        start, watch
+        starts, watch
             As in `Backend.solve`.
         columns : ndarray of int, optional, shape (columns,)
             Where the model's columns are in the HiGHS object, when in another order.
         """
         order = np.arange(model.shape[1]) if columns is None else columns
-        if start is not None:
-            # HiGHS tests integrality before it accepts a point; rounding noise must not cost it.
-            self._set_start(np.where(model.integer, np.round(start), start), order)
+        if starts:  # HiGHS takes one point
+            # It tests integrality before it accepts a point; rounding noise must not cost it.
+            self._set_start(np.where(model.integer, np.round(starts[0]), starts[0]), order)
         self._listen()
         self._highs.setOptionValue("time_limit", clock.time_left)
         run_in_background(self._run, stop=self._stop.set, progress=lambda: self._progress, watch=watch)

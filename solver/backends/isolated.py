@@ -14,21 +14,28 @@ import threading
 import time
 import traceback
 import types
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-from formulations.milp import MilpModel
-from solver.backends.background import NOTHING_KNOWN, TICK
-from solver.backends.base import BackendProgress, BackendResult, FloatArray, SolveOptions, Status, Watcher
-from solver.backends.jobs import Job, SolveJob
-from solver.backends.memory import MemoryMeter, MemoryWatch
-from solver.backends.registry import get_backend
-from solver.clock import Limit
+from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.solver.backends.background import NOTHING_KNOWN, TICK
+from linkrisk.solver.backends.base import (
+    BackendProgress,
+    BackendResult,
+    FloatArray,
+    SolveOptions,
+    Status,
+    Watcher,
+)
+from linkrisk.solver.backends.jobs import Job, SolveJob
+from linkrisk.solver.backends.registry import get_backend
+from linkrisk.solver.run.clock import Limit
+from linkrisk.solver.run.memory import MemoryMeter, MemoryWatch
 
 GRACE = 10.0
 """Seconds beyond the time limit before the child is killed; some layers cannot stop while they build."""
@@ -59,7 +66,7 @@ def solve_isolated(
     name: str,
     model: MilpModel,
     options: SolveOptions,
-    start: FloatArray | None = None,
+    starts: Sequence[FloatArray] = (),
     watch: Watcher | None = None,
 ) -> IsolatedResult:
     """Run the backend `name` in a fresh process.
@@ -72,7 +79,7 @@ def solve_isolated(
     ----------
     name : str
         A backend of the registry.
-    model, options, start, watch
+    model, options, starts, watch
         As in `Backend.solve`; `watch` is called by this process, about every tenth of a second, and can
         stop every backend. Only some tell it progress.
 
@@ -88,7 +95,7 @@ def solve_isolated(
     RuntimeError
         The optimiser failed, or the child died; with the last line it wrote.
     """
-    return run_isolated(SolveJob(get_backend(name), model, options, start), watch)
+    return run_isolated(SolveJob(get_backend(name), model, options, starts), watch)
 
 
 def run_isolated(job: Job, watch: Watcher | None = None) -> IsolatedResult:
@@ -199,8 +206,10 @@ class _Child:
                     return answer
                 self._take_note(answer)
             self._memory.look()
-            if watch is not None and watch(self._progress):
-                return self.stop(ask=ask)
+            if watch is not None:
+                told, self._progress = self._progress, replace(self._progress, point=None)
+                if watch(told):
+                    return self.stop(ask=ask)
         return self._unanswered(Status.NO_SOLUTION, Limit.TIME)
 
     def stop(self, *, ask: bool) -> IsolatedResult:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import replace
+from collections.abc import Sequence
 
-from formulations.milp import MilpModel
-from solver.backends.base import Backend, BackendResult, FloatArray, SolveOptions, Watcher
+from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.solver.backends.base import Backend, BackendResult, FloatArray, SolveOptions, Watcher
 
 
 class Job(ABC):
@@ -39,13 +39,12 @@ class Job(ABC):
 
 
 class SolveJob(Job):
-    """Solving a model on a backend; without the name maker, which may be a closure and is of no use."""
+    """Solving a model on a backend."""
 
     def __init__(
-        self, backend: Backend, model: MilpModel, options: SolveOptions, start: FloatArray | None
+        self, backend: Backend, model: MilpModel, options: SolveOptions, starts: Sequence[FloatArray]
     ) -> None:
-        self._backend, self._options, self._start = backend, options, start
-        self._model = replace(model, name_maker=_no_names)
+        self._backend, self._model, self._options, self._starts = backend, model, options, starts
         self.title, self.name = f"backend {backend.name!r}", backend.name
         self.time_limit, self.takes_watcher = options.time_limit, backend.takes_watcher
 
@@ -55,9 +54,4 @@ class SolveJob(Job):
 
     def run(self, watch: Watcher | None) -> BackendResult:
         """Solve."""
-        return self._backend.solve(self._model, self._options, start=self._start, watch=watch)
-
-
-def _no_names(_model: MilpModel) -> tuple[list[str], list[str]]:
-    """Stand in for the name maker."""
-    return [], []
+        return self._backend.solve(self._model, self._options, starts=self._starts, watch=watch)

@@ -8,9 +8,9 @@ import re
 import tempfile
 from pathlib import Path
 
-from formulations.milp import MilpModel
-from solver.backends.highs import load_highs
-from solver.errors import UsageError
+from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.solver.backends.highs import load_highs
+from linkrisk.solver.run.errors import UsageError
 
 SUFFIXES = (".lp", ".mps")
 

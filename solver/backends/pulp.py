@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from formulations.milp import MilpModel
-from solver.backends.base import FloatArray, SolveOptions, Watcher
-from solver.backends.highs_run import HighsRun, highs_options
-from solver.backends.pulp_model import PulpModel, make_pulp_model
-from solver.backends.template import Outcome, TemplateBackend
-from solver.clock import Clock
+from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.formulations.programs.separation import Cuts
+from linkrisk.solver.backends.base import FloatArray, SolveOptions, Watcher
+from linkrisk.solver.backends.highs import add_rows
+from linkrisk.solver.backends.highs_run import HighsRun, IndexArray, highs_options
+from linkrisk.solver.backends.pulp_model import PulpModel, make_pulp_model
+from linkrisk.solver.backends.template import Outcome, TemplateBackend
+from linkrisk.solver.run.clock import Clock
 
 if TYPE_CHECKING:
     import highspy
@@ -24,6 +27,11 @@ class BuiltPulp:
 
     model: PulpModel
     highs: highspy.Highs
+
+    @property
+    def columns(self) -> IndexArray:
+        """Where the model's columns are in that object: PuLP sorts its variables by name."""
+        return np.array([variable.index for variable in self.model.variables], dtype=np.intp)
 
 
 class PulpBackend(TemplateBackend[BuiltPulp]):
@@ -63,11 +71,20 @@ class PulpBackend(TemplateBackend[BuiltPulp]):
         model: MilpModel,
         clock: Clock,
         *,
-        start: FloatArray | None,
+        starts: Sequence[FloatArray],
         watch: Watcher | None,
     ) -> Outcome:
         """Run PuLP's HiGHS object in a thread of its own."""
-        # PuLP sorts its variables by name.
-        columns = np.array([variable.index for variable in built.model.variables])
         run = HighsRun(built.highs)
-        return run.run(model, clock, start=start, watch=watch, columns=columns)
+        return run.run(model, clock, starts=starts, watch=watch, columns=built.columns)
+
+    def extend(
+        self,
+        built: BuiltPulp,
+        model: MilpModel,  # noqa: ARG002
+        cuts: Cuts,
+        options: SolveOptions,  # noqa: ARG002
+    ) -> BuiltPulp:
+        """Add the rows to the HiGHS object that PuLP made."""
+        add_rows(built.highs, cuts, built.columns)
+        return built

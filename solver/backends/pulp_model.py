@@ -7,7 +7,8 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from formulations.milp import MilpModel
+from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.formulations.programs.separation import Cuts
 
 if TYPE_CHECKING:
     import pulp
@@ -49,28 +50,30 @@ def make_pulp_model(model: MilpModel) -> PulpModel:
     # Zero costs stay in: PuLP knows only the variables that its objective and its rows mention.
     costs = dict(zip(variables, model.objective.tolist(), strict=True))
     problem.setObjective(pulp.LpAffineExpression(costs, constant=model.constant))
-    problem.extend(_rows(model, variables))
+    rows = Cuts(model.matrix, model.row_lower, model.row_upper)
+    problem.extend(pulp_rows(rows, variables, first=0))
     return PulpModel(problem, variables)
 
 
-def _rows(model: MilpModel, variables: list[Any]) -> dict[str, Any]:
+def pulp_rows(cuts: Cuts, variables: list[Any], *, first: int) -> dict[str, Any]:
+    """Rows as PuLP takes them, by their names; `first` is the number of the first one."""
     from pulp import LpAffineExpression, LpConstraint, LpConstraintEQ, LpConstraintGE, LpConstraintLE
 
-    row_variables = [variables[column] for column in model.matrix.indices.tolist()]
-    coefficients = model.matrix.data.tolist()
-    starts = model.matrix.indptr.tolist()
-    lower, upper = model.row_lower.tolist(), model.row_upper.tolist()
+    row_variables = [variables[column] for column in cuts.matrix.indices.tolist()]
+    coefficients = cuts.matrix.data.tolist()
+    starts = cuts.matrix.indptr.tolist()
+    lower, upper = cuts.lower.tolist(), cuts.upper.tolist()
     rows: dict[str, Any] = {}
-    for row in range(model.shape[0]):
+    for row in range(cuts.count):
         terms = slice(starts[row], starts[row + 1])
         expression = LpAffineExpression(dict(zip(row_variables[terms], coefficients[terms], strict=True)))
         if lower[row] == upper[row]:
-            rows[f"r{row}"] = LpConstraint(expression, LpConstraintEQ, rhs=lower[row])
+            rows[f"r{first + row}"] = LpConstraint(expression, LpConstraintEQ, rhs=lower[row])
             continue
         if lower[row] != -math.inf:
-            rows[f"r{row}"] = LpConstraint(expression, LpConstraintGE, rhs=lower[row])
+            rows[f"r{first + row}"] = LpConstraint(expression, LpConstraintGE, rhs=lower[row])
         if upper[row] != math.inf:
-            rows[f"r{row}u"] = LpConstraint(expression, LpConstraintLE, rhs=upper[row])
+            rows[f"r{first + row}u"] = LpConstraint(expression, LpConstraintLE, rhs=upper[row])
     return rows
 
 

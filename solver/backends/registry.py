@@ -6,17 +6,17 @@ import difflib
 import importlib
 import importlib.util
 
-from solver.backends.base import Backend
-from solver.errors import UsageError
+from linkrisk.solver.backends.base import Backend
+from linkrisk.solver.run.errors import UsageError
 
 BACKENDS: dict[str, str] = {
-    "highs": "solver.backends.highs:HighsBackend",
-    "pulp": "solver.backends.pulp:PulpBackend",
-    "pulp-cbc": "solver.backends.cbc:CbcBackend",
-    "cvxpy": "solver.backends.cvxpy:CvxpyBackend",
-    "cvxpy-scip": "solver.backends.cvxpy:CvxpyScipBackend",
-    "scipy": "solver.backends.scipy:ScipyBackend",
-    "scip": "solver.backends.scip:ScipBackend",
+    "highs": "linkrisk.solver.backends.highs:HighsBackend",
+    "pulp": "linkrisk.solver.backends.pulp:PulpBackend",
+    "pulp-cbc": "linkrisk.solver.backends.cbc:CbcBackend",
+    "cvxpy": "linkrisk.solver.backends.cvxpy:CvxpyBackend",
+    "cvxpy-scip": "linkrisk.solver.backends.cvxpy:CvxpyScipBackend",
+    "scipy": "linkrisk.solver.backends.scipy:ScipyBackend",
+    "scip": "linkrisk.solver.backends.scip:ScipBackend",
 }
 """Name on the command line -> module and class, in the order in which they are listed."""
 

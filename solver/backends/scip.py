@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from formulations.milp import MilpModel
-from solver.backends.background import NOTHING_KNOWN, run_in_background
-from solver.backends.base import BackendProgress, FloatArray, SolveOptions, Watcher
-from solver.backends.template import Ending, Outcome, TemplateBackend
-from solver.clock import Clock
+from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.solver.backends.background import NOTHING_KNOWN, run_in_background
+from linkrisk.solver.backends.base import BackendProgress, FloatArray, SolveOptions, Watcher
+from linkrisk.solver.backends.scip_rows import constraints, finite
+from linkrisk.solver.backends.scip_separation import TreeSeparation
+from linkrisk.solver.backends.template import Ending, Outcome, TemplateBackend
+from linkrisk.solver.run.clock import Clock
 
 if TYPE_CHECKING:
     import pyscipopt
@@ -37,7 +39,7 @@ ENDINGS: Mapping[str, Ending] = {
 def scip_parameters(options: SolveOptions) -> dict[str, Any]:
     """Names and values of the SCIP parameters for `options`, the time limit left out."""
     return {
-        "limits/gap": 0.0,
+        "limits/gap": options.relative_gap,
         "limits/absgap": options.absolute_gap,
         "randomization/randomseedshift": options.seed,
         # A handler of SCIP's own would take Ctrl-C away from Python.
@@ -60,10 +62,6 @@ def scip_ending(status: str) -> Ending:
     return ENDINGS[status]
 
 
-def _finite(bound: float) -> float | None:
-    return None if math.isinf(bound) else bound
-
-
 class BuiltScip:
     """A SCIP problem and its variables, in the order of the model's columns."""
 
@@ -73,7 +71,7 @@ class BuiltScip:
         self.scip = pyscipopt.Model()
         self.scip.hideOutput()
         self.variables = [
-            self.scip.addVar(obj=cost, lb=_finite(lower), ub=_finite(upper), vtype="I" if integer else "C")
+            self.scip.addVar(obj=cost, lb=finite(lower), ub=finite(upper), vtype="I" if integer else "C")
             for cost, lower, upper, integer in zip(
                 model.objective.tolist(),
                 model.column_lower.tolist(),
@@ -83,21 +81,11 @@ class BuiltScip:
             )
         ]
         self.scip.addObjoffset(model.constant)
-        self._add_rows(model)
-
-    def _add_rows(self, model: MilpModel) -> None:
-        from pyscipopt.scip import Expr, ExprCons, Term
-
-        # One term object per column, and expressions made from dictionaries: sums would copy and sort.
-        terms = [Term(variable) for variable in self.variables]
-        row_terms = [terms[column] for column in model.matrix.indices.tolist()]
-        coefficients = model.matrix.data.tolist()
-        starts = model.matrix.indptr.tolist()
-        lower, upper = model.row_lower.tolist(), model.row_upper.tolist()
-        for row in range(model.shape[0]):
-            begin, end = starts[row], starts[row + 1]
-            expression = Expr(dict(zip(row_terms[begin:end], coefficients[begin:end], strict=True)))
-            self.scip.addCons(ExprCons(expression, _finite(lower[row]), _finite(upper[row])))
+        for constraint in constraints(model.matrix, model.row_lower, model.row_upper, self.variables):
+            self.scip.addCons(constraint)
+        self.separation: TreeSeparation | None = None
+        if model.separator is not None:
+            self.separation = TreeSeparation(self.scip, self.variables, model.separator)
 
     def add_start(self, model: MilpModel, start: FloatArray) -> None:
         """Offer a point; SCIP checks it and drops it when it is not feasible."""
@@ -169,7 +157,7 @@ class ScipRun:
 
 
 class ScipBackend(TemplateBackend[BuiltScip]):
-    """SCIP: one thread, start points, progress and interruption."""
+    """SCIP: one thread, start points, progress and interruption; rows are separated inside its tree."""
 
     name: ClassVar[str] = "scip"
     requires: ClassVar[tuple[str, ...]] = ("pyscipopt",)
@@ -195,13 +183,19 @@ class ScipBackend(TemplateBackend[BuiltScip]):
         model: MilpModel,
         clock: Clock,
         *,
-        start: FloatArray | None,
+        starts: Sequence[FloatArray],
         watch: Watcher | None,
     ) -> Outcome:
         """Run SCIP in a thread of its own."""
-        if start is not None:
+        for start in starts:
             built.add_start(model, start)
         built.scip.setParam("limits/time", min(clock.time_left, INFINITY))
         ScipRun(built.scip).run(watch)
+        separated = 0
+        if built.separation is not None:
+            if built.separation.failure is not None:
+                raise built.separation.failure
+            separated = built.separation.cuts
         ending = scip_ending(built.scip.getStatus())
-        return Outcome(ending, built.best_values(), scip_bound(built.scip.getDualbound()))
+        bound = scip_bound(built.scip.getDualbound())
+        return Outcome(ending, built.best_values(), bound, separated)

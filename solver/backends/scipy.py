@@ -5,17 +5,18 @@ from __future__ import annotations
 import importlib
 import math
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from formulations.milp import MilpModel
-from solver.backends.background import run_in_background
-from solver.backends.base import FloatArray, SolveOptions, Watcher
-from solver.backends.highs_run import highs_options
-from solver.backends.template import Ending, Outcome, TemplateBackend
-from solver.clock import Clock
+from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.solver.backends.background import run_in_background
+from linkrisk.solver.backends.base import FloatArray, SolveOptions, Watcher
+from linkrisk.solver.backends.highs_run import highs_options
+from linkrisk.solver.backends.template import Ending, Outcome, TemplateBackend
+from linkrisk.solver.run.clock import Clock
 
 ENDINGS = {0: Ending.COMPLETE, 1: Ending.TIME, 2: Ending.INFEASIBLE, 3: Ending.UNBOUNDED}
 """`OptimizeResult.status` of `scipy.optimize.milp`; 4 is anything else, told apart by its message."""
@@ -67,7 +68,7 @@ class ScipyBackend(TemplateBackend[MilpArguments]):
         model: MilpModel,
         clock: Clock,
         *,
-        start: FloatArray | None,  # noqa: ARG002
+        starts: Sequence[FloatArray],  # noqa: ARG002
         watch: Watcher | None,  # noqa: ARG002
     ) -> Outcome:
         """Call `scipy.optimize.milp`."""

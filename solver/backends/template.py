@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Generic, TypeVar
 
 import numpy as np
 
-from formulations.milp import MilpModel
-from solver.backends.base import Backend, BackendResult, FloatArray, SolveOptions, Status, Watcher
-from solver.clock import Clock, Limit
+from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.formulations.programs.separation import Cuts
+from linkrisk.solver.backends.base import (
+    Backend,
+    BackendProgress,
+    BackendResult,
+    FloatArray,
+    SolveOptions,
+    Status,
+    Watcher,
+)
+from linkrisk.solver.backends.root import cut_at_the_root
+from linkrisk.solver.run.clock import Clock, Limit
 
 Built = TypeVar("Built")
 
@@ -56,15 +67,21 @@ class Outcome:
         Its best solution.
     bound : float
         Its dual bound with the model's constant included; -inf when it has none.
+    cuts : int
+        Rows that were separated on the way.
     """
 
     ending: Ending
     values: FloatArray | None = None
     bound: float = -math.inf
+    cuts: int = 0
 
 
 class TemplateBackend(Backend, Generic[Built]):
-    """A backend written as two steps, `build` and `run`; the judgement of what they return is shared."""
+    """A backend written as two steps, `build` and `run`, and `extend` between two runs.
+
+    The judgement of what they return is shared, and so is the loop that separates rows.
+    """
 
     @abstractmethod
     def build(self, model: MilpModel, options: SolveOptions) -> Built:
@@ -83,10 +100,22 @@ class TemplateBackend(Backend, Generic[Built]):
         model: MilpModel,
         clock: Clock,
         *,
-        start: FloatArray | None,
+        starts: Sequence[FloatArray],
         watch: Watcher | None,
     ) -> Outcome:
         """Solve what `build` returned within ``clock.time_left`` seconds.
+
+        Parameters
+        ----------
+        built : object
+            From `build`, or from `extend`.
+        model : MilpModel
+            What it was made from.
+        clock : Clock
+        starts : sequence of ndarray of float64
+            Feasible points, the best first.
+        watch : callable, optional
+            As in `Backend.solve`.
 
         Returns
         -------
@@ -94,33 +123,78 @@ class TemplateBackend(Backend, Generic[Built]):
             What the optimiser says; `RuntimeError` when it failed.
         """
 
+    def extend(self, built: Built, model: MilpModel, cuts: Cuts, options: SolveOptions) -> Built:  # noqa: ARG002
+        """Add rows to what `build` returned; `model` has them already. By default it is built anew."""
+        return self.build(model, options)
+
     def solve(
         self,
         model: MilpModel,
         options: SolveOptions,
         *,
-        start: FloatArray | None = None,
+        starts: Sequence[FloatArray] = (),
         watch: Watcher | None = None,
     ) -> BackendResult:
         """Solve `model`; see `Backend.solve`."""
         version = self.version()  # imports the optimiser, which shall not count as building
         clock = Clock(options.time_limit)
         build_seconds: float | None = None
+        feasible = best_first(starts, model)
         try:
             reduced = drop_idle_rows(model)
             if reduced is None:
                 outcome = Outcome(Ending.INFEASIBLE)
             else:
+                reduced, separated = cut_at_the_root(reduced, options, clock)
                 built = self.build(reduced, options)
                 build_seconds = clock.seconds
-                outcome = self._run_in_time(built, reduced, options, clock, start, watch)
+                outcome = self._separated(built, reduced, options, clock, feasible, watch)
+                outcome = replace(outcome, cuts=outcome.cuts + separated)
+                if outcome.values is None and outcome.ending in LIMIT_OF and model.separator is not None:
+                    # What rounds without all rows have found is no solution; what was known before is.
+                    outcome = replace(outcome, values=feasible[0] if feasible else None)
         except KeyboardInterrupt:  # while building, or from an optimiser that cannot be asked to stop
             outcome = Outcome(Ending.USER)
         if build_seconds is None:
             build_seconds = clock.seconds
-        outcome = refute(outcome, model, start)
+        exact = (start for start in feasible if model.violation(start) <= EXACT)
+        outcome = refute(outcome, model, next(exact, None))
         solve_seconds = clock.seconds - build_seconds
         return judge(outcome, model, options, (build_seconds, solve_seconds), self.name, version)
+
+    def _separated(
+        self,
+        built: Built,
+        model: MilpModel,
+        options: SolveOptions,
+        clock: Clock,
+        starts: Sequence[FloatArray],
+        watch: Watcher | None,
+    ) -> Outcome:
+        """Solve, add the rows that the solution violates, and so on until it violates none.
+
+        Every bound on the way is one: a model without some of its rows has no greater optimum.
+        """
+        bound, added = -math.inf, 0
+        while True:
+            outcome = self._run_in_time(built, model, options, clock, starts, _never_below(bound, watch))
+            bound = max(bound, outcome.bound)
+            added += outcome.cuts
+            outcome = replace(outcome, bound=bound, cuts=added)
+            if model.separator is None or outcome.values is None:
+                return outcome
+            cuts = model.separator(outcome.values)
+            if cuts.violation(outcome.values) <= FEASIBILITY:
+                return outcome
+            progress = BackendProgress(math.inf, bound, outcome.values)
+            outcome = replace(outcome, values=None)
+            if outcome.ending is not Ending.COMPLETE:
+                return outcome
+            if watch is not None and watch(progress):
+                return replace(outcome, ending=Ending.USER)
+            added += cuts.count
+            model = model.with_rows(cuts)
+            built = self.extend(built, model, cuts, options)
 
     def _run_in_time(
         self,
@@ -128,12 +202,12 @@ class TemplateBackend(Backend, Generic[Built]):
         model: MilpModel,
         options: SolveOptions,
         clock: Clock,
-        start: FloatArray | None,
+        starts: Sequence[FloatArray],
         watch: Watcher | None,
     ) -> Outcome:
         if clock.expired:
             return Outcome(Ending.TIME)
-        outcome = self.run(built, model, clock, start=start, watch=watch)
+        outcome = self.run(built, model, clock, starts=starts, watch=watch)
         return self._decide_infeasible_or_unbounded(outcome, model, options)
 
     def _decide_infeasible_or_unbounded(
@@ -151,6 +225,20 @@ class TemplateBackend(Backend, Generic[Built]):
         if outcome.ending is Ending.UNBOUNDED:
             raise RuntimeError(f"{self.name}: the model is unbounded, bound every column that has a cost")
         return outcome
+
+
+def _never_below(bound: float, watch: Watcher | None) -> Watcher | None:
+    """The same watcher, told no bound below one that is proven; objectives are of fewer rows, so none is."""
+    if watch is None or bound == -math.inf:
+        return watch
+    told = watch
+    return lambda progress: told(BackendProgress(math.inf, max(bound, progress.bound), progress.point))
+
+
+def best_first(starts: Sequence[FloatArray], model: MilpModel) -> list[FloatArray]:
+    """Those of the points that are feasible, by the model's objective."""
+    feasible = [start for start in starts if model.violation(start) <= FEASIBILITY]
+    return sorted(feasible, key=model.value)
 
 
 def drop_idle_rows(model: MilpModel) -> MilpModel | None:
@@ -177,6 +265,7 @@ def drop_idle_rows(model: MilpModel) -> MilpModel | None:
         matrix=model.matrix[kept],
         row_lower=model.row_lower[kept],
         row_upper=model.row_upper[kept],
+        row_blocks=(),
     )
 
 
@@ -220,7 +309,7 @@ def judge(
     Returns
     -------
     BackendResult
-        OPTIMAL only when objective minus bound is within ``options.absolute_gap``.
+        OPTIMAL only when objective minus bound is within the gap that `options` allow.
     """
     limit = LIMIT_OF.get(outcome.ending)
     bound = math.inf if outcome.ending is Ending.INFEASIBLE else outcome.bound
@@ -228,9 +317,11 @@ def judge(
     objective = None if values is None else model.value(values)
     if outcome.ending is Ending.USER:
         status = Status.INTERRUPTED
+    elif outcome.ending is Ending.INFEASIBLE:
+        status = Status.INFEASIBLE
     elif objective is None:
         status = Status.NO_SOLUTION
-    elif objective - bound <= options.absolute_gap + ROUNDING * max(1.0, abs(objective)):
+    elif options.closed(objective, bound + ROUNDING * max(1.0, abs(objective))):
         status, limit = Status.OPTIMAL, None
     else:
         status = Status.FEASIBLE
@@ -244,4 +335,5 @@ def judge(
         solve_seconds=seconds[1],
         backend=backend,
         version=version,
+        cuts=outcome.cuts,
     )

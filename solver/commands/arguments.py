@@ -7,17 +7,17 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from datasets.errors import DataError
-from datasets.names import parse_names
-from formulations.aggregators import AGGREGATORS
-from formulations.block_indicator import DEFAULT_MARGIN
-from formulations.distances import Differences, Standardisation
-from formulations.pair import Direction, Ties
-from solver.engines.base import EngineOptions, check_options
-from solver.errors import UsageError
-from solver.fitting import check_limits, check_memory_limit
-from solver.problem import ProblemOptions
-from solver.single_fit import AUTOMATIC
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.names import parse_names
+from linkrisk.formulations.linkage.aggregators import AGGREGATORS
+from linkrisk.formulations.linkage.block_indicator import DEFAULT_MARGIN
+from linkrisk.formulations.linkage.distances import Differences, Standardisation
+from linkrisk.formulations.linkage.pair import Direction, Ties
+from linkrisk.solver.api.fit import check_limits, check_memory_limit
+from linkrisk.solver.engines.base import EngineOptions, check_options
+from linkrisk.solver.inputs.problem import ProblemOptions
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.worst_case.single_fit import AUTOMATIC
 
 
 def add_files(parser: argparse.ArgumentParser) -> None:

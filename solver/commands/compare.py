@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from datasets.files import write_whole
-from solver.backends.registry import backend_names
-from solver.commands.arguments import (
+from linkrisk.datasets.microdata.files import write_whole
+from linkrisk.solver.api.compare import DEFAULT_TIME_LIMIT, ComparisonResult, compare
+from linkrisk.solver.backends.registry import backend_names
+from linkrisk.solver.commands.arguments import (
     add_categories,
     add_files,
     add_problem,
@@ -21,13 +22,12 @@ from solver.commands.arguments import (
     time_limit,
     words,
 )
-from solver.commands.progress import Progress, progress_line
-from solver.commands.targets import check_targets
-from solver.commands.wording import heading, table
-from solver.comparison import DEFAULT_TIME_LIMIT, ComparisonResult, compare
-from solver.compiling import PHASE
-from solver.contest import EXACT, BackendRow
-from solver.engines.base import EngineProgress
+from linkrisk.solver.commands.progress import Progress, progress_line
+from linkrisk.solver.commands.targets import check_targets
+from linkrisk.solver.commands.wording import heading, table
+from linkrisk.solver.compiling.ahead import PHASE
+from linkrisk.solver.engines.base import EngineProgress
+from linkrisk.solver.worst_case.contest import EXACT, BackendRow
 
 _COLUMNS = {
     "engine": "engine",

@@ -6,8 +6,8 @@ import argparse
 import time
 from typing import Any
 
-from solver.commands.progress import progress_line
-from solver.compiling import compile_everything
+from linkrisk.solver.commands.progress import progress_line
+from linkrisk.solver.compiling.ahead import compile_everything
 
 
 def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:

@@ -8,8 +8,8 @@ import json
 import textwrap
 from typing import Any
 
-from datasets.files import write_table
-from datasets.registry import Description, describe, fetch, load, names
+from linkrisk.datasets.microdata.files import write_table
+from linkrisk.datasets.public.registry import Description, describe, fetch, load, names
 
 
 def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from solver.commands.arguments import add_categories, add_files, add_problem, given_options
-from solver.commands.link import finish
-from solver.commands.link import summary as summary_of_links
-from solver.commands.progress import progress_line, reporter
-from solver.commands.targets import check_targets
-from solver.commands.wording import baseline_pairs, heading, listed, share
-from solver.evaluation import EvaluationResult, evaluate
-from solver.linkage.result import LinkResult
+from linkrisk.solver.api.evaluate import EvaluationResult, evaluate
+from linkrisk.solver.commands.arguments import add_categories, add_files, add_problem, given_options
+from linkrisk.solver.commands.link import finish
+from linkrisk.solver.commands.link import summary as summary_of_links
+from linkrisk.solver.commands.progress import progress_line, reporter
+from linkrisk.solver.commands.targets import check_targets
+from linkrisk.solver.commands.wording import baseline_pairs, heading, listed, share
+from linkrisk.solver.linkage.result import LinkResult
 
 
 def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:

@@ -9,10 +9,11 @@ import sys
 from dataclasses import replace
 from typing import Any
 
-from datasets.files import write_whole
-from formulations.block_indicator import IndicatorOptions, indicator_model
-from solver.backends.registry import backend_names
-from solver.commands.arguments import (
+from linkrisk.datasets.microdata.files import write_whole
+from linkrisk.formulations.linkage.block_indicator import IndicatorOptions, indicator_model
+from linkrisk.solver.api.fit import DEFAULT_TIME_LIMIT, check_limits, find, fit_request
+from linkrisk.solver.backends.registry import backend_names
+from linkrisk.solver.commands.arguments import (
     add_categories,
     add_files,
     add_problem,
@@ -23,20 +24,19 @@ from solver.commands.arguments import (
     problem_options,
     time_limit,
 )
-from solver.commands.fit_summary import families_summary, summary
-from solver.commands.progress import progress_line, reporter
-from solver.commands.targets import check_targets
-from solver.engines.base import EngineOptions
-from solver.engines.registry import ENGINES
-from solver.errors import UsageError
-from solver.families import several
-from solver.family_results import FitResults
-from solver.fitting import DEFAULT_TIME_LIMIT, check_limits, find, fit_request
-from solver.problem import ProblemOptions, make_problem
-from solver.results import FitResult
-from solver.risk.report import render_report
-from solver.searching import problem_system
-from solver.single_fit import AUTOMATIC, Fitted
+from linkrisk.solver.commands.fit_summary import families_summary, summary
+from linkrisk.solver.commands.progress import progress_line, reporter
+from linkrisk.solver.commands.targets import check_targets
+from linkrisk.solver.engines.base import EngineOptions
+from linkrisk.solver.engines.registry import ENGINES, OWN
+from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+from linkrisk.solver.report.page import render_report
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.results import FitResult
+from linkrisk.solver.worst_case.families import several
+from linkrisk.solver.worst_case.family_results import FitResults
+from linkrisk.solver.worst_case.search import problem_system
+from linkrisk.solver.worst_case.single_fit import AUTOMATIC, Fitted
 
 
 def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
@@ -158,18 +158,27 @@ def _certificate_limit(arguments: argparse.Namespace) -> float | None:
 
 
 def _engine(arguments: argparse.Namespace) -> str:
-    """The engine asked for: milp where an option of its own says so."""
-    given = [name for name in ("backend", "margin", "big_c") if getattr(arguments, name) is not None]
+    """The engine asked for, or the first that takes the options given."""
+    given = [name for name in OWN if getattr(arguments, name) is not None]
     if arguments.engine is None:
-        return "milp" if given or arguments.write_model is not None else "exact"
-    if arguments.engine == "exact" and given:
-        option = "--" + given[0].replace("_", "-")
-        raise UsageError(f"{option} is for the engine milp: leave it out, or leave --engine exact out")
+        modelling = arguments.write_model is not None
+        return next(
+            name
+            for name, kind in ENGINES.items()
+            if set(given) <= set(kind.takes) and kind.models >= modelling
+        )
+    kind = ENGINES.get(arguments.engine)
+    ignored = [name for name in given if kind is not None and name not in kind.takes]
+    if ignored:
+        option = "--" + ignored[0].replace("_", "-")
+        raise UsageError(
+            f"{option} is not for the engine {arguments.engine}: leave it out, or leave --engine out"
+        )
     return str(arguments.engine)
 
 
 def _write_model(arguments: argparse.Namespace, options: ProblemOptions, settings: EngineOptions) -> int:
-    from solver.backends.model_file import write_model
+    from linkrisk.solver.backends.model_file import write_model
 
     for name in ("json", "report", "certificate"):
         if getattr(arguments, name) is not None:

@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from solver.commands.wording import baseline_name, baseline_pairs, files_line, heading, listed, share, way
-from solver.family_results import Family, FitResults
-from solver.results import FitResult
-from solver.risk.formats import count, weight
-from solver.risk.headline import state
-from solver.risk.making import AGGREGATORS, family_title
+from linkrisk.solver.commands.wording import (
+    baseline_name,
+    baseline_pairs,
+    files_line,
+    heading,
+    listed,
+    share,
+    way,
+)
+from linkrisk.solver.report.formats import count, weight
+from linkrisk.solver.report.headline import state
+from linkrisk.solver.report.making import AGGREGATORS, family_title
+from linkrisk.solver.run.results import FitResult
+from linkrisk.solver.worst_case.family_results import Family, FitResults
 
 _REASONS = {
     "time": "the time limit came first; a longer --time-limit or fewer attributes may narrow the interval",

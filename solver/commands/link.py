@@ -7,21 +7,21 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from datasets.errors import DataError
-from datasets.files import write_table, write_whole
-from datasets.masking.base import Option
-from formulations.pair import Direction, Ties
-from solver.commands.arguments import add_alignment, names, number, whole_number
-from solver.commands.progress import progress_line, reporter
-from solver.commands.targets import check_targets
-from solver.commands.wording import directions, listed, share
-from solver.errors import UsageError
-from solver.linkage.matching import MATCHINGS
-from solver.linkage.registry import LINKERS
-from solver.linkage.result import LinkResult
-from solver.linking import link
-from solver.results import RecordsTable
-from solver.risk.formats import count
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.base import Option
+from linkrisk.datasets.microdata.files import write_table, write_whole
+from linkrisk.formulations.linkage.pair import Direction, Ties
+from linkrisk.solver.api.link import link
+from linkrisk.solver.commands.arguments import add_alignment, names, number, whole_number
+from linkrisk.solver.commands.progress import progress_line, reporter
+from linkrisk.solver.commands.targets import check_targets
+from linkrisk.solver.commands.wording import directions, listed, share
+from linkrisk.solver.linkage.matching import MATCHINGS
+from linkrisk.solver.linkage.registry import LINKERS
+from linkrisk.solver.linkage.result import LinkResult
+from linkrisk.solver.report.formats import count
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.results import RecordsTable
 
 
 def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:

@@ -9,20 +9,20 @@ from typing import Any
 
 import pandas as pd
 
-from datasets.cells import cell_codes
-from datasets.errors import DataError
-from datasets.files import CSV_SUFFIXES, read_table, table_bytes, write_whole
-from datasets.masking.base import MaskingMethod, Option, new_seed, parse_whole
-from datasets.masking.record import check_new, sha256, steps_as_json, version, write_record
-from datasets.masking.registry import METHODS, all_options, make_method
-from datasets.masking.sequence import Step, masked_in_order, masked_twice, planned
-from datasets.masking.spelled import masking_method
-from datasets.names import shown_name, shown_names
-from datasets.registry import load
-from datasets.schema import Role, Schema
-from solver.commands.progress import progress_line, reporter
-from solver.compiling import MASKING, compile_once
-from solver.errors import UsageError
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.base import MaskingMethod, Option, new_seed, parse_whole
+from linkrisk.datasets.masking.record import check_new, sha256, steps_as_json, version, write_record
+from linkrisk.datasets.masking.registry import METHODS, all_options, make_method
+from linkrisk.datasets.masking.sequence import Step, masked_in_order, masked_twice, planned
+from linkrisk.datasets.masking.spelled import masking_method
+from linkrisk.datasets.microdata.cells import cell_codes
+from linkrisk.datasets.microdata.files import CSV_SUFFIXES, read_table, table_bytes, write_whole
+from linkrisk.datasets.microdata.names import shown_name, shown_names
+from linkrisk.datasets.microdata.schema import Role, Schema
+from linkrisk.datasets.public.registry import load
+from linkrisk.solver.commands.progress import progress_line, reporter
+from linkrisk.solver.compiling.ahead import MASKING, compile_once
+from linkrisk.solver.run.errors import UsageError
 
 SECRET = "keep it secret, it undoes the masking"
 

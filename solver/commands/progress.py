@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import ClassVar, TextIO
 
-from solver.compiling import PHASE
-from solver.engines.base import EngineProgress, Reporter
+from linkrisk.solver.compiling.ahead import PHASE
+from linkrisk.solver.engines.base import EngineProgress, Reporter
 
 # Short, so that the numbers and the advice fit a terminal of 80 columns.
 _PHASES = {

@@ -6,9 +6,9 @@ import argparse
 import os
 from pathlib import Path
 
-from datasets.files import CSV_SUFFIXES, PARQUET_SUFFIXES
-from solver.backends.model_file import SUFFIXES as MODEL_SUFFIXES
-from solver.errors import UsageError
+from linkrisk.datasets.microdata.files import CSV_SUFFIXES, PARQUET_SUFFIXES
+from linkrisk.solver.backends.model_file import SUFFIXES as MODEL_SUFFIXES
+from linkrisk.solver.run.errors import UsageError
 
 _INPUTS = ("original", "masked", "parameters")
 _SUFFIXES = {"table": CSV_SUFFIXES + PARQUET_SUFFIXES, "write_model": MODEL_SUFFIXES}

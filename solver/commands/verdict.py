@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from solver.verification.setting import Setting
-from solver.verification.verify import Verdict
+from linkrisk.solver.certificates.checking.setting import Setting
+from linkrisk.solver.certificates.checking.verify import Verdict
 
 _FAMILIES = {
     "weighted-mean": "weighted mean",

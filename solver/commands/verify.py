@@ -8,21 +8,21 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from datasets.default_pair import default_pair
-from datasets.file_pair import FilePair, make_file_pair
-from datasets.names import shown_names
-from datasets.schema import Attribute, Scale, Schema
-from datasets.table_pair import BY_ROW
-from solver.commands.arguments import add_files, names
-from solver.commands.progress import progress_line, reporter
-from solver.commands.verdict import coverage, proved, quoted
-from solver.compiling import CERTIFICATES, compile_once
-from solver.errors import UsageError
-from solver.problem import check_who_is_who
-from solver.verification.fields import read_object
-from solver.verification.rejection import RejectedError
-from solver.verification.setting import Setting
-from solver.verification.verify import Verdict, demand_fit, fit_setting, verify
+from linkrisk.datasets.microdata.names import shown_names
+from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
+from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
+from linkrisk.datasets.pairs.table_pair import BY_ROW
+from linkrisk.datasets.public.default_pair import default_pair
+from linkrisk.solver.certificates.checking.fields import read_object
+from linkrisk.solver.certificates.checking.rejection import RejectedError
+from linkrisk.solver.certificates.checking.setting import Setting
+from linkrisk.solver.certificates.checking.verify import Verdict, demand_fit, fit_setting, verify
+from linkrisk.solver.commands.arguments import add_files, names
+from linkrisk.solver.commands.progress import progress_line, reporter
+from linkrisk.solver.commands.verdict import coverage, proved, quoted
+from linkrisk.solver.compiling.ahead import CERTIFICATES, compile_once
+from linkrisk.solver.inputs.problem import check_who_is_who
+from linkrisk.solver.run.errors import UsageError
 
 
 def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from solver.risk.formats import NARROW_SPACE, count, percent
-from solver.risk.making import family_title
+from linkrisk.solver.report.formats import NARROW_SPACE, count, percent
+from linkrisk.solver.report.making import family_title
 
 _DIRECTIONS = {
     "original-to-masked": "from each original record to its nearest masked record",

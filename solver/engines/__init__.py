@@ -1,5 +1,5 @@
 """Ways of solving our problem: the big-C model on a backend, and the attacks that engines start from.
 
-May import `formulations`, `solver.backends`, `solver.linkage`, `solver.clock`, `solver.results` and
-`solver.errors`.
+May import `formulations`, `solver.backends`, `solver.linkage`, `solver.run.clock`, `solver.run.results` and
+`solver.run.errors`.
 """

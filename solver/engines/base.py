@@ -11,11 +11,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.block_system import BlockSystem
-from solver.backends.base import Status
-from solver.clock import Clock, Limit
-from solver.errors import UsageError
-from solver.linkage.evaluator import Evaluator
+from linkrisk.formulations.linkage.block_system import BlockSystem
+from linkrisk.solver.backends.base import Status
+from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.run.clock import Clock, Limit
+from linkrisk.solver.run.errors import UsageError
 
 FloatArray = NDArray[np.float64]
 
@@ -222,18 +222,30 @@ class EngineResult:
 
 
 class Engine(ABC):
-    """A way of solving the problem.
+    """A way of solving the problem. What it can do is said here; nobody asks for its name.
 
     Attributes
     ----------
     name : str
         What `--engine` takes.
+    takes : tuple of str
+        The fields of `EngineOptions` that are its own.
     attacks : bool
         Whether it runs the portfolio of attacks itself, when it needs one; else it is given the result.
+    grows : bool
+        Whether it can work on some of the rows, and take more as they matter.
+    models : bool
+        Whether it hands all rows to an optimiser, which holds fewer than a search.
+    proves : bool
+        Whether it says what its bound rests on, so that a certificate can be made.
     """
 
     name: ClassVar[str]
+    takes: ClassVar[tuple[str, ...]] = ()
     attacks: ClassVar[bool] = False
+    grows: ClassVar[bool] = False
+    models: ClassVar[bool] = False
+    proves: ClassVar[bool] = False
 
     @abstractmethod
     def run(

@@ -9,14 +9,14 @@ from contextlib import contextmanager
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.block_system import BlockSystem
-from solver.backends.background import TICK
-from solver.backends.base import BackendProgress, BackendResult, Watcher
-from solver.backends.jobs import Job
-from solver.clock import Clock
-from solver.engines.base import EngineOptions, Record
-from solver.engines.registry import get_engine
-from solver.linkage.evaluator import Evaluator
+from linkrisk.formulations.linkage.block_system import BlockSystem
+from linkrisk.solver.backends.background import TICK
+from linkrisk.solver.backends.base import BackendProgress, BackendResult, Watcher
+from linkrisk.solver.backends.jobs import Job
+from linkrisk.solver.engines.base import EngineOptions, Record
+from linkrisk.solver.engines.registry import get_engine
+from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.run.clock import Clock
 
 FloatArray = NDArray[np.float64]
 

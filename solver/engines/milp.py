@@ -7,19 +7,18 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.block_indicator import IndicatorModel, IndicatorOptions, indicator_model
-from formulations.block_system import BlockSystem
-from solver.backends.base import BackendProgress, BackendResult, SolveOptions, Status
-from solver.backends.isolated import solve_isolated
-from solver.backends.registry import get_backend
-from solver.engines.attacks import widen
-from solver.engines.base import Engine, EngineOptions, EngineResult, Record, rounded_bound, whole
-from solver.engines.scoring import Scorer
-from solver.linkage.evaluator import Evaluator
+from linkrisk.formulations.linkage.block_indicator import IndicatorModel, IndicatorOptions, indicator_model
+from linkrisk.formulations.linkage.block_system import BlockSystem
+from linkrisk.solver.backends.base import BackendProgress, BackendResult, SolveOptions, Status
+from linkrisk.solver.backends.isolated import solve_isolated
+from linkrisk.solver.backends.registry import get_backend
+from linkrisk.solver.engines.attacks.scoring import Scorer
+from linkrisk.solver.engines.attacks.search import widen
+from linkrisk.solver.engines.base import Engine, EngineOptions, EngineResult, Record, rounded_bound, whole
+from linkrisk.solver.linkage.evaluator import Evaluator
 
 FloatArray = NDArray[np.float64]
 
-_MOST_CUT_ROUNDS = 50
 _BACKEND_TOLERANCE = 1e-6
 """Backends take a row for satisfied that is violated by this much."""
 
@@ -35,11 +34,13 @@ class MilpEngine(Engine):
     """Build the whole model, let a backend solve it, and recount what it returns."""
 
     name: ClassVar[str] = "milp"
+    takes: ClassVar[tuple[str, ...]] = ("backend", "margin", "big_c")
+    models: ClassVar[bool] = True
 
     def run(
         self, system: BlockSystem, record: Record, evaluator: Evaluator, options: EngineOptions
     ) -> EngineResult:
-        """Solve; where the domain was relaxed, cut the relaxation and solve again."""
+        """Solve and recount."""
         run = _Run(system, record, evaluator, options)
         if system.open_blocks.size and not record.proven:
             run.solve()
@@ -69,33 +70,30 @@ class _Run:
         self.claimed = 0.0
 
     def solve(self) -> None:
-        """Solve the model, cutting the relaxed domain until the answer lies inside the true one."""
-        cuts = np.empty((0, self.system.aggregator.dimension))
-        for _ in range(_MOST_CUT_ROUNDS):
-            if self.record.clock.expired:
-                break
-            self.record.phase = "build"
-            began = self.record.clock.seconds
-            model = self._model(cuts)
-            self.phases["build"] += self.record.clock.seconds - began
-            self.record.phase = "solve"
-            began = self.record.clock.seconds
-            try:
-                result = self._backend(model)
-            except (RuntimeError, MemoryError) as error:
-                self._note(f"the backend failed ({error or type(error).__name__}): only the attack remains")
-                break
-            self.phases["solve"] += self.record.clock.seconds - began
-            self.versions[result.backend] = result.version
-            self._take(model, result)
-            if result.values is None or self.record.proven or self.record.clock.expired:
-                break
-            fresh = self.system.aggregator.cuts(result.values[: model.dimension])
-            if len(fresh) == 0:
-                self.claimed = self._claim(model, result)
-                break
-            cuts = np.vstack([cuts, fresh])
+        """Solve the model, the cuts of a relaxed domain included."""
+        if not self.record.clock.expired:
+            self._solve()
         self._close()
+
+    def _solve(self) -> None:
+        clock = self.record.clock
+        self.record.phase = "build"
+        began = clock.seconds
+        model = self._model()
+        self.phases["build"] = clock.seconds - began
+        self.record.phase = "solve"
+        began = clock.seconds
+        try:
+            result = self._backend(model)
+        except (RuntimeError, MemoryError) as error:
+            self._note(f"the backend failed ({error or type(error).__name__}): only the attack remains")
+            return
+        self.phases["solve"] = clock.seconds - began
+        self.versions[result.backend] = result.version
+        if self.size is not None:
+            self.size["rows"] += result.cuts
+        self._take(model, result)
+        self.claimed = self._claim(model, result)
 
     def _close(self) -> None:
         """Try the parameters beside the best, and say where answer and bound do not go together."""
@@ -108,10 +106,10 @@ class _Run:
             self.record.bound = self.system.total_weight - self.system.lost_weight
             self.record.note()
 
-    def _model(self, cuts: FloatArray) -> IndicatorModel:
+    def _model(self) -> IndicatorModel:
         big_c, margin = self.options.big_c, self.options.margin
         choices = IndicatorOptions(margin=margin, big_c=big_c, scale=big_c is None)
-        model = indicator_model(self.system, choices, cuts)
+        model = indicator_model(self.system, choices)
         rows, columns = model.milp.shape
         self.size = {"rows": rows, "columns": columns, "nonzeros": model.milp.nonzeros}
         if not model.valid:
@@ -130,29 +128,35 @@ class _Run:
             seed=self.options.seed,
             absolute_gap=0.999 if whole(self.system.pair.weight) else 1e-6,
         )
-        start: FloatArray | None = model.point(self.record.theta)
-        if start is not None and model.milp.violation(start) > 1e-9:  # the paper's C can be too small for it
-            start = None
+        start = model.point(self.record.theta)
+        # The paper's C can be too small for it.
+        starts = (start,) if model.milp.violation(start) <= 1e-9 else ()
 
         def watch(progress: BackendProgress) -> bool:
             self._tighten(model, progress.bound)
+            if progress.point is not None:
+                self._recount(progress.point)
             self.record.tell()
             return clock.stopped or clock.out_of_memory
 
         backend = get_backend(self.options.backend)
         if backend.takes_watcher:
-            return backend.solve(model.milp, options, start=start, watch=watch)
-        return solve_isolated(backend.name, model.milp, options, start=start, watch=watch).result
+            return backend.solve(model.milp, options, starts=starts, watch=watch)
+        return solve_isolated(backend.name, model.milp, options, starts=starts, watch=watch).result
 
     def _take(self, model: IndicatorModel, result: BackendResult) -> None:
         """Recount the backend's answer and take its bound."""
         if result.status is Status.INTERRUPTED and not self.record.clock.out_of_memory:
             self.record.clock.stop()
         if result.values is not None:
-            aggregator = self.system.aggregator
-            theta = aggregator.repair(result.values[: model.dimension])
-            self.record.improve(theta, self.evaluator.weight(aggregator.form(theta)))
+            self._recount(result.values)
         self._tighten(model, result.bound)
+
+    def _recount(self, point: FloatArray) -> None:
+        """Take the parameters of a point of the model for an attack."""
+        aggregator = self.system.aggregator
+        theta = aggregator.repair(point[: aggregator.dimension])
+        self.record.improve(theta, self.evaluator.weight(aggregator.form(theta)))
 
     def _claim(self, model: IndicatorModel, result: BackendResult) -> float:
         """The weight that the backend claims to link and that nothing can exceed; 0 without such a claim."""

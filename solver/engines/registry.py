@@ -2,13 +2,36 @@
 
 from __future__ import annotations
 
-from solver.backends.registry import get_backend
-from solver.engines.base import Engine, EngineOptions, check_options
-from solver.engines.exact.engine import ExactEngine
-from solver.engines.milp import MilpEngine
-from solver.errors import UsageError
+from collections.abc import Sequence
+
+from linkrisk.solver.backends.registry import get_backend
+from linkrisk.solver.engines.base import Engine, EngineOptions, check_options
+from linkrisk.solver.engines.exact.engine import ExactEngine
+from linkrisk.solver.engines.milp import MilpEngine
+from linkrisk.solver.run.errors import UsageError
 
 ENGINES: dict[str, type[Engine]] = {engine.name: engine for engine in (ExactEngine, MilpEngine)}
+
+
+OWN = tuple(dict.fromkeys(name for engine in ENGINES.values() for name in engine.takes))
+"""The fields of `EngineOptions` that only some engines take."""
+
+
+def given_options(options: EngineOptions) -> list[str]:
+    """Those of them that are not as usual."""
+    usual = EngineOptions()
+    return [name for name in OWN if getattr(options, name) != getattr(usual, name)]
+
+
+def check_taken(engine: Engine, given: Sequence[str]) -> None:
+    """Refuse options that an engine would ignore; UsageError that says which engine takes them."""
+    ignored = [name for name in given if name not in engine.takes]
+    if ignored:
+        able = next(name for name, kind in ENGINES.items() if set(ignored) <= set(kind.takes))
+        raise UsageError(
+            f"the engine {engine.name} takes no {' and no '.join(ignored)}: leave that out, or say "
+            f"engine='{able}'"
+        )
 
 
 def get_engine(name: str, options: EngineOptions) -> Engine:

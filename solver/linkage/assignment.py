@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from formulations.forms import DistanceForm
-from formulations.pair import LinkagePair
-from solver.errors import UsageError
+from linkrisk.formulations.linkage.forms import DistanceForm
+from linkrisk.formulations.linkage.pair import LinkagePair
+from linkrisk.solver.run.errors import UsageError
 
 LARGEST_MATRIX = 100_000_000
 """Most cells of a distance matrix: 800 MB."""

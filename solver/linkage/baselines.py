@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.aggregators import Aggregator
-from formulations.aggregators.mahalanobis import Mahalanobis
-from formulations.aggregators.weighted_mean import WeightedMean
-from formulations.distances import Differences
-from formulations.forms import DistanceForm
-from formulations.pair import LinkagePair
-from solver.linkage.evaluator import Evaluator
-from solver.results import plain
+from linkrisk.formulations.linkage.aggregators import Aggregator
+from linkrisk.formulations.linkage.aggregators.mahalanobis import Mahalanobis
+from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
+from linkrisk.formulations.linkage.distances import Differences
+from linkrisk.formulations.linkage.forms import DistanceForm
+from linkrisk.formulations.linkage.pair import LinkagePair
+from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.run.results import plain
 
 FloatArray = NDArray[np.float64]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from datasets.categorical import CategoricalAttribute
-from datasets.schema import Scale
-from formulations.distance_tables import nominal_table, ordinal_table, restricted
+from linkrisk.datasets.microdata.schema import Scale
+from linkrisk.datasets.pairs.categorical import CategoricalAttribute
+from linkrisk.formulations.linkage.distance_tables import nominal_table, ordinal_table, restricted
 
 
 def category_distances(attribute: CategoricalAttribute) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.linkage.linker import LearnedLinker, Truth, in_chunks
+from linkrisk.solver.linkage.linker import LearnedLinker, Truth, in_chunks
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]

@@ -10,17 +10,22 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from datasets.categorical import categorical_attributes, known_recodings, scales_of
-from datasets.errors import DataError
-from datasets.file_pair import attribute_values
-from datasets.masking.base import option, parse_number
-from datasets.masking.spelled import names_files
-from datasets.numeric import check_ranges, constant_attributes
-from datasets.tables import Table
-from formulations.distances import Differences, Standardisation, attribute_distances, standardised_files
-from solver.errors import UsageError
-from solver.linkage.categories import category_distances
-from solver.linkage.linker import LearnedLinker, LinkageTask, Linker
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.base import option, parse_number
+from linkrisk.datasets.masking.spelled import names_files
+from linkrisk.datasets.microdata.numeric import check_ranges, constant_attributes
+from linkrisk.datasets.microdata.tables import Table
+from linkrisk.datasets.pairs.categorical import categorical_attributes, known_recodings, scales_of
+from linkrisk.datasets.pairs.file_pair import attribute_values
+from linkrisk.formulations.linkage.distances import (
+    Differences,
+    Standardisation,
+    attribute_distances,
+    standardised_files,
+)
+from linkrisk.solver.linkage.categories import category_distances
+from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker
+from linkrisk.solver.run.errors import UsageError
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]

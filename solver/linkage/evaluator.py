@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.aggregators import Aggregator
-from formulations.distance_tables import DistanceTables
-from formulations.distances import Differences
-from formulations.forms import DistanceForm
-from formulations.pair import LinkagePair, Ties
-from formulations.ties import GRAIN_SHARE, TIE_TOLERANCE
-from solver.linkage.kernels import COUNTING, NEAREST, RANKING, Tables, settle
+from linkrisk.formulations.linkage.aggregators import Aggregator
+from linkrisk.formulations.linkage.distance_tables import DistanceTables
+from linkrisk.formulations.linkage.distances import Differences
+from linkrisk.formulations.linkage.forms import DistanceForm
+from linkrisk.formulations.linkage.pair import LinkagePair, Ties
+from linkrisk.formulations.linkage.ties import GRAIN_SHARE, TIE_TOLERANCE
+from linkrisk.solver.linkage.kernels import COUNTING, NEAREST, RANKING, Tables, settle
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -36,7 +36,7 @@ class Evaluation:
     Attributes
     ----------
     linked : ndarray of bool, shape (blocks,)
-        The partner is strictly nearer than every rival; near-ties (`formulations.ties`) are not linked.
+        The partner is strictly nearer than every rival; near-ties (`linkage.ties`) are not linked.
     rank : ndarray of int, shape (blocks,)
         1 + number of rivals strictly nearer than the partner.
     ties : ndarray of int, shape (blocks,)

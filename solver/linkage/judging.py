@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.ties import TIE_TOLERANCE
-from solver.linkage.evaluator import Evaluation
-from solver.linkage.linker import LearnedLinker, Truth, in_chunks
+from linkrisk.formulations.linkage.ties import TIE_TOLERANCE
+from linkrisk.solver.linkage.evaluator import Evaluation
+from linkrisk.solver.linkage.linker import LearnedLinker, Truth, in_chunks
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.compiled import kernel
+from linkrisk.formulations.compiled import kernel
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -20,7 +20,7 @@ IndexArray = NDArray[np.intp]
 Tables = tuple[IndexArray, FloatArray, IndexArray, IndexArray]
 """Attributes, values, first and width of `DistanceTables`; of no length where all attributes are numeric."""
 
-# The numbers of `formulations.forms.FormKind`, which compiled code cannot read.
+# The numbers of `formulations.linkage.forms.FormKind`, which compiled code cannot read.
 _WEIGHTED_SUM, _ORDERED_SUM, _CHOQUET, _PAIRWISE, _QUADRATIC = 0, 1, 2, 3, 4
 
 RANKING, COUNTING, NEAREST = 0, 1, 2

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from datasets.schema import Schema
+from linkrisk.datasets.microdata.schema import Schema
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]

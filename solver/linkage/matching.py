@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from solver.errors import UsageError
-from solver.linkage.linker import LearnedLinker, in_chunks
+from linkrisk.solver.linkage.linker import LearnedLinker, in_chunks
+from linkrisk.solver.run.errors import UsageError
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]

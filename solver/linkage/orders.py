@@ -2,8 +2,8 @@
 
 The same of ranks: the largest attribute distance first, or the smallest, or any other. Weights that lie
 farther and farther apart come to this. At some point a double cannot tell such distances apart any more, and
-what counts as a tie (`formulations.ties`) covers them a little before. So a bound holds for distances, and
-these attacks, which compare attribute by attribute, are counted beside it.
+what counts as a tie (`formulations.linkage.ties`) covers them a little before. So a bound holds for
+distances, and these attacks, which compare attribute by attribute, are counted beside it.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.compiled import kernel
-from formulations.distances import Differences
-from formulations.pair import LinkagePair, Ties
-from formulations.ties import TIE_TOLERANCE
-from solver.linkage.evaluator import as_arrays
-from solver.linkage.kernels import Tables
+from linkrisk.formulations.compiled import kernel
+from linkrisk.formulations.linkage.distances import Differences
+from linkrisk.formulations.linkage.pair import LinkagePair, Ties
+from linkrisk.formulations.linkage.ties import TIE_TOLERANCE
+from linkrisk.solver.linkage.evaluator import as_arrays
+from linkrisk.solver.linkage.kernels import Tables
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]

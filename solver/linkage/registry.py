@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from solver.linkage.bayesian.linker import Bayesian
-from solver.linkage.distance_based import DistanceBased
-from solver.linkage.linker import Linker
-from solver.linkage.probabilistic.linker import Probabilistic
-from solver.linkage.representatives.linkers import OrderedWeightedAverages, SugenoIntegrals
-from solver.linkage.representatives.one_dimension import PrincipalComponent, SumOfStandardised
-from solver.linkage.representatives.random_matching import RandomMatching
+from linkrisk.solver.linkage.bayesian.linker import Bayesian
+from linkrisk.solver.linkage.distance_based import DistanceBased
+from linkrisk.solver.linkage.linker import Linker
+from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
+from linkrisk.solver.linkage.representatives.linkers import OrderedWeightedAverages, SugenoIntegrals
+from linkrisk.solver.linkage.representatives.one_dimension import PrincipalComponent, SumOfStandardised
+from linkrisk.solver.linkage.representatives.random_matching import RandomMatching
 
 LINKERS: Mapping[str, type[Linker]] = MappingProxyType(
     {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from solver.linkage.curves import PrecisionRecall
-from solver.results import RecordsTable, dump_json
+from linkrisk.solver.linkage.curves import PrecisionRecall
+from linkrisk.solver.run.results import RecordsTable, dump_json
 
 _MOST_POINTS = 500
 """Points of the precision-recall curve that the JSON holds."""

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from formulations.compiled import digest_of_sources, kernels
-from solver.linkage import kernels as linkage_kernels
+from linkrisk.formulations.compiled import digest_of_sources, kernels
+from linkrisk.solver.linkage import kernels as linkage_kernels
 
 ROOT = Path(__file__).resolve().parents[2]
 
 CALLER = """
-from formulations.compiled import kernel
+from linkrisk.formulations.compiled import kernel
 from small.part import STEP
 from small.room.callee import grow
 
@@ -25,7 +25,7 @@ def twice(x: int) -> int:
     return grow(grow(x)) + STEP
 """
 CALLEE = """
-from formulations.compiled import kernel
+from linkrisk.formulations.compiled import kernel
 {more}
 @kernel
 def grow(x: int) -> int:
@@ -33,7 +33,7 @@ def grow(x: int) -> int:
 """
 PROGRAM = """
 import json
-from formulations.compiled import kernels, missing
+from linkrisk.formulations.compiled import kernels, missing
 from small import apart, caller
 
 before = [k.__name__ for k in missing()]
@@ -42,7 +42,7 @@ compiled = sorted(k.__name__ for k in kernels() if sum(k.stats.cache_misses.valu
 print(json.dumps({"answer": answer, "before": before, "compiled": compiled, "after": len(missing())}))
 """
 APART = """
-from formulations.compiled import kernel
+from linkrisk.formulations.compiled import kernel
 
 @kernel
 def shrink(x: int) -> int:
@@ -151,7 +151,7 @@ def test_where_nothing_can_be_written_it_is_compiled_every_time(small, tmp_path)
 
 def test_every_kernel_is_listed_and_kept():
     assert linkage_kernels._dot in kernels()
-    assert all(type(kernel._cache).__module__ == "formulations.compiled" for kernel in kernels())
+    assert all(type(kernel._cache).__module__ == "linkrisk.formulations.compiled" for kernel in kernels())
 
 
 def test_imports_are_found_in_every_spelling(tmp_path):

@@ -9,14 +9,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from formulations.block_system import BlockSystem
-from solver.backends.base import Status
-from solver.engines.attacks import attack, widen
-from solver.engines.base import Engine, EngineOptions, EngineResult, Proof, Record
-from solver.engines.exact.hitting import HittingSearch
-from solver.engines.exact.tree import SimplexTree
-from solver.engines.scoring import Scorer
-from solver.linkage.evaluator import Evaluator
+from linkrisk.formulations.linkage.block_system import BlockSystem
+from linkrisk.solver.backends.base import Status
+from linkrisk.solver.engines.attacks.scoring import Scorer
+from linkrisk.solver.engines.attacks.search import attack, widen
+from linkrisk.solver.engines.base import Engine, EngineOptions, EngineResult, Proof, Record
+from linkrisk.solver.engines.exact.hitting_sets.search import HittingSearch
+from linkrisk.solver.engines.exact.simplex_tree.tree import SimplexTree
+from linkrisk.solver.linkage.evaluator import Evaluator
 
 MOST_TREE_DIMENSIONS = 7
 _QUICK_TREE = 0.4
@@ -47,6 +47,8 @@ class ExactEngine(Engine):
 
     name: ClassVar[str] = "exact"
     attacks: ClassVar[bool] = True
+    grows: ClassVar[bool] = True
+    proves: ClassVar[bool] = True
 
     def run(
         self, system: BlockSystem, record: Record, evaluator: Evaluator, options: EngineOptions

@@ -14,7 +14,7 @@ computed: a sum that is not positive after that is not positive.
 
 from __future__ import annotations
 
-from formulations.compiled import kernel
+from linkrisk.formulations.compiled import kernel
 
 UNIT = 2.0**-53
 """Largest relative error of one operation."""
@@ -24,7 +24,7 @@ _OF_ENTRIES = 8
 
 An entry is a difference of two features, divided by the length of the row; the length is common to all
 entries and does not matter. Where features cancel, the error is no small share of the entry, but one of the
-features: that is what ties and their slack are for (`formulations.ties.ROW_SHARE`).
+features: that is what ties and their slack are for (`formulations.linkage.ties.ROW_SHARE`).
 """
 
 _SLACK = 1.01

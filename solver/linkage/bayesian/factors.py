@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.linkage.bayesian.categorising import UNKNOWN
-from solver.linkage.bayesian.model import GraphicalModel
+from linkrisk.solver.linkage.bayesian.categorising import UNKNOWN
+from linkrisk.solver.linkage.bayesian.model import GraphicalModel
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]

@@ -11,16 +11,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from datasets.masking.base import option, parse_number, parse_whole
-from datasets.schema import Scale
-from solver.errors import UsageError
-from solver.linkage.bayesian.categorising import UNKNOWN, Categories, learn_categories
-from solver.linkage.bayesian.factors import BayesFactors
-from solver.linkage.bayesian.likelihood import MarginalLikelihood
-from solver.linkage.bayesian.match_share import estimated_match_share, match_probabilities
-from solver.linkage.bayesian.parameters import Learned, counted, read_parameters
-from solver.linkage.bayesian.search import learn_graph
-from solver.linkage.linker import LearnedLinker, LinkageTask, Linker, in_chunks
+from linkrisk.datasets.masking.base import option, parse_number, parse_whole
+from linkrisk.datasets.microdata.schema import Scale
+from linkrisk.solver.linkage.bayesian.categorising import UNKNOWN, Categories, learn_categories
+from linkrisk.solver.linkage.bayesian.factors import BayesFactors
+from linkrisk.solver.linkage.bayesian.likelihood import MarginalLikelihood
+from linkrisk.solver.linkage.bayesian.match_share import estimated_match_share, match_probabilities
+from linkrisk.solver.linkage.bayesian.parameters import Learned, counted, read_parameters
+from linkrisk.solver.linkage.bayesian.search import learn_graph
+from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker, in_chunks
+from linkrisk.solver.run.errors import UsageError
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]

@@ -10,7 +10,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.linkage.bayesian.graphs import Clique
+from linkrisk.solver.linkage.bayesian.graphs import Clique
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]

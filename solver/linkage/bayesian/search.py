@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import networkx as nx
 
-from solver.linkage.bayesian.graphs import Edge, addable, removable
-from solver.linkage.bayesian.likelihood import MarginalLikelihood
+from linkrisk.solver.linkage.bayesian.graphs import Edge, addable, removable
+from linkrisk.solver.linkage.bayesian.likelihood import MarginalLikelihood
 
 MOST_CELLS = 2**18
 """Most cells of the table of a clique: six attributes of eight categories; larger ones are not considered."""

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from solver.errors import UsageError
-from solver.linkage.linker import LinkageTask
-from solver.linkage.probabilistic.coding import as_text, distinct_values
-from solver.linkage.probabilistic.kernels import Blocks
+from linkrisk.solver.linkage.linker import LinkageTask
+from linkrisk.solver.linkage.probabilistic.coding import as_text, distinct_values
+from linkrisk.solver.linkage.probabilistic.kernels import Blocks
+from linkrisk.solver.run.errors import UsageError
 
 
 def make_blocks(task: LinkageTask, keys: Sequence[str]) -> Blocks:

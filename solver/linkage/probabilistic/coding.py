@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from datasets.schema import Attribute, Scale
-from solver.errors import UsageError
-from solver.linkage.linker import LinkageTask
-from solver.linkage.probabilistic.comparisons import DIFFERENCES, SIMILARITIES, Comparison, Measure
-from solver.linkage.probabilistic.kernels import MOST_ATTRIBUTES, Coded
-from solver.linkage.probabilistic.similarity import similar_texts
+from linkrisk.datasets.microdata.schema import Attribute, Scale
+from linkrisk.solver.linkage.linker import LinkageTask
+from linkrisk.solver.linkage.probabilistic.comparisons import DIFFERENCES, SIMILARITIES, Comparison, Measure
+from linkrisk.solver.linkage.probabilistic.kernels import MOST_ATTRIBUTES, Coded
+from linkrisk.solver.linkage.probabilistic.similarity import similar_texts
+from linkrisk.solver.run.errors import UsageError
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]

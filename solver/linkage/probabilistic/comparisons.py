@@ -9,8 +9,8 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Any, Self
 
-from datasets.errors import DataError
-from datasets.schema import Scale
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.schema import Scale
 
 MOST_THRESHOLDS = 6
 """Levels above disagreement: a level and "missing" take three bits of a pattern."""

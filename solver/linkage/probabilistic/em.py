@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.compiled import kernel
-from solver.linkage.probabilistic.patterns import PatternCounts
+from linkrisk.formulations.compiled import kernel
+from linkrisk.solver.linkage.probabilistic.patterns import PatternCounts
 
 FloatArray = NDArray[np.float64]
 

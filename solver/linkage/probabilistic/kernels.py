@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.compiled import kernel
+from linkrisk.formulations.compiled import kernel
 
 FloatArray = NDArray[np.float64]
 LongArray = NDArray[np.int64]

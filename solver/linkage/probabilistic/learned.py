@@ -12,15 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from datasets.errors import DataError
-from solver.errors import UsageError
-from solver.linkage.linker import LearnedLinker, LinkageTask, in_chunks
-from solver.linkage.probabilistic.blocking import make_blocks
-from solver.linkage.probabilistic.coding import CodedColumn, code_column, code_files, readable_columns
-from solver.linkage.probabilistic.comparisons import Comparison
-from solver.linkage.probabilistic.decision import Thresholds
-from solver.linkage.probabilistic.kernels import Blocks, Coded, Weights, add_weights
-from solver.linkage.probabilistic.weights import compiled_weights, level_weights
+from linkrisk.datasets.errors import DataError
+from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, in_chunks
+from linkrisk.solver.linkage.probabilistic.blocking import make_blocks
+from linkrisk.solver.linkage.probabilistic.coding import (
+    CodedColumn,
+    code_column,
+    code_files,
+    readable_columns,
+)
+from linkrisk.solver.linkage.probabilistic.comparisons import Comparison
+from linkrisk.solver.linkage.probabilistic.decision import Thresholds
+from linkrisk.solver.linkage.probabilistic.kernels import Blocks, Coded, Weights, add_weights
+from linkrisk.solver.linkage.probabilistic.weights import compiled_weights, level_weights
+from linkrisk.solver.run.errors import UsageError
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]

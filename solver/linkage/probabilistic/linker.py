@@ -9,17 +9,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from datasets.masking.base import option, parse_number, parse_whole
-from datasets.names import parse_names
-from solver.errors import UsageError
-from solver.linkage.linker import LearnedLinker, LinkageTask, Linker
-from solver.linkage.probabilistic.comparisons import USUAL, Comparison, parse_comparison
-from solver.linkage.probabilistic.decision import Thresholds, error_rate_thresholds
-from solver.linkage.probabilistic.em import EMSettings, Estimate, estimate
-from solver.linkage.probabilistic.learned import ComparedFiles, LearnedProbabilistic, restored_linker
-from solver.linkage.probabilistic.notes import notes_on
-from solver.linkage.probabilistic.patterns import PatternCounts, agreement_patterns
-from solver.linkage.probabilistic.weights import level_weights, pattern_weights
+from linkrisk.datasets.masking.base import option, parse_number, parse_whole
+from linkrisk.datasets.microdata.names import parse_names
+from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker
+from linkrisk.solver.linkage.probabilistic.comparisons import USUAL, Comparison, parse_comparison
+from linkrisk.solver.linkage.probabilistic.decision import Thresholds, error_rate_thresholds
+from linkrisk.solver.linkage.probabilistic.em import EMSettings, Estimate, estimate
+from linkrisk.solver.linkage.probabilistic.learned import ComparedFiles, LearnedProbabilistic, restored_linker
+from linkrisk.solver.linkage.probabilistic.notes import notes_on
+from linkrisk.solver.linkage.probabilistic.patterns import PatternCounts, agreement_patterns
+from linkrisk.solver.linkage.probabilistic.weights import level_weights, pattern_weights
+from linkrisk.solver.run.errors import UsageError
 
 FloatArray = NDArray[np.float64]
 

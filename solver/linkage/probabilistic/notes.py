@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from solver.linkage.probabilistic.em import BOUND, EMSettings, Estimate
+from linkrisk.solver.linkage.probabilistic.em import BOUND, EMSettings, Estimate
 
 
 def notes_on(

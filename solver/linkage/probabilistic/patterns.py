@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.errors import UsageError
-from solver.linkage.probabilistic.kernels import LEVEL_BITS, Blocks, Coded, count_patterns
+from linkrisk.solver.linkage.probabilistic.kernels import LEVEL_BITS, Blocks, Coded, count_patterns
+from linkrisk.solver.run.errors import UsageError
 
 FloatArray = NDArray[np.float64]
 

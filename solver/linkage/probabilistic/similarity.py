@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import JaroWinkler, Levenshtein
 from rapidfuzz.process import cdist
 
-from solver.errors import UsageError
-from solver.linkage.probabilistic.comparisons import Comparison, Measure
+from linkrisk.solver.linkage.probabilistic.comparisons import Comparison, Measure
+from linkrisk.solver.run.errors import UsageError
 
 _SCORERS: dict[Measure, Any] = {
     Measure.JARO_WINKLER: JaroWinkler.normalized_similarity,

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.linkage.probabilistic.coding import CodedColumn
-from solver.linkage.probabilistic.comparisons import SIMILARITIES, Comparison
-from solver.linkage.probabilistic.kernels import Weights
+from linkrisk.solver.linkage.probabilistic.coding import CodedColumn
+from linkrisk.solver.linkage.probabilistic.comparisons import SIMILARITIES, Comparison
+from linkrisk.solver.linkage.probabilistic.kernels import Weights
 
 FloatArray = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.linkage.representatives.quantifiers import Quantifier, values_at
+from linkrisk.solver.linkage.representatives.quantifiers import Quantifier, values_at
 
 FloatArray = NDArray[np.float64]
 Aggregation = Callable[[FloatArray, Sequence[Quantifier]], FloatArray]

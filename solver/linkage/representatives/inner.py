@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from datasets.schema import Scale, Schema
-from solver.linkage.linker import Linker
-from solver.linkage.probabilistic.comparisons import Comparison, Measure
-from solver.linkage.probabilistic.linker import Probabilistic
-from solver.linkage.representatives.nearest import Nearest
+from linkrisk.datasets.microdata.schema import Scale, Schema
+from linkrisk.solver.linkage.linker import Linker
+from linkrisk.solver.linkage.probabilistic.comparisons import Comparison, Measure
+from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
+from linkrisk.solver.linkage.representatives.nearest import Nearest
 
 AGREEMENT = Comparison(Measure.DEVIATIONS, (0.05,), 1.0)
 """They agree within a twentieth of a standard deviation; up to one deviation weights are interpolated."""

@@ -13,21 +13,21 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from datasets.masking.base import Option, option, parse_whole
-from datasets.schema import Attribute, Scale, Schema
-from solver.errors import UsageError
-from solver.linkage.linker import LearnedLinker, LinkageTask, Linker
-from solver.linkage.representatives.aggregation import owa, sugeno
-from solver.linkage.representatives.classes import in_classes
-from solver.linkage.representatives.inner import INNER_LINKERS
-from solver.linkage.representatives.normalising import (
+from linkrisk.datasets.masking.base import Option, option, parse_whole
+from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
+from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker
+from linkrisk.solver.linkage.representatives.aggregation import owa, sugeno
+from linkrisk.solver.linkage.representatives.classes import in_classes
+from linkrisk.solver.linkage.representatives.inner import INNER_LINKERS
+from linkrisk.solver.linkage.representatives.normalising import (
     MISSING,
     NORMALISATIONS,
     attribute_values,
     normalised,
     standardised,
 )
-from solver.linkage.representatives.quantifiers import FAMILIES, Family, Quantifier, parse_family
+from linkrisk.solver.linkage.representatives.quantifiers import FAMILIES, Family, Quantifier, parse_family
+from linkrisk.solver.run.errors import UsageError
 
 MOST_CLASSES = 10_000
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from solver.errors import UsageError
-from solver.linkage.linker import LearnedLinker, LinkageTask, Linker
-from solver.linkage.representatives.normalising import attribute_values
+from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker
+from linkrisk.solver.linkage.representatives.normalising import attribute_values
+from linkrisk.solver.run.errors import UsageError
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]

@@ -10,9 +10,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from datasets.numeric import LARGEST
-from datasets.schema import Scale, Schema
-from solver.errors import UsageError
+from linkrisk.datasets.microdata.numeric import LARGEST
+from linkrisk.datasets.microdata.schema import Scale, Schema
+from linkrisk.solver.run.errors import UsageError
 
 FloatArray = NDArray[np.float64]
 

@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from datasets.masking.base import option
-from datasets.numeric import LARGEST
-from datasets.schema import Schema
-from solver.errors import UsageError
-from solver.linkage.linker import LearnedLinker, LinkageTask, Linker
-from solver.linkage.representatives.normalising import attribute_values, standardised
+from linkrisk.datasets.masking.base import option
+from linkrisk.datasets.microdata.numeric import LARGEST
+from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker
+from linkrisk.solver.linkage.representatives.normalising import attribute_values, standardised
+from linkrisk.solver.run.errors import UsageError
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]

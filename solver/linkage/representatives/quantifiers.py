@@ -10,7 +10,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.errors import UsageError
+from linkrisk.solver.run.errors import UsageError
 
 FloatArray = NDArray[np.float64]
 Family = tuple["Quantifier", ...]

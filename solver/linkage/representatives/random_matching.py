@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.errors import UsageError
-from solver.linkage.linker import LearnedLinker, LinkageTask, Linker
+from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker
+from linkrisk.solver.run.errors import UsageError
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]

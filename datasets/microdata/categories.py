@@ -1,0 +1,186 @@
+"""Categories out of table columns: their names, their order, and the code of every record."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.numeric import suggestion
+from linkrisk.datasets.microdata.schema import Scale, Schema
+from linkrisk.datasets.microdata.strict_json import AmbiguousError, parse
+
+IndexArray = npt.NDArray[np.intp]
+
+_LARGEST_WHOLE = 1e15
+"""Doubles below this that are whole are spelled without a point."""
+
+
+@dataclass(frozen=True, eq=False)
+class Categories:
+    """A column as codes.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The categories, in their order.
+    codes : intp array (n,)
+        The category of each record, -1 where it is missing.
+    """
+
+    names: tuple[str, ...]
+    codes: IndexArray
+
+    @property
+    def frequency(self) -> IndexArray:
+        """How many records have each category, shape (categories,)."""
+        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.names)).astype(np.intp)
+
+
+def spelled(value: object) -> str:
+    """A cell as the name of a category: 7, 7.0 and "7" are the same one."""
+    if isinstance(value, bool | np.bool_ | str):
+        return str(value)
+    if isinstance(value, Integral):
+        return str(int(value))
+    if isinstance(value, Real):
+        number = float(value)
+        whole = number.is_integer() and abs(number) < _LARGEST_WHOLE
+        return str(int(number)) if whole else repr(number)
+    return str(value)
+
+
+def in_order(names: Iterable[str]) -> tuple[str, ...]:
+    """Names ascending: as numbers where all of them spell numbers, else by their letters."""
+    listed = list(names)
+    numbers = [_number(name) for name in listed]
+    if any(math.isnan(number) for number in numbers):
+        return tuple(sorted(listed))
+    return tuple(name for _, name in sorted(zip(numbers, listed, strict=True)))
+
+
+def are_numbers(names: Iterable[str]) -> bool:
+    """Whether all names spell numbers, so that their order needs no list."""
+    return not any(math.isnan(_number(name)) for name in names)
+
+
+def _number(name: str) -> float:
+    try:
+        return float(name)
+    except ValueError:
+        return math.nan
+
+
+def occurring(column: pd.Series) -> Categories:
+    """The categories of a column: those of its type, where it is categorical, else the values that occur."""
+    codes, values = pd.factorize(column)
+    cells = [spelled(value) for value in values]
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        names = tuple(spelled(value) for value in column.dtype.categories)
+    else:
+        names = in_order(set(cells))
+    return Categories(names, _translated(codes, cells, names))
+
+
+def coded(column: pd.Series, names: Sequence[str], source: str) -> Categories:
+    """A column as codes of given categories.
+
+    Parameters
+    ----------
+    column : Series
+        Named by its attribute.
+    names : sequence of str
+        All values that it may have.
+    source : str
+        What to call the table in messages.
+
+    Raises
+    ------
+    DataError
+        If a cell is none of them; the message names the row.
+    """
+    codes, values = pd.factorize(column)
+    cells = [spelled(value) for value in values]
+    known = set(names)
+    for at, cell in enumerate(cells):
+        if cell not in known:
+            row = int(np.argmax(codes == at)) + 1
+            raise DataError(
+                f"{source}, column {str(column.name)!r}, row {row}: {cell!r} is no category"
+                f"{suggestion(cell, list(names))}; mend the cell or list the category in the schema"
+            )
+    return Categories(tuple(names), _translated(codes, cells, names))
+
+
+def _translated(codes: npt.NDArray[Any], cells: Sequence[str], names: Sequence[str]) -> IndexArray:
+    """Codes of `cells` as codes of `names`; -1 stays -1."""
+    position = {name: at for at, name in enumerate(names)}
+    table = np.array([*(position[cell] for cell in cells), -1], dtype=np.intp)
+    return np.asarray(table[codes], dtype=np.intp)
+
+
+def with_names(column: pd.Series, names: Sequence[str], codes: IndexArray) -> pd.Series:
+    """A column of categories given by codes (-1: missing), of the kind of `column` where names allow it.
+
+    Numbers stay numbers where all names spell some, categorical columns stay categorical.
+    """
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        kind = pd.CategoricalDtype(list(names), ordered=column.dtype.ordered)
+        return pd.Series(
+            pd.Categorical.from_codes(codes.tolist(), dtype=kind), column.index, name=column.name
+        )
+    cells: list[Any] = [*names]
+    if pd.api.types.is_bool_dtype(column.dtype) and set(names) <= {"True", "False"}:
+        cells = [name == "True" for name in names]
+    elif pd.api.types.is_numeric_dtype(column.dtype) and are_numbers(names):
+        whole = pd.api.types.is_integer_dtype(column.dtype)
+        cells = [int(name) if whole and name.lstrip("-").isdigit() else float(name) for name in names]
+    if (codes < 0).any():
+        missing = np.nan if all(isinstance(cell, float) for cell in cells) else None
+        cells = [*cells, missing]
+    return pd.Series([cells[code] for code in codes.tolist()], column.index, name=column.name)
+
+
+def read_schema(path: str | Path) -> Schema:
+    """Read a schema from a JSON file.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, is no schema, or ambiguous (`datasets.microdata.strict_json`).
+    """
+    try:
+        content = parse(Path(path).read_bytes())
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}") from error
+    except AmbiguousError as error:
+        raise DataError(f"{path} cannot be relied on: {error}; mend the schema") from None
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{path} is no JSON; a schema is a JSON object with a list of attributes") from error
+    if not isinstance(content, dict):
+        raise DataError(f'{path} is no schema: a schema is a JSON object with a list under "attributes"')
+    return Schema.from_dict(content)
+
+
+def categories_of(frame: pd.DataFrame, name: str, schema: Schema | None, source: str) -> Categories:
+    """The categories of an attribute, numeric ones too: each of their values is one.
+
+    Raises
+    ------
+    DataError
+        If a cell is none of the categories that the schema lists.
+    """
+    column = frame[name]
+    if schema is not None and name in schema.names:
+        listed = schema[name].categories
+        if listed and schema[name].scale is not Scale.NUMERIC:
+            return coded(column, listed, source)
+    return occurring(column)

@@ -1,0 +1,101 @@
+"""Columns that say who is who though nobody has named one."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.cells import cell_codes
+from linkrisk.datasets.microdata.tables import Table
+from linkrisk.datasets.microdata.written import NEARLY_ALL
+from linkrisk.datasets.pairs.row_order import IN_PLACE
+from linkrisk.datasets.pairs.row_votes import RowVotes
+
+_MOST = 0.5
+"""Of the cells of a column of text, more than these are no numbers."""
+
+_OLD_LABELS = ("index", "level_0", "Unnamed: 0")
+"""What pandas calls an index without a name where it makes a column of it."""
+
+
+def text_id(first: Table, second: Table, names: Iterable[str]) -> str | None:
+    """The first column of text that holds (nearly) the same values in two tables, each of them once.
+
+    Parameters
+    ----------
+    first, second : Table
+    names : iterable of str
+        Columns of both, those that are looked at.
+
+    Returns
+    -------
+    str or None
+        What `--id` could be; None where there is no such column.
+    """
+    for name in names:
+        columns = (first.frame[name], second.frame[name])
+        once = all(column.is_unique and not column.isna().any() for column in columns)
+        if once and any(_is_text(column) for column in columns):
+            codes = cell_codes(*columns, loosely=True)
+            shared = np.isin(codes.first, codes.second).sum()
+            if shared >= NEARLY_ALL * min(len(codes.first), len(codes.second)):
+                return name
+    return None
+
+
+def _is_text(column: pd.Series) -> bool:
+    return bool(pd.to_numeric(column.astype("str"), errors="coerce").isna().mean() > _MOST)
+
+
+def check_old_labels(original: Table, masked: Table) -> None:
+    """Refuse two tables one of which has the row labels of the other as a column, in another order.
+
+    So it is where a frame was shuffled or sorted and then numbered anew with `reset_index`. The same column
+    is left behind where the rows stand in place, and the other table was made afterwards: there the columns
+    that both have say so.
+
+    Parameters
+    ----------
+    original, masked : Table
+        As many records each.
+
+    Raises
+    ------
+    DataError
+        If there is such a column, and the other columns do not say clearly that the rows stand in place.
+    """
+    for holder, other in ((masked, original), (original, masked)):
+        for name in _OLD_LABELS:
+            rows = _labelled_rows(holder, other, name)
+            if rows is None:
+                continue
+            partner = rows if holder is original else np.argsort(rows)
+            shared = [column for column in original.columns if column in masked.columns]
+            if RowVotes(original.frame, masked.frame, shared, {}).support(partner, ()) > -IN_PLACE:
+                raise DataError(_refusal(holder, other, name))
+
+
+def _labelled_rows(holder: Table, other: Table, name: str) -> npt.NDArray[np.intp] | None:
+    """The rows of the other table that a column has the labels of; None unless it has all, out of order."""
+    labels = pd.RangeIndex(len(other.frame)) if other.labels is None else other.labels
+    if name not in holder.columns or name in other.columns or labels.nlevels > 1 or not labels.is_unique:
+        return None
+    rows = labels.get_indexer(pd.Index(holder.frame[name]))
+    in_order = np.arange(len(labels))
+    if not np.array_equal(np.sort(rows), in_order) or np.array_equal(rows, in_order):
+        return None
+    return rows.astype(np.intp)
+
+
+def _refusal(holder: Table, other: Table, name: str) -> str:
+    what = "row numbers, from 0," if other.labels is None else "row labels"
+    return (
+        f"column {name!r} of {holder.source} has the {what} of {other.source} in another order, as "
+        f"reset_index leaves them behind; give {other.source} a column {name!r} with them, too, and align "
+        f"the records with --id {shlex.quote(name)} (--row-by-row takes the rows as they stand)"
+    )

@@ -1,0 +1,214 @@
+"""Numbers out of table columns, with every reason why a column cannot be used said in one line."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
+from numbers import Real
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from linkrisk.datasets.errors import DataError, NoNumberError
+from linkrisk.datasets.microdata.names import shown_name
+
+LARGEST = 1e150
+"""Beyond this, squared differences are not safe from overflow in double precision."""
+
+SMALLEST_RANGE = 1e-300
+"""Below this, a standard deviation may lack digits that doubles of usual size have."""
+
+CONSTANT, NEARLY = "constant", "constant but for the last digits"
+"""What is wrong with an attribute that cannot be compared."""
+
+Written = Callable[[str, int], str]
+"""What stands in a missing cell of a column and a row from 0; nothing where that is not known."""
+
+
+def _unknown(column: str, row: int) -> str:  # noqa: ARG001
+    return ""
+
+
+def numeric_matrix(
+    frame: pd.DataFrame, attributes: Sequence[str], source: str, written: Written = _unknown
+) -> npt.NDArray[np.float64]:
+    """Take numeric attributes out of a table as an array.
+
+    Logical values count as 0 and 1, text that spells a number as that number.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The table, n rows.
+    attributes : sequence of str
+        Its columns to take, a of them.
+    source : str
+        What to call the table in messages (a file name).
+    written : callable, optional
+        Told a column and a row, says what stands in a missing cell of the file, such as NA.
+
+    Returns
+    -------
+    float64 array (n, a)
+        Finite, in absolute value at most 1e150.
+
+    Raises
+    ------
+    DataError
+        If a cell is missing, not a number (a `NoNumberError`), infinite or too large; the message names
+        column and row.
+    """
+    matrix = np.empty((len(frame), len(attributes)), dtype=np.float64)
+    for position, attribute in enumerate(attributes):
+        matrix[:, position] = _numeric_column(frame[attribute], attribute, source, written)
+    return matrix
+
+
+def check_known(
+    names: Iterable[str], columns: Sequence[str], source: str, *, what: str = "attribute"
+) -> None:
+    """Raise a DataError for the first name that is not a column, with the closest name that is.
+
+    Parameters
+    ----------
+    names : iterable of str
+        The names asked for.
+    columns : sequence of str
+        The names that exist.
+    source : str
+        What to call the table in messages.
+    what : str
+        What the names stand for.
+    """
+    for name in names:
+        if name not in columns:
+            raise DataError(
+                f"{source} has no column {name!r} ({what}){suggestion(name, columns, shown_name)}"
+            )
+
+
+def check_no_twins(names: Sequence[str], option: str = "--attributes") -> None:
+    """Raise a DataError when a name is given twice."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise DataError(f"the attribute {name!r} is given twice in {option}; give it once")
+        seen.add(name)
+
+
+def suggestion(name: str, known: Sequence[str], shown: Callable[[str], str] = str) -> str:
+    """Return "; did you mean ...?" or the list of what exists (its beginning when it is long).
+
+    Parameters
+    ----------
+    name : str
+        What was asked for.
+    known : sequence of str
+        What exists.
+    shown : callable
+        How to write a name: for columns as options take them (`datasets.microdata.names.shown_name`).
+    """
+    lowered = {candidate.lower(): candidate for candidate in known}
+    close = difflib.get_close_matches(name.lower(), list(lowered), n=1)
+    if close:
+        return f"; did you mean {shown(lowered[close[0]])!r}?"
+    listed = ", ".join(shown(each) for each in known[:12])
+    return f"; there are: {listed}, ..." if len(known) > 12 else f"; there are: {listed}"
+
+
+def constant_attributes(matrix: npt.NDArray[np.float64], attributes: Sequence[str]) -> dict[str, str]:
+    """Name the attributes whose values are all equal, or differ in the last digits of doubles only.
+
+    Rounding makes the second of the first, and of deviations from the mean it leaves nothing.
+
+    Parameters
+    ----------
+    matrix : float64 array (n, a)
+        The values.
+    attributes : sequence of str
+        Their a names.
+
+    Returns
+    -------
+    dict of str to str
+        What each of them is: `CONSTANT` or `NEARLY`.
+    """
+    spread = matrix.max(axis=0) - matrix.min(axis=0)
+    rounding = 8 * np.finfo(np.float64).eps * np.abs(matrix).max(axis=0)
+    return {
+        attribute: CONSTANT if width == 0.0 else NEARLY
+        for attribute, width, least in zip(attributes, spread.tolist(), rounding.tolist(), strict=True)
+        if width <= least
+    }
+
+
+def check_ranges(matrix: npt.NDArray[np.float64], attributes: Sequence[str], source: str) -> None:
+    """Raise a DataError for the first attribute whose values differ by too little to be standardised.
+
+    Parameters
+    ----------
+    matrix : float64 array (n, a)
+        The values.
+    attributes : sequence of str
+        Their a names; none of them is constant.
+    source : str
+        What to call the table in messages.
+    """
+    spread = matrix.max(axis=0) - matrix.min(axis=0)
+    for attribute, width in zip(attributes, spread.tolist(), strict=True):
+        if width < SMALLEST_RANGE:
+            raise DataError(
+                f"{source}: the values of {attribute!r} differ by {width:g} at most, too little to be "
+                "standardised; give the attribute in another unit"
+            )
+
+
+def _numeric_column(
+    series: pd.Series, attribute: str, source: str, written: Written
+) -> npt.NDArray[np.float64]:
+    missing = series.isna().to_numpy(dtype=bool)
+    if missing.any():
+        mark = written(attribute, int(np.argmax(missing)))
+        what = "missing value; fill it in or choose other --attributes"
+        if mark:
+            what = (
+                f"{mark!r} stands for a missing value; fill it in, choose other --attributes, or name the "
+                "column in --nominal where this is a category"
+            )
+        raise DataError(f"{_place(source, attribute, missing)}: {what}")
+    if pd.api.types.is_bool_dtype(series.dtype) or (
+        pd.api.types.is_numeric_dtype(series.dtype) and not pd.api.types.is_complex_dtype(series.dtype)
+    ):
+        values = series.to_numpy(dtype=np.float64)
+    else:
+        values = _spelled_numbers(series, attribute, source)
+    infinite = ~np.isfinite(values)
+    if infinite.any():
+        raise DataError(f"{_place(source, attribute, infinite)}: infinite value; give finite numbers")
+    large = np.abs(values) > LARGEST
+    if large.any():
+        raise DataError(
+            f"{_place(source, attribute, large)}: {values[large][0]:g} is too large to be squared; "
+            "give the attribute in another unit"
+        )
+    return values
+
+
+def _spelled_numbers(series: pd.Series, attribute: str, source: str) -> npt.NDArray[np.float64]:
+    cells = [cell if isinstance(cell, str | Real | Decimal) else None for cell in series.to_list()]
+    values = pd.to_numeric(pd.Series(cells, dtype=object), errors="coerce").to_numpy(dtype=np.float64)
+    unread = np.isnan(values)
+    if unread.any():
+        cell = str(series.iloc[int(np.argmax(unread))])
+        shown = cell if len(cell) <= 40 else cell[:37] + "..."
+        raise NoNumberError(
+            f"{_place(source, attribute, unread)}: {shown!r} is not a number; "
+            "mend it or choose other --attributes"
+        )
+    return values
+
+
+def _place(source: str, attribute: str, wrong: npt.NDArray[np.bool_]) -> str:
+    return f"{source}, column {attribute!r}, row {int(np.argmax(wrong)) + 1}"

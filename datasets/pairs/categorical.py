@@ -1,0 +1,256 @@
+"""Categorical attributes of two files: one list of categories for both, and what masking can have done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.spelled import spelled_recodings
+from linkrisk.datasets.microdata.categories import are_numbers, coded, in_order, occurring
+from linkrisk.datasets.microdata.numeric import check_no_twins
+from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
+from linkrisk.datasets.microdata.tables import Table
+
+MOST_CATEGORIES = 2000
+"""A table of distances between more categories would not fit into memory many times over."""
+
+
+@dataclass(frozen=True, eq=False)
+class CategoricalAttribute:
+    """An attribute whose values are categories, in both files.
+
+    Attributes
+    ----------
+    name : str
+        Its column.
+    scale : Scale
+        Ordinal or nominal.
+    categories : tuple of str
+        All categories of both files, in their order.
+    possible : bool array (categories, categories), optional
+        Whether masking can have turned the first category, of an original record, into the second one.
+    masking : str, optional
+        The method that is known to have done it, as text.
+    """
+
+    name: str
+    scale: Scale
+    categories: tuple[str, ...]
+    possible: npt.NDArray[np.bool_] | None = None
+    masking: str | None = None
+
+    def codes(self, table: Table) -> npt.NDArray[np.float64]:
+        """The category of each record as its position, shape (n,).
+
+        Raises
+        ------
+        DataError
+            If a cell is missing or no category; the message names the row.
+        """
+        column = table.frame[self.name]
+        missing = column.isna().to_numpy(dtype=bool)
+        if missing.any():
+            raise DataError(
+                f"{table.source}, column {self.name!r}, row {int(np.argmax(missing)) + 1}: missing value; "
+                "fill it in or choose other --attributes"
+            )
+        return coded(column, self.categories, table.source).codes.astype(np.float64)
+
+
+def listed_categories(
+    nominal: Sequence[str], ordinal: Sequence[str], schema: Schema | None
+) -> dict[str, tuple[str, ...]]:
+    """The columns that hold names and not numbers, with the categories that a schema lists."""
+    attributes = () if schema is None else schema.attributes
+    listed = {each.name: each.categories or () for each in attributes if each.scale is not Scale.NUMERIC}
+    return {**dict.fromkeys((*nominal, *ordinal), ()), **listed}
+
+
+Scales = Mapping[str, tuple[Scale, tuple[str, ...]]]
+"""Scale and listed categories, in their order, of attributes that are not numeric; no list when empty."""
+
+
+def scales_of(
+    attributes: Sequence[str], nominal: Sequence[str], ordinal: Sequence[str], schema: Schema | None
+) -> Scales:
+    """Those of `attributes` that are categorical, with the categories that the schema lists.
+
+    The lists `nominal` and `ordinal` come before the schema; what neither of them names is numeric.
+
+    Raises
+    ------
+    DataError
+        If a list names an attribute twice, one that is not compared, or one of the other list.
+    """
+    found: dict[str, tuple[Scale, tuple[str, ...]]] = {}
+    for attribute in () if schema is None else schema.attributes:
+        if attribute.name in attributes and attribute.scale is not Scale.NUMERIC:
+            found[attribute.name] = (attribute.scale, attribute.categories or ())
+    for option, names, scale in (
+        ("--nominal", nominal, Scale.NOMINAL),
+        ("--ordinal", ordinal, Scale.ORDINAL),
+    ):
+        if isinstance(names, str):  # a sequence of letters, which are seldom meant
+            raise DataError(f"{option} is the text {names!r}; give a list of column names")
+        check_no_twins(names, option)
+        for name in names:
+            if name not in attributes:
+                raise DataError(f"{option}: {name!r} is not among the attributes to compare")
+            if scale is Scale.ORDINAL and name in nominal:
+                raise DataError(f"{name!r} is both in --nominal and in --ordinal; choose one")
+            found[name] = (scale, found[name][1] if name in found else ())
+    return {name: found[name] for name in attributes if name in found}
+
+
+@dataclass(frozen=True, eq=False)
+class KnownRecoding:
+    """What masking can have made of the categories of an attribute.
+
+    Attributes
+    ----------
+    attribute : str
+    masking : str
+        The method, as text.
+    before, after : tuple of str
+        The n categories of the original attribute, and the m that the masked one can have.
+    possible : bool array (n, m)
+        Whether each category can have become each other one.
+    """
+
+    attribute: str
+    masking: str
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    possible: npt.NDArray[np.bool_]
+
+
+Masking = Sequence[str | KnownRecoding]
+"""Methods as text (`datasets.masking.spelled`), or what they make of the categories of an attribute."""
+
+
+def known_recodings(masking: Masking, original: Table, scales: Scales) -> dict[str, KnownRecoding]:
+    """What is known of the masking of categorical attributes.
+
+    Parameters
+    ----------
+    masking : sequence of str or KnownRecoding
+    original : Table
+        The file that was masked.
+    scales : mapping
+        What `scales_of` found.
+
+    Raises
+    ------
+    DataError
+        If a method does not fit the file or these attributes.
+    """
+    if isinstance(masking, str):
+        raise DataError(f"masking is the text {masking!r}; give a list of methods")
+    rows = [
+        # Without a list the order is that of the codes, for the method as for the distance.
+        Attribute(name, scale=scale if listed else Scale.NOMINAL, categories=listed or None)
+        for name, (scale, listed) in scales.items()
+    ]
+    schema = Schema(tuple(rows))
+    found: dict[str, KnownRecoding] = {}
+    for item in masking:
+        for known in [item] if isinstance(item, KnownRecoding) else _spelled(item, original, schema):
+            if known.attribute in found:
+                raise DataError(f"two masking methods are given for {known.attribute!r}; give one")
+            if known.attribute in scales:
+                found[known.attribute] = known
+    return found
+
+
+def _spelled(text: str, original: Table, schema: Schema) -> list[KnownRecoding]:
+    return [
+        KnownRecoding(name, text, recoding.before, recoding.after, recoding.possible)
+        for name, recoding in spelled_recodings([text], original.frame, schema).items()
+    ]
+
+
+def categorical_attributes(
+    tables: tuple[Table, Table], scales: Scales, recodings: Mapping[str, KnownRecoding]
+) -> dict[str, CategoricalAttribute]:
+    """The categories of both files, and the recodings that are possible.
+
+    Parameters
+    ----------
+    tables : (Table, Table)
+        The original and the masked file.
+    scales : mapping
+        What `scales_of` found.
+    recodings : mapping of str to KnownRecoding
+        Of masked attributes whose method is known.
+
+    Raises
+    ------
+    DataError
+        If the order of an ordinal attribute is not known, or there are too many categories.
+    """
+    found = {}
+    for name, (scale, listed) in scales.items():
+        recoding = recodings.get(name)
+        if scale is Scale.NOMINAL:
+            categories = _nominal_categories(tables, name, listed, recoding)
+        else:
+            categories = listed or _ordinal_categories(tables, name)
+        if len(categories) > MOST_CATEGORIES:
+            raise DataError(
+                f"{name!r} has {len(categories)} categories, more than {MOST_CATEGORIES}; leave it out, or "
+                "compare it as a number"
+            )
+        possible = None if recoding is None else _possible(categories, recoding)
+        how = None if recoding is None else recoding.masking
+        found[name] = CategoricalAttribute(name, scale, categories, possible, how)
+    return found
+
+
+def _nominal_categories(
+    tables: tuple[Table, Table], name: str, listed: tuple[str, ...], recoding: KnownRecoding | None
+) -> tuple[str, ...]:
+    """Those that are listed or occur, and those that masking makes."""
+    extra = () if recoding is None else (*recoding.before, *recoding.after)
+    if listed:
+        return tuple(dict.fromkeys((*listed, *extra)))
+    return in_order({category for table in tables for category in _occurring(table, name)} | set(extra))
+
+
+def _ordinal_categories(tables: tuple[Table, Table], name: str) -> tuple[str, ...]:
+    """Those of ordered categorical columns, or codes that are numbers."""
+    kinds = [table.frame[name].dtype for table in tables]
+    if all(isinstance(kind, pd.CategoricalDtype) and kind.ordered for kind in kinds):
+        first, second = (_occurring(table, name) for table in tables)
+        if first == second:
+            return first
+    names = {category for table in tables for category in _occurring(table, name)}
+    if not are_numbers(names):
+        text = next(category for category in sorted(names) if not are_numbers([category]))
+        raise DataError(
+            f"the ordinal attribute {name!r} has categories in words ({text!r}, for example), whose order is "
+            "not known; list them in ascending order in --schema"
+        )
+    return in_order(names)
+
+
+def _occurring(table: Table, name: str) -> tuple[str, ...]:
+    return occurring(table.frame[name]).names
+
+
+def _possible(categories: Sequence[str], recoding: KnownRecoding) -> npt.NDArray[np.bool_]:
+    """The table of a recoding on a list of categories; what the recoding does not know is impossible."""
+    possible = np.zeros((len(categories), len(categories)), dtype=np.bool_)
+    position = {name: at for at, name in enumerate(categories)}
+    rows = [at for at, name in enumerate(recoding.before) if name in position]
+    columns = [at for at, name in enumerate(recoding.after) if name in position]
+    possible[
+        np.ix_(
+            [position[recoding.before[at]] for at in rows], [position[recoding.after[at]] for at in columns]
+        )
+    ] = recoding.possible[np.ix_(rows, columns)]
+    return possible

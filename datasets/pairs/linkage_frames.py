@@ -1,0 +1,192 @@
+"""The columns that a linker compares, out of two tables and perhaps training records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.categories import are_numbers, in_order, spelled
+from linkrisk.datasets.microdata.numeric import LARGEST, check_known, check_no_twins
+from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
+from linkrisk.datasets.microdata.tables import Table
+from linkrisk.datasets.pairs.table_pair import TablePair
+
+
+@dataclass(frozen=True, eq=False)
+class LinkageFrames:
+    """What a linker may see of two tables.
+
+    Attributes
+    ----------
+    original, masked : DataFrame
+        The chosen columns: numbers, or names of categories; NaN or None where a value is missing.
+    training : DataFrame or None
+        Other records with the columns of both.
+    original_attributes, masked_attributes : tuple of str
+        Their columns.
+    schema : Schema
+        Scale and categories of all of them.
+    """
+
+    original: pd.DataFrame
+    masked: pd.DataFrame
+    training: pd.DataFrame | None
+    original_attributes: tuple[str, ...]
+    masked_attributes: tuple[str, ...]
+    schema: Schema
+
+
+def linkage_frames(
+    pair: TablePair,
+    original_attributes: Sequence[str],
+    masked_attributes: Sequence[str],
+    *,
+    keys: Sequence[str] = (),
+    nominal: Sequence[str] = (),
+    ordinal: Sequence[str] = (),
+    schema: Schema | None = None,
+    training: Table | None = None,
+) -> LinkageFrames:
+    """Take the columns to compare; columns of numbers are numeric unless said otherwise, others nominal.
+
+    Parameters
+    ----------
+    pair : TablePair
+    original_attributes, masked_attributes : sequence of str
+        Columns of the original and of the masked table.
+    keys : sequence of str
+        Columns of both tables to take besides; they are in the frames and in the schema.
+    nominal, ordinal : sequence of str
+        Columns that are not numeric, by their scale; the categories of ordinal ones must spell numbers, or
+        be listed in the schema.
+    schema : Schema, optional
+        Scale and categories of columns; the two lists come before it.
+    training : Table, optional
+        Other records.
+
+    Raises
+    ------
+    DataError
+        If a column is missing or named twice, or its values do not fit its scale.
+    """
+    for names, table in ((original_attributes, pair.original), (masked_attributes, pair.masked)):
+        check_no_twins(names)
+        check_known(names, table.columns, table.source)
+        check_known(keys, table.columns, table.source, what="key")
+    chosen = (
+        (pair.original, tuple(dict.fromkeys((*original_attributes, *keys)))),
+        (pair.masked, tuple(dict.fromkeys((*masked_attributes, *keys)))),
+    )
+    everything = tuple(dict.fromkeys((*original_attributes, *masked_attributes, *keys)))
+    sources = [*chosen]
+    if training is not None:
+        check_known(everything, training.columns, training.source)
+        sources.append((training, everything))
+    for option, given in (("--nominal", nominal), ("--ordinal", ordinal)):
+        check_no_twins(given, option)
+        for name in given:
+            if name not in everything:
+                raise DataError(f"{option}: {name!r} is not among the attributes to compare")
+            if name in nominal and name in ordinal:
+                raise DataError(f"{name!r} is both in --nominal and in --ordinal; choose one")
+    attributes = {
+        name: _attribute(name, [table for table, names in sources if name in names], nominal, ordinal, schema)
+        for name in everything
+    }
+    frames = [
+        pd.DataFrame({name: _column(table, attributes[name]) for name in names}) for table, names in sources
+    ]
+    return LinkageFrames(
+        original=frames[0],
+        masked=frames[1],
+        training=frames[2] if training is not None else None,
+        original_attributes=tuple(original_attributes),
+        masked_attributes=tuple(masked_attributes),
+        schema=Schema(tuple(attributes.values())),
+    )
+
+
+def _attribute(
+    name: str, tables: Sequence[Table], nominal: Sequence[str], ordinal: Sequence[str], schema: Schema | None
+) -> Attribute:
+    listed = schema[name] if schema is not None and name in schema.names else None
+    if name in nominal or name in ordinal:
+        scale = Scale.NOMINAL if name in nominal else Scale.ORDINAL
+    elif listed is not None:
+        scale = listed.scale
+    else:
+        scale = _guessed_scale(name, tables)
+    if scale is Scale.NUMERIC:
+        return Attribute(name)
+    if listed is not None and listed.categories:
+        return Attribute(name, scale=scale, categories=listed.categories)
+    if scale is Scale.NOMINAL:  # a list would be taken for that of the original file before masking
+        return Attribute(name, scale=scale)
+    found = {spelled(value) for table in tables for value in table.frame[name].dropna().unique()}
+    categories = in_order(found)
+    if not are_numbers(categories):
+        raise DataError(
+            f"the ordinal attribute {name!r} has categories in words, whose order is not known; list them in "
+            "ascending order in --schema"
+        )
+    return Attribute(name, scale=scale, categories=categories or None)
+
+
+def _guessed_scale(name: str, tables: Sequence[Table]) -> Scale:
+    """Numeric for numbers in all tables, nominal for words in all of them."""
+    words = [table for table in tables if not pd.api.types.is_numeric_dtype(table.frame[name].dtype)]
+    if len(words) in (0, len(tables)):
+        return Scale.NOMINAL if words else Scale.NUMERIC
+    for table in words:
+        column = table.frame[name]
+        unread = (pd.to_numeric(column, errors="coerce").isna() & column.notna()).to_numpy()
+        if unread.any():
+            row, numbers = int(np.argmax(unread)), next(each for each in tables if each not in words)
+            raise DataError(
+                f"{table.source}, column {name!r}, row {row + 1}: {str(column.iloc[row])!r} is not a number, "
+                f"and {numbers.source} has numbers there; mend it, or compare categories with --nominal"
+            )
+    return Scale.NUMERIC
+
+
+def _column(table: Table, attribute: Attribute) -> pd.Series:
+    column = table.frame[attribute.name]
+    if attribute.scale is not Scale.NUMERIC:
+        cells = [
+            None if missing else spelled(value) for value, missing in zip(column, column.isna(), strict=True)
+        ]
+        _check_categories(table, attribute, cells)
+        return pd.Series(cells, dtype=object)
+    values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64)
+    unread = np.isnan(values) & ~column.isna().to_numpy(dtype=bool)
+    wrong = unread | np.isinf(values)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise DataError(
+            f"{table.source}, column {attribute.name!r}, row {row + 1}: {str(column.iloc[row])!r} is no "
+            "finite number; mend it, or compare the column as a category with --nominal"
+        )
+    large = np.abs(values) > LARGEST
+    if large.any():
+        row = int(np.argmax(large))
+        raise DataError(
+            f"{table.source}, column {attribute.name!r}, row {row + 1}: {values[row]:g} is too large to be "
+            "squared; give the attribute in another unit"
+        )
+    return pd.Series(values)
+
+
+def _check_categories(table: Table, attribute: Attribute, cells: Sequence[str | None]) -> None:
+    if attribute.categories is None:
+        return
+    known = set(attribute.categories)
+    for row, cell in enumerate(cells, start=1):
+        if cell is not None and cell not in known:
+            raise DataError(
+                f"{table.source}, column {attribute.name!r}, row {row}: {cell!r} is none of the "
+                "categories in the schema; mend the cell or list it there"
+            )

@@ -1,0 +1,186 @@
+"""Attributes of one table divided between two files that then have none in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import networkx as nx
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.base import random_generator
+from linkrisk.datasets.microdata.numeric import check_known, check_no_twins
+
+FloatArray = npt.NDArray[np.float64]
+Partition = tuple[tuple[str, ...], tuple[str, ...]]
+
+
+def correlations(frame: pd.DataFrame, attributes: Sequence[str]) -> FloatArray:
+    """Pearson correlations of numeric attributes, of the records that have both values.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The table.
+    attributes : sequence of str
+        Its columns to take, a of them.
+
+    Returns
+    -------
+    float64 array (a, a)
+        NaN where an attribute does not vary, also on the diagonal.
+
+    Raises
+    ------
+    DataError
+        If an attribute does not exist, is given twice or is not numeric.
+    """
+    check_no_twins(attributes)
+    check_known(attributes, [str(column) for column in frame.columns], "the table")
+    for name in attributes:
+        if not pd.api.types.is_numeric_dtype(frame[name].dtype):
+            raise DataError(f"attribute {name!r} is not numeric and has no correlations; leave it out")
+    return frame[list(attributes)].corr().to_numpy(dtype=np.float64)
+
+
+def spanning_tree(matrix: FloatArray, threshold: float) -> tuple[tuple[int, int], ...]:
+    """A maximum spanning forest of attributes whose edges weigh their correlation (Kruskal 1956).
+
+    Edges are taken from the largest correlation down, those that close a circle are left out, and the rest
+    below the threshold is not looked at (Smith 2016, section 5.1.1). Of equal correlations the attributes
+    that come first in the table do so here.
+
+    Parameters
+    ----------
+    matrix : float64 array (a, a)
+        Symmetric; NaN is no edge.
+    threshold : float
+        The smallest correlation of an edge; minus infinity takes all.
+
+    Returns
+    -------
+    tuple of pairs
+        The two attributes of each edge, the smaller number first, in the order in which they were taken.
+    """
+    first, second = np.triu_indices(len(matrix), 1)
+    weight = matrix[first, second]
+    components = nx.utils.UnionFind(range(len(matrix)))
+    edges = []
+    for at in np.argsort(-weight, kind="stable").tolist():
+        a, b = int(first[at]), int(second[at])
+        # Everything behind the first edge that is too weak is weaker, or NaN.
+        if not weight[at] >= threshold:
+            break
+        if components[a] != components[b]:
+            components.union(a, b)
+            edges.append((a, b))
+    return tuple(edges)
+
+
+def spanning_tree_partition(
+    frame: pd.DataFrame, attributes: Sequence[str], threshold: float = 0.7
+) -> Partition:
+    """Divide attributes so that the most correlated ones are in different files (Smith 2016, section 5.1.1).
+
+    The two-colouring of the spanning forest: attributes joined by an edge are never in the same file. In each
+    tree the attribute that comes first goes to the file that has fewer attributes so far, the first file when
+    both have as many. Attributes without an edge are in neither file.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The table.
+    attributes : sequence of str
+        Numeric columns to divide.
+    threshold : float
+        The smallest correlation, with its sign, that keeps two attributes together in the forest.
+
+    Returns
+    -------
+    pair of tuples of str
+        The attributes of both files, each in the order of `attributes`.
+
+    Raises
+    ------
+    DataError
+        If no correlation reaches the threshold, or an attribute cannot be used.
+    """
+    edges = spanning_tree(correlations(frame, attributes), threshold)
+    if not edges:
+        raise DataError(f"no correlation reaches the threshold {threshold:g}; lower it or add attributes")
+    forest = nx.Graph()
+    forest.add_nodes_from(sorted({node for edge in edges for node in edge}))
+    forest.add_edges_from(edges)
+    sides: tuple[list[int], list[int]] = ([], [])
+    for tree in nx.connected_components(forest):
+        root = min(tree)
+        smaller = int(len(sides[1]) < len(sides[0]))
+        for node, steps in nx.single_source_shortest_path_length(forest, root).items():
+            sides[(smaller + steps) % 2].append(node)
+    first, second = (tuple(attributes[node] for node in sorted(side)) for side in sides)
+    return first, second
+
+
+def random_partition(attributes: Sequence[str], seed: int) -> Partition:
+    """Divide attributes at random into two files whose sizes differ by at most one (Smith 2016, section 6.1).
+
+    Parameters
+    ----------
+    attributes : sequence of str
+        At least two.
+    seed : int
+        Not negative; of an odd number of attributes, chance also decides which file gets one more.
+
+    Returns
+    -------
+    pair of tuples of str
+        The attributes of both files, each in the order of `attributes`.
+
+    Raises
+    ------
+    DataError
+        If there are fewer than two attributes, one is given twice, or the seed is negative.
+    """
+    check_no_twins(attributes)
+    if len(attributes) < 2:
+        raise DataError("a partition needs at least two attributes; give one for each file")
+    generator = random_generator(seed)
+    order = generator.permutation(len(attributes))
+    half = len(attributes) // 2 + (len(attributes) % 2) * int(generator.integers(2))
+    first, second = (
+        tuple(attributes[at] for at in sorted(part.tolist())) for part in (order[:half], order[half:])
+    )
+    return first, second
+
+
+def related_attributes(
+    frame: pd.DataFrame, known: Sequence[str], target: Sequence[str], threshold: float = 0.7
+) -> tuple[str, ...]:
+    """Attributes of the target file that correlate with at least one that the intruder knows.
+
+    An intruder who links by representatives leaves the others out (Smith 2016, section 6.1).
+
+    Parameters
+    ----------
+    frame : DataFrame
+        A table with all these columns.
+    known, target : sequence of str
+        Numeric attributes of the two files.
+    threshold : float
+        The smallest correlation, with its sign.
+
+    Returns
+    -------
+    tuple of str
+        In the order of `target`; empty when no correlation reaches the threshold.
+
+    Raises
+    ------
+    DataError
+        If an attribute cannot be used.
+    """
+    matrix = correlations(frame, [*known, *target])[: len(known), len(known) :]
+    strong = np.flatnonzero((matrix >= threshold).any(axis=0)).tolist()
+    return tuple(target[at] for at in strong)

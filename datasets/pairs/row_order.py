@@ -1,0 +1,280 @@
+"""Whether rows that stand at the same place belong together, judged by what the two tables share.
+
+A column whose values are the same in both tables, each of them once, says who is who. Where it stands in
+another order, either the rows do, or the column was masked by exchanging its values (rank swapping). The
+other columns tell which: masked values are nearer to those of their own record than to those of another one.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.cells import CellCodes, cell_codes
+from linkrisk.datasets.microdata.names import shown_names
+from linkrisk.datasets.microdata.tables import Table
+from linkrisk.datasets.pairs.identifiers import id_text
+from linkrisk.datasets.pairs.row_votes import RowVotes, displaced
+
+IndexArray = npt.NDArray[np.intp]
+
+APART, IN_PLACE = 3.0, 2.0
+"""The majorities (`RowVotes.support`) that decide: for partners that a column names, and against them."""
+
+NEARLY_ALL = 0.9
+"""Of the records, so many must be named by a column that is refused though nothing else speaks for it."""
+
+HALF = 0.5
+"""Of the records, so many must be named by a column that is looked at at all."""
+
+_SWAPPED = 0.5
+"""The least rank correlation of a column with what it was swapped for: swapping by far more is no masking."""
+
+_ENOUGH = 10
+"""Different rows of several columns, which fewer would have by chance in both tables equally often."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Key:
+    """Columns that say who is who, in another order than the rows.
+
+    Attributes
+    ----------
+    columns : tuple of (str, str)
+        Their names in the original and in the masked table.
+    partner : intp array (n,)
+        The row of the masked table with the same values; -1 for a record without exactly one.
+    certain : bool
+        Whether they name nearly all records.
+    """
+
+    columns: tuple[tuple[str, str], ...]
+    partner: IndexArray
+    certain: bool
+
+
+def check_row_order(original: Table, masked: Table) -> tuple[str, ...]:
+    """Refuse two tables whose rows do not belong together as they stand.
+
+    Parameters
+    ----------
+    original, masked : Table
+        As many records each.
+
+    Returns
+    -------
+    tuple of str
+        A note where columns that name nearly all records stand in another order, and are taken to be masked.
+
+    Raises
+    ------
+    DataError
+        If columns that say who is who stand in another order, unless the other columns say clearly that these
+        values were exchanged and the rows were not. In doubt a further column that says who is who decides
+        for the rows as they stand; and of text or record numbers, which are hardly ever exchanged, only such
+        a column.
+    """
+    shared = [name for name in original.columns if name in masked.columns]
+    codes = _moved(original.frame, masked.frame, shared)
+    keys = [key for name in codes if (key := _key(((name, name),), codes[name])) is not None]
+    keys += _renamed_keys(original, masked, shared) or ([] if keys else _joint_keys(codes))
+    if not keys:
+        return ()
+    votes = RowVotes(original.frame, masked.frame, shared, codes)
+    in_place = [name for name in shared if name not in codes]
+    refused = []
+    for key in keys:
+        support = votes.support(key.partner, [name for name, _ in key.columns])
+        doubtful = key.certain and (support > -IN_PLACE or _is_never_swapped(original.frame, key))
+        if support >= APART or (doubtful and (support > 0 or not _vouched(original.frame, in_place, key))):
+            refused.append((support >= APART, _takes_id(original, masked, key), support, key))
+    if refused:
+        raise DataError(_refusal(original, masked, max(refused, key=lambda case: case[:3])[3]))
+    taken = [
+        key.columns[0][0]
+        for key in keys
+        if key.certain and len(key.columns) == 1 and not _vouched(original.frame, in_place, key)
+    ]
+    return (_exchanged(taken),) if taken else ()
+
+
+def _is_never_swapped(frame: pd.DataFrame, key: _Key) -> bool:
+    """Whether a key is a column that masking does not exchange the values of, as far as one can tell.
+
+    That is text, and whole numbers without a gap, or with gaps where those in the same row of the other table
+    have little to do with them: values are swapped for such as are near.
+    """
+    column = frame[key.columns[0][0]]
+    if len(key.columns) > 1:
+        return False
+    if not pd.api.types.is_numeric_dtype(column):
+        return True
+    named = np.flatnonzero(key.partner >= 0)
+    values = column.to_numpy(dtype=np.float64, na_value=np.nan)[named]
+    if not np.array_equal(values, np.rint(values)):
+        return False
+    if np.array_equal(np.diff(np.sort(values)), np.ones(len(values) - 1)):
+        return True
+    here, there = np.full((2, len(column)), np.nan)
+    here[named] = there[key.partner[named]] = np.argsort(np.argsort(values))
+    both = np.isfinite(here) & np.isfinite(there)
+    return bool(both.sum() > 2 and np.corrcoef(here[both], there[both])[0, 1] < _SWAPPED)
+
+
+def _exchanged(names: Sequence[str]) -> str:
+    what = "column {} has" if len(names) == 1 else "columns {} have"
+    return (
+        f"{what.format(shown_names(names, most=4))} the same values in both files in different orders, which "
+        "is taken for masking, as by rank swapping: by the other columns the rows stand in place; align "
+        "the records with --id where such a column says who is who"
+    )
+
+
+def _moved(first: pd.DataFrame, second: pd.DataFrame, names: Sequence[str]) -> dict[str, CellCodes]:
+    """Codes of the columns that do not hold the same values in the same order."""
+    found = {}
+    for name in names:
+        if not first[name].equals(second[name]):
+            codes = cell_codes(first[name], second[name], loosely=True)
+            if not codes.in_place:
+                found[name] = codes
+    return found
+
+
+def _key(columns: tuple[tuple[str, str], ...], codes: CellCodes) -> _Key | None:
+    """The partners by values that either table has once; None where these are few, or name the same rows."""
+    records = len(codes.first)
+    once = np.ones(codes.count, dtype=bool)
+    row_of = np.full(codes.count + 1, -1, dtype=np.intp)
+    for side in (codes.first, codes.second):
+        once &= np.bincount(side[side >= 0], minlength=codes.count) == 1
+    row_of[codes.second] = np.arange(records)
+    row_of[:-1][~once] = -1
+    row_of[-1] = -1
+    partner = row_of[codes.first]
+    named = partner >= 0
+    if named.sum() < HALF * records or np.array_equal(partner[named], np.flatnonzero(named)):
+        return None
+    return _Key(columns, partner, bool(named.sum() >= NEARLY_ALL * records))
+
+
+def _renamed_keys(original: Table, masked: Table, shared: Sequence[str]) -> list[_Key]:
+    """Keys that have another name in each of the tables."""
+    own = [
+        [name for name in table.columns if name not in shared and _names_most(table.frame[name])]
+        for table in (original, masked)
+    ]
+    found = (
+        _key(((first, second),), cell_codes(original.frame[first], masked.frame[second], loosely=True))
+        for first, second in product(*own)
+    )
+    return [key for key in found if key is not None]
+
+
+def _names_most(column: pd.Series) -> bool:
+    return bool(column.nunique() >= HALF * len(column))
+
+
+def _joint_keys(codes: dict[str, CellCodes]) -> list[_Key]:
+    """Columns that hold the same values in another order, all of them together where their rows do so too.
+
+    Rows that are equal on them are partners in the order in which they stand.
+    """
+    same = {name: each for name, each in codes.items() if each.count > 1 and _same_values(each)}
+    if not same:
+        return []
+    joint = _joined(list(same.values()))
+    if not _same_values(joint):
+        return [_joint_key((name,), each, certain=False) for name, each in same.items()]
+    # Values that were exchanged in each column by itself hardly make the same rows again.
+    certain = joint.count >= max(_ENOUGH, 1 + max(each.count for each in same.values()))
+    return [_joint_key(tuple(same), joint, certain=certain)]
+
+
+def _joint_key(names: tuple[str, ...], codes: CellCodes, *, certain: bool) -> _Key:
+    columns = tuple((name, name) for name in names)
+    key = _key(columns, codes) or _Key(columns, _in_turn(codes), certain=False)
+    return replace(key, certain=certain or key.certain)
+
+
+def _same_values(codes: CellCodes) -> bool:
+    return bool(np.array_equal(np.sort(codes.first), np.sort(codes.second)))
+
+
+def _joined(columns: Sequence[CellCodes]) -> CellCodes:
+    """Codes of the rows of several columns."""
+    rows, records = np.zeros(2 * len(columns[0].first), dtype=np.intp), len(columns[0].first)
+    for codes in columns:
+        both = np.concatenate([codes.first, codes.second])
+        rows = pd.factorize(rows * (codes.count + 1) + both + 1)[0].astype(np.intp)
+    return CellCodes(rows[:records], rows[records:], int(rows.max()) + 1)
+
+
+def _in_turn(codes: CellCodes) -> IndexArray:
+    """Partners of equal values in the order of their rows; a row that holds the same in both is its own."""
+    partner = np.arange(len(codes.first), dtype=np.intp)
+    apart = codes.first != codes.second
+    rows = np.flatnonzero(apart)
+    first, second = (rows[np.argsort(side[apart], kind="stable")] for side in (codes.first, codes.second))
+    partner[first] = second
+    return partner
+
+
+def _vouched(frame: pd.DataFrame, in_place: Sequence[str], key: _Key) -> bool:
+    """Whether a column that is the same in both tables names nearly all records, others than the key."""
+    rows = displaced(key.partner)
+    for name in in_place:
+        if frame[name].nunique() >= NEARLY_ALL * len(frame):
+            cells = frame[name].to_numpy()
+            if bool((cells[rows] != cells[key.partner[rows]]).any()):
+                return True
+    return False
+
+
+def _takes_id(original: Table, masked: Table, key: _Key) -> bool:
+    """Whether `--id` would take the column of a key."""
+    first, second = key.columns[0]
+    columns = (original.frame[first], masked.frame[second])
+    alone = len(key.columns) == 1 and all(column.is_unique for column in columns)
+    return bool(alone and not any(column.isna().any() for column in columns))
+
+
+def _written_differently(first: pd.Series, second: pd.Series, key: _Key) -> tuple[str, str] | None:
+    """A cell of either table that name one record and are not the same text, where these are many."""
+    rows = np.flatnonzero(key.partner >= 0)
+    texts = [[id_text(value) for value in column.to_list()] for column in (first, second)]
+    apart = [(texts[0][row], texts[1][key.partner[row]]) for row in rows.tolist()]
+    apart = [cells for cells in apart if cells[0] != cells[1]]
+    return apart[0] if len(apart) > (1.0 - NEARLY_ALL) * len(rows) else None
+
+
+def _refusal(original: Table, masked: Table, key: _Key) -> str:
+    files = f"{original.source} and {masked.source}"
+    anyway = "--row-by-row takes the rows as they stand"
+    first, second = key.columns[0]
+    if first != second:
+        return (
+            f"column {first!r} of {original.source} and column {second!r} of {masked.source} have the same "
+            f"values in different orders; give both the same name and align the records with --id ({anyway})"
+        )
+    if _takes_id(original, masked, key):
+        values = f"{files} have the same values in column {first!r} in different orders"
+        cells = _written_differently(original.frame[first], masked.frame[first], key)
+        if cells is not None:
+            values += f", written differently ({cells[0]!r} and {cells[1]!r}); write them alike and"
+        else:
+            values += ";"
+        return f"{values} align the records with --id {shlex.quote(first)} ({anyway})"
+    which = "column" if len(key.columns) == 1 else "columns"
+    names = shown_names((name for name, _ in key.columns), most=4)
+    return (
+        f"{files} have the same values in {which} {names} in different orders; sort both files alike, or "
+        f"add a column that says who is who and name it with --id ({anyway})"
+    )

@@ -1,0 +1,184 @@
+"""Two tables and the truth between them: which record of one is which of the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.id_columns import check_old_labels
+from linkrisk.datasets.microdata.numeric import check_known
+from linkrisk.datasets.microdata.tables import Table, load_table
+from linkrisk.datasets.pairs.identifiers import match_ids, record_ids
+from linkrisk.datasets.pairs.row_order import check_row_order
+
+BY_ROW = "row by row"
+BY_LABEL = "index labels"
+
+_LABELS_NOTE = (
+    "records were aligned by the labels of the two indexes, which hold the same ones in different orders; "
+    "row_by_row=True takes the rows as they stand"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class TablePair:
+    """An original table, its masked version, and the truth about who is who.
+
+    Attributes
+    ----------
+    original, masked : Table
+        n and m records, numbered from 0, all columns.
+    partner : intp array (n,)
+        The masked row of each original record, -1 for an original record that has none.
+    original_labels, masked_labels : tuple of str, lengths n and m
+        What to call the records: their ids, the labels of their index, or their row numbers from 1.
+    alignment : str
+        How it was found out who is who: ``row by row``, ``id`` with the name of the column, ``index labels``.
+    notes : tuple of str
+        What a user should know about the pair, in sentences.
+    """
+
+    original: Table
+    masked: Table
+    partner: npt.NDArray[np.intp]
+    original_labels: tuple[str, ...]
+    masked_labels: tuple[str, ...]
+    alignment: str = BY_ROW
+    notes: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What to call the pair."""
+        return f"{self.original.source} and {self.masked.source}"
+
+
+def make_table_pair(
+    original: Any,
+    masked: Any,
+    *,
+    id_column: str | None = None,
+    row_by_row: bool = False,
+    text_columns: Sequence[str] = (),
+    original_name: str = "original",
+    masked_name: str = "masked",
+) -> TablePair:
+    """Read two tables and find out who is who.
+
+    Parameters
+    ----------
+    original, masked : str, Path or frame
+        CSV or Parquet files, or pandas frames, or frames of another library with a `to_pandas` method.
+    id_column : str, optional
+        The column that says who is who; the tables may then have different records. Without it the tables
+        must be equally long. They are aligned by the labels of their indexes where these are the same in
+        another order, else row by row.
+    row_by_row : bool
+        Take the rows as they stand, whatever labels or columns say.
+    text_columns : sequence of str
+        Columns of CSV files that hold names and not numbers (`datasets.microdata.files.read_table`).
+    original_name, masked_name : str
+        What to call the tables in messages when they are not files.
+
+    Returns
+    -------
+    TablePair
+        With at least two records on either side, at least one pair of partners.
+
+    Raises
+    ------
+    DataError
+        On any input that cannot be used, with one line that says what, where and how to mend it.
+    """
+    check_alignment(id_column, row_by_row)
+    tables = load_tables(original, masked, id_column, text_columns, (original_name, masked_name))
+    return align(*tables, id_column=id_column, row_by_row=row_by_row)
+
+
+def check_alignment(id_column: str | None, row_by_row: bool) -> None:
+    """Refuse two ways at a time of saying who is who."""
+    if row_by_row and id_column is not None:
+        raise DataError("--id and --row-by-row are two ways to say who is who; give one of them")
+
+
+def load_tables(
+    original: Any, masked: Any, id_column: str | None, text_columns: Sequence[str], names: tuple[str, str]
+) -> tuple[Table, Table]:
+    """Read two tables of at least two records each (see `make_table_pair`)."""
+    # Ids stay text, so that 007 and 7 remain two records.
+    text = (*text_columns, *(() if id_column is None else (id_column,)))
+    first, second = load_table(original, names[0], text), load_table(masked, names[1], text)
+    for table in (first, second):
+        if len(table.frame) < 2:
+            raise DataError(f"{table.source} has fewer than two records; linkage needs at least two")
+        if id_column is not None:
+            check_known([id_column], table.columns, table.source, what="--id")
+    return first, second
+
+
+def align(first: Table, second: Table, *, id_column: str | None, row_by_row: bool) -> TablePair:
+    """Find out who is who in two tables (see `make_table_pair`)."""
+    if id_column is not None:
+        return _by_id(first, second, id_column)
+    records = len(first.frame)
+    if records != len(second.frame):
+        raise DataError(
+            f"{first.source} has {records} records and {second.source} has {len(second.frame)}; "
+            "name the column that says who is who with --id"
+        )
+    partner = None if row_by_row else _by_label(first, second)
+    if partner is not None:
+        frame = second.frame.iloc[partner].reset_index(drop=True)
+        moved = replace(second, frame=frame, labels=_labels(first))
+        notes = (_LABELS_NOTE, *_checked_order(first, moved))
+        labels = [tuple(str(label) for label in _labels(table)) for table in (first, second)]
+        return TablePair(first, second, partner, labels[0], labels[1], BY_LABEL, notes)
+    notes = () if row_by_row else _checked_order(first, second)
+    numbers = tuple(str(row) for row in range(1, records + 1))
+    return TablePair(first, second, np.arange(records, dtype=np.intp), numbers, numbers, notes=notes)
+
+
+def _checked_order(first: Table, second: Table) -> tuple[str, ...]:
+    """Notes on two tables whose rows stand side by side; a DataError where they are out of order."""
+    check_old_labels(first, second)
+    return check_row_order(first, second)
+
+
+def _by_id(first: Table, second: Table, id_column: str) -> TablePair:
+    original_ids = record_ids(first.frame, id_column, first.source)
+    masked_ids = record_ids(second.frame, id_column, second.source)
+    partner = match_ids(original_ids, masked_ids)
+    if not (partner >= 0).any():
+        raise DataError(
+            f"{first.source} and {second.source} have no id in common in column {id_column!r} "
+            f"(for example {original_ids[0]!r} and {masked_ids[0]!r}); write the ids alike "
+            "in both files"
+        )
+    return TablePair(first, second, partner, original_ids, masked_ids, alignment=f"id {id_column}")
+
+
+def _by_label(first: Table, second: Table) -> npt.NDArray[np.intp] | None:
+    """Partners by the labels of rows; None where these stand in the same order, or a table has none."""
+    labels = [_labels(table) for table in (first, second)]
+    if labels[0].equals(labels[1]):
+        return None
+    unique = labels[0].is_unique and labels[1].is_unique
+    partner = labels[1].get_indexer(labels[0]) if unique else np.array([-1])
+    if (partner >= 0).all():
+        return partner.astype(np.intp)
+    if all(table.indexed or table.labels is not None for table in (first, second)):
+        raise DataError(
+            f"the indexes of {first.source} and {second.source} do not hold the same labels, each once; name "
+            "the column that says who is who as id_column, take the rows as they stand with row_by_row=True, "
+            "or number them anew with reset_index"
+        )
+    return None
+
+
+def _labels(table: Table) -> pd.Index:
+    return pd.RangeIndex(len(table.frame)) if table.labels is None else table.labels

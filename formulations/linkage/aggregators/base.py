@@ -1,0 +1,348 @@
+"""The contract of an aggregator: a feature map, a convex domain of parameters, and a decode."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from linkrisk.formulations.errors import FormulationError
+from linkrisk.formulations.linkage.distances import Differences
+from linkrisk.formulations.linkage.forms import DistanceForm
+from linkrisk.formulations.linkage.pair import LinkagePair
+from linkrisk.formulations.linkage.ties import ROW_SHARE, Partners
+
+FloatArray = NDArray[np.float64]
+
+ROUNDED = 1e-6
+"""Parameters that miss their domain by less were rounded to a few digits when they were written down."""
+
+NEGLIGIBLE = 1e-12
+"""Parameters that miss their domain by less are inside it up to floating point."""
+
+
+@dataclass(frozen=True)
+class Domain:
+    """A polytope of parameters: ``row_lower <= matrix @ theta <= row_upper`` within column bounds.
+
+    Attributes
+    ----------
+    matrix : scipy.sparse.csr_array, shape (rows, dimension)
+    row_lower, row_upper : ndarray of float64, shape (rows,)
+    column_lower, column_upper : ndarray of float64, shape (dimension,)
+    row_names : tuple of str
+        What each row says, for model files.
+    """
+
+    matrix: sparse.csr_array
+    row_lower: FloatArray
+    row_upper: FloatArray
+    column_lower: FloatArray
+    column_upper: FloatArray
+    row_names: tuple[str, ...]
+
+    def violation(self, theta: FloatArray) -> float:
+        """Largest violation of a row or bound at `theta` of shape (dimension,)."""
+        activity = self.matrix @ theta
+        parts = (
+            self.row_lower - activity,
+            activity - self.row_upper,
+            self.column_lower - theta,
+            theta - self.column_upper,
+        )
+        return max((float(part.max()) for part in parts if part.size), default=0.0)
+
+
+Lift = Callable[[FloatArray], FloatArray]
+"""Turns parameters of a simpler aggregator into those of a richer one that give the same distance."""
+
+
+class Aggregator(ABC):
+    """What turns attribute distances ``c`` into one distance ``features(c) @ theta``.
+
+    Everything about solving is left to the engines: an aggregator is its feature map, the convex domain
+    of its parameters ``theta``, and the translation of ``theta`` into what a user reads.
+
+    Parameters
+    ----------
+    attributes : tuple of str
+        Names of the attributes, in file order.
+    differences : Differences or str, optional
+        Which attribute distances to take; the first of `allowed_differences` when absent.
+
+    Attributes
+    ----------
+    name : str
+        What `--aggregator` takes.
+    monotone : bool
+        Whether a larger attribute distance never makes the aggregated distance smaller, for every
+        parameter of the domain. It lets dominated rivals be left out.
+    on_simplex : bool
+        Whether the domain is all non-negative parameters that sum to one.
+    semidefinite : bool
+        Whether the domain is the upper triangles of all positive semidefinite matrices of trace one.
+    allowed_differences : tuple of Differences
+        The attribute distances it is defined for, the default first.
+    """
+
+    name: ClassVar[str]
+    monotone: ClassVar[bool] = True
+    on_simplex: ClassVar[bool] = False
+    semidefinite: ClassVar[bool] = False
+    allowed_differences: ClassVar[tuple[Differences, ...]] = (Differences.SQUARED, Differences.ABSOLUTE)
+
+    def __init__(self, attributes: tuple[str, ...], differences: Differences | str | None = None) -> None:
+        self.attributes = tuple(attributes)
+        self.differences = self.allowed_differences[0] if differences is None else Differences(differences)
+        if self.differences not in self.allowed_differences:
+            allowed = " or ".join(kind.value for kind in self.allowed_differences)
+            raise FormulationError(
+                f"the {self.name} aggregator takes {allowed} differences, not {self.differences.value}"
+            )
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Options beyond the attributes, as JSON."""
+        return {}
+
+    @property
+    @abstractmethod
+    def dimension(self) -> int:
+        """Length of ``theta``."""
+
+    @property
+    @abstractmethod
+    def parameter_names(self) -> tuple[str, ...]:
+        """Name of each entry of ``theta``, for model files."""
+
+    @abstractmethod
+    def features(self, c: FloatArray) -> sparse.csr_array:
+        """Feature map: attribute distances of shape (rows, attributes) to shape (rows, dimension)."""
+
+    @abstractmethod
+    def domain(self) -> Domain:
+        """The polytope that holds every parameter (a relaxation where the domain is no polytope)."""
+
+    @abstractmethod
+    def form(self, theta: FloatArray) -> DistanceForm:
+        """The distance with its parameters fixed, for the evaluator."""
+
+    @abstractmethod
+    def decode(self, theta: FloatArray) -> dict[str, Any]:
+        """Parameters as the JSON result shows them."""
+
+    @abstractmethod
+    def encode(self, parameters: Mapping[str, Any]) -> FloatArray:
+        """Read what `decode` wrote; FormulationError when it is not of this aggregator and attributes."""
+
+    def admit(self, theta: FloatArray) -> FloatArray:
+        """`theta` as a file gave it, put right where it misses the domain by the rounding of a few digits.
+
+        Raises
+        ------
+        FormulationError
+            If it misses the domain by more than `ROUNDED`; the message names the rule that it breaks most.
+        """
+        domain = self.domain()
+        activity = domain.matrix @ theta
+        below = np.concatenate([domain.column_lower - theta, domain.row_lower - activity])
+        above = np.concatenate([theta - domain.column_upper, activity - domain.row_upper])
+        worst = np.maximum(below, above)
+        at = int(np.argmax(worst))
+        if worst[at] > ROUNDED:
+            name = (*self.parameter_names, *domain.row_names)[at]
+            value = np.concatenate([theta, activity])[at]
+            side, bounds = ("below", "lower") if below[at] > above[at] else ("above", "upper")
+            limits = (getattr(domain, f"column_{bounds}"), getattr(domain, f"row_{bounds}"))
+            raise FormulationError(
+                f"these are no parameters of {self.name}: {name} is {value:.6g}, {side} "
+                f"{np.concatenate(limits)[at]:g}; take them from the JSON of a fit"
+            )
+        return self.repair(theta) if worst[at] > NEGLIGIBLE else theta
+
+    @abstractmethod
+    def repair(self, theta: FloatArray) -> FloatArray:
+        """The domain's point at or near `theta`: solvers return points that miss it by a rounding."""
+
+    def exact(self, theta: FloatArray) -> FloatArray:
+        """`theta` as it is written down: moved by a few roundings, so that `decode` gives true parameters.
+
+        They are in the domain exactly, as rational numbers, up to a common factor, and `encode` reads the
+        same ones. What is counted of a result, and proved about it, is counted for these.
+        """
+        return theta
+
+    @abstractmethod
+    def equal(self) -> FloatArray:
+        """The parameters that treat all attributes alike: the Euclidean distance."""
+
+    @abstractmethod
+    def sample(self, count: int, generator: np.random.Generator) -> FloatArray:
+        """Random points of the domain, shape (count, dimension), spread over it and its extremes."""
+
+    def comparable(self, c: FloatArray) -> FloatArray:
+        """Vectors whose attribute-wise order is the order of the distance, where `monotone`."""
+        return c
+
+    def reach(self, c: FloatArray) -> FloatArray:
+        """The largest attribute distances of a rival that may be nearer than the partner in all respects.
+
+        Parameters
+        ----------
+        c : ndarray of float64, shape (rows, attributes)
+            Attribute distances up to which a rival ties with the partner.
+
+        Returns
+        -------
+        ndarray of float64, shape (rows, attributes)
+            For those whose `comparable` vectors are nowhere above the partner's. Rivals beyond are overlooked
+            where lost blocks are looked for, so too little makes a bound weaker, not wrong.
+        """
+        return c
+
+    @property
+    def tied_differences(self) -> Differences:
+        """Of which kind the attribute distances are up to which a rival ties (`Partners.tied`)."""
+        return self.differences
+
+    def partners(self, pair: LinkagePair) -> Partners:
+        """The partners of all blocks as `rows` takes them, ties with `ROW_SHARE`."""
+        return pair.partners(self.differences, self.tied_differences, ROW_SHARE)
+
+    def rows(self, partners: Partners, rival: FloatArray) -> sparse.csr_array:
+        """What must be positive for rivals to be farther than the partner by more than a tie, row by row.
+
+        Parameters
+        ----------
+        partners : Partners
+            Of as many rows.
+        rival : ndarray of float64, shape (rows, attributes)
+            Attribute distances.
+
+        Returns
+        -------
+        scipy.sparse.csr_array, shape (rows, dimension)
+        """
+        return sparse.csr_array(self.features(rival) - self.features(partners.tied))
+
+    def least(self, partners: Partners, rival: FloatArray) -> FloatArray:
+        """The least that ``rows @ theta`` can be on the domain.
+
+        Adding a constant to all attribute distances adds it to a monotone distance, so that distance grows by
+        no less than the smallest difference of attribute distances and by no more than the largest; the
+        parameters that look at one attribute alone (or at one rank) attain both.
+
+        Returns
+        -------
+        ndarray of float64, shape (rows,)
+            Its negative is the smallest constant C of D11.2, Eq. 5, that cuts off no parameter of the domain.
+        """
+        return np.asarray((self.comparable(rival) - self.comparable(partners.tied)).min(axis=1))
+
+    def most(self, partners: Partners, rival: FloatArray) -> FloatArray:
+        """The most that ``rows @ theta`` can be on the domain, shape (rows,)."""
+        return np.asarray((self.comparable(rival) - self.comparable(partners.tied)).max(axis=1))
+
+    def chord(self, theta: FloatArray, direction: FloatArray) -> tuple[float, float]:
+        """Range of t for which ``theta + t * direction`` stays in the domain, `theta` being inside."""
+        domain = self.domain()
+        activity, slope = domain.matrix @ theta, domain.matrix @ direction
+        rows = [activity - domain.row_lower, domain.row_upper - activity]
+        slack = np.concatenate([*rows, theta - domain.column_lower, domain.column_upper - theta])
+        loss = np.concatenate([-slope, slope, -direction, direction])
+        # Rows that the direction follows (a fixed sum) lose nothing but a rounding.
+        noise = 1e-12 * np.abs(direction).max(initial=1e-300)
+        room = np.clip(slack, 0.0, None)
+        forward = np.isfinite(slack) & (loss > noise)
+        backward = np.isfinite(slack) & (loss < -noise)
+        high = (room[forward] / loss[forward]).min(initial=1e6)
+        low = (room[backward] / loss[backward]).max(initial=-1e6)
+        return float(low), float(high)
+
+    def starts(self, partner: FloatArray) -> FloatArray:
+        """Parameters worth trying first, shape (any, dimension), from the partners' attribute distances.
+
+        Equal weights, and whatever is worth trying first of the simpler aggregator.
+        """
+        relative = self.relative()
+        if relative is None:
+            return self.equal()[None, :]
+        simpler, lift = relative
+        c = partner if simpler.differences is self.differences else partner**2
+        return np.stack([lift(theta) for theta in simpler.starts(c)])
+
+    def relative(self) -> tuple[Aggregator, Lift] | None:
+        """A simpler aggregator, every distance of which is one of this, and how its parameters translate."""
+        return None
+
+    def lift_from(self, other: Aggregator) -> Lift | None:
+        """How the parameters of another aggregator on these attributes become those of this one.
+
+        None unless every distance of the other is one of this.
+        """
+        relative = self.relative()
+        if relative is None:
+            return None
+        simpler, lift = relative
+        same = type(other) is type(simpler) and other.differences is simpler.differences
+        return lift if same else None
+
+    def data_rows(self, partner: FloatArray) -> sparse.csr_array | None:
+        """Rows that must be non-negative on the data (D11.2, Table 1); None when the domain implies them."""
+        del partner
+        return None
+
+    def cuts(self, theta: FloatArray) -> FloatArray:
+        """Rows, shape (any, dimension), non-negative on the true domain and negative at `theta`."""
+        del theta
+        return np.empty((0, self.dimension))
+
+    def importance(self, theta: FloatArray) -> dict[str, float] | None:
+        """Share of each attribute in the distance; None where attributes have no separate shares."""
+        del theta
+        return None
+
+    def interaction(self, theta: FloatArray) -> list[list[float]] | None:
+        """Pairwise interaction of attributes; None where there is none to speak of."""
+        del theta
+        return None
+
+
+def named_values(
+    parameters: Mapping[str, Any], key: str, names: tuple[str, ...], aggregator: str
+) -> FloatArray:
+    """Read ``parameters[key]``, a mapping from each of `names` to a number, as an array.
+
+    Raises
+    ------
+    FormulationError
+        If the key or a name is missing, or a value is no finite number.
+    """
+    table = parameters.get(key)
+    if not isinstance(table, Mapping):
+        raise FormulationError(f"parameters of {aggregator} need the key '{key}' with one number per name")
+    missing = [name for name in names if name not in table]
+    unknown = [name for name in table if name not in names]
+    if missing or unknown:
+        what = f"lack '{missing[0]}'" if missing else f"have the unknown name '{unknown[0]}'"
+        raise FormulationError(
+            f"parameters of {aggregator} {what}: they were learned on other attributes "
+            f"({key}: {', '.join(str(name) for name in table)})"
+        )
+    return finite([table[name] for name in names], f"{aggregator} {key}")
+
+
+def finite(values: Any, what: str) -> FloatArray:
+    """`values` as a float array; FormulationError naming `what` unless all are finite numbers."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        array = np.array([np.nan])
+    if not np.isfinite(array).all():
+        raise FormulationError(f"{what} must be finite numbers")
+    return array

@@ -1,0 +1,204 @@
+"""Attribute distances: standardise two files and compare their records attribute by attribute."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkrisk.formulations.errors import FormulationError
+from linkrisk.formulations.linkage.distance_tables import DistanceTables, check_positions
+from linkrisk.formulations.linkage.moments import moments
+
+FloatArray = NDArray[np.float64]
+
+SMALLEST_RANGE = 1e-150
+"""Differences below this vanish when they are squared."""
+
+
+class Standardisation(StrEnum):
+    """Whose mean and standard deviation scale the attributes."""
+
+    OWN = "own"  # each file's own (D11.2, Eq. 1)
+    ORIGINAL = "original"  # the original file's for both
+    POOLED = "pooled"  # those of both files together
+    NONE = "none"  # values as they are
+
+
+class Differences(StrEnum):
+    """What an aggregator is given for attribute k, with ``z_k`` the difference of standardised values.
+
+    Where distances of categories are looked up, ``z_k`` is the distance; it has no sign.
+    """
+
+    SQUARED = "squared"  # z_k ** 2 (D11.2, Eq. 3)
+    ABSOLUTE = "absolute"  # |z_k|
+    SIGNED = "signed"  # z_k
+
+
+class Standardised(NamedTuple):
+    """Two files in units of standard deviations.
+
+    Attributes
+    ----------
+    original, masked : ndarray of float64, shape (rows, attributes)
+    offset : ndarray of float64, shape (attributes,)
+        ``|mean| / deviation`` of the moments of both, added: what rounding of values is relative to, besides
+        themselves. Zero where values stay as they are.
+    """
+
+    original: FloatArray
+    masked: FloatArray
+    offset: FloatArray
+
+
+def standardise(
+    original: FloatArray,
+    masked: FloatArray,
+    how: Standardisation = Standardisation.OWN,
+    names: Sequence[str] | None = None,
+) -> Standardised:
+    """Standardise both files (D11.2, Eq. 1), by means and deviations that are correctly rounded.
+
+    Parameters
+    ----------
+    original : ndarray of float64, shape (n, attributes)
+    masked : ndarray of float64, shape (m, attributes)
+    how : Standardisation
+        Whose moments to use.
+    names : sequence of str, optional
+        What to call the attributes in messages; their numbers from 1 when absent.
+
+    Returns
+    -------
+    Standardised
+
+    Raises
+    ------
+    FormulationError
+        If an attribute is constant where its standard deviation is needed, no double can hold that with all
+        its digits, or a file's values of an attribute differ by next to nothing in these units.
+    """
+    names = names or [str(k + 1) for k in range(original.shape[1])]
+    if how is Standardisation.NONE:
+        _check_ranges((original, masked), names)
+        return Standardised(original.copy(), masked.copy(), np.zeros(original.shape[1]))
+    sources = {
+        Standardisation.OWN: (original, masked),
+        Standardisation.ORIGINAL: (original, original),
+        Standardisation.POOLED: (np.vstack([original, masked]),) * 2,
+    }[how]
+    results, offset = [], np.zeros(original.shape[1])
+    for values, source in zip((original, masked), sources, strict=True):
+        mean, deviation = _usable_moments(source, names)
+        results.append((values - mean) / deviation)
+        offset = offset + np.abs(mean) / deviation
+    _check_ranges(results, names)
+    return Standardised(results[0], results[1], offset)
+
+
+def _usable_moments(source: FloatArray, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+    """Means and deviations that values can be divided by."""
+    # Checked first: a constant column has a deviation of rounding noise, and one record has none at all.
+    constant = (source == source[:1]).all(axis=0)
+    if constant.any():
+        raise FormulationError(
+            f"attribute {names[int(np.argmax(constant))]} is constant, so it has no standard deviation: "
+            "leave it out"
+        )
+    mean, deviation = moments(source)
+    unusable = ~((deviation >= np.finfo(np.float64).tiny) & np.isfinite(deviation))
+    if unusable.any():
+        raise FormulationError(
+            f"attribute {names[int(np.argmax(unusable))]} has a standard deviation that no double can hold "
+            "with all its digits: take another unit"
+        )
+    return mean, deviation
+
+
+def _check_ranges(files: Sequence[FloatArray], names: Sequence[str]) -> None:
+    """Refuse attributes whose values differ, but by so little that squares do not tell."""
+    for values in files:
+        spread = values.max(axis=0) - values.min(axis=0)
+        lost = (spread > 0.0) & (spread <= SMALLEST_RANGE)
+        if lost.any():
+            at = int(np.argmax(lost))
+            raise FormulationError(
+                f"attribute {names[at]} differs by {spread[at]:g} at most in the units that it is compared "
+                "in, which vanishes when squared: standardise each file by itself, or take another unit"
+            )
+
+
+def standardised_files(
+    original: FloatArray,
+    masked: FloatArray,
+    how: Standardisation,
+    tables: Sequence[FloatArray | None] | None,
+    names: Sequence[str] | None = None,
+) -> Standardised:
+    """Both files with their numeric attributes standardised; the offset of others is zero.
+
+    Parameters
+    ----------
+    original : ndarray of float64, shape (n, attributes)
+    masked : ndarray of float64, shape (m, attributes)
+    how : Standardisation
+    tables : sequence of ndarray or None, optional
+        Tables of distances of categorical attributes, whose values are positions and stay as they are; None
+        for numeric ones.
+    names : sequence of str, optional
+        What to call the attributes in messages; their numbers from 1 when absent.
+
+    Raises
+    ------
+    FormulationError
+        If a numeric attribute cannot be standardised, or a value is no position in its table.
+    """
+    names = names or [str(k + 1) for k in range(original.shape[1])]
+    if tables is None:
+        return standardise(original, masked, how, names)
+    if len(tables) != original.shape[1]:
+        raise FormulationError(f"{len(tables)} tables for {original.shape[1]} attributes: give one for each")
+    numeric = [k for k, table in enumerate(tables) if table is None]
+    results = Standardised(original.copy(), masked.copy(), np.zeros(original.shape[1]))
+    first, second = (np.ascontiguousarray(values[:, numeric]) for values in (original, masked))
+    for whole, part in zip(
+        results, standardise(first, second, how, [names[k] for k in numeric]), strict=True
+    ):
+        whole[..., numeric] = part
+    for k, table in enumerate(tables):
+        if table is not None:
+            check_positions(k, table, original[:, k], masked[:, k])
+    return results
+
+
+def attribute_distances(
+    queries: FloatArray, candidates: FloatArray, kind: Differences, tables: DistanceTables | None = None
+) -> FloatArray:
+    """Compare records attribute by attribute; the leading axes broadcast.
+
+    Parameters
+    ----------
+    queries, candidates : ndarray of float64, shape (..., attributes)
+        Standardised records.
+    kind : Differences
+        Squared, absolute or signed.
+    tables : DistanceTables, optional
+        Distances of the attributes that are looked up; all others are numeric.
+
+    Returns
+    -------
+    ndarray of float64, shape (..., attributes)
+        Finite: what is said of pairs that cannot be (`DistanceTables.possible`) means nothing.
+    """
+    difference: FloatArray = queries - candidates
+    if tables is not None:
+        tables.place(difference, queries, candidates)
+    if kind is Differences.SQUARED:
+        return np.square(difference, out=difference)
+    if kind is Differences.ABSOLUTE:
+        return np.abs(difference, out=difference)
+    return difference

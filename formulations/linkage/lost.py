@@ -1,0 +1,116 @@
+"""Blocks that one rival alone keeps from being linked, found without a row for every pair.
+
+A candidate that is as near as the partner on every attribute has a value near the query's on each of them. So
+the candidates are kept sorted by every numeric attribute, and each block looks at the shortest stretch that
+could hold such a candidate.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkrisk.formulations.compiled import kernel
+from linkrisk.formulations.linkage.aggregators.base import Aggregator
+from linkrisk.formulations.linkage.distances import Differences
+from linkrisk.formulations.linkage.pair import LinkagePair, Ties
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+BoolArray = NDArray[np.bool_]
+
+_BLOCKS_AT_ONCE = 256
+
+
+def lost_blocks(pair: LinkagePair, aggregator: Aggregator, stop: Callable[[], bool]) -> BoolArray:
+    """Blocks that no parameters can link, because of one rival alone.
+
+    Parameters
+    ----------
+    pair : LinkagePair
+    aggregator : Aggregator
+    stop : callable
+        Asked again and again whether to stop; blocks that were not looked at count as not lost.
+
+    Returns
+    -------
+    ndarray of bool, shape (blocks,)
+        Of a monotone aggregator all such blocks (as far as `Aggregator.reach` goes), if there was time and an
+        attribute is numeric; of others those whose partner has a twin among its rivals.
+    """
+    lost = ~pair.reachable
+    if pair.ties is Ties.STRICT:
+        lost |= (np.bincount(pair.twin_group) > 1)[pair.twin_group[pair.partner]]
+    numeric = _numeric(pair)
+    if aggregator.monotone and numeric.size:
+        _scan(pair, aggregator, numeric, lost, stop)
+    return lost
+
+
+def _numeric(pair: LinkagePair) -> IndexArray:
+    """The attributes whose values have an order."""
+    looked_up = () if pair.tables is None else pair.tables.attributes
+    return np.setdiff1d(np.arange(len(pair.attributes)), looked_up).astype(np.intp)
+
+
+def _scan(
+    pair: LinkagePair,
+    aggregator: Aggregator,
+    numeric: IndexArray,
+    lost: BoolArray,
+    stop: Callable[[], bool],
+) -> None:
+    """Mark the blocks that have a candidate as near as their partner on every attribute."""
+    kind = aggregator.differences
+    tied = aggregator.partners(pair).tied
+    order = np.argsort(pair.candidates[:, numeric], axis=0, kind="stable").T.copy()
+    values = np.take_along_axis(pair.candidates[:, numeric].T, order, axis=1)
+    label = pair.twin_group if pair.ties is Ties.SHARE else np.arange(len(pair.candidates))
+    ordered = np.ascontiguousarray(aggregator.comparable(tied))
+    reach = aggregator.reach(tied)[:, numeric]
+    radius = (np.sqrt(reach) if kind is Differences.SQUARED else reach) * (1.0 + 1e-12)
+    first, many = _stretches(pair.queries[:, numeric], radius, values)
+
+    def task(start: int) -> None:
+        for block in range(start, min(start + _BLOCKS_AT_ONCE, pair.blocks)):
+            if lost[block]:
+                continue
+            if stop():
+                return
+            at = int(np.argmin(many[block]))
+            near = order[at, first[block, at] : first[block, at] + many[block, at]]
+            near = near[label[near] != label[pair.partner[block]]]
+            if pair.tables is not None:
+                near = near[pair.possible(pair.queries[block], pair.candidates[near])]
+            vectors = pair.distances(pair.queries[block], pair.candidates[near], kind)
+            vectors = np.ascontiguousarray(aggregator.comparable(vectors))
+            lost[block] = _any_dominates(vectors, ordered[block])
+
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        list(pool.map(task, range(0, pair.blocks, _BLOCKS_AT_ONCE)))
+
+
+def _stretches(queries: FloatArray, radius: FloatArray, values: FloatArray) -> tuple[IndexArray, IndexArray]:
+    """Where the candidates within the radius of each query begin, and how many they are, by attribute."""
+    low, high = (queries - radius).T, (queries + radius).T
+    first = [np.searchsorted(own, least, "left") for own, least in zip(values, low, strict=True)]
+    after = [np.searchsorted(own, most, "right") for own, most in zip(values, high, strict=True)]
+    return np.stack(first, axis=1), np.stack(after, axis=1) - np.stack(first, axis=1)
+
+
+@kernel
+def _any_dominates(vectors: FloatArray, tied: FloatArray) -> bool:
+    """Whether a row of `vectors` is above `tied`, up to where rivals tie with the partner, nowhere."""
+    for at in range(vectors.shape[0]):
+        farther = False
+        for k in range(tied.size):
+            if vectors[at, k] > tied[k]:
+                farther = True
+                break
+        if not farther:
+            return True
+    return False

@@ -1,0 +1,296 @@
+"""Two record sets and the truth between them: the blocks, their candidates and their weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkrisk.formulations.errors import FormulationError
+from linkrisk.formulations.linkage.distance_tables import DistanceTables
+from linkrisk.formulations.linkage.distances import (
+    Differences,
+    Standardisation,
+    attribute_distances,
+    standardised_files,
+)
+from linkrisk.formulations.linkage.ties import Partners, grain, table_grain, tied_distances, value_rounding
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+BoolArray = NDArray[np.bool_]
+
+
+class Direction(StrEnum):
+    """Which file's records are linked (the blocks) to which file's (the candidates)."""
+
+    ORIGINAL_TO_MASKED = "original-to-masked"
+    MASKED_TO_ORIGINAL = "masked-to-original"
+
+
+class Ties(StrEnum):
+    """What a candidate that equals the partner on every attribute means."""
+
+    STRICT = "strict"  # a rival like any other: the record cannot be linked
+    SHARE = "share"  # no rival; the block counts 1 / (number of such candidates, the partner included)
+
+
+@dataclass(frozen=True)
+class LinkagePair:
+    """The linkage problem of a file pair, in standardised units or categories.
+
+    One *block* per query record that has a partner among the candidates: the block is re-identified
+    when the partner is strictly nearer than every rival (D11.2, Eq. 4).
+
+    Attributes
+    ----------
+    queries : ndarray of float64, shape (blocks, attributes)
+        The records to be linked; categories as their positions.
+    candidates : ndarray of float64, shape (candidates, attributes)
+        All records they may be linked to.
+    partner : ndarray of int, shape (blocks,)
+        Row of each block's partner in `candidates`.
+    weight : ndarray of float64, shape (blocks,)
+        What linking the block counts.
+    attributes : tuple of str
+        Names of the attributes.
+    ties : Ties
+        The tie rule.
+    query_rows : ndarray of int, shape (blocks,)
+        Row of each block's query record in its own file.
+    offset : ndarray of float64, shape (attributes,)
+        How far from zero values were before they were standardised (`Standardised`).
+    grains : ndarray of float64, shape (attributes,)
+        What is far below any difference that the attributes show (`ties.grain`).
+    tables : DistanceTables, optional
+        Distances between categories, of a query and of a candidate; all other attributes are numeric.
+    """
+
+    queries: FloatArray
+    candidates: FloatArray
+    partner: IndexArray
+    weight: FloatArray
+    attributes: tuple[str, ...]
+    ties: Ties
+    query_rows: IndexArray
+    offset: FloatArray
+    grains: FloatArray
+    tables: DistanceTables | None = None
+
+    @property
+    def blocks(self) -> int:
+        """Number of blocks."""
+        return len(self.queries)
+
+    @cached_property
+    def twin_group(self) -> IndexArray:
+        """Label of each candidate, shape (candidates,): equal labels mean equal on every attribute."""
+        _, labels = np.unique(self.candidates, axis=0, return_inverse=True)
+        return labels.reshape(-1).astype(np.intp)
+
+    @cached_property
+    def reachable(self) -> BoolArray:
+        """Whether each query can be its partner's at all, shape (blocks,); if not, it is never linked."""
+        return self.possible(self.queries, self.candidates[self.partner])
+
+    def part(self, blocks: IndexArray) -> LinkagePair:
+        """The same problem with some of the blocks; all candidates stay."""
+        return replace(
+            self,
+            queries=self.queries[blocks],
+            partner=self.partner[blocks],
+            weight=self.weight[blocks],
+            query_rows=self.query_rows[blocks],
+        )
+
+    def possible(self, queries: FloatArray, candidates: FloatArray) -> BoolArray:
+        """Whether records can be partners (`DistanceTables.possible`); the leading axes broadcast."""
+        if self.tables is not None:
+            return self.tables.possible(queries, candidates)
+        return np.ones(np.broadcast_shapes(queries.shape, candidates.shape)[:-1], dtype=np.bool_)
+
+    def distances(self, queries: FloatArray, candidates: FloatArray, kind: Differences) -> FloatArray:
+        """Attribute distances of records (`attribute_distances`); the leading axes broadcast."""
+        return attribute_distances(queries, candidates, kind, self.tables)
+
+    def rivals(self, block: int) -> IndexArray:
+        """Candidates that must be farther than the partner for `block` to be linked."""
+        partner = self.partner[block]
+        if self.ties is Ties.SHARE:
+            against = self.twin_group != self.twin_group[partner]
+        else:
+            against = np.arange(len(self.candidates)) != partner
+        return np.flatnonzero(against & self.possible(self.queries[block], self.candidates))
+
+    def partner_distances(self, kind: Differences) -> FloatArray:
+        """Attribute distances of each query to its own partner, shape (blocks, attributes)."""
+        return self.distances(self.queries, self.candidates[self.partner], kind)
+
+    @cached_property
+    def rounding(self) -> FloatArray:
+        """What rounding may have moved differences to partners by (`value_rounding`), zero for categories."""
+        rounding = value_rounding(self.queries, self.candidates[self.partner], self.offset)
+        if self.tables is not None:
+            rounding[:, self.tables.attributes] = 0.0
+        return rounding
+
+    def partners(self, kind: Differences, tied: Differences, share: float) -> Partners:
+        """The partners of all blocks.
+
+        Parameters
+        ----------
+        kind, tied : Differences
+            Of their attribute distances, and of those up to which a rival ties.
+        share : float
+            Of a tie (`tied_distances`).
+        """
+        absolute = self.partner_distances(Differences.ABSOLUTE)
+        widened = tied_distances(absolute, self.rounding, self.grains, tied, share)
+        return Partners(self.partner_distances(kind), widened)
+
+    def chunks(self, kind: Differences, megabytes: float = 64.0) -> Iterator[tuple[slice, FloatArray]]:
+        """Attribute distances of some blocks to all candidates at a time.
+
+        Parameters
+        ----------
+        kind : Differences
+            Squared, absolute or signed.
+        megabytes : float
+            Most memory that one chunk may take.
+
+        Yields
+        ------
+        slice
+            Which blocks.
+        ndarray of float64, shape (blocks of the chunk, candidates, attributes)
+        """
+        per_block = self.candidates.nbytes or 1
+        size = max(1, int(megabytes * 2**20 / per_block))
+        for first in range(0, self.blocks, size):
+            part = slice(first, min(first + size, self.blocks))
+            yield part, self.distances(self.queries[part, None, :], self.candidates[None, :, :], kind)
+
+
+def make_pair(
+    original: FloatArray,
+    masked: FloatArray,
+    partner: IndexArray | None = None,
+    *,
+    attributes: tuple[str, ...] | None = None,
+    direction: Direction = Direction.ORIGINAL_TO_MASKED,
+    standardisation: Standardisation = Standardisation.OWN,
+    ties: Ties = Ties.STRICT,
+    weight: FloatArray | None = None,
+    tables: Sequence[FloatArray | None] | None = None,
+) -> LinkagePair:
+    """Set up the linkage problem of an original file and its masked version.
+
+    Parameters
+    ----------
+    original : ndarray of float64, shape (n, attributes)
+    masked : ndarray of float64, shape (m, attributes)
+    partner : ndarray of int, optional, shape (n,)
+        Masked row of each original record, -1 where it has none; row by row when absent.
+    attributes : tuple of str, optional
+        Names of the attributes.
+    direction : Direction
+        Which file is queried.
+    standardisation : Standardisation
+        Whose mean and standard deviation scale the attributes.
+    ties : Ties
+        The tie rule.
+    weight : ndarray of float64, optional, shape (n,)
+        What linking an original record counts (sampling weights, say); 1 when absent.
+    tables : sequence of ndarray or None, optional
+        For each attribute None, or the distance of each category of an original record (rows) to each of a
+        masked one (columns), not negative; inf where the first cannot have become the second. The values of
+        such an attribute are positions in its table. All attributes are numeric when absent.
+
+    Returns
+    -------
+    LinkagePair
+
+    Raises
+    ------
+    FormulationError
+        If no record has a partner or the shapes do not fit.
+    """
+    partner = _checked_partner(original, masked, partner)
+    linked = np.flatnonzero(partner >= 0)
+    if linked.size == 0:
+        raise FormulationError("no original record has a masked partner, so there is nothing to link")
+    looked_up = None if tables is None else DistanceTables.of(tables)
+    called = [repr(name) for name in attributes or ()]
+    standard_original, standard_masked, offset = standardised_files(
+        original, masked, standardisation, tables, called
+    )
+    own = linked.astype(np.intp)
+    other = partner[linked].astype(np.intp)
+    base = np.ones(len(linked)) if weight is None else np.asarray(weight, dtype=np.float64)[linked]
+    if direction is Direction.MASKED_TO_ORIGINAL:
+        order = np.argsort(other, kind="stable")
+        own, other, base = other[order], own[order], base[order]
+        standard_original, standard_masked = standard_masked, standard_original
+        looked_up = None if looked_up is None else looked_up.transposed()
+    names = attributes or tuple(f"V{k + 1}" for k in range(original.shape[1]))
+    pair = LinkagePair(
+        queries=np.ascontiguousarray(standard_original[own]),
+        candidates=np.ascontiguousarray(standard_masked),
+        partner=other,
+        weight=base,
+        attributes=names,
+        ties=ties,
+        query_rows=own,
+        offset=offset,
+        grains=_grains(standard_original, standard_masked, offset, looked_up),
+        tables=looked_up,
+    )
+    return _shared(pair) if ties is Ties.SHARE else pair
+
+
+def _checked_partner(original: FloatArray, masked: FloatArray, partner: IndexArray | None) -> IndexArray:
+    """The partner of each original record, row by row when absent; shapes must fit."""
+    if original.shape[1] != masked.shape[1]:
+        raise FormulationError(
+            f"{original.shape[1]} attributes in the original file and {masked.shape[1]} in the masked one: "
+            "compare the same attributes"
+        )
+    if partner is None:
+        if len(original) != len(masked):
+            raise FormulationError(
+                f"{len(original)} original and {len(masked)} masked records: without a partner for each, "
+                "the files must have the same number of rows"
+            )
+        return np.arange(len(original))
+    partner = np.asarray(partner, dtype=np.intp)
+    if len(partner) != len(original):
+        raise FormulationError(
+            f"{len(partner)} partners for {len(original)} original records: give one for each, -1 for none"
+        )
+    if partner.max(initial=-1) >= len(masked):
+        raise FormulationError(
+            f"partner {partner.max()} is no row of the {len(masked)} masked records: rows count from 0"
+        )
+    return partner
+
+
+def _grains(
+    original: FloatArray, masked: FloatArray, offset: FloatArray, tables: DistanceTables | None
+) -> FloatArray:
+    """The grain of each attribute, shape (attributes,)."""
+    grains = grain(original, masked, offset)
+    if tables is not None:
+        for at, k in enumerate(tables.attributes.tolist()):
+            grains[k] = table_grain(tables.table(at))
+    return grains
+
+
+def _shared(pair: LinkagePair) -> LinkagePair:
+    """Divide each block's weight by the number of candidates that equal its partner."""
+    sizes = np.bincount(pair.twin_group)
+    weight = pair.weight / sizes[pair.twin_group[pair.partner]]
+    return replace(pair, weight=weight)

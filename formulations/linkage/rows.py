@@ -1,0 +1,196 @@
+"""The rows of the blocks: which rivals can keep a record from being linked, and which need no row."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkrisk.formulations.compiled import kernel
+from linkrisk.formulations.linkage.aggregators.base import Aggregator
+from linkrisk.formulations.linkage.pair import LinkagePair, Ties
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+BoolArray = NDArray[np.bool_]
+
+_BLOCKS_PER_TASK = 32
+
+
+@dataclass(frozen=True)
+class BlockRows:
+    """Rivals that matter, block by block.
+
+    Block i is linked by ``theta`` when each of its rows is positive (`Aggregator.rows`), unless it is `lost`:
+    the rival is farther than the partner by more than a tie, as the evaluator has it.
+
+    Attributes
+    ----------
+    block, rival : ndarray of int, shape (rows,)
+        The block and the candidate of each row; blocks ascend, and candidates within a block.
+    lost : ndarray of bool, shape (blocks,)
+        Blocks that no parameters can link, because of one rival alone. They have no rows.
+    complete : bool
+        Whether every block has all of its rows; otherwise there was no time to look at some.
+    """
+
+    block: IndexArray
+    rival: IndexArray
+    lost: BoolArray
+    complete: bool
+
+
+@kernel
+def _dominates(first: FloatArray, second: FloatArray) -> bool:
+    """Whether `first` is at least as near as `second` on every attribute."""
+    for k in range(first.size):  # noqa: SIM110 - compiled code has no generators
+        if first[k] > second[k]:
+            return False
+    return True
+
+
+@kernel
+def _front(vectors: FloatArray, near: IndexArray) -> IndexArray:
+    """Those of `near` that no earlier one dominates.
+
+    Their vectors ascend by their sum, so that none is dominated by a later one that does not equal it.
+    """
+    front = np.empty(near.size, dtype=np.intp)
+    nearest = np.empty((near.size, vectors.shape[1]))
+    size = 0
+    for at in near:
+        dominated = False
+        for f in range(size):
+            if _dominates(nearest[f], vectors[at]):
+                dominated = True
+                break
+        if not dominated:
+            front[size] = at
+            nearest[size] = vectors[at]
+            size += 1
+    return front[:size]
+
+
+@kernel
+def _near(vectors: FloatArray, tied: FloatArray, label: IndexArray, own: int) -> tuple[IndexArray, bool]:
+    """Rivals that are not farther than the partner on some attribute, the nearest first; whether it is lost.
+
+    A rival that is farther than `tied`, up to where it ties with the partner, on every attribute is so for
+    all parameters of a monotone aggregator, and one that is so on no attribute for none: then the block is
+    lost. Candidates whose label is `own` are no rivals.
+    """
+    many, n = vectors.shape
+    near = np.empty(many, dtype=np.intp)
+    total = np.empty(many)
+    size = 0
+    for at in range(many):
+        if label[at] == own:
+            continue
+        farther, height = 0, 0.0
+        for k in range(n):
+            height += vectors[at, k]
+            if vectors[at, k] > tied[k]:
+                farther += 1
+        if farther == 0:
+            return near[:0], True
+        if farther < n:
+            near[size] = at
+            total[size] = height
+            size += 1
+    order = np.argsort(total[:size], kind="mergesort")
+    return near[:size][order], False
+
+
+@kernel
+def _reduced(vectors: FloatArray, tied: FloatArray, label: IndexArray, own: int) -> tuple[IndexArray, bool]:
+    """Rivals of one block, of a monotone aggregator, that matter; and whether the block is lost.
+
+    One that another rival dominates is implied by it.
+    """
+    near, lost = _near(vectors, tied, label, own)
+    return np.sort(_front(vectors, near)), lost
+
+
+class _Rivals:
+    """Chooses the rivals of one block after another.
+
+    Parameters
+    ----------
+    pair : LinkagePair
+    aggregator : Aggregator
+    reduce : bool
+        Leave out rows that the others imply (only where `aggregator.monotone`).
+    """
+
+    def __init__(self, pair: LinkagePair, aggregator: Aggregator, reduce: bool) -> None:
+        self._pair, self._aggregator = pair, aggregator
+        self._reduce = reduce and aggregator.monotone
+        self._partners = aggregator.partners(pair)
+        self._tied = np.ascontiguousarray(aggregator.comparable(self._partners.tied))
+        self._label = pair.twin_group if pair.ties is Ties.SHARE else np.arange(len(pair.candidates))
+
+    def of(self, block: int) -> tuple[IndexArray, bool]:
+        """Candidates that need a row, ascending, and whether the block is lost."""
+        pair, aggregator, label = self._pair, self._aggregator, self._label
+        own = label[pair.partner[block]]
+        if pair.tables is not None:
+            if not pair.reachable[block]:
+                return np.empty(0, dtype=np.intp), True
+            # Who cannot be the partner is no rival, like the partner's twins.
+            label = np.where(pair.possible(pair.queries[block], pair.candidates), label, own)
+        vectors = pair.distances(pair.queries[block], pair.candidates, aggregator.differences)
+        if self._reduce:
+            ordered = np.ascontiguousarray(aggregator.comparable(vectors))
+            chosen, lost = _reduced(ordered, self._tied[block], label, own)
+            return chosen, bool(lost)
+        rivals = np.flatnonzero(label != own)
+        vectors = vectors[rivals]
+        lost = bool((aggregator.most(self._partners[[block]], vectors) <= 0.0).any())
+        return rivals[:0] if lost else rivals, lost
+
+
+def block_rows(
+    pair: LinkagePair,
+    aggregator: Aggregator,
+    *,
+    reduce: bool = True,
+    expired: Callable[[], bool] | None = None,
+) -> BlockRows:
+    """List the rows of every block, some blocks at a time on every core.
+
+    Parameters
+    ----------
+    pair : LinkagePair
+    aggregator : Aggregator
+    reduce : bool
+        Leave out rows that the others imply (only where `aggregator.monotone`).
+    expired : callable, optional
+        Asked again and again whether to stop; the blocks that are left then have no rows.
+
+    Returns
+    -------
+    BlockRows
+    """
+    rivals = _Rivals(pair, aggregator, reduce)
+    kept: list[IndexArray] = [np.empty(0, dtype=np.intp)] * pair.blocks
+    lost = np.zeros(pair.blocks, dtype=bool)
+
+    def task(first: int) -> bool:
+        for block in range(first, min(first + _BLOCKS_PER_TASK, pair.blocks)):
+            if expired is not None and expired():
+                return False
+            kept[block], lost[block] = rivals.of(block)
+        return True
+
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        complete = all(list(pool.map(task, range(0, pair.blocks, _BLOCKS_PER_TASK))))
+    return BlockRows(
+        block=np.repeat(np.arange(pair.blocks), [chosen.size for chosen in kept]),
+        rival=np.concatenate(kept),
+        lost=lost,
+        complete=complete,
+    )

@@ -1,0 +1,33 @@
+"""linkrisk: how badly a protected microdata file can be re-identified in the worst case, with a proof.
+
+What it offers as functions is here (``from linkrisk import fit``); its rooms are `linkrisk.formulations`,
+`linkrisk.datasets` and `linkrisk.solver`.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from linkrisk.solver import compare as compare
+    from linkrisk.solver import evaluate as evaluate
+    from linkrisk.solver import fit as fit
+    from linkrisk.solver import link as link
+
+__all__ = ["compare", "evaluate", "fit", "link"]
+
+_HERE = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120  # pathlib takes 20 ms to import
+if not os.path.isdir(os.path.join(_HERE, "solver")):  # noqa: PTH112, PTH118
+    # A checkout has the rooms beside this folder. Installed they are inside, so that no environment gets
+    # packages with names that belong to others, such as `datasets`.
+    __path__.append(os.path.dirname(_HERE))  # noqa: PTH120
+
+
+def __getattr__(name: str) -> Any:
+    """Import the functions when they are first asked for (`linkrisk.solver`)."""
+    if name in __all__:
+        from linkrisk import solver
+
+        return getattr(solver, name)
+    raise AttributeError(f"module 'linkrisk' has no attribute '{name}'")

@@ -1,0 +1,6 @@
+"""Run `python -m linkrisk`."""
+
+from linkrisk.solver.commands.program import run_program
+
+if __name__ == "__main__":
+    run_program()

@@ -1,0 +1,178 @@
+"""`compare`: the exact engine, and the same model on every backend, side by side."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, fields
+from itertools import combinations, product
+from typing import Any
+
+from linkrisk.solver.api.fit import check_limits
+from linkrisk.solver.backends.registry import available_backends, backend_names, get_backend
+from linkrisk.solver.compiling.ahead import compile_once
+from linkrisk.solver.engines.base import EngineOptions, check_options
+from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.results import dump_json, plain
+from linkrisk.solver.worst_case.answers import library_versions
+from linkrisk.solver.worst_case.contest import EXACT, BackendRow, Contest
+
+DEFAULT_TIME_LIMIT = 60.0
+
+
+@dataclass(frozen=True)
+class ComparisonResult:
+    """The exact engine and every backend on the same problem.
+
+    Attributes
+    ----------
+    rows : tuple of BackendRow
+        One for each backend, and one for the exact engine.
+    disagreements : tuple of str
+        Claims that contradict each other or the recount, in words. Empty when all is well.
+    details : dict
+        What was solved, as in `fit`.
+    """
+
+    rows: tuple[BackendRow, ...]
+    disagreements: tuple[str, ...]
+    details: dict[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of `compare --json` as a dictionary."""
+        rows = [{key: plain(value) for key, value in asdict(row).items()} for row in self.rows]
+        return {**self.details, "backends": rows, "disagreements": list(self.disagreements)}
+
+    def to_json(self) -> str:
+        """The JSON of `compare --json`."""
+        return dump_json(self.to_dict())
+
+    def to_csv(self) -> str:
+        """One line per row."""
+        out = io.StringIO()
+        writer = csv.DictWriter(out, [field.name for field in fields(BackendRow)], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({key: plain(value) for key, value in asdict(row).items()} for row in self.rows)
+        return out.getvalue()
+
+
+def compare(
+    original: Any = None,
+    masked: Any = None,
+    *,
+    backends: Sequence[str] | None = None,
+    time_limit: float | None = DEFAULT_TIME_LIMIT,
+    options: EngineOptions | None = None,
+    start: bool = True,
+    report: Callable[[str], None] | None = None,
+    **problem_options: Any,
+) -> ComparisonResult:
+    """Run the exact engine and solve one model on several backends, each in a process of its own; recount.
+
+    Parameters
+    ----------
+    original, masked : path, pandas.DataFrame or polars.DataFrame, optional
+        The file pair; the embedded default pair when both are absent.
+    backends : sequence of str, optional
+        Which backends, and ``exact`` for the exact engine; when absent, ``exact`` and all backends that
+        are installed.
+    time_limit : float or None
+        Seconds for each of them.
+    options : EngineOptions, optional
+        Threads, seed, margin, constant C.
+    start : bool
+        Give the heuristic attack as a start point to the exact engine and to the backends that take one.
+    report : callable, optional
+        Told the name of each before it runs, and before all of them ``compile`` where code is compiled first.
+    **problem_options
+        Fields of `ProblemOptions`.
+
+    Returns
+    -------
+    ComparisonResult
+
+    Raises
+    ------
+    UsageError, DataError, FormulationError
+        If the request or the files cannot be used.
+    """
+    check_limits(time_limit)
+    settings = options or EngineOptions()
+    check_options(settings)
+    chosen = list(backends) if backends is not None else [EXACT, *available_backends()]
+    _check_names(chosen)
+    problem = make_problem(original, masked, ProblemOptions(**problem_options))
+    compile_once(problem.aggregator.name, None if report is None else lambda progress: report(progress.phase))
+    contest = Contest(problem, settings, time_limit, start)
+    rows = []
+    for name in chosen:
+        if contest.clock.stopped:
+            break
+        if report is not None:
+            report(name)
+        rows.append(contest.row(name))
+    details = {
+        **problem.describe(),
+        "notes": list(problem.files.notes),
+        "records": problem.pair.blocks,
+        "attack": plain(contest.attack),
+        "margin": settings.margin,
+        "big_c": settings.big_c,
+        "time_limit": time_limit,
+        "seed": settings.seed,
+        "threads": settings.threads,
+        "versions": library_versions(),
+    }
+    return ComparisonResult(tuple(rows), tuple(disagreements(rows)), details)
+
+
+def _check_names(names: Sequence[str]) -> None:
+    """Refuse what is neither a backend nor the exact engine, or comes again; a near miss names the engine."""
+    for at, name in enumerate(names):
+        if name in names[:at]:
+            raise UsageError(f"the backend {name!r} is given twice; give it once")
+        if name == EXACT:
+            continue
+        close = difflib.get_close_matches(name, [EXACT, *backend_names()], n=1, cutoff=0.5)
+        if name not in backend_names() and close == [EXACT]:
+            raise UsageError(f"unknown backend {name!r}: did you mean {EXACT!r}?")
+        get_backend(name)
+
+
+def disagreements(rows: Sequence[BackendRow]) -> list[str]:
+    """Contradictions: proofs that differ, or a solution above another's bound.
+
+    A backend's bound speaks about the links that keep the model's margin, the exact engine's about all of
+    them. So the exact optimum may be larger than a backend's, and never smaller; and a solution is held
+    against a backend's bound with what keeps the margin, against the exact bound with all that it links.
+    """
+    said = []
+    proven = [row for row in rows if row.status == "optimal" and row.linked_upper_bound is not None]
+    for first, second in combinations(proven, 2):
+        low, high = first.linked_upper_bound or 0.0, second.linked_upper_bound or 0.0
+        if abs(low - high) > 1e-6 and not _exact_counts_more(first, second):
+            said.append(
+                f"{first.name} and {second.name} both claim a proof, but of different optima: "
+                f"{low:g} and {high:g}"
+            )
+    for row, other in product(rows, rows):
+        counted, bound = _counted(row, other), other.linked_upper_bound
+        if counted is not None and bound is not None and counted > bound + 1e-6:
+            said.append(f"{row.name} links {counted:g}, more than the bound {bound:g} of {other.name}")
+    return said
+
+
+def _exact_counts_more(first: BackendRow, second: BackendRow) -> bool:
+    """Whether one is exact and the other is not, and the exact optimum is the larger one."""
+    if (first.engine == EXACT) == (second.engine == EXACT):
+        return False
+    exact, other = (first, second) if first.engine == EXACT else (second, first)
+    return (exact.linked_upper_bound or 0.0) > (other.linked_upper_bound or 0.0)
+
+
+def _counted(row: BackendRow, other: BackendRow) -> float | None:
+    """What of a solution the bound of another row speaks about."""
+    return row.linked if other.engine == EXACT else row.linked_with_margin

@@ -1,0 +1,215 @@
+"""`evaluate`: apply learned parameters to a file pair and count."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkrisk.datasets.microdata.strict_json import AmbiguousError, parse
+from linkrisk.formulations.errors import FormulationError
+from linkrisk.solver.api.link import relink
+from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
+from linkrisk.solver.engines.base import Reporter
+from linkrisk.solver.inputs.learned_links import reusable_schema
+from linkrisk.solver.inputs.link_tasks import LinkOptions
+from linkrisk.solver.inputs.problem import Problem, ProblemOptions, make_problem
+from linkrisk.solver.inputs.recorded_masking import recorded_masking
+from linkrisk.solver.linkage.assignment import assigned_links
+from linkrisk.solver.linkage.baselines import baselines
+from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.linkage.result import LinkResult
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.results import RecordsTable, dump_json
+from linkrisk.solver.worst_case.answers import library_versions, records_table
+
+_GIVE = "give the file that `fit --json` or `link --json` wrote"
+
+_PROBLEM_KEYS = ("aggregator", "direction", "ties", "standardisation", "differences")
+
+
+@dataclass(frozen=True)
+class EvaluationResult:
+    """What given parameters re-identify in a file pair.
+
+    Attributes
+    ----------
+    linked : int
+        Records whose partner is strictly nearest.
+    records : int
+        Number of blocks.
+    one_to_one : int or None
+        Correct links when records are assigned one to one, where asked for.
+    table : RecordsTable
+        What became of every record.
+    details : dict
+        Everything else of the JSON.
+    """
+
+    linked: int
+    records: int
+    one_to_one: int | None
+    table: RecordsTable
+    details: dict[str, Any] = field(repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of `evaluate --json` as a dictionary."""
+        headline = {"records": self.records, "linked": self.linked, "one_to_one": self.one_to_one}
+        return {**headline, **self.details, "records_table": self.table.to_dict()}
+
+    def to_json(self) -> str:
+        """The JSON of `evaluate --json`."""
+        return dump_json(self.to_dict())
+
+    def __repr__(self) -> str:
+        share = 100.0 * self.linked / self.records
+        name = self.details["aggregator"]
+        return f"EvaluationResult({name}: {self.linked} of {self.records} linked ({share:.1f} %))"
+
+
+def read_parameters(path: str | Path) -> dict[str, Any]:
+    """Read the JSON that `fit --json` wrote; UsageError when it is none, or ambiguous."""
+    try:
+        content = parse(Path(path).read_bytes())
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise UsageError(f"{path} cannot be read: {reason}; {_GIVE}") from None
+    except AmbiguousError as error:
+        raise UsageError(f"{path} cannot be relied on: {error}; {_GIVE}") from None
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise UsageError(f"{path} is no JSON ({place}); {_GIVE}") from None
+    except (ValueError, RecursionError):  # not even text, or nested without end
+        raise UsageError(f"{path} is no JSON; {_GIVE}") from None
+    if not isinstance(content, dict) or not (
+        isinstance(content.get("parameters"), dict) or isinstance(content.get("families"), list)
+    ):
+        raise UsageError(f"{path} has no parameters; {_GIVE}")
+    return content
+
+
+def pick_family(fitted: Mapping[str, Any], aggregator: str | None, source: str) -> Mapping[str, Any]:
+    """The fit of one family where there are several: the one asked for, or else the worst.
+
+    Raises
+    ------
+    UsageError
+        If there is none.
+    """
+    if not isinstance(fitted.get("families"), list):
+        return fitted
+    found = {
+        family.get("aggregator"): family
+        for family in fitted["families"]
+        if isinstance(family, Mapping) and isinstance(family.get("parameters"), Mapping)
+    }
+    name = fitted.get("worst") if aggregator is None else aggregator
+    if name not in found:
+        known = ", ".join(str(other) for other in found) or "none"
+        raise UsageError(f"{source} has no parameters of '{name}', only of {known}: choose with --aggregator")
+    return found[name]
+
+
+def learned_options(fitted: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of `ProblemOptions` under which parameters were learned."""
+    known = {key: fitted[key] for key in _PROBLEM_KEYS if isinstance(fitted.get(key), str)}
+    if isinstance(fitted.get("attributes"), list):
+        known["attributes"] = [str(name) for name in fitted["attributes"]]
+    if isinstance(fitted.get("schema"), Mapping):
+        known["schema"] = reusable_schema(fitted["schema"])
+    options = fitted.get("aggregator_options")
+    if isinstance(options, Mapping) and isinstance(options.get("k_additive"), int):
+        known["k_additive"] = options["k_additive"]
+    return known
+
+
+def evaluate(
+    original: Any = None,
+    masked: Any = None,
+    *,
+    parameters: str | Path | Mapping[str, Any],
+    one_to_one: bool = False,
+    report: Reporter | None = None,
+    **problem_options: Any,
+) -> EvaluationResult | LinkResult:
+    """Apply parameters learned by `fit`, or by a linker, to a file pair.
+
+    Parameters
+    ----------
+    original, masked : path, pandas.DataFrame or polars.DataFrame, optional
+        The file pair; the embedded default pair when both are absent.
+    parameters : path or mapping
+        The JSON that `fit` or `link` wrote, or its content.
+    one_to_one : bool
+        Also count the correct links of the assignment with the smallest total distance.
+    report : callable, optional
+        Told when code has to be compiled first.
+    **problem_options
+        Fields of `ProblemOptions` that replace those under which the parameters were learned.
+
+    Returns
+    -------
+    EvaluationResult or LinkResult
+        The second for the JSON of `link`.
+
+    Raises
+    ------
+    UsageError, DataError, FormulationError
+        If the request, the parameters or the files cannot be used.
+    """
+    if isinstance(parameters, Mapping):
+        fitted, source = parameters, "the parameters"
+    else:
+        fitted, source = read_parameters(parameters), str(parameters)
+    fitted = pick_family(fitted, problem_options.get("aggregator"), source)
+    if "method" in fitted:
+        matching = "hungarian" if one_to_one else None
+        linking = _link_options(problem_options, source)
+        return relink(original, masked, fitted, one_to_one=matching, report=report, **linking)
+    if "masking" not in problem_options:
+        problem_options["masking"] = recorded_masking(fitted)
+    problem = make_problem(original, masked, ProblemOptions(**{**learned_options(fitted), **problem_options}))
+    theta = _encode(problem, fitted["parameters"], source)
+    compile_once(LINKAGE, report)
+    evaluator = Evaluator(problem.pair)
+    form = problem.aggregator.form(theta)
+    evaluation = evaluator.table(form)
+    details = {
+        **problem.describe(),
+        "expected_links": evaluation.linked_weight,
+        "parameters": problem.aggregator.decode(theta),
+        "baselines": baselines(evaluator, problem.aggregator),
+        "notes": list(problem.files.notes),
+        "versions": library_versions(),
+    }
+    return EvaluationResult(
+        linked=evaluation.count,
+        records=problem.pair.blocks,
+        one_to_one=assigned_links(problem.pair, form) if one_to_one else None,
+        table=records_table(problem.labels, evaluation),
+        details=details,
+    )
+
+
+def _link_options(given: Mapping[str, Any], source: str) -> dict[str, Any]:
+    """Options of a problem as options of `link`."""
+    known = {item.name for item in fields(LinkOptions)}
+    for name in given:
+        if name not in known:
+            raise UsageError(
+                f"{source} is about a linker, which takes no {name.replace('_', ' ')}: leave it out"
+            )
+    return dict(given)
+
+
+def _encode(problem: Problem, parameters: Mapping[str, Any], source: str) -> NDArray[np.float64]:
+    """Read parameters; what is wrong with them is said along with where they are from."""
+    try:
+        return problem.aggregator.encode(parameters)
+    except FormulationError as error:
+        raise UsageError(f"{source}: {error}") from None

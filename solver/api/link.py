@@ -1,0 +1,216 @@
+"""`link`: every linker on a file pair, judged like the attacks that `fit` learns."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkrisk.datasets.microdata.schema import Scale
+from linkrisk.datasets.pairs.linkage_frames import LinkageFrames
+from linkrisk.datasets.pairs.remarks import remarks
+from linkrisk.datasets.pairs.table_pair import TablePair
+from linkrisk.formulations.linkage.pair import Direction, Ties
+from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
+from linkrisk.solver.engines.base import Reporter
+from linkrisk.solver.inputs.learned_links import learned_keys, learned_options, learned_parameters
+from linkrisk.solver.inputs.link_tasks import (
+    LinkOptions,
+    check_options,
+    compared_frames,
+    given_schema,
+    linkage_task,
+    read_pair,
+    twin_group,
+)
+from linkrisk.solver.inputs.problem import choice
+from linkrisk.solver.linkage.curves import Claim, all_scores, most_probable_claim, precision_recall
+from linkrisk.solver.linkage.judging import judge
+from linkrisk.solver.linkage.linker import LearnedLinker, Linker, Truth
+from linkrisk.solver.linkage.matching import matched, score_matrix
+from linkrisk.solver.linkage.registry import LINKERS
+from linkrisk.solver.linkage.result import LinkResult, OneToOne
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.worst_case.answers import library_versions, records_table
+
+IndexArray = NDArray[np.intp]
+
+
+def link(
+    original: Any,
+    masked: Any,
+    *,
+    method: str | Linker,
+    settings: Mapping[str, Any] | None = None,
+    report: Reporter | None = None,
+    **options: Any,
+) -> LinkResult:
+    """Link the records of two files, and count how many links are right.
+
+    Parameters
+    ----------
+    original, masked : path, pandas.DataFrame or polars.DataFrame
+        The two files.
+    method : str or Linker
+        One of `LINKERS`, or a linker with settings of its own.
+    settings : mapping, optional
+        Settings of the linker, when it is given by name.
+    report : callable, optional
+        Told when code has to be compiled first.
+    **options
+        Fields of `LinkOptions`.
+
+    Returns
+    -------
+    LinkResult
+
+    Raises
+    ------
+    UsageError, DataError
+        If the request or the files cannot be used.
+
+    Examples
+    --------
+    >>> from linkrisk import link
+    >>> link("a.csv", "b.csv", method="prl", one_to_one="hungarian").linked  # doctest: +SKIP
+    312
+    """
+    linker = method if isinstance(method, Linker) else make_linker(method, settings or {})
+    return _run(original, masked, linker, LinkOptions(**options), None, report)
+
+
+def relink(
+    original: Any,
+    masked: Any,
+    learned: Mapping[str, Any],
+    *,
+    report: Reporter | None = None,
+    **options: Any,
+) -> LinkResult:
+    """Apply what `link` learned before, in the JSON that it wrote, to a file pair; options as for `link`."""
+    method = str(learned.get("method"))
+    if method not in LINKERS:
+        raise UsageError(f"unknown method '{method}': choose one of {', '.join(LINKERS)}")
+    linker, parameters = LINKERS[method](), learned_parameters(learned)
+    chosen = LinkOptions(**{**learned_options(learned), **options})
+    return _run(original, masked, linker, chosen, parameters, report)
+
+
+def make_linker(name: str, settings: Mapping[str, Any]) -> Linker:
+    """A linker from its name and its settings; UsageError when there is no such linker or setting."""
+    if name not in LINKERS:
+        raise UsageError(f"unknown method '{name}': choose one of {', '.join(LINKERS)}")
+    known = {item.name: item for item in fields(LINKERS[name])}  # type: ignore[arg-type]
+    for setting in settings:
+        if setting not in known:
+            shown = [_flag(item.name) for item in known.values() if "option" in item.metadata]
+            takes = ", ".join(shown) or "no settings"
+            raise UsageError(f"{name} takes no {_flag(setting)}; it takes {takes}")
+    return LINKERS[name](**settings)
+
+
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def _run(
+    original: Any,
+    masked: Any,
+    linker: Linker,
+    options: LinkOptions,
+    parameters: Mapping[str, Any] | None,
+    report: Reporter | None,
+) -> LinkResult:
+    """Link by a linker that learns, or by one with parameters that were learned before."""
+    began = time.perf_counter()
+    direction = choice(Direction, options.direction, "direction")
+    ties = choice(Ties, options.ties, "tie rule")
+    check_options(options, linker)
+    if original is None or masked is None:
+        raise UsageError("linkers have no embedded files: give both --original and --masked")
+    schema = given_schema(options)
+    pair = read_pair(original, masked, options, schema)
+    keys = linker.keys if parameters is None else learned_keys(parameters)
+    frames = compared_frames(pair, linker, options, schema, keys)
+    task, labels, partner = linkage_task(pair, frames, direction, options.seed)
+    spent = time.perf_counter() - began
+    compile_once(LINKAGE, report)
+    began = time.perf_counter() - spent
+    found = linker.learn(task) if parameters is None else linker.restored(parameters, task)
+    group = twin_group(task) if ties is Ties.SHARE else None
+    truth = Truth.of(partner, len(task.candidates), group)
+    evaluation = judge(found, truth)
+    curve = precision_recall(-evaluation.distance, all_scores(found, truth))
+    one_to_one = None if options.one_to_one is None else _one_to_one(found, truth, options)
+    claim = most_probable_claim(found, truth)
+    details = {
+        "name": pair.name,
+        "direction": direction.value,
+        **_attributes(linker, frames),
+        "schema": frames.schema.to_dict(),
+        "candidates": truth.candidates,
+        "ties": ties.value,
+        "bijection": task.bijection,
+        "expected_links": evaluation.linked_weight,
+        "most_probable_claim": None if claim is None else _claimed(claim, labels),
+        "alignment": pair.alignment,
+        "notes": [*_remarks(pair, linker, frames), *found.notes],
+        "seed": options.seed,
+        "seconds": round(time.perf_counter() - began, 3),
+        "versions": library_versions(),
+    }
+    return LinkResult(
+        method=linker.name,
+        linked=evaluation.count,
+        records=truth.partner.size,
+        parameters=found.parameters,
+        one_to_one=one_to_one,
+        curve=curve,
+        table=records_table([labels[0][row] for row in truth.query_rows], evaluation),
+        details=details,
+    )
+
+
+def _remarks(pair: TablePair, linker: Linker, frames: LinkageFrames) -> tuple[str, ...]:
+    """What should be known about the files, as far as they have attributes in common."""
+    if not linker.common_attributes:
+        return pair.notes
+    names = frames.original_attributes
+    return remarks(pair, names, [name for name in names if frames.schema[name].scale is not Scale.NUMERIC])
+
+
+def _attributes(linker: Linker, frames: LinkageFrames) -> dict[str, list[str]]:
+    if linker.common_attributes:
+        return {"attributes": list(frames.original_attributes)}
+    return {
+        "original_attributes": list(frames.original_attributes),
+        "masked_attributes": list(frames.masked_attributes),
+    }
+
+
+def _one_to_one(linker: LearnedLinker, truth: Truth, options: LinkOptions) -> OneToOne:
+    matrix = score_matrix(linker, truth.queries, truth.candidates)
+    if options.threshold is not None:
+        matrix[matrix < options.threshold] = -np.inf
+    chosen = matched(matrix, str(options.one_to_one), options.seed)
+    return OneToOne(
+        matching=str(options.one_to_one),
+        threshold=options.threshold,
+        claimed=int((chosen >= 0).sum()),
+        correct=int((chosen[truth.query_rows] == truth.partner).sum()),
+        matches=truth.partner.size,
+    )
+
+
+def _claimed(claim: Claim, labels: tuple[Sequence[str], Sequence[str]]) -> dict[str, Any]:
+    return {
+        "query": labels[0][claim.query],
+        "candidate": labels[1][claim.candidate],
+        "score": claim.score,
+        "probability": claim.probability,
+        "correct": claim.correct,
+    }

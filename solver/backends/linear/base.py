@@ -1,0 +1,236 @@
+"""The contract of a linear program that lives: changed again and again, and solved from its last basis."""
+
+from __future__ import annotations
+
+import importlib.util
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from linkrisk.formulations.programs.linear import LinearModel
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+
+class LinearStatus(StrEnum):
+    """How a solve ended."""
+
+    OPTIMAL = "optimal"  # point, duals and reduced costs belong to an optimal basis
+    INFEASIBLE = "infeasible"  # the ray says why, where there is one
+    UNBOUNDED = "unbounded"
+    ITERATIONS = "iterations"  # the limit of iterations came first; what there is can be gone on with
+    TIME = "time"  # the time limit came first
+    FAILED = "failed"  # the optimiser gave up
+
+
+class Part(StrEnum):
+    """An array of a solution."""
+
+    POINT = "point"
+    DUALS = "duals"
+    REDUCED_COSTS = "reduced_costs"
+
+
+@dataclass(frozen=True, eq=False)
+class LinearSolution:
+    """What a solve found.
+
+    Attributes
+    ----------
+    status : LinearStatus
+    objective : float or None
+        Value of the point, constant included; None unless optimal.
+    read : callable
+        Gives each of the arrays below; only those that are asked for are made.
+    ray : ndarray of float64, shape (rows,), or None
+        Multipliers that prove infeasibility (`formulations.programs.linear.excess`); None unless infeasible,
+        and where the optimiser found out without any, as presolve does.
+    iterations : int
+        Of the simplex method, in this solve.
+    """
+
+    status: LinearStatus
+    objective: float | None
+    read: Callable[[Part], FloatArray] = field(repr=False)
+    ray: FloatArray | None = None
+    iterations: int = 0
+
+    @cached_property
+    def point(self) -> FloatArray:
+        """Where the solve ended, shape (columns,); within bounds, up to the tolerance, when optimal."""
+        return self.read(Part.POINT)
+
+    @cached_property
+    def duals(self) -> FloatArray:
+        """By how much the optimum rises with the bound of each row, shape (rows,).
+
+        Not negative where the lower bound holds, not positive where the upper one does.
+        """
+        return self.read(Part.DUALS)
+
+    @cached_property
+    def reduced_costs(self) -> FloatArray:
+        """``objective - duals @ matrix``, shape (columns,)."""
+        return self.read(Part.REDUCED_COSTS)
+
+    @property
+    def optimal(self) -> bool:
+        """Whether the point is one."""
+        return self.status is LinearStatus.OPTIMAL
+
+
+@dataclass(frozen=True)
+class LinearOptions:
+    """Settings for the life of a program.
+
+    Attributes
+    ----------
+    feasibility, optimality : float
+        How much a bound, and a reduced cost, may be violated.
+    own : mapping of str to value
+        Options of the optimiser itself, by its own names.
+    """
+
+    feasibility: float = 1e-7
+    optimality: float = 1e-7
+    own: Mapping[str, Any] = field(default_factory=dict)
+
+
+class LinearProgram(ABC):
+    """A linear program in the hands of an optimiser. Rows and columns are counted from 0.
+
+    Parameters
+    ----------
+    model : LinearModel
+        What to begin with.
+    options : LinearOptions, optional
+
+    Attributes
+    ----------
+    name : str
+        What the registry calls the optimiser.
+    requires : tuple of str
+        Importable modules that must be installed.
+    rows, columns : int
+        How many there are now.
+    """
+
+    name: ClassVar[str]
+    requires: ClassVar[tuple[str, ...]]
+
+    def __init__(self, model: LinearModel, options: LinearOptions | None = None) -> None:
+        self.rows, self.columns = model.shape
+        self._load(model, options or LinearOptions())
+
+    @classmethod
+    def is_available(cls) -> bool:
+        """Whether what it requires is installed; nothing is imported."""
+        return all(importlib.util.find_spec(module) is not None for module in cls.requires)
+
+    def add_rows(self, matrix: sparse.csr_array, lower: FloatArray, upper: FloatArray) -> IndexArray:
+        """Add ``lower <= matrix @ x <= upper``, shape (k, columns); their positions, after all others."""
+        if matrix.shape[0]:
+            starts, columns = matrix.indptr[:-1], matrix.indices
+            self.add_row_entries(starts, columns, matrix.data, lower, upper)
+        return np.arange(self.rows - matrix.shape[0], self.rows)
+
+    def add_row_entries(
+        self,
+        starts: NDArray[Any],
+        columns: NDArray[Any],
+        values: FloatArray,
+        lower: FloatArray,
+        upper: FloatArray,
+    ) -> None:
+        """Add at least one row; entries follow each other, each row's from its place in `starts`."""
+        self._add_rows(starts, columns, values, lower, upper)
+        self.rows += lower.size
+
+    def add_columns(
+        self,
+        objective: FloatArray,
+        lower: FloatArray,
+        upper: FloatArray,
+        matrix: sparse.csc_array | None = None,
+    ) -> IndexArray:
+        """Add columns with their costs, bounds and coefficients, shape (rows, k); their positions."""
+        count = objective.size
+        if count:
+            self._add_columns(
+                objective, lower, upper, sparse.csc_array((self.rows, count)) if matrix is None else matrix
+            )
+        self.columns += count
+        return np.arange(self.columns - count, self.columns)
+
+    def delete_rows(self, positions: NDArray[Any]) -> None:
+        """Take rows away; those after them move up."""
+        gone = np.unique(positions)
+        if gone.size:
+            self._delete_rows(gone)
+        self.rows -= gone.size
+
+    @abstractmethod
+    def change_objective(self, positions: NDArray[Any], objective: FloatArray) -> None:
+        """Give columns other costs."""
+
+    @abstractmethod
+    def change_column_bounds(self, positions: NDArray[Any], lower: FloatArray, upper: FloatArray) -> None:
+        """Give columns other bounds."""
+
+    @abstractmethod
+    def change_row_bounds(self, positions: NDArray[Any], lower: FloatArray, upper: FloatArray) -> None:
+        """Give rows other bounds; -inf and inf switch one off."""
+
+    @abstractmethod
+    def solve(self, *, seconds: float | None = None, iterations: int | None = None) -> LinearSolution:
+        """Solve from the last basis.
+
+        Parameters
+        ----------
+        seconds : float, optional
+            Time limit of this solve.
+        iterations : int, optional
+            Limit of iterations of this solve.
+
+        Returns
+        -------
+        LinearSolution
+            Never an exception for a limit.
+        """
+
+    @abstractmethod
+    def forget_basis(self) -> None:
+        """Solve from scratch next time."""
+
+    @abstractmethod
+    def _load(self, model: LinearModel, options: LinearOptions) -> None:
+        """Hand the model over."""
+
+    @abstractmethod
+    def _add_rows(
+        self,
+        starts: NDArray[Any],
+        columns: NDArray[Any],
+        values: FloatArray,
+        lower: FloatArray,
+        upper: FloatArray,
+    ) -> None:
+        """Add rows."""
+
+    @abstractmethod
+    def _add_columns(
+        self, objective: FloatArray, lower: FloatArray, upper: FloatArray, matrix: sparse.csc_array
+    ) -> None:
+        """Add columns."""
+
+    @abstractmethod
+    def _delete_rows(self, positions: IndexArray) -> None:
+        """Take rows away; each position once, ascending."""

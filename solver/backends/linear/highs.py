@@ -1,0 +1,183 @@
+"""Linear programs that live in HiGHS."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from linkrisk.formulations.programs.linear import LinearModel
+from linkrisk.solver.backends.linear.base import (
+    FloatArray,
+    IndexArray,
+    LinearOptions,
+    LinearProgram,
+    LinearSolution,
+    LinearStatus,
+    Part,
+)
+
+if TYPE_CHECKING:
+    import highspy
+
+STATUSES: Mapping[str, LinearStatus] = {
+    "kOptimal": LinearStatus.OPTIMAL,
+    "kModelEmpty": LinearStatus.OPTIMAL,
+    "kInfeasible": LinearStatus.INFEASIBLE,
+    "kUnbounded": LinearStatus.UNBOUNDED,
+    "kIterationLimit": LinearStatus.ITERATIONS,
+    "kTimeLimit": LinearStatus.TIME,
+}
+"""Names of `HighsModelStatus`; any other one is a failure."""
+
+_UNDECIDED = "kUnboundedOrInfeasible"
+
+_SMALLEST = 1e-12
+"""HiGHS drops smaller coefficients, and can be told no less."""
+
+_MOST_ITERATIONS = 2**31 - 1
+
+
+class HighsProgram(LinearProgram):
+    """HiGHS: the simplex method, one thread."""
+
+    name: ClassVar[str] = "highs"
+    requires: ClassVar[tuple[str, ...]] = ("highspy",)
+
+    def change_objective(self, positions: NDArray[Any], objective: FloatArray) -> None:
+        """Give columns other costs."""
+        self._highs.changeColsCost(positions.size, positions.astype(np.int32), objective)
+
+    def change_column_bounds(self, positions: NDArray[Any], lower: FloatArray, upper: FloatArray) -> None:
+        """Give columns other bounds."""
+        self._highs.changeColsBounds(positions.size, positions.astype(np.int32), lower, upper)
+
+    def change_row_bounds(self, positions: NDArray[Any], lower: FloatArray, upper: FloatArray) -> None:
+        """Give rows other bounds."""
+        self._highs.changeRowsBounds(positions.size, positions.astype(np.int32), lower, upper)
+
+    def solve(self, *, seconds: float | None = None, iterations: int | None = None) -> LinearSolution:
+        """Solve from the last basis."""
+        highs = self._highs
+        # HiGHS counts its time limit over all runs of an object.
+        highs.setOptionValue("time_limit", np.inf if seconds is None else highs.getRunTime() + seconds)
+        highs.setOptionValue(
+            "simplex_iteration_limit", _MOST_ITERATIONS if iterations is None else iterations
+        )
+        highs.run()
+        status = self._status()
+        info = highs.getInfo()
+        return LinearSolution(
+            status,
+            float(info.objective_function_value) if status is LinearStatus.OPTIMAL else None,
+            _Arrays(highs.getSolution(), self.rows, self.columns),
+            self._ray() if status is LinearStatus.INFEASIBLE else None,
+            int(info.simplex_iteration_count),
+        )
+
+    def forget_basis(self) -> None:
+        """Solve from scratch next time."""
+        self._highs.clearSolver()
+
+    def _status(self) -> LinearStatus:
+        """How the run ended; presolve may say "unbounded or infeasible", which the simplex method decides."""
+        name = self._highs.getModelStatus().name
+        if name == _UNDECIDED:
+            self._highs.setOptionValue("presolve", "off")
+            self._highs.run()
+            self._highs.setOptionValue("presolve", "choose")
+            name = self._highs.getModelStatus().name
+        return STATUSES.get(name, LinearStatus.FAILED)
+
+    def _ray(self) -> FloatArray | None:
+        _, found, ray = self._highs.getDualRay()
+        return np.array(ray) if found else None
+
+    def _load(self, model: LinearModel, options: LinearOptions) -> None:
+        import highspy
+
+        self._highs = highs = highspy.Highs()
+        settings = {
+            "output_flag": False,
+            "threads": 1,
+            "solver": "simplex",
+            "small_matrix_value": _SMALLEST,
+            "primal_feasibility_tolerance": options.feasibility,
+            "dual_feasibility_tolerance": options.optimality,
+            **options.own,
+        }
+        for option, value in settings.items():
+            highs.setOptionValue(option, value)
+        rows, columns = model.shape
+        highs.passModel(
+            columns,
+            rows,
+            model.nonzeros,
+            int(highspy.MatrixFormat.kRowwise),
+            int(highspy.ObjSense.kMinimize),
+            model.constant,
+            np.asarray(model.objective, dtype=np.float64),
+            np.asarray(model.column_lower, dtype=np.float64),
+            np.asarray(model.column_upper, dtype=np.float64),
+            np.asarray(model.row_lower, dtype=np.float64),
+            np.asarray(model.row_upper, dtype=np.float64),
+            model.matrix.indptr.astype(np.int32, copy=False),
+            model.matrix.indices.astype(np.int32, copy=False),
+            np.asarray(model.matrix.data, dtype=np.float64),
+            np.zeros(columns, dtype=np.int32),
+        )
+
+    def _add_rows(
+        self,
+        starts: NDArray[Any],
+        columns: NDArray[Any],
+        values: FloatArray,
+        lower: FloatArray,
+        upper: FloatArray,
+    ) -> None:
+        self._highs.addRows(
+            lower.size,
+            lower,
+            upper,
+            values.size,
+            starts.astype(np.int32, copy=False),
+            columns.astype(np.int32, copy=False),
+            values.astype(np.float64, copy=False),
+        )
+
+    def _add_columns(
+        self, objective: FloatArray, lower: FloatArray, upper: FloatArray, matrix: sparse.csc_array
+    ) -> None:
+        self._highs.addCols(
+            objective.size,
+            objective,
+            lower,
+            upper,
+            matrix.nnz,
+            matrix.indptr[:-1].astype(np.int32, copy=False),
+            matrix.indices.astype(np.int32, copy=False),
+            matrix.data.astype(np.float64, copy=False),
+        )
+
+    def _delete_rows(self, positions: IndexArray) -> None:
+        self._highs.deleteRows(positions.size, positions.astype(np.int32))
+
+    _highs: highspy.Highs
+
+
+class _Arrays:
+    """The arrays of a solution of HiGHS; zeros where it has none. The solution is a copy, and stays."""
+
+    def __init__(self, solution: Any, rows: int, columns: int) -> None:
+        self._solution, self._rows, self._columns = solution, rows, columns
+
+    def __call__(self, part: Part) -> FloatArray:
+        found = np.asarray(getattr(self._solution, _FIELDS[part]), dtype=np.float64)
+        size = self._rows if part is Part.DUALS else self._columns
+        return found if found.size == size else np.zeros(size)
+
+
+_FIELDS = {Part.POINT: "col_value", Part.DUALS: "row_dual", Part.REDUCED_COSTS: "col_dual"}

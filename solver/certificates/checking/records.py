@@ -1,0 +1,260 @@
+"""The blocks and their candidates as exact whole numbers, made from the two files."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkrisk.datasets.pairs.file_pair import FilePair
+from linkrisk.solver.certificates.checking.dyadic import shift_of, whole_numbers
+from linkrisk.solver.certificates.checking.moments import standardised
+from linkrisk.solver.certificates.checking.rejection import demand
+from linkrisk.solver.certificates.checking.setting import Setting
+from linkrisk.solver.certificates.checking.ties import (
+    GRAIN_SHIFT,
+    TOLERANCES,
+    Partner,
+    grain,
+    grain_of_table,
+    tied,
+    widths,
+)
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """The linkage problem of a file pair in standardised units and positions of categories.
+
+    Attributes
+    ----------
+    queries : ndarray of float64, shape (blocks, attributes)
+    candidates : ndarray of float64, shape (candidates, attributes)
+    partner : tuple of int
+        Candidate that each block belongs to.
+    share : bool
+        Whether candidates identical to the partner are no rivals.
+    differences : str
+        ``squared``, ``absolute`` or ``signed``.
+    labels : tuple of str
+        What each block's record is called.
+    offset : ndarray of float64, shape (attributes,)
+        How far from zero the values of the files are: ``|mean| / deviation`` of both, added.
+    grains : ndarray of float64, shape (attributes,)
+        What is far below any difference that the attributes show.
+    tables : mapping of int to ndarray of float64
+        For each categorical attribute, by its place, the distance of a query's category (rows) to a
+        candidate's (columns); inf where one cannot have become the other. Records hold positions there.
+    """
+
+    queries: FloatArray
+    candidates: FloatArray
+    partner: tuple[int, ...]
+    share: bool
+    differences: str
+    labels: tuple[str, ...]
+    offset: FloatArray
+    grains: FloatArray
+    tables: Mapping[int, FloatArray] = field(default_factory=dict)
+
+    @property
+    def blocks(self) -> int:
+        """Number of blocks."""
+        return len(self.partner)
+
+    @cached_property
+    def shift(self) -> int:
+        """Exact values are in units of ``2**-shift``; squares and products of them in its square."""
+        looked_up = [np.unique(table[np.isfinite(table)]) for table in self.tables.values()]
+        values = [self.queries.ravel(), self.candidates.ravel(), self.widths.ravel(), *looked_up]
+        grains = shift_of(self.grains.tolist()) + GRAIN_SHIFT
+        return max(grains, *(shift_of(part.tolist()) for part in values))
+
+    @cached_property
+    def widths(self) -> FloatArray:
+        """What rounding may have moved differences to partners by; zero for categories."""
+        result = widths(self.queries, self.candidates[list(self.partner)], self.offset)
+        result[:, list(self.tables)] = 0.0
+        return result
+
+    @cached_property
+    def _exact(self) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
+        """Queries and candidates as whole numbers."""
+        shift = self.shift
+        queries, candidates = (
+            [whole_numbers(row, shift) for row in values.tolist()]
+            for values in (self.queries, self.candidates)
+        )
+        return queries, candidates
+
+    @cached_property
+    def _copies(self) -> Counter[tuple[int, ...]]:
+        return Counter(self._exact[1])
+
+    def copies(self, block: int) -> int:
+        """Candidates that equal the block's partner on every attribute, itself included."""
+        return self._copies[self._exact[1][self.partner[block]]]
+
+    def weight(self, block: int) -> Fraction:
+        """What linking the block counts."""
+        return Fraction(1, self.copies(block) if self.share else 1)
+
+    def is_rival(self, block: int, candidate: int) -> bool:
+        """Whether the candidate must be farther than the partner for the block to be linked."""
+        if not 0 <= candidate < len(self.candidates) or candidate == self.partner[block]:
+            return False
+        if not self.possible(block, np.array([candidate]))[0]:
+            return False
+        exact = self._exact[1]
+        return not (self.share and exact[candidate] == exact[self.partner[block]])
+
+    def possible(self, block: int, candidates: IndexArray) -> BoolArray:
+        """Whether each of the candidates can be a block's partner: no distance of categories is infinite."""
+        possible = np.ones(candidates.size, dtype=np.bool_)
+        for k, table in self.tables.items():
+            columns = self.candidates[candidates, k].astype(np.intp)
+            possible &= np.isfinite(table[int(self.queries[block, k]), columns])
+        return possible
+
+    def reachable(self, block: int) -> bool:
+        """Whether the block's own partner is possible; the block is never linked if not."""
+        return bool(self.possible(block, np.array([self.partner[block]]))[0])
+
+    def rivals(self, block: int) -> IndexArray:
+        """All rivals of a block: whoever cannot be its partner is none."""
+        everyone = np.arange(len(self.candidates))
+        mask = (everyone != self.partner[block]) & self.possible(block, everyone)
+        if self.share:
+            mask &= (self.candidates != self.candidates[self.partner[block]]).any(axis=1)
+        return np.flatnonzero(mask)
+
+    def distances(self, block: int, candidate: int) -> list[int]:
+        """Exact attribute distances of a block's query to a possible candidate, in a unit common to all."""
+        differences = self._differences(block, candidate)
+        if self.differences == "squared":
+            return [z * z for z in differences]
+        return [abs(z) for z in differences] if self.differences == "absolute" else differences
+
+    def _differences(self, block: int, candidate: int) -> list[int]:
+        """Differences of values, and distances of categories, in units of ``2**-shift``."""
+        query, other = self._exact[0][block], self._exact[1][candidate]
+        differences = [a - b for a, b in zip(query, other, strict=True)]
+        for k, table in self.tables.items():
+            distance = float(table[int(self.queries[block, k]), int(self.candidates[candidate, k])])
+            differences[k] = whole_numbers([distance], self.shift)[0]
+        return differences
+
+    def partner_of(self, block: int, *, squares: bool) -> Partner:
+        """A block's own partner; ties are squares, or what the attribute distances are."""
+        own = self.partner[block]
+        wide = whole_numbers(self.widths[block].tolist(), self.shift)
+        widened = [abs(z) + w for z, w in zip(self._differences(block, own), wide, strict=True)]
+        grains = whole_numbers(self.grains.tolist(), self.shift)
+        if squares or self.differences == "squared":
+            widened = [z * z + g * g for z, g in zip(widened, grains, strict=True)]
+        else:
+            widened = [z + (g >> GRAIN_SHIFT) for z, g in zip(widened, grains, strict=True)]
+        return Partner(self.distances(block, own), [tied(z) for z in widened])
+
+    def rounded_ties(self, block: int, *, squares: bool) -> FloatArray:
+        """The same ties in double precision, shape (attributes,)."""
+        own = np.array([self.partner[block]])
+        wide = np.abs(self.rounded_differences(block, own)[0]) + self.widths[block]
+        if squares or self.differences == "squared":
+            wide = wide * wide + self.grains * self.grains
+        else:
+            wide = wide + 2.0**-GRAIN_SHIFT * self.grains
+        return np.asarray(wide * (1.0 + TOLERANCES["tie"]))
+
+    def rounded_distances(self, block: int, candidates: IndexArray) -> FloatArray:
+        """Attribute distances of possible candidates in double precision, shape (candidates, attributes)."""
+        difference = self.rounded_differences(block, candidates)
+        if self.differences == "squared":
+            return np.asarray(difference * difference)
+        return np.asarray(np.abs(difference) if self.differences == "absolute" else difference)
+
+    def rounded_differences(self, block: int, candidates: IndexArray) -> FloatArray:
+        """Differences of values, and distances of categories, shape (candidates, attributes)."""
+        difference = self.queries[block] - self.candidates[candidates]
+        for k, table in self.tables.items():
+            columns = self.candidates[candidates, k].astype(np.intp)
+            difference[:, k] = table[int(self.queries[block, k]), columns]
+        return np.asarray(difference)
+
+
+def make_records(files: FilePair, setting: Setting) -> Records:
+    """Set up the blocks of a file pair.
+
+    Parameters
+    ----------
+    files : FilePair
+        With the attributes of `setting`, in its order.
+    setting : Setting
+    """
+    _check_categories(files, setting)
+    original, masked = files.original_values.copy(), files.masked_values.copy()
+    numeric = numeric_places(files)
+    offset = np.zeros(len(files.attributes))
+    original[:, numeric], masked[:, numeric], offset[numeric] = standardised(
+        original[:, numeric], masked[:, numeric], setting.standardisation
+    )
+    possible = {entry.attribute: entry.possible for entry in setting.recodings}
+    tables = {
+        setting.attributes.index(name): category_table(scale, len(categories), possible.get(name))
+        for name, scale, categories in setting.schema
+    }
+    grains = [
+        grain_of_table(tables[k]) if k in tables else grain(original[:, k], masked[:, k], float(offset[k]))
+        for k in range(len(offset))
+    ]
+    pairs = [(own, other) for own, other in enumerate(files.partner.tolist()) if other >= 0]
+    labels = files.original_labels
+    if setting.direction == "masked-to-original":
+        original, masked, labels = masked, original, files.masked_labels
+        tables = {k: table.T for k, table in tables.items()}
+        pairs = sorted((other, own) for own, other in pairs)
+    return Records(
+        queries=original[[own for own, _ in pairs]],
+        candidates=masked,
+        partner=tuple(other for _, other in pairs),
+        share=setting.share,
+        differences=setting.differences,
+        labels=tuple(labels[own] for own, _ in pairs),
+        offset=offset,
+        grains=np.array(grains),
+        tables=tables,
+    )
+
+
+def numeric_places(files: FilePair) -> list[int]:
+    """Which of the attributes are numeric."""
+    return [k for k, name in enumerate(files.attributes) if name not in files.categorical]
+
+
+def category_table(scale: str, many: int, possible: Sequence[str] | None) -> FloatArray:
+    """Distances of original categories (rows) to masked ones (columns), inf for impossible recodings.
+
+    Nominal: 0 or 1. Ordinal: the difference of positions divided by the number of categories, as a double.
+    """
+    steps = np.abs(np.arange(many)[:, None] - np.arange(many)[None, :])
+    table = steps / many if scale == "ordinal" else np.minimum(steps, 1).astype(np.float64)
+    if possible is None:
+        return np.asarray(table)
+    can = np.array([[digit == "1" for digit in line] for line in possible], dtype=np.bool_)
+    return np.where(can, table, np.inf)
+
+
+def _check_categories(files: FilePair, setting: Setting) -> None:
+    """Reject files that are read with other categories than those of the fit."""
+    here = {(name, kind.scale.value, kind.categories) for name, kind in files.categorical.items()}
+    demand(here == set(setting.schema), "problem, schema: the files are read with other categories")
+    demand(files.attributes == setting.attributes, "problem, attributes: others are read from the files")

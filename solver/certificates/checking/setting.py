@@ -1,0 +1,164 @@
+"""What was solved: which file is linked to which, by which family of distances."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from linkrisk.solver.certificates.checking.fields import Fields, listed, text, whole
+from linkrisk.solver.certificates.checking.rejection import demand
+from linkrisk.solver.run.errors import UsageError
+
+MOST_ATTRIBUTES = 12
+"""Of a measure whose values are listed."""
+
+MOST_CATEGORIES = 2000
+
+_SCALES = ("ordinal", "nominal")
+
+_CHOICES = {
+    "aggregator": ("weighted-mean", "owa", "choquet", "mahalanobis"),
+    "direction": ("original-to-masked", "masked-to-original"),
+    "ties": ("strict", "share"),
+    "standardisation": ("own", "original", "pooled", "none"),
+    "differences": ("squared", "absolute", "signed"),
+}
+
+
+@dataclass(frozen=True)
+class Recodings:
+    """What masking is claimed to have made of the categories of an attribute: an assumption, never checked.
+
+    Attributes
+    ----------
+    attribute : str
+    masking : str
+        What the method is called; free text.
+    possible : tuple of str
+        For each category of the schema, a 1 for each category that it can have become and a 0 for others.
+    """
+
+    attribute: str
+    masking: str
+    possible: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The problem of a fit, as the JSON names it.
+
+    Attributes
+    ----------
+    aggregator, direction, ties, standardisation, differences : str
+    attributes : tuple of str
+        In the order of the parameters.
+    k_additive : int or None
+        Of a k-additive Choquet integral.
+    schema : tuple of (str, str, tuple of str)
+        Name, scale and categories of each categorical attribute.
+    recodings : tuple of Recodings
+        What is assumed of the masking of categorical attributes, one entry for an attribute.
+    """
+
+    aggregator: str
+    direction: str
+    ties: str
+    standardisation: str
+    differences: str
+    attributes: tuple[str, ...]
+    k_additive: int | None
+    schema: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
+    recodings: tuple[Recodings, ...] = ()
+
+    @property
+    def share(self) -> bool:
+        """Whether candidates identical to the partner are no rivals and share its weight."""
+        return self.ties == "share"
+
+
+def read_setting(fields: Fields) -> Setting:
+    """Read the problem; UsageError for names that are unknown."""
+    chosen = {}
+    for key, allowed in _CHOICES.items():
+        chosen[key] = fields.text(key)
+        if chosen[key] not in allowed:
+            raise UsageError(f"{fields.where}, {key} must be one of {', '.join(allowed)}")
+    quadratic, signed = chosen["aggregator"] == "mahalanobis", chosen["differences"] == "signed"
+    if (signed and not quadratic) or (quadratic and chosen["differences"] == "squared"):
+        raise UsageError(
+            f"{fields.where}: {chosen['aggregator']} takes no {chosen['differences']} differences"
+        )
+    attributes = tuple(text(name, f"{fields.where}, attributes") for name in fields.listed("attributes"))
+    options = fields.inner("aggregator_options")
+    k = None if options.get("k_additive") is None else whole(options.value("k_additive"), options.where)
+    if not attributes or len(set(attributes)) < len(attributes):
+        raise UsageError(f"{fields.where}, attributes must name at least one attribute, each once")
+    if k is not None and (k < 2 or chosen["aggregator"] != "choquet"):
+        raise UsageError(f"{fields.where}, aggregator_options: k_additive is for choquet, and at least 2")
+    if chosen["aggregator"] == "choquet" and k != 2 and len(attributes) > MOST_ATTRIBUTES:
+        raise UsageError(f"{fields.where}, attributes: a measure on {len(attributes)} has too many subsets")
+    schema = _read_schema(fields, attributes)
+    if schema and signed:
+        raise UsageError(f"{fields.where}: differences of categories have no sign")
+    recodings = _read_recodings(fields, {name: len(categories) for name, _, categories in schema})
+    return Setting(attributes=attributes, k_additive=k, schema=schema, recodings=recodings, **chosen)
+
+
+def _read_schema(fields: Fields, attributes: tuple[str, ...]) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+    """Scale and categories of the categorical attributes; none where the fit names none."""
+    if fields.get("schema") is None:
+        return ()
+    found = []
+    for item in fields.inner("schema").listed("attributes"):
+        row = Fields(item, f"{fields.where}, schema")
+        name, scale = row.text("name"), row.text("scale")
+        if name not in attributes or scale not in _SCALES:
+            raise UsageError(f"{row.where}: {name} must be an attribute of the fit, {' or '.join(_SCALES)}")
+        categories = tuple(text(category, row.where) for category in row.listed("categories"))
+        if not 0 < len(set(categories)) == len(categories) <= MOST_CATEGORIES:
+            raise UsageError(f"{row.where}: {name} must list up to {MOST_CATEGORIES} categories, each once")
+        found.append((name, scale, categories))
+    if len({name for name, _, _ in found}) < len(found):
+        raise UsageError(f"{fields.where}, schema names an attribute twice")
+    return tuple(found)
+
+
+def _read_recodings(fields: Fields, sizes: Mapping[str, int]) -> tuple[Recodings, ...]:
+    """The tables of possible recodings; none where the fit names none. `sizes` are numbers of categories."""
+    found: list[Recodings] = []
+    for item in _optional(fields, "recodings"):
+        row = Fields(item, f"{fields.where}, recodings")
+        entry = Recodings(
+            row.text("attribute"),
+            row.text("masking"),
+            tuple(text(line, row.where) for line in row.listed("possible")),
+        )
+        size = sizes.get(entry.attribute)
+        if size is None or any(known.attribute == entry.attribute for known in found):
+            raise UsageError(f"{row.where}: {entry.attribute} must be a categorical attribute, once")
+        if len(entry.possible) != size or any(
+            len(line) != size or set(line) - {"0", "1"} for line in entry.possible
+        ):
+            raise UsageError(f"{row.where}: {entry.attribute} needs {size} texts of {size} digits 0 or 1")
+        found.append(entry)
+    methods = [text(item, f"{fields.where}, masking") for item in _optional(fields, "masking")]
+    if set(methods) != {entry.masking for entry in found}:
+        raise UsageError(f"{fields.where}, masking must name the methods of recodings")
+    return tuple(found)
+
+
+def _optional(fields: Fields, key: str) -> list[Any]:
+    return listed(fields.value(key), f"{fields.where}, {key}") if fields.get(key) is not None else []
+
+
+def demand_same(fit: Setting, certificate: Setting) -> None:
+    """Reject a certificate of another problem than the fit's."""
+    demand(fit.schema == certificate.schema, "problem: the fit and the certificate have different schemas")
+    demand(
+        fit.recodings == certificate.recodings,
+        "problem: the fit and the certificate have different recodings",
+    )
+    for name in (*_CHOICES, "attributes", "k_additive"):
+        here, there = getattr(fit, name), getattr(certificate, name)
+        demand(here == there, f"problem: the fit has {name} {here}, the certificate {there}")

@@ -1,0 +1,224 @@
+"""What else a fit shows of its parameters: recounted, so that nothing printed beside a proof is made up."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations
+
+from linkrisk.solver.certificates.checking.cores import Rows
+from linkrisk.solver.certificates.checking.counting import Settled, linked_blocks, settled_blocks
+from linkrisk.solver.certificates.checking.families import (
+    Choquet,
+    Family,
+    KAdditive,
+    OrderedWeightedAverage,
+    QuadraticForm,
+    TwoAdditive,
+    WeightedMean,
+)
+from linkrisk.solver.certificates.checking.fields import Fields, listed, real, reals, whole
+from linkrisk.solver.certificates.checking.parameters import measure_of
+from linkrisk.solver.certificates.checking.rejection import demand
+
+CLOSE = 1e-10
+"""By how much a number that the fit computed in double precision may miss the exact one, relatively."""
+
+COLUMNS = ["record", "linked", "rank", "distance", "nearest_other", "margin", "ties"]
+
+
+def check_measure(
+    parameters: Fields, theta: Sequence[Fraction], family: Family, names: Sequence[str]
+) -> None:
+    """Check the measure that is shown beside Moebius coefficients."""
+    if isinstance(family, Choquet) or parameters.get("measure") is None:
+        return  # the parameters themselves, or not there
+    measure, told = measure_of(theta, family), parameters.inner("measure")
+    demand(len(told.keys()) == len(measure) - 1, f"{told.where}: it must have {len(measure) - 1} values")
+    for mask in range(1, len(measure)):
+        name = ",".join(name for k, name in enumerate(names) if mask >> k & 1)
+        _demand_close(told.real(name), float(measure[mask]), f"{told.where}, {name}")
+
+
+def check_importance(fit: Fields, theta: Sequence[Fraction], family: Family, names: Sequence[str]) -> None:
+    """Check the fit's importance of attributes and their interaction against its parameters."""
+    importance, interaction = _indices(theta, family)
+    if importance is None:
+        demand(fit.value("importance") is None, f"{fit.where}, importance: ranks have none")
+    else:
+        told = fit.inner("importance")
+        demand(sorted(told.keys()) == sorted(names), f"{told.where}: it must name the attributes")
+        for name, share in zip(names, importance, strict=True):
+            _demand_close(told.real(name), float(share), f"{told.where}, {name}")
+    if interaction is None:
+        demand(fit.value("interaction") is None, f"{fit.where}, interaction: the family has none")
+        return
+    where = f"{fit.where}, interaction"
+    rows = [reals(row, where, len(names)) for row in fit.listed("interaction")]
+    demand(len(rows) == len(names), f"{where}: it must have {len(names)} rows")
+    for k, row in enumerate(rows):
+        for m, value in enumerate(row):
+            _demand_close(value, float(interaction.get((min(k, m), max(k, m)), Fraction(0))), where)
+
+
+def _indices(
+    theta: Sequence[Fraction], family: Family
+) -> tuple[list[Fraction] | None, dict[tuple[int, int], Fraction] | None]:
+    """Importance of each attribute, and interaction of each two where they have any to speak of."""
+    n = family.attributes
+    if isinstance(family, QuadraticForm):
+        diagonal = [value for (k, m), value in zip(family.cells, theta, strict=True) if k == m]
+        return [value / sum(diagonal) for value in diagonal], None
+    if isinstance(family, OrderedWeightedAverage):
+        return None, None
+    if isinstance(family, TwoAdditive):
+        return _two_additive(theta, n)
+    if isinstance(family, Choquet | KAdditive):
+        measure = measure_of(theta, family)
+        return _shapley(measure, n), _interaction(measure, n)
+    return list(theta), None
+
+
+def _moebius(measure: Sequence[Fraction], n: int) -> tuple[list[int], int]:
+    """The Moebius coefficients by bit mask, in units of one over the second number."""
+    unit = max(value.denominator for value in measure)
+    out = [int(value * unit) for value in measure]
+    for k in range(n):
+        for mask in range(len(out)):
+            if mask >> k & 1:
+                out[mask] -= out[mask ^ 1 << k]
+    return out, unit
+
+
+def _shapley(measure: Sequence[Fraction], n: int) -> list[Fraction]:
+    """The coefficient of each subset, shared equally among its attributes."""
+    coefficients, unit = _moebius(measure, n)
+    shares = []
+    for k in range(n):
+        by_size = [0] * (n + 1)
+        for mask, value in enumerate(coefficients):
+            if mask >> k & 1:
+                by_size[mask.bit_count()] += value
+        shares.append(
+            sum((Fraction(value, size * unit) for size, value in enumerate(by_size) if value), Fraction(0))
+        )
+    return shares
+
+
+def _interaction(measure: Sequence[Fraction], n: int) -> dict[tuple[int, int], Fraction]:
+    """Of each two attributes, the coefficients of subsets that hold both, divided by their size less one."""
+    coefficients, unit = _moebius(measure, n)
+    found = {}
+    for k, m in combinations(range(n), 2):
+        by_size = [0] * (n + 1)
+        both = 1 << k | 1 << m
+        for mask, value in enumerate(coefficients):
+            if mask & both == both:
+                by_size[mask.bit_count()] += value
+        parts = (Fraction(value, (size - 1) * unit) for size, value in enumerate(by_size) if value)
+        found[k, m] = sum(parts, Fraction(0))
+    return found
+
+
+def _two_additive(
+    theta: Sequence[Fraction], n: int
+) -> tuple[list[Fraction], dict[tuple[int, int], Fraction]]:
+    """Half of each minimum and maximum goes to either attribute."""
+    shares, found = list(theta[:n]), {}
+    many = n * (n - 1) // 2
+    for at, (k, m) in enumerate(combinations(range(n), 2)):
+        low, high = theta[n + at], theta[n + many + at]
+        shares[k] += (low + high) / 2
+        shares[m] += (low + high) / 2
+        found[k, m] = low - high
+    return shares, found
+
+
+def check_table(fit: Fields, rows: Rows, theta: list[Fraction]) -> tuple[list[bool], list[bool]]:
+    """Check every cell of the table of records; an empty one says nothing.
+
+    Returns
+    -------
+    linked, told : list of bool
+        Whether each block is linked, and whether the table says so.
+    """
+    settled, records = settled_blocks(rows, theta), rows.records
+    table = fit.inner("records_table")
+    demand(table.listed("columns") == COLUMNS, f"{table.where}, columns: they must be {', '.join(COLUMNS)}")
+    content = table.listed("rows")
+    demand(len(content) == records.blocks, f"{table.where}: there are {records.blocks} records")
+    told = []
+    for at, (item, block) in enumerate(zip(content, settled, strict=True)):
+        row, place = listed(item, table.where), f"{table.where}: row {at + 1}"
+        right = len(row) == len(COLUMNS) and row[0] == records.labels[at]
+        right = right and (row[1] is None or row[1] is block.linked)
+        state = "linked" if block.linked else "not linked"
+        demand(right, f"{place} should be record {records.labels[at]}, {state}")
+        _check_row(row, block, place)
+        told.append(row[1] is True)
+    return [block.linked for block in settled], told
+
+
+def _check_row(row: list[object], block: Settled, place: str) -> None:
+    _, _, rank, distance, nearest, margin, ties = row
+    for name, told, (least, most) in (("rank", rank, block.rank), ("ties", ties, block.ties)):
+        right = told is None or least <= whole(told, place) <= most
+        demand(right, f"{place}, {name}: {told}, but it is {least}")
+    apart = block.nearest - block.distance if math.isfinite(block.distance) else math.inf
+    sizes = [abs(value) for value in (block.distance, block.nearest) if math.isfinite(value)]
+    slack = 2 * block.error + CLOSE * max(sizes, default=0.0)
+    for name, value, here in (
+        ("distance", distance, block.distance),
+        ("nearest_other", nearest, block.nearest),
+        ("margin", margin, apart),
+    ):
+        if value is None:
+            demand(rank is None or not math.isfinite(here), f"{place}, {name}: it is {here:g}")
+            continue
+        demand(math.isfinite(here), f"{place}, {name}: there is none")
+        off = abs(real(value, f"{place}, {name}") - here)
+        demand(off <= slack, f"{place}, {name}: {value}, but it is {here:g}")
+
+
+def check_tied(fit: Fields, rows: Rows) -> None:
+    """Check how many records a tie alone keeps from being linked, by the table, which is checked before."""
+    if fit.get("tied") is None:
+        return
+    records, alone, twins = rows.records, 0, 0
+    for block, row in enumerate(fit.inner("records_table").listed("rows")):
+        _, _, rank, _, _, _, ties = row
+        if rank is None or not ties:
+            continue
+        twin = not records.share and records.copies(block) > 1
+        twins += twin
+        alone += twin or rank == 1
+    told = fit.inner("tied")
+    for key, here in (("records", alone), ("with_twins", twins)):
+        given = told.whole(key)
+        demand(given == here, f"{told.where}, {key}: {given}, but by the table it is {here}")
+
+
+def check_euclid(fit: Fields, rows: Rows) -> bool:
+    """Check the count of the Euclidean distance; whether the fit shows one."""
+    baselines = fit.get("baselines")
+    if not isinstance(baselines, dict) or baselines.get("euclid") is None:
+        return False
+    told = fit.inner("baselines").real("euclid")
+    family: Family = rows.family
+    # A quadratic form has ties of its own; to all other families it is a mean of squared differences.
+    if isinstance(family, QuadraticForm):
+        linked = linked_blocks(rows, [Fraction(value) for value in family.trace])
+    else:
+        family = WeightedMean(family.attributes)
+        squared = Rows(replace(rows.records, differences="squared"), family)
+        linked = linked_blocks(squared, [Fraction(1)] * family.dimension)
+    records = rows.records
+    weight = sum((records.weight(block) for block, is_linked in enumerate(linked) if is_linked), Fraction(0))
+    _demand_close(told, float(weight), f"{fit.where}, baselines, euclid")
+    return True
+
+
+def _demand_close(told: float, here: float, where: str) -> None:
+    demand(abs(told - here) <= CLOSE * max(1.0, abs(here)), f"{where}: {told:g}, but it is {here:g}")

@@ -1,0 +1,311 @@
+"""The check of a certificate: what a fit claims of two files, from the files alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+import numpy as np
+
+from linkrisk.datasets.pairs.file_pair import FilePair
+from linkrisk.solver.certificates.checking.cores import Rows, check_core, check_lost
+from linkrisk.solver.certificates.checking.families import family_of
+from linkrisk.solver.certificates.checking.fields import Fields, whole
+from linkrisk.solver.certificates.checking.hitting import Tree, check_inequalities
+from linkrisk.solver.certificates.checking.orders import Ordered, best_order
+from linkrisk.solver.certificates.checking.parameters import read_parameters
+from linkrisk.solver.certificates.checking.records import Records, make_records
+from linkrisk.solver.certificates.checking.rejection import demand
+from linkrisk.solver.certificates.checking.setting import Setting, demand_same, read_setting
+from linkrisk.solver.certificates.checking.shown import (
+    check_euclid,
+    check_importance,
+    check_measure,
+    check_table,
+    check_tied,
+)
+from linkrisk.solver.certificates.checking.simplex_tree import check_simplex_tree
+from linkrisk.solver.certificates.checking.ties import TOLERANCES
+from linkrisk.solver.run.errors import UsageError
+
+FORMAT = "linkrisk certificate"
+VERSION = 3
+
+ROUNDED = Fraction(1, 10**9)
+"""Relative difference of a weight in the JSON of a fit, a double, from the exact one."""
+
+STATUSES = ("optimal", "feasible", "interrupted", "no_solution")
+
+_FINEST_UNIT = 2**40
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a certificate proves.
+
+    Attributes
+    ----------
+    setting : Setting
+        The problem.
+    records : int
+        Number of blocks.
+    linked : int
+        Blocks that the parameters link.
+    linked_weight : Fraction
+        Their weight.
+    bound : Fraction
+        No parameters link blocks of a larger weight.
+    bound_count : int
+        And therefore no more blocks than this.
+    ordered : Ordered or None
+        What comparing attributes one after another links, where that is more than the bound, which is about
+        distances that are told apart from ties.
+    method : str
+        ``lost``, ``hitting-set`` or ``simplex-tree``.
+    lost, cores, leaves : int
+        Single blocks that no parameters link, cores and leaves that were checked.
+    impossible, pairs : int
+        Pairs of a block and a candidate that are impossible if the masking is what it is claimed to be, and
+        all pairs.
+    euclid : bool
+        Whether the fit shows a count of the Euclidean distance, which is right.
+    """
+
+    setting: Setting
+    records: int
+    linked: int
+    linked_weight: Fraction
+    bound: Fraction
+    bound_count: int
+    ordered: Ordered | None
+    method: str
+    lost: int
+    cores: int
+    leaves: int
+    impossible: int
+    pairs: int
+    euclid: bool
+
+
+@dataclass(frozen=True)
+class _Bound:
+    """A proven bound on the linked weight, and how much was checked for it."""
+
+    weight: Fraction
+    lost: frozenset[int]
+    cores: int
+    leaves: int
+
+
+def fit_setting(fit: Mapping[str, Any], where: str) -> Setting:
+    """The problem that a fit says it solved."""
+    return read_setting(Fields(dict(fit), where))
+
+
+def verify(
+    fit: Mapping[str, Any], certificate: Mapping[str, Any], files: FilePair, names: tuple[str, str]
+) -> Verdict:
+    """Check a certificate and the fit that it belongs to.
+
+    Parameters
+    ----------
+    fit, certificate : mapping
+        The JSON of ``fit --json`` and of ``fit --certificate``.
+    files : FilePair
+        The two files, with the attributes of the fit.
+    names : tuple of str
+        What to call the fit and the certificate in messages.
+
+    Returns
+    -------
+    Verdict
+        What is proven; `demand_fit` compares the bound with that of the fit.
+
+    Raises
+    ------
+    RejectedError
+        If a check fails.
+    UsageError
+        If one of the two is malformed.
+    """
+    claim, fields = Fields(dict(fit), names[0]), Fields(dict(certificate), names[1])
+    if fields.text("format") != FORMAT or fields.whole("version") != VERSION:
+        raise UsageError(f"{names[1]} is no certificate of version {VERSION}; make it anew with this version")
+    setting = read_setting(claim)
+    demand_same(setting, read_setting(fields.inner("problem")))
+    _check_tolerances(fields.inner("tolerances"))
+    records = make_records(files, setting)
+    rows = Rows(records, family_of(setting.aggregator, len(setting.attributes), setting.k_additive))
+    linked = _check_links(claim, fields, rows, setting)
+    proof = fields.inner("proof")
+    method = proof.text("method")
+    bound = _check_bound(rows, proof, method, fields.inner("bound"))
+    weight = sum((records.weight(block) for block, is_linked in enumerate(linked) if is_linked), Fraction(0))
+    count = _most_blocks(records, bound)
+    demand(
+        sum(linked) <= count and weight <= bound.weight,
+        f"{fields.where}, bound: the parameters link {sum(linked)}, more than the {count} it allows",
+    )
+    ordered = best_order(rows)
+    everyone = np.arange(len(records.candidates))
+    return Verdict(
+        setting=setting,
+        records=records.blocks,
+        linked=sum(linked),
+        linked_weight=weight,
+        bound=bound.weight,
+        bound_count=count,
+        ordered=ordered if ordered.weight > bound.weight else None,
+        method=method,
+        lost=len(bound.lost),
+        cores=bound.cores,
+        leaves=bound.leaves,
+        impossible=sum(int((~records.possible(block, everyone)).sum()) for block in range(records.blocks)),
+        pairs=records.blocks * len(records.candidates),
+        euclid=check_euclid(claim, rows),
+    )
+
+
+def demand_fit(fit: Mapping[str, Any], verdict: Verdict, name: str) -> None:
+    """Reject a fit that claims a smaller bound, or more lost records, than its certificate proves.
+
+    Or that its own bound does not hold for, or that calls itself proven and leaves a gap.
+    """
+    claim = Fields(dict(fit), name)
+    count = claim.whole("linked_upper_bound")
+    most = verdict.records
+    demand(count <= most, f"{name}, linked_upper_bound: more is claimed than there are records, {most}")
+    demand(verdict.linked <= count, f"{name}, linked_upper_bound: {count}, but {verdict.linked} are linked")
+    demand(
+        verdict.bound_count <= count,
+        f"{name}, linked_upper_bound: {count} is claimed, the certificate proves {verdict.bound_count}",
+    )
+    if (ordered := verdict.ordered) is not None:
+        attack = ordered.described(verdict.setting.attributes)
+        demand(
+            ordered.count <= count,
+            f"{name}, linked_upper_bound: {count} is claimed, {attack} links {ordered.count}",
+        )
+    lost = claim.whole("lost")
+    demand(lost <= verdict.lost, f"{name}, lost: {lost} is claimed, the certificate proves {verdict.lost}")
+    bound, reached = Fraction(count), Fraction(verdict.linked)
+    if verdict.setting.share:
+        key = "expected_links_upper_bound"
+        bound, reached = Fraction(claim.real(key)), verdict.linked_weight
+        least = verdict.bound if ordered is None else ordered.weight
+        how = "the certificate proves" if ordered is None else "an order of attributes links"
+        demand(
+            least <= bound * (1 + ROUNDED),
+            f"{name}, {key}: {float(bound):g} is claimed, {how} {float(least):g}",
+        )
+    status = claim.text("status")
+    demand(status in STATUSES, f"{name}, status must be one of {', '.join(STATUSES)}")
+    demand(
+        status != "optimal" or bound <= reached * (1 + ROUNDED),
+        f"{name}, status: it is not optimal, at most {float(bound):g} are linked and {float(reached):g} are",
+    )
+
+
+def _check_tolerances(fields: Fields) -> None:
+    for key, value in TOLERANCES.items():
+        demand(fields.real(key) == value, f"{fields.where}, {key}: ties are within {value:g} here")
+
+
+def _check_links(claim: Fields, fields: Fields, rows: Rows, setting: Setting) -> list[bool]:
+    """Count the links of the parameters and compare everything that says how many they are."""
+    records = rows.records
+    sizes = {"records": records.blocks, "candidates": len(records.candidates)}
+    for key, size in sizes.items():
+        for source in (claim, fields):
+            demand(source.whole(key) == size, f"{source.where}, {key}: the files have {size}")
+    theta = read_parameters(fields.inner("parameters"), rows.family, setting.attributes)
+    same = theta == read_parameters(claim.inner("parameters"), rows.family, setting.attributes)
+    demand(same, f"{fields.where}, parameters: they are not those of {claim.where}")
+    for source in (claim, fields):
+        check_measure(source.inner("parameters"), theta, rows.family, setting.attributes)
+    check_importance(claim, theta, rows.family, setting.attributes)
+    linked, told = check_table(claim, rows, theta)
+    check_tied(claim, rows)
+    for source in (claim, fields):
+        count = source.whole("linked")
+        demand(count == sum(told), f"{source.where}, linked: {count}, but the parameters link {sum(told)}")
+    weight = sum((records.weight(block) for block, is_told in enumerate(told) if is_told), Fraction(0))
+    _check_expected(claim, "expected_links", weight, setting)
+    return linked
+
+
+def _check_expected(claim: Fields, key: str, weight: Fraction, setting: Setting) -> None:
+    if setting.share:
+        told = Fraction(claim.real(key))
+        demand(
+            abs(told - weight) <= ROUNDED * weight,
+            f"{claim.where}, {key}: {float(told):g}, but the parameters give {float(weight):g}",
+        )
+
+
+def weight_unit(records: Records) -> int:
+    """Units in a weight of one: so many that all weights are whole, unless that is very many."""
+    denominators = {records.weight(block).denominator for block in range(records.blocks)}
+    return min(lcm(*denominators), _FINEST_UNIT)
+
+
+def whole_weights(records: Records, unit: int, lost: frozenset[int]) -> dict[int, int]:
+    """Weight of each block that is not lost, in units, rounded up: against a bound."""
+    return {
+        block: -(-records.weight(block).numerator * unit // records.weight(block).denominator)
+        for block in range(records.blocks)
+        if block not in lost
+    }
+
+
+def _check_bound(rows: Rows, proof: Fields, method: str, told: Fields) -> _Bound:
+    """Check the proof of the bound that the certificate claims."""
+    unit, most = told.whole("unit"), told.whole("linked_weight")
+    demand(unit == weight_unit(rows.records), f"{told.where}, unit: it is {weight_unit(rows.records)}")
+    lost = check_lost(rows, proof.listed("lost"), f"{proof.where}, lost")
+    weight = whole_weights(rows.records, unit, lost)
+    total, cores, leaves = sum(weight.values()), 0, 0
+    demand(0 <= most <= total, f"{told.where}: {most} is claimed, all that are not lost weigh {total}")
+    if method == "lost":
+        demand(total <= most, f"{told.where}: all but the lost blocks weigh {total}, not {most}")
+    elif method == "simplex-tree":
+        leaves = check_simplex_tree(rows, proof, weight, most)
+    elif method == "hitting-set":
+        cores, leaves, given_up = _check_hitting_set(rows, proof, weight)
+        demand(
+            total - given_up <= most,
+            f"{told.where}: {most} is claimed, the tree proves {total - given_up}",
+        )
+    else:
+        raise UsageError(f"{proof.where}, method must be lost, simplex-tree or hitting-set, not {method}")
+    return _Bound(Fraction(most, unit), lost, cores, leaves)
+
+
+def _check_hitting_set(rows: Rows, proof: Fields, weight: Mapping[int, int]) -> tuple[int, int, int]:
+    """Numbers of cores and leaves, and the weight that must be given up."""
+    where = f"{proof.where}, cores"
+    cores = []
+    for at, item in enumerate(proof.listed("cores")):
+        cores.append(check_core(rows, item, f"{where}[{at}]"))
+        for block in cores[-1]:
+            demand(block in weight, f"{where}[{at}]: block {block} is lost already")
+    inequalities = check_inequalities(cores, proof.listed("inequalities"), f"{proof.where}, inequalities")
+    tree = Tree(inequalities, cores, weight)
+    least, leaves = tree.least(proof.listed("tree"), f"{proof.where}, tree")
+    # Without a leaf that holds, nothing could be kept, though everything can be given up.
+    demand(least is not None, f"{proof.where}, tree: it has no leaf with multipliers")
+    return len(cores), leaves, whole(least, proof.where)
+
+
+def _most_blocks(records: Records, bound: _Bound) -> int:
+    """How many blocks can have a total weight within the bound: the lightest first."""
+    left, count = bound.weight, 0
+    for weight in sorted(records.weight(block) for block in range(records.blocks) if block not in bound.lost):
+        left -= weight
+        if left < 0:
+            break
+        count += 1
+    return count

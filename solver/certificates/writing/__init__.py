@@ -1,0 +1,4 @@
+"""Certificates: what an engine has proven, written down such that `..checking` can check it.
+
+May import `formulations`, `solver.engines`, `solver.certificates.checking` and what these may.
+"""

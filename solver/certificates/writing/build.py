@@ -1,0 +1,236 @@
+"""The certificate of a fit: what an engine found and proved, in the form that `verify` checks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.pairs.file_pair import FilePair
+from linkrisk.formulations.linkage.block_system import BlockSystem
+from linkrisk.solver.certificates.checking.cores import Rows
+from linkrisk.solver.certificates.checking.families import Choquet, KAdditive, family_of
+from linkrisk.solver.certificates.checking.fields import Fields
+from linkrisk.solver.certificates.checking.records import make_records
+from linkrisk.solver.certificates.checking.rejection import RejectedError
+from linkrisk.solver.certificates.checking.setting import read_setting
+from linkrisk.solver.certificates.checking.simplex_kernels import LARGEST_TOTAL
+from linkrisk.solver.certificates.checking.ties import TOLERANCES
+from linkrisk.solver.certificates.checking.verify import FORMAT, VERSION, weight_unit, whole_weights
+from linkrisk.solver.certificates.writing.certifiable import CertificateError, why_not_certifiable
+from linkrisk.solver.certificates.writing.cores import exact_core, lost_pairs, monotone_steps
+from linkrisk.solver.certificates.writing.hitting import HittingTree, read_hint
+from linkrisk.solver.certificates.writing.simplex import simplex_proof
+from linkrisk.solver.engines.base import CoreProof, Proof
+from linkrisk.solver.run.errors import UsageError
+
+_ROUNDED = Fraction(1, 10**9)
+"""Relative slack of a bound on weights that are no whole numbers; `verify` allows the same."""
+
+_PROBLEM_KEYS = (
+    "aggregator",
+    "aggregator_options",
+    "direction",
+    "attributes",
+    "ties",
+    "standardisation",
+    "differences",
+)
+
+_CATEGORY_KEYS = ("schema", "masking", "recodings")
+"""Those of problems with categorical attributes."""
+
+_MOST_CORNERS = 9
+"""Corners of a simplex up to which halving it is worth a try."""
+
+
+def certify(
+    files: FilePair,
+    problem: Mapping[str, Any],
+    system: BlockSystem,
+    parameters: Mapping[str, Any],
+    linked: int,
+    bound: float,
+    proof: Proof,
+    seconds: float,
+) -> dict[str, Any]:
+    """Write a certificate.
+
+    Parameters
+    ----------
+    files : FilePair
+        The two files.
+    problem : mapping
+        What `Problem.describe` gives.
+    system : BlockSystem
+        That the engine worked on.
+    parameters : mapping
+        The best parameters, as the JSON of the fit has them.
+    linked : int
+        Records that they link.
+    bound : float
+        The weight that no parameters exceed, as the engine has proven it.
+    proof : Proof
+        How it did (`EngineResult.proof`); multipliers of the domain may have either sign.
+    seconds : float
+        Time for all of it but reading the records exactly. When it is too short, the certificate's ``bound``
+        is weaker than the engine's.
+
+    Returns
+    -------
+    dict
+        Ready for JSON; docs/certificate.md describes it.
+
+    Raises
+    ------
+    CertificateError
+        If there is none, whatever the reason; the fit itself is not in doubt.
+    """
+    reason = why_not_certifiable(problem)
+    if reason is not None:
+        raise CertificateError(reason)
+    try:
+        until = time.perf_counter() + seconds
+        return _certificate(files, problem, system, parameters, linked, bound, proof, until)
+    except (RejectedError, UsageError, DataError) as error:
+        raise CertificateError(str(error)) from error
+    except MemoryError:
+        raise CertificateError("memory ran out while it was made") from None
+
+
+def _certificate(
+    files: FilePair,
+    problem: Mapping[str, Any],
+    system: BlockSystem,
+    parameters: Mapping[str, Any],
+    linked: int,
+    bound: float,
+    proof: Proof,
+    until: float,
+) -> dict[str, Any]:
+    """What `certify` returns; `until` is by `time.perf_counter`."""
+    setting = read_setting(Fields(dict(problem), "problem"))
+    records = make_records(files, setting)
+    pair = system.pair
+    same = (
+        np.array_equal(records.queries, pair.queries)
+        and np.array_equal(records.candidates, pair.candidates)
+        and np.array_equal(records.offset, pair.offset)
+        and np.array_equal(records.grains, pair.grains)
+    )
+    if not same:
+        raise CertificateError("it would be about other records than the engine's")
+    rows = Rows(records, family_of(setting.aggregator, len(setting.attributes), setting.k_additive))
+    unit = weight_unit(records)
+    lost = lost_pairs(rows, np.flatnonzero(system.lost).tolist(), until)
+    weight = whole_weights(records, unit, frozenset(block for block, _ in lost))
+    exact = Fraction(bound) if unit == 1 else Fraction(bound) * (1 + _ROUNDED)
+    content, most = _proof(rows, system, proof, weight, int(exact * unit), until)
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "problem": {key: problem[key] for key in (*_PROBLEM_KEYS, *_CATEGORY_KEYS) if key in problem},
+        "tolerances": dict(TOLERANCES),
+        "records": records.blocks,
+        "candidates": len(records.candidates),
+        "parameters": dict(parameters),
+        "linked": linked,
+        "bound": {"unit": unit, "linked_weight": most},
+        "proof": {"lost": lost, **content},
+    }
+
+
+def _proof(
+    rows: Rows, system: BlockSystem, proof: Proof, weight: Mapping[int, int], most: int, until: float
+) -> tuple[dict[str, Any], int]:
+    """The proof of as small a bound as there is, from `most` upwards; and the bound, in units."""
+    best: tuple[dict[str, Any], int] = ({"method": "lost"}, sum(weight.values()))
+    methods = []
+    light = sum(weight.values()) <= LARGEST_TOTAL
+    if light and rows.family.simplex and rows.family.dimension <= _MOST_CORNERS:
+        methods.append("simplex-tree")
+    if proof.cores:
+        methods.insert(0 if proof.method == "hitting-set" else 1, "hitting-set")
+    for left, method in zip((2, 1)[-len(methods) :], methods, strict=False):
+        share = (until - time.perf_counter()) / left
+        if best[1] <= most or share <= 0.0:
+            break
+        if method == "hitting-set":
+            found = _hitting_set(rows, system, proof, weight, most, share)
+        else:
+            found = simplex_proof(rows, _rivals(system), weight, most, share) or best
+        best = min(best, found, key=lambda attempt: attempt[1])
+    return best
+
+
+def _rivals(system: BlockSystem) -> dict[int, list[int]]:
+    """The rivals of each open block that have a row."""
+    blocks = system.open_blocks[system.row_open]
+    found: dict[int, list[int]] = {}
+    for block, rival in zip(blocks.tolist(), system.rival.tolist(), strict=True):
+        found.setdefault(block, []).append(rival)
+    return found
+
+
+def _hitting_set(
+    rows: Rows,
+    system: BlockSystem,
+    proof: Proof,
+    weight: Mapping[int, int],
+    most: int,
+    seconds: float,
+) -> tuple[dict[str, Any], int]:
+    """Cores that are proven exactly, and a tree for the hitting set."""
+    proven: dict[frozenset[int], dict[str, Any]] = {}
+    until = time.perf_counter() + seconds
+    for core in proof.cores:
+        if time.perf_counter() >= until:
+            break  # fewer cores prove less, which is said
+        answer = exact_core(rows, *_multipliers(rows, system, core))
+        if answer is not None and answer[1] <= weight.keys():
+            proven[answer[1]] = answer[0]
+    minimal = _minimal(list(proven))
+    total = sum(weight.values())
+    if not minimal:
+        return {"method": "lost"}, total
+    hint = read_hint(proof.splits, system.open_blocks.tolist())
+    tree, least = HittingTree(minimal, weight, total - most, max(0.0, until - time.perf_counter())).prove(
+        hint
+    )
+    content = {**tree, "cores": [proven[minimal[at]] for at in tree["cores"]]}
+    return {"method": "hitting-set", **content}, total - least
+
+
+def _multipliers(
+    rows: Rows, system: BlockSystem, core: CoreProof
+) -> tuple[list[tuple[int, int, float]], list[tuple[int, int, float]]]:
+    """Multipliers of a core as those of exact rows and of the inequalities of a monotone measure."""
+    used = np.asarray(core.rows)
+    raw = np.asarray(core.multipliers) / system.length[used]
+    blocks = system.open_blocks[system.row_open[used]]
+    entries = list(zip(blocks.tolist(), system.rival[used].tolist(), raw.tolist(), strict=True))
+    family = rows.family
+    if not isinstance(family, Choquet | KAdditive) or core.domain.size == 0:
+        return entries, []
+    steps = monotone_steps(family)
+    # The sum of a Moebius form comes first. Multipliers of "at least" are negative, others say nothing there.
+    values = -np.asarray(core.domain)[-len(steps) :]
+    return entries, [(*step, y) for step, y in zip(steps, values.tolist(), strict=True) if y > 0.0]
+
+
+def _minimal(cores: list[frozenset[int]]) -> list[frozenset[int]]:
+    """Cores that contain no other core."""
+    kept: list[frozenset[int]] = []
+    of_block: dict[int, list[frozenset[int]]] = {}
+    for core in sorted(cores, key=lambda core: (len(core), sorted(core))):
+        smaller = (other for block in core for other in of_block.get(block, ()))
+        if any(other <= core for other in smaller):
+            continue
+        kept.append(core)
+        # A subset has its smallest member in the core, so it is enough to look for it there.
+        of_block.setdefault(min(core), []).append(core)
+    return kept

@@ -1,0 +1,99 @@
+"""Multipliers of a measure's inequalities, made finer than a search in doubles finds them.
+
+A core may prove its blocks by next to nothing: rows of size one cancel, and what is left is as small as a
+tie. Multipliers that were found beside the rows are then off by as much as they are. So the inequalities are
+combined anew with what is left of the rows, in a unit of its own, and once more with what that leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+from linkrisk.solver.certificates.checking.families import Choquet, KAdditive
+
+FloatArray = NDArray[np.float64]
+Step = tuple[int, int, int]
+Measures = Choquet | KAdditive
+
+_MOST_COLUMNS = 400
+_FARTHEST = 1e3
+"""What is farther below zero than so many units is as good as this: it stands in nobody's way."""
+
+
+def finer_steps(family: Measures, rest: Sequence[int], inequalities: Sequence[tuple[int, int]]) -> list[Step]:
+    """Multipliers to add, such that less of the row is positive somewhere; none where there are no such.
+
+    Parameters
+    ----------
+    family : Choquet or KAdditive
+        The values of a measure, or its Moebius form.
+    rest : sequence of int
+        The row, with the multipliers of inequalities that are there already.
+    inequalities : sequence of (subset, attribute)
+        ``mu(A + k) >= mu(A)``.
+
+    Returns
+    -------
+    list of (subset, attribute, multiplier)
+    """
+    if family.dimension > _MOST_COLUMNS:
+        return []
+    limits = _limits(family)
+    matters = [value > 0 or low != 0 for value, (low, _) in zip(rest, limits, strict=True)]
+    unit = max((abs(value) for value, counts in zip(rest, matters, strict=True) if counts), default=0)
+    if unit == 0:
+        return []
+    share = np.clip(np.array([value / unit for value in rest]), -_FARTHEST, _FARTHEST)
+    changed = np.array([_changed(family, subset, k) for subset, k in inequalities], dtype=float).T
+    multipliers = _least(share, changed, np.array(limits, dtype=float), isinstance(family, KAdditive))
+    return [
+        (subset, k, int(y * unit))
+        for (subset, k), y in zip(inequalities, multipliers.tolist(), strict=True)
+        if y * unit >= 1.0
+    ]
+
+
+def remaining(family: Measures, row: Sequence[int], steps: Sequence[Step]) -> list[int]:
+    """A row with the multipliers of inequalities."""
+    rest = list(row)
+    for subset, attribute, y in steps:
+        for at, change in enumerate(_changed(family, subset, attribute)):
+            rest[at] += change * y
+    return rest
+
+
+def _limits(family: Measures) -> list[tuple[int, int]]:
+    """Least and largest value of each parameter."""
+    if isinstance(family, KAdditive):
+        return [family.limits(mask) for mask in family.masks]
+    return [(0, 1)] * (family.dimension - 1) + [(1, 1)]
+
+
+def _changed(family: Measures, subset: int, attribute: int) -> list[int]:
+    """``mu(A + k) - mu(A)`` as coefficients of the parameters."""
+    own, whole = 1 << attribute, subset | 1 << attribute
+    if isinstance(family, KAdditive):
+        return [int(bool(mask & own) and not mask & ~whole) for mask in family.masks]
+    return [int(mask == whole) - int(mask == subset) for mask in range(1, family.dimension + 1)]
+
+
+def _least(share: FloatArray, changed: FloatArray, limits: FloatArray, summed: bool) -> FloatArray:
+    """Multipliers y of the least ``t + sum_S max(v_S low_S, v_S high_S)``, v = share + changed y - t.
+
+    Only of parameters that sum to one, such as Moebius coefficients, t may be other than zero.
+    """
+    columns, steps = changed.shape
+    cost = np.concatenate([np.zeros(steps), [1.0], np.ones(columns)])
+    rows = [
+        np.hstack([changed * end[:, None], -end[:, None], -np.eye(columns)])
+        for end in (limits[:, 0], limits[:, 1])
+    ]
+    right = [-share * end for end in (limits[:, 0], limits[:, 1])]
+    total = (None, None) if summed else (0.0, 0.0)
+    bounds = [(0.0, None)] * steps + [total] + [(None, None)] * columns
+    found = linprog(cost, A_ub=np.vstack(rows), b_ub=np.concatenate(right), bounds=bounds, method="highs")
+    return np.zeros(steps) if found.x is None else np.asarray(found.x[:steps])

@@ -1,0 +1,149 @@
+"""Compiled search for a simplex tree that proves a bound which is known beforehand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkrisk.formulations.compiled import kernel
+from linkrisk.solver.certificates.checking.simplex_kernels import (
+    DEEPEST,
+    classify,
+    clique_saving,
+    edge_ends,
+    enlarged,
+)
+
+WholeArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+
+CROWD = 200
+"""Undecided rows up to which conflicts are looked for: among more, they seldom save enough."""
+
+
+@kernel
+def _longest_edge(vertices: FloatArray) -> Any:
+    """Number of the edge between the two vertices (rows) that are farthest apart."""
+    best, longest, edge = 1, -1.0, 0
+    for one in range(vertices.shape[0]):
+        for two in range(one + 1, vertices.shape[0]):
+            edge += 1
+            length = ((vertices[one] - vertices[two]) ** 2).sum()
+            if length > longest:
+                best, longest = edge, length
+    return best
+
+
+@kernel
+def _closed(values: WholeArray, block: WholeArray, weight: WholeArray, needed: int) -> bool:
+    """Whether conflicts take enough weight off a simplex to close it."""
+    return needed <= 0 or (
+        values.shape[0] <= CROWD and clique_saving(values, block, weight, needed) >= needed
+    )
+
+
+@kernel
+def _grow(
+    weight: WholeArray,
+    most: int,
+    values: WholeArray,
+    block: WholeArray,
+    vertices: FloatArray,
+    start: WholeArray,
+    linked: WholeArray,
+    edge: WholeArray,
+    side: WholeArray,
+    level: int,
+    undecided: int,
+    codes: NDArray[np.uint8],
+) -> tuple[int, int, int, WholeArray, WholeArray]:
+    """Fill `codes` with the next nodes of the tree; see `TreeSearch` for the other arguments.
+
+    Returns
+    -------
+    written : int
+        Nodes written: fewer than there is room for when the tree is complete or a simplex too small.
+    level, undecided : int
+        Where the search stands: level -1 when the tree is complete.
+    values, block
+        The lists, which may have grown.
+    """
+    corners = values.shape[1]
+    for at in range(codes.size):
+        first, after = start[level], start[level + 1]
+        needed = linked[level] + undecided - most
+        if _closed(values[first:after], block[first:after], weight, needed):
+            codes[at] = 0
+            level -= 1
+            while level >= 0 and side[level] == 1:
+                level -= 1
+            if level < 0:
+                return at + 1, level, undecided, values, block
+            side[level] = 1
+        else:
+            if level >= DEEPEST:
+                return at, level, undecided, values, block
+            edge[level], side[level] = _longest_edge(vertices[level]), 0
+            codes[at] = edge[level]
+        first, after = start[level], start[level + 1]
+        values, block = enlarged(values, block, 2 * after - first + 1)
+        if values.shape[0] < 2 * after - first + 1:
+            return at, level, undecided, values, block
+        one, two = edge_ends(edge[level], corners)
+        kept, moved = (one, two) if side[level] == 0 else (two, one)
+        size, undecided, sure = classify(
+            values[first:after], block[first:after], weight, kept, moved, values[after:], block[after:]
+        )
+        vertices[level + 1] = vertices[level]
+        vertices[level + 1, moved] = 0.5 * (vertices[level, one] + vertices[level, two])
+        linked[level + 1] = linked[level] + sure
+        level += 1
+        start[level + 1] = after + size
+    return codes.size, level, undecided, values, block
+
+
+class TreeSearch:
+    """A search that can be stopped and continued, and writes what `replay` of the verifier reads.
+
+    Parameters
+    ----------
+    rows, row_block : ndarray of int64, shapes (rows, corners), (rows,)
+        Values at the corners of the whole simplex and the block of each row; blocks ascend.
+    weight : ndarray of int64, shape (blocks,)
+    most : int
+        The bound to prove.
+
+    Attributes
+    ----------
+    complete : bool
+        Whether the tree is.
+    stuck : bool
+        Whether it never will be: a simplex became too small.
+    """
+
+    def __init__(self, rows: WholeArray, row_block: WholeArray, weight: WholeArray, most: int) -> None:
+        corners, levels = rows.shape[1], DEEPEST + 2
+        self._weight, self._most = weight, most
+        # The rows of the simplices on the way down lie one after the other, each level from its `start` on.
+        self._values = np.empty((4 * rows.shape[0] + 4, corners), dtype=np.int64)
+        self._block = np.empty(len(self._values), dtype=np.int64)
+        self._vertices = np.empty((levels, corners, corners))
+        self._vertices[0] = np.eye(corners)
+        self._start, self._linked, self._edge, self._side = np.zeros((4, levels), dtype=np.int64)
+        size, self._undecided, sure = classify(rows, row_block, weight, 0, 0, self._values, self._block)
+        self._start[1], self._linked[0] = size, sure
+        self._level = 0
+        self.complete, self.stuck = False, False
+
+    def run(self, nodes: int) -> NDArray[np.uint8]:
+        """The next so many nodes of the tree, fewer at its end."""
+        codes = np.zeros(nodes, dtype=np.uint8)
+        written, self._level, self._undecided, self._values, self._block = _grow(
+            self._weight, self._most, self._values, self._block, self._vertices, self._start,
+            self._linked, self._edge, self._side, self._level, self._undecided, codes,
+        )  # fmt: skip
+        self.complete = self._level < 0
+        self.stuck = not self.complete and written < nodes
+        return codes[:written]

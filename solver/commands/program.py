@@ -1,0 +1,184 @@
+"""`python -m solver`: the parser of all commands, and errors as one line with an exit code."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import difflib
+import importlib
+import importlib.metadata
+import io
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any, NoReturn, TextIO
+
+from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError
+
+COMMANDS = ("fit", "compare", "evaluate", "verify", "link", "mask", "datasets", "compile")
+PROGRAM = "python -m solver"
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that reports wrong usage like every other bad input: one line, exit code 2."""
+
+    def __init__(self, **settings: Any) -> None:
+        # Abbreviations would turn into errors, or into other options, when options are added.
+        super().__init__(**settings, allow_abbrev=False)
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message} (see `{self.prog} --help`)")
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Name the parser that an unknown option was meant for, and its option with the closest name."""
+        known, extras = super().parse_known_args(args, namespace)
+        if extras:
+            option = extras[0].partition("=")[0]
+            what = "unknown option" if option.startswith("-") else "unexpected argument"
+            hint = _suggestion(option, self._option_string_actions)
+            self.error(f"{what} '{option}'{hint}")
+        return known, extras
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Make the parser with one sub-command per file of `solver/commands`."""
+    parser = _Parser(
+        prog=PROGRAM,
+        description="Worst-case disclosure risk of a masked microdata file, with an upper bound.",
+        epilog=f"`{PROGRAM} COMMAND --help` explains a command; `{PROGRAM} fit` needs no files to try it.",
+    )
+    parser.add_argument("--version", action="version", version=f"linkrisk {_version()}")
+    subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name in COMMANDS:
+        importlib.import_module(f"linkrisk.solver.commands.{name}").add_parser(subparsers)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Returns
+    -------
+    int
+        0 when done (also when a limit was hit and a valid interval is reported), 2 for wrong usage or
+        bad input (one line on standard error), 1 for anything else.
+    """
+    output = _Output()
+    try:
+        with contextlib.redirect_stdout(output):
+            code = _run(sys.argv[1:] if argv is None else list(argv))
+    except INPUT_ERRORS as error:
+        code = _fail(str(error), 2)
+    except RuntimeError as error:  # what backends raise when the optimiser itself failed
+        code = _fail(str(error), 1)
+    except MemoryError:
+        code = _fail("out of memory: take a sample of the records, or fewer attributes", 1)
+    except SystemExit:  # after --help and --version
+        output.flush()
+        raise
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        code = 1
+    output.flush()
+    return 1 if output.failed else code
+
+
+def run_program() -> NoReturn:
+    """Run the command that the process was started with, and end the process."""
+    _leave(main())
+
+
+def _leave(code: int) -> NoReturn:
+    """End the process, at once where a search that has not noticed its end is still running.
+
+    All is written by then. The end of Python would wait for such a search, or abort where it is in compiled
+    code.
+    """
+    searching = sys.modules.get(
+        "linkrisk.solver.worst_case.within_limits"
+    )  # a command that searches nothing has not imported it
+    if searching is not None and searching.still_searching():
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError, AttributeError):
+                stream.flush()
+        os._exit(code)
+    sys.exit(code)
+
+
+def _run(argv: list[str]) -> int:
+    _check_command(argv)
+    arguments = build_parser().parse_args(argv)
+    arguments.command_line = argv
+    return int(arguments.run(arguments))
+
+
+def _check_command(argv: list[str]) -> None:
+    """Refuse a missing or unknown command before the commands are imported."""
+    known, see = ", ".join(COMMANDS), f"(see `{PROGRAM} --help`)"
+    if not argv:
+        raise UsageError(f"which command? {known} {see}")
+    first = argv[0]
+    if first in COMMANDS or first in ("-h", "--help", "--version"):
+        return
+    if first.startswith("-"):
+        raise UsageError(f"give the command before '{first}': {known} {see}")
+    raise UsageError(f"unknown command '{first}'{_suggestion(first, COMMANDS)} {see}")
+
+
+def _suggestion(name: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f": did you mean '{close[0]}'?" if close else ""
+
+
+def _version() -> str:
+    try:
+        return importlib.metadata.version("linkrisk")
+    except importlib.metadata.PackageNotFoundError:
+        return "(not installed)"
+
+
+def _fail(message: str, code: int) -> int:
+    print("error: " + " ".join(message.splitlines()), file=sys.stderr)
+    return code
+
+
+class _Output(io.StringIO):
+    """What a command prints, kept until it flushes it or ends: a failure to write is not taken for its own.
+
+    Attributes
+    ----------
+    failed : bool
+        Whether something could not be written; the command goes on all the same.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._stream, self.failed = sys.stdout, False
+
+    def flush(self) -> None:
+        """Write what has been printed since to standard output."""
+        text = self.getvalue()
+        self.seek(0)
+        self.truncate()
+        if text and not self.failed:
+            self.failed = not _write_out(self._stream, text)
+
+
+def _write_out(stream: TextIO | None, text: str) -> bool:
+    """Write to standard output; False when it cannot be, silently when its reader went away (`| head`)."""
+    if stream is None:
+        return True
+    if hasattr(stream, "reconfigure"):  # a name that a terminal cannot show must not cost the answer
+        stream.reconfigure(errors="backslashreplace")
+    try:
+        stream.write(text)
+        stream.flush()
+    except OSError as error:
+        # Point it at nothing, so that what is still buffered cannot fail again when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        if not isinstance(error, BrokenPipeError):
+            _fail(f"cannot write to standard output: {(error.strerror or str(error)).lower()}", 1)
+        return False
+    return True

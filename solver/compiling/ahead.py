@@ -1,0 +1,182 @@
+"""Compile ahead what numba would compile at its first use, so that no run pays for it out of its time.
+
+Code is compiled once for every machine and version, and kept. Every kernel is called here on a small problem,
+with the types of arguments that runs call it with.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkrisk.formulations.compiled import is_marked, mark
+from linkrisk.formulations.linkage.aggregators import AGGREGATORS, Aggregator, make_aggregator
+from linkrisk.formulations.linkage.block_system import BlockSystem, block_system
+from linkrisk.formulations.linkage.distance_tables import nominal_table
+from linkrisk.formulations.linkage.lost import lost_blocks
+from linkrisk.formulations.linkage.pair import LinkagePair, make_pair
+from linkrisk.solver.engines.attacks.scoring import nearest_rows
+from linkrisk.solver.engines.attacks.search import attack
+from linkrisk.solver.engines.base import EngineProgress, Record, Reporter
+from linkrisk.solver.engines.exact.hitting_sets.search import HittingSearch
+from linkrisk.solver.engines.exact.simplex_tree.kernels import undecided
+from linkrisk.solver.engines.exact.simplex_tree.tree import SimplexTree
+from linkrisk.solver.engines.growing_rows import GrowingRows
+from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.linkage.orders import best_order
+from linkrisk.solver.run.clock import Clock
+
+FloatArray = NDArray[np.float64]
+
+PHASE = "compile"
+"""What a reporter is told is being done."""
+
+CERTIFICATES, MASKING, LINKAGE = "certificates", "masking", "linkage"
+"""Parts of the program, beside fits of one family, which go by the name of that."""
+
+_BLOCKS, _ATTRIBUTES = 18, 3
+_ENOUGH = 60.0
+
+
+def compile_once(part: str, report: Reporter | None = None) -> None:
+    """Compile what a part of the program needs, unless that was done before on this machine.
+
+    Parameters
+    ----------
+    part : str
+        The name of a family, for fits; `CERTIFICATES`, `MASKING` or `LINKAGE`.
+    report : callable, optional
+        Told when there is something to do.
+    """
+    if is_marked(part):
+        return
+    if report is not None:
+        report(EngineProgress(0.0, 0.0, 0.0, PHASE))
+    compile_part(part)
+
+
+def compile_everything(say: Callable[[str], None]) -> None:
+    """Compile all that any run needs, part by part; `say` is told the name of each."""
+    for part in (*AGGREGATORS, *_OTHERS):
+        say(part)
+        compile_part(part)
+
+
+def compile_part(part: str) -> None:
+    """Call everything compiled that a part of the program calls, and note that it was done."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        _OTHERS.get(part, partial(_family, part))()
+    mark(part)
+
+
+def _family(name: str) -> None:
+    """What a fit of a family calls."""
+    pair = _small_pair()
+    aggregator = make_aggregator(name, pair.attributes)
+    _search(block_system(pair, aggregator))
+    _grow(pair, aggregator)
+    for some in (pair, _small_pair(categories=3)):
+        for ranked in (False, True):
+            best_order(some, lambda: False, ranked=ranked)
+
+
+def _small_pair(categories: int = 0) -> LinkagePair:
+    """Records of which some exclude each other, so that every search has something to do.
+
+    With categories, the last attribute is nominal.
+    """
+    random = np.random.default_rng(1)
+    original = random.normal(size=(_BLOCKS, _ATTRIBUTES))
+    masked = original + 1.5 * random.normal(size=original.shape)
+    if not categories:
+        return make_pair(original, masked)
+    original[:, -1], masked[:, -1] = random.integers(categories, size=(2, _BLOCKS))
+    numeric: list[FloatArray | None] = [None] * (_ATTRIBUTES - 1)
+    return make_pair(original, masked, tables=[*numeric, nominal_table(categories)])
+
+
+def _record(system: BlockSystem) -> Record:
+    """A record for which nothing has been proven."""
+    return Record(Clock(_ENOUGH), system.aggregator.equal(), 0.0, system.total_weight)
+
+
+def _search(system: BlockSystem) -> None:
+    """Run each search on its own: in a fit, the first may prove everything."""
+    evaluator, aggregator = Evaluator(system.pair), system.aggregator
+    evaluator.table(aggregator.form(aggregator.equal()))
+    attack(system, _record(system), evaluator, 0)
+    hitting = HittingSearch(system, _record(system), evaluator, 0)
+    if aggregator.on_simplex:
+        SimplexTree(system, _record(system), evaluator).run(_ENOUGH)
+        hitting.pairs_of_rows(_ENOUGH)
+    hitting.all_pairs(_ENOUGH)
+    hitting.branch(_ENOUGH)
+    hitting.rehearse()
+    nearest_rows(np.ones(system.rows), np.array([0, system.rows], dtype=np.intp))
+    if aggregator.on_simplex and isinstance(system.values, np.ndarray):
+        rows, corners = np.arange(system.rows, dtype=np.int32), np.eye(aggregator.dimension)
+        undecided(system.values, system.row_open, system.open_weight, rows, corners, 0.0)
+
+
+def _grow(pair: LinkagePair, aggregator: Aggregator) -> None:
+    """What large files need."""
+    lost_blocks(pair, aggregator, lambda: False)
+    clock = Clock(_ENOUGH)
+    rows = GrowingRows(pair, aggregator, clock, 0)
+    rows.probe(Record(clock, aggregator.equal(), 0.0, float(pair.blocks)), np.inf)
+    rows.system()
+
+
+def _certificates() -> None:
+    """What making a certificate and checking it call."""
+    from linkrisk.solver.certificates.checking.simplex_kernels import replay
+    from linkrisk.solver.certificates.checking.simplex_tree import packed, unpacked
+    from linkrisk.solver.certificates.writing.simplex_search import TreeSearch
+
+    values = np.random.default_rng(1).integers(-9, 10, size=(_BLOCKS, _ATTRIBUTES), dtype=np.int64)
+    owner, weight = np.arange(_BLOCKS, dtype=np.int64), np.ones(_BLOCKS, dtype=np.int64)
+    codes = TreeSearch(values, owner, weight, _BLOCKS // 2).run(_BLOCKS)
+    replay(values, owner, weight, _BLOCKS // 2, unpacked(packed(codes), PHASE))
+
+
+def _masking() -> None:
+    """What methods of masking call."""
+    from linkrisk.datasets.masking.mdav_index import indexed_partition
+    from linkrisk.datasets.masking.optimal_microaggregation import optimal_partition
+    from linkrisk.datasets.masking.rank_swapping import swap_partners
+
+    random = np.random.default_rng(1)
+    points = random.normal(size=(100, _ATTRIBUTES))
+    indexed_partition(points, 3)
+    optimal_partition(points[:, 0], 3)
+    swap_partners(len(points), 5, random)
+
+
+def _linkage() -> None:
+    """What counting links by parameters that are known calls, and probabilistic record linkage."""
+    import pandas as pd
+
+    from linkrisk.datasets.microdata.schema import Schema
+    from linkrisk.solver.linkage.linker import LinkageTask
+    from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
+
+    names = tuple("ABC")
+    first = pd.DataFrame(np.random.default_rng(1).integers(4, size=(_BLOCKS, 3)), columns=names)
+    second = first.mask(np.eye(_BLOCKS, 3, dtype=np.bool_), 1)
+    learned = Probabilistic().learn(LinkageTask(first, second, names, names, Schema.from_frame(first)))
+    learned.scores(np.arange(_BLOCKS))
+    pair = _small_pair()
+    for name in AGGREGATORS:
+        aggregator = make_aggregator(name, pair.attributes)
+        Evaluator(pair).table(aggregator.form(aggregator.equal()))
+
+
+_OTHERS: Mapping[str, Callable[[], None]] = MappingProxyType(
+    {CERTIFICATES: _certificates, MASKING: _masking, LINKAGE: _linkage}
+)

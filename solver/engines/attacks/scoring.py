@@ -1,0 +1,189 @@
+"""Score many parameter vectors at once on the rows of a block system."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from linkrisk.formulations.compiled import kernel
+from linkrisk.formulations.linkage.block_system import BlockSystem
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+STRICT = 1e-9
+"""A row of unit length holds when its activity is above this: smaller ones are within rounding."""
+
+_CELLS = 4_000_000
+_ALL_ROWS = 60_000
+_ROWS_PER_BLOCK = 12
+
+
+class Scorer:
+    """Margins and linked weights of parameter vectors, by matrix products.
+
+    Of a large system only a working set of rows is looked at: those that were among the tightest of
+    their block at some probe. What is read off the working set can only be too high; `exact_margins`
+    looks at every row, and adds to the working set what it had missed.
+
+    Parameters
+    ----------
+    system : BlockSystem
+        The rows of all open blocks; there must be at least one.
+    probes : ndarray of float64, optional, shape (any, dimension)
+        Points whose tightest rows make the first working set.
+
+    Attributes
+    ----------
+    weight : ndarray of float64, shape (open,)
+        What linking each open block counts.
+    """
+
+    def __init__(self, system: BlockSystem, probes: FloatArray | None = None) -> None:
+        self.system = system
+        self._all = system.values
+        self._first_of_all = np.searchsorted(system.row_open, np.arange(system.open_blocks.size))
+        self.weight = system.open_weight
+        self._blocks: dict[int, FloatArray | sparse.csr_array] = {}
+        if system.rows <= _ALL_ROWS or probes is None:
+            self._use(np.arange(system.rows))
+        else:
+            tight = [self._tight(point) for point in probes]
+            self._use(np.unique(np.concatenate(tight)))
+
+    def _use(self, rows: IndexArray) -> None:
+        self._rows = rows
+        self._working = np.zeros(self.system.rows, dtype=bool)
+        self._working[rows] = True
+        whole = rows.size == self.system.rows
+        self._active: FloatArray | sparse.csr_array = self._all if whole else self._all[rows]
+        owner = self.system.row_open[rows]
+        self._first = np.searchsorted(owner, np.arange(self.system.open_blocks.size))
+
+    def _tight(self, theta: FloatArray) -> IndexArray:
+        """The few tightest rows of each block at `theta`."""
+        return nearest_rows(self._all @ theta, np.append(self._first_of_all, self.system.rows))
+
+    @property
+    def working(self) -> tuple[FloatArray | sparse.csr_array, IndexArray]:
+        """Rows of the working set, and where each open block begins among them."""
+        return self._active, self._first
+
+    @property
+    def points_at_once(self) -> int:
+        """How many points or directions a matrix product should take, for the sake of memory."""
+        return max(1, _CELLS // max(1, self._rows.size))
+
+    def activities(self, points: FloatArray) -> FloatArray:
+        """``row @ point`` for the rows of the working set: shape (rows, points)."""
+        return np.asarray(self._active @ points.T)
+
+    def block_minimum(self, values: FloatArray) -> FloatArray:
+        """Smallest value among each open block's rows: shape (rows, any) to (open, any)."""
+        return np.minimum.reduceat(values, self._first, axis=0)
+
+    def block_maximum(self, values: FloatArray) -> FloatArray:
+        """Largest value among each open block's rows: shape (rows, any) to (open, any)."""
+        return np.maximum.reduceat(values, self._first, axis=0)
+
+    def weights(self, points: FloatArray) -> FloatArray:
+        """Linked weight of the open blocks at each point, shape (points,); never too low."""
+        size = self.points_at_once
+        parts = [
+            self.weight @ (self.block_minimum(self.activities(points[at : at + size])) > STRICT)
+            for at in range(0, len(points), size)
+        ]
+        return np.concatenate(parts) if parts else np.empty(0)
+
+    def linked(self, points: FloatArray) -> NDArray[np.bool_]:
+        """Which open blocks each point links, by all rows: shape (open, points)."""
+        size = max(1, _CELLS // max(1, self.system.rows))
+        parts = [
+            np.minimum.reduceat(np.asarray(self._all @ points[at : at + size].T), self._first_of_all, axis=0)
+            for at in range(0, len(points), size)
+        ]
+        return np.hstack(parts) > STRICT
+
+    def exact_margins(self, theta: FloatArray) -> FloatArray:
+        """Smallest activity of each open block among all its rows, shape (open,)."""
+        return self.tightest_rows(theta)[1]
+
+    def exact_weight(self, theta: FloatArray) -> float:
+        """Linked weight of the open blocks at `theta`."""
+        return float(self.weight @ (self.exact_margins(theta) > STRICT))
+
+    def tightest_of(self, blocks: IndexArray, theta: FloatArray) -> tuple[IndexArray, FloatArray]:
+        """The row of smallest activity of each of a few open blocks, and that activity."""
+        rows = np.empty(blocks.size, dtype=np.intp)
+        smallest = np.empty(blocks.size)
+        for at, block in enumerate(blocks.tolist()):
+            activity = self._rows_of(block) @ theta
+            tightest = int(np.argmin(activity))
+            rows[at], smallest[at] = self._first_of_all[block] + tightest, activity[tightest]
+        return rows, smallest
+
+    def _rows_of(self, block: int) -> FloatArray | sparse.csr_array:
+        if block not in self._blocks:
+            ends = np.append(self._first_of_all, self.system.rows)
+            self._blocks[block] = self._all[ends[block] : ends[block + 1]]
+        return self._blocks[block]
+
+    def tightest_rows(self, theta: FloatArray, *, everywhere: bool = True) -> tuple[IndexArray, FloatArray]:
+        """For each open block, its row of smallest activity and that activity.
+
+        Parameters
+        ----------
+        theta : ndarray of float64, shape (dimension,)
+        everywhere : bool
+            Look at all rows, and take what the working set had missed into it; else at the working set.
+        """
+        if not everywhere:
+            return _tightest(self._active @ theta, self._first, self._rows)
+        rows, smallest = _tightest(self._all @ theta, self._first_of_all, None)
+        if self._rows.size < self.system.rows:
+            short = rows[smallest <= STRICT]
+            missed = short[~self._working[short]]
+            if missed.size:
+                self._use(np.sort(np.concatenate([self._rows, missed])))
+        return rows, smallest
+
+
+@kernel
+def _smallest(values: FloatArray, first: IndexArray, count: int) -> IndexArray:
+    """Places of the `count` smallest values of each block, shape (blocks, count); -1 where it has fewer.
+
+    Block b is ``first[b]`` to ``first[b + 1]``; equal values rank by their place.
+    """
+    blocks = first.size - 1
+    few = np.full((blocks, count), -1, dtype=np.intp)
+    for block in range(blocks):
+        kept = few[block]
+        size = 0
+        for at in range(first[block], first[block + 1]):
+            if size == count and values[at] >= values[kept[count - 1]]:
+                continue
+            place = size if size < count else count - 1
+            while place > 0 and values[at] < values[kept[place - 1]]:
+                kept[place] = kept[place - 1]
+                place -= 1
+            kept[place] = at
+            size = min(size + 1, count)
+    return few
+
+
+def nearest_rows(activity: FloatArray, first: IndexArray) -> IndexArray:
+    """The few rows of smallest activity of each block: block b has rows ``first[b]`` to ``first[b + 1]``."""
+    few = _smallest(activity, first, _ROWS_PER_BLOCK)
+    return np.asarray(few[few >= 0])
+
+
+def _tightest(
+    activity: FloatArray, first: IndexArray, names: IndexArray | None
+) -> tuple[IndexArray, FloatArray]:
+    """The place (or name) and value of the smallest activity of each block; blocks begin at `first`."""
+    smallest = np.minimum.reduceat(activity, first)
+    sizes = np.diff(np.append(first, activity.size))
+    hit = np.flatnonzero(activity == np.repeat(smallest, sizes))
+    places = hit[np.searchsorted(hit, first)]
+    return (places if names is None else names[places]), smallest

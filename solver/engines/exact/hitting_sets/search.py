@@ -1,0 +1,269 @@
+"""Implicit hitting sets: collect cores where the current hitting set misses them, until both ends meet."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkrisk.formulations.linkage.block_system import BlockSystem
+from linkrisk.solver.engines.attacks.scoring import Scorer
+from linkrisk.solver.engines.base import Proof, Record, rounded_bound, whole
+from linkrisk.solver.engines.exact.cores.base import Answer, Core, CoreFinder, LinearCoreFinder
+from linkrisk.solver.engines.exact.cores.pairs import SmallCores
+from linkrisk.solver.engines.exact.hitting_sets.branching import BranchAndCut, Worker
+from linkrisk.solver.engines.exact.hitting_sets.covering import CoveringProgram
+from linkrisk.solver.engines.exact.hitting_sets.hitting_set import HittingSet
+from linkrisk.solver.engines.exact.hitting_sets.swaps import SwapSearch
+from linkrisk.solver.engines.exact.polytope.cores import MOST_PARAMETERS, PolytopeCoreFinder
+from linkrisk.solver.engines.exact.spectrahedron.cores import SemidefiniteCoreFinder
+from linkrisk.solver.linkage.evaluator import Evaluator
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+_THRESHOLDS = (1e-6, 0.34, 0.6)
+_PROBES = 8
+_MANY = 1.1
+_MISSED = 0.999
+_SWAP_SHARE = 0.2
+_SWAP_SECONDS = 0.1
+_ALONE = 0.3
+_HELPED = 0.8
+_IDLE = 0.004
+
+
+class HittingSearch:
+    """The search of one block system.
+
+    Parameters
+    ----------
+    system : BlockSystem
+    record : Record
+        Takes every improvement of attack and bound.
+    evaluator : Evaluator
+        Counts the attacks.
+    seed : int
+        Seed of the random witnesses.
+
+    Attributes
+    ----------
+    undecided : bool
+        Whether rounding left it open if some blocks can all be linked.
+    """
+
+    def __init__(self, system: BlockSystem, record: Record, evaluator: Evaluator, seed: int) -> None:
+        self._system, self._record, self._evaluator = system, record, evaluator
+        self._random = np.random.default_rng(seed)
+        aggregator = system.aggregator
+        self._probes = np.vstack([record.theta, aggregator.sample(_PROBES, self._random)])
+        self._scorer = Scorer(system, self._probes)
+        self.master = HittingSet(system.open_weight)
+        self._whole = whole(system.open_weight)
+        self._swaps = SwapSearch(
+            self._new_finder(), self._scorer, system.open_weight, self._learn, self._random
+        )
+        self._small = SmallCores(system, self._scorer, record.clock, self._learn_pair, self._random)
+        self._finders = [self._new_finder() for _ in range(os.cpu_count() or 1)]
+        self._workers = [self._worker(finder) for finder in self._finders]
+        self._branching: BranchAndCut | None = None
+        self._proving: BranchAndCut | None = None
+        self._swapping = Lock()
+        self._began, self._swapped = record.clock.seconds, 0.0
+        self._point = np.ones(system.open_blocks.size)
+        self.undecided = False
+
+    def _new_finder(self) -> CoreFinder:
+        # Threads must not share a scorer, whose working set grows.
+        scorer, clock = Scorer(self._system, self._probes), self._record.clock
+        if self._system.aggregator.semidefinite:
+            return SemidefiniteCoreFinder(self._system, scorer, clock)
+        if self._system.aggregator.dimension <= MOST_PARAMETERS:
+            return PolytopeCoreFinder(self._system, scorer, clock)
+        return LinearCoreFinder(self._system, scorer, clock)
+
+    def pairs_of_rows(self, until: float) -> None:
+        """Pairs that two rows exclude, where the domain is a simplex."""
+        with self._anew():
+            self._small.sample(self._record.theta)
+            self._small.two_rows(until)
+
+    def all_pairs(self, until: float) -> None:
+        """Single blocks and all pairs, as far as they are not known."""
+        with self._anew():
+            self._small.sample(self._record.theta)
+            self._small.ask(self._finders, until)
+
+    @contextmanager
+    def _anew(self) -> Iterator[None]:
+        """Let branching begin anew where many small cores have been found: they change what to branch on."""
+        self._record.phase, before = "pairs", len(self.master.cores)
+        yield
+        if len(self.master.cores) > _MANY * before:
+            self._branching = None
+
+    def branch(self, until: float) -> None:
+        """Branch and cut, until all is proven or the clock shows `until` seconds."""
+        clock = self._record.clock
+        self._record.phase = "branch and cut"
+        self._swaps.start(self._record.theta)
+        if self._branching is None:
+            self._branching = BranchAndCut(self._workers, self._system.open_blocks.size, self._enough)
+        self._branching.run(lambda: self._over or clock.seconds >= until, self._tell)
+
+    @property
+    def proof(self) -> Proof:
+        """What the bound rests on, when it was tightened here last."""
+        splits = (-1,) if self._proving is None else self._proving.splits()
+        return Proof("hitting-set", tuple(self.master.cores.values()), splits)
+
+    def rehearse(self) -> None:
+        """Ask one question and shrink its answer, whatever comes of it: for who wants all code compiled."""
+        answer = self._finders[0].ask(np.arange(self._system.open_blocks.size))
+        if answer.core is not None:
+            self._finders[0].shrink(answer, sorted(answer.core))
+
+    def _worker(self, finder: CoreFinder) -> Worker:
+        return Worker(
+            program=CoveringProgram(self.master),
+            separate=lambda point: self._separate(finder, point),
+            spare=lambda idle: self._spare(finder, idle),
+        )
+
+    def _tell(self) -> None:
+        assert self._branching is not None
+        bound = min(self._branching.bound, self._target)
+        self._record.work = f"{len(self.master.cores)} cores, {self._branching.nodes} nodes"
+        before = self._record.bound
+        self._tighten(bound)
+        if self._record.bound < before:
+            self._proving = self._branching
+
+    @property
+    def _target(self) -> float:
+        """Weight that must be given up so that the best attack is proven."""
+        return float(self._system.open_weight.sum()) + self._system.sure_weight - self._record.linked
+
+    def _enough(self, given_up: float) -> bool:
+        """Whether giving up so much leaves no better attack."""
+        return self._rounded(given_up) >= self._target - 1e-9
+
+    def _rounded(self, given_up: float) -> float:
+        return float(np.ceil(given_up - 1e-6)) if self._whole else given_up
+
+    def _spare(self, finder: CoreFinder, idle: bool) -> None:
+        """For a share of time, walk through sets of linked blocks; with no other node, help with the one."""
+        clock = self._record.clock
+        if clock.seconds < self._began + _ALONE:
+            # Small problems end in that time, and always with the same answer, as no threads race for it.
+            time.sleep(_IDLE if idle else 0.0)
+        elif self._swapped < _SWAP_SHARE * (clock.seconds - self._began) and self._swapping.acquire(False):
+            try:
+                self._swap()
+            finally:
+                self._swapping.release()
+        elif idle:
+            self._help(finder)
+
+    def _swap(self) -> None:
+        clock = self._record.clock
+        began = clock.seconds
+        while not self._over and clock.seconds < began + _SWAP_SECONDS:
+            theta = self._swaps.step()
+            if theta is not None:
+                self._attack(theta)
+        self._swapped += clock.seconds - began
+
+    def _help(self, finder: CoreFinder) -> None:
+        """Collect cores that the point misses which another thread is at; some of its blocks left out."""
+        point = self._point
+        inside = (point < _THRESHOLDS[0]) & (self._random.random(point.size) < _HELPED)
+        if not self._collect(finder, point, inside):
+            time.sleep(_IDLE)
+
+    def _learn(self, answer: Answer) -> bool:
+        """Take a core; True when it is new."""
+        if answer.core is None or answer.proof is None:
+            self.undecided |= answer.theta is None and not self._record.clock.expired
+            return False
+        return self.master.add(answer.core, answer.proof)
+
+    def _learn_pair(self, answer: Answer) -> None:
+        self._learn(answer)
+        if (
+            answer.theta is not None
+            and self._scorer.exact_weight(answer.theta) > self._record.linked - self._system.sure_weight
+        ):
+            self._attack(answer.theta)
+
+    @property
+    def _over(self) -> bool:
+        return self._record.proven or self._record.clock.expired
+
+    # ---- cores that the current hitting set misses
+
+    def _separate(self, finder: CoreFinder, point: FloatArray) -> bool:
+        """Collect cores among the blocks that a fractional hitting set leaves out; True if it misses one."""
+        self._point = point
+        asked = -1
+        for threshold in _THRESHOLDS:
+            inside = point < threshold
+            if np.count_nonzero(inside) > asked and self._collect(finder, point, inside):
+                return True
+            asked = int(np.count_nonzero(inside))
+        return False
+
+    def _collect(self, finder: CoreFinder, point: FloatArray, inside: BoolArray) -> bool:
+        """Collect cores among these blocks until the rest can all be linked; True if one was new or missed.
+
+        One that another thread was first to find is no news, but the point does not know it yet.
+        """
+        found = 0
+        inside = inside.copy()
+        while inside.any() and found < finder.at_once and not self._over:
+            answer = finder.ask(np.flatnonzero(inside))
+            if answer.theta is not None:
+                self._attack(answer.theta)
+                self._swaps.offer(answer.theta, point)
+                break
+            if answer.core is None:
+                self._learn(answer)
+                core = frozenset(np.flatnonzero(inside).tolist())
+            else:
+                core, new = self._shrunk(finder, answer, point)
+                # Another thread may have told it since the point was made: it is missed all the same.
+                found += new or float(point[list(core)].sum()) < _MISSED
+            # Another core, without the block of this one that the hitting set was nearest to taking.
+            left = [block for block in sorted(core) if inside[block]]
+            if not left:  # a core of other blocks says nothing about these, and would come again and again
+                break
+            inside[max(left, key=lambda block: (point[block], self._random.random()))] = False
+        return found > 0
+
+    def _shrunk(self, finder: CoreFinder, answer: Answer, point: FloatArray) -> tuple[Core, bool]:
+        """A smaller core, without the blocks that the hitting set was nearest to taking; and if it is new."""
+        assert answer.core is not None
+        if len(answer.core) > 2:
+            order = sorted(answer.core, key=lambda block: (-point[block], self._random.random()))
+            answer = finder.shrink(answer, order)
+        assert answer.core is not None
+        return answer.core, self._learn(answer)
+
+    # ---- both ends of the interval
+
+    def _attack(self, theta: FloatArray) -> None:
+        aggregator = self._system.aggregator
+        repaired = aggregator.repair(theta)
+        self._record.improve(repaired, self._evaluator.weight(aggregator.form(repaired)))
+
+    def _tighten(self, given_up: float) -> None:
+        """Take a lower bound on the weight that cannot be linked."""
+        open_weight = float(self._system.open_weight.sum())
+        bound = self._system.sure_weight + open_weight - self._rounded(given_up)
+        self._record.tighten(rounded_bound(bound, self._system.pair.weight))
+        self._record.tell()

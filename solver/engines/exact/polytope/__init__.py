@@ -1,0 +1,1 @@
+"""Domains that are polytopes: the widest margin, and cores with proofs."""

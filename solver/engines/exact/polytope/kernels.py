@@ -1,0 +1,322 @@
+"""Questions about blocks of rows over a polytope, answered in compiled code.
+
+Nothing here holds Python's lock: threads that have `Questions` of their own work side by side.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkrisk.formulations.compiled import kernel
+from linkrisk.solver.engines.attacks.scoring import STRICT
+from linkrisk.solver.engines.exact.cores.base import MOVED
+from linkrisk.solver.engines.exact.cores.remembered import put_first
+from linkrisk.solver.engines.exact.polytope.margin import (
+    TOLERANCE,
+    Basis,
+    Columns,
+    Offers,
+    begin,
+    best,
+    copied,
+    follow,
+    of_domain,
+    overwrite,
+    pivot,
+    price,
+    reprice,
+)
+from linkrisk.solver.engines.exact.polytope.proofs import core_proof, violation
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+BoolArray = NDArray[np.bool_]
+
+UNDECIDED, LINKED, CORE, _OPTIMAL = range(4)
+"""How a question ends."""
+
+_NEGATIVE = -1e-6
+"""A margin that is worth a try to prove a core."""
+
+_BARELY = 10.0 * (STRICT + TOLERANCE)
+"""Below this margin a row that is violated need not be a new one."""
+
+_CHEAP, _DEARER = 0.1, 10.0
+"""What the rows of a block that is left out of a core cost at first, and how much more each time."""
+
+_SHY = 0.1
+_WORN = 10_000
+_LEAST_EACH, _ENOUGH = 2, 40
+"""Rows of each block to begin with: so many in all, where they are few."""
+
+
+class Questions(NamedTuple):
+    """What one thread asks about.
+
+    Attributes
+    ----------
+    columns : Columns
+        The rows of all open blocks, and the domain.
+    first : ndarray of int, shape (open + 1,)
+        Block b has the rows ``first[b]`` to ``first[b + 1]``.
+    block : ndarray of int, shape (rows,)
+        Block of each row.
+    basis : Basis
+        Where the last question ended; the next one begins there.
+    remembered : ndarray of int, shape (open, any)
+        Rows of each block that were violated before, the last one first; -1 where there are fewer. Written
+        to.
+    dear : float
+        A cost that no row is worth: bounds of the domain do the same for less.
+    """
+
+    columns: Columns
+    first: IndexArray
+    block: IndexArray
+    basis: Basis
+    remembered: IndexArray
+    dear: float
+
+
+@kernel
+def _first_offers(questions: Questions, blocks: IndexArray) -> Offers:
+    """The domain and the rows of these blocks that were violated last, fewer of each where they are many."""
+    remembered, base = questions.remembered, of_domain(questions.columns)
+    each = min(remembered.shape[1], max(_LEAST_EACH, _ENOUGH // blocks.size))
+    room = (each + 2) * blocks.size
+    offers = Offers(
+        np.empty(room, dtype=np.intp),
+        np.zeros(1, dtype=np.intp),
+        np.empty(base + room),
+        np.empty(base + room),
+        np.zeros(questions.first.size - 1, dtype=np.intp),
+    )
+    for block in blocks:
+        for row in remembered[block, :each]:
+            if row >= 0:
+                offers.rows[offers.size[0]] = row
+                offers.size[0] += 1
+    for column in questions.basis.columns:
+        if column >= base:
+            offers.used[questions.block[column - base]] += 1
+    return offers
+
+
+@kernel
+def _with_rows(offers: Offers, found: IndexArray) -> Offers:
+    """The same with more rows, and more room where they need it."""
+    old, size, reduced, weight, used = offers
+    if size[0] + found.size > old.size:
+        more = old.size + found.size
+        rows = np.concatenate((old, np.empty(more, dtype=np.intp)))
+        reduced = np.concatenate((reduced, np.empty(more)))
+        weight = np.concatenate((weight, np.empty(more)))
+        offers = Offers(rows, size, reduced, weight, used)
+    for row in found:
+        offers.rows[size[0]] = row
+        size[0] += 1
+    return offers
+
+
+@kernel
+def _start(questions: Questions, blocks: IndexArray) -> None:
+    """Go on from the last basis, unless there is none or rounding may have spoilt it."""
+    if questions.basis.columns[0] < 0 or questions.basis.pivots[0] > _WORN:
+        begin(questions.basis, questions.columns, questions.first[blocks[0]])
+
+
+@kernel
+def _charge(questions: Questions, inside: BoolArray, dear: float) -> None:
+    """Let rows of the blocks inside cost nothing, and those of others so much; price anew."""
+    basis, base = questions.basis, of_domain(questions.columns)
+    for i in range(basis.columns.size):
+        row = basis.columns[i] - base
+        if row >= 0:
+            basis.cost[i] = 0.0 if inside[questions.block[row]] else dear
+    price(basis)
+
+
+@kernel
+def _scan(questions: Questions, blocks: IndexArray, theta: FloatArray, found: IndexArray) -> Any:
+    """Write the tightest row of each of these blocks that `theta` does not link.
+
+    Returns how many there are, and the smallest activity of all rows.
+    """
+    count, least = 0, np.inf
+    first, (starts, columns, values) = questions.first, questions.columns.rows
+    for block in blocks:
+        tightest, smallest = -1, np.inf
+        for row in range(first[block], first[block + 1]):
+            total = 0.0
+            for at in range(starts[row], starts[row + 1]):
+                total += values[at] * theta[columns[at]]
+            if total < smallest:
+                tightest, smallest = row, total
+        least = min(least, smallest)
+        if smallest <= STRICT:
+            put_first(questions.remembered[block], tightest)
+            found[count] = tightest
+            count += 1
+    return count, least
+
+
+@kernel
+def _descend(questions: Questions, offers: Offers, inside: BoolArray, most_pivots: int) -> Any:
+    """Pivot until a core is proven or no column pays."""
+    basis, columns = questions.basis, questions.columns
+    d, base = columns.lower.size, of_domain(columns)
+    step, share = np.empty(d + 1), np.empty(d + 1)
+    enough, exact = _NEGATIVE, True
+    for _ in range(most_pivots):
+        if basis.prices[d] < enough:
+            if core_proof(columns, basis, questions.block, inside)[0].size:
+                return CORE
+            enough *= 10.0
+        place = best(offers, questions.block, _SHY)
+        if place < 0:
+            if exact:
+                return _OPTIMAL
+            price(basis)
+            reprice(basis, columns, offers, 0)
+            exact = True
+            continue
+        column = place if place < base else base + offers.rows[place - base]
+        left = pivot(basis, columns, column, offers.reduced[place], step, share)
+        if left < 0:
+            break
+        follow(columns, offers, place, share)
+        exact = False
+        if column >= base:
+            offers.used[questions.block[column - base]] += 1
+        if left >= base:
+            offers.used[questions.block[left - base]] -= 1
+    return UNDECIDED
+
+
+@kernel
+def _from_here(
+    questions: Questions, blocks: IndexArray, inside: BoolArray, dear: float, most_pivots: int
+) -> Any:
+    """How a question ends that begins with the last basis. The new one has the core's proof, or prices."""
+    basis, columns = questions.basis, questions.columns
+    d, found = columns.lower.size, np.empty(blocks.size, dtype=np.intp)
+    _start(questions, blocks)
+    _charge(questions, inside, dear)
+    offers = _first_offers(questions, blocks)
+    reprice(basis, columns, offers, 0)
+    for _ in range(most_pivots):
+        state = _descend(questions, offers, inside, most_pivots)
+        if state != _OPTIMAL:
+            return state
+        if not np.isfinite(basis.prices).all():
+            return UNDECIDED
+        if basis.prices[d] < 0.0 and dear < questions.dear:
+            # Rows of other blocks are still worth it.
+            dear = min(_DEARER * dear, questions.dear)
+            _charge(questions, inside, dear)
+            reprice(basis, columns, offers, 0)
+            continue
+        if basis.prices[d] < _BARELY:
+            return CORE if core_proof(columns, basis, questions.block, inside)[0].size else UNDECIDED
+        theta = -basis.prices[:d]
+        count, least = _scan(questions, blocks, theta, found)
+        if count == 0:
+            return LINKED if least > max(STRICT, MOVED * violation(columns, theta)) else UNDECIDED
+        offers = _with_rows(offers, found[:count])
+        reprice(basis, columns, offers, offers.size[0] - count)
+    return UNDECIDED
+
+
+@kernel
+def ask(questions: Questions, blocks: IndexArray, dear: float, most_pivots: int) -> Any:
+    """Whether these blocks can all be linked.
+
+    Parameters
+    ----------
+    questions : Questions
+    blocks : ndarray of int, shape (any,)
+        Open blocks, at least one.
+    dear : float
+        What rows of other blocks cost at first.
+    most_pivots : int
+        Undecided after so many.
+
+    Returns
+    -------
+    state : int
+    theta : ndarray of float64, shape (dimension,)
+        Parameters that link all blocks, if `LINKED`.
+    chosen, multipliers, domain : ndarray
+        What proves a core, if `CORE`: rows, their multipliers, and those of the rows of the domain.
+    """
+    inside = np.zeros(questions.first.size - 1, dtype=np.bool_)
+    for block in blocks:
+        inside[block] = True
+    state = _from_here(questions, blocks, inside, dear, most_pivots)
+    if state == UNDECIDED:
+        # Rounding may have spoilt the basis.
+        questions.basis.columns[0] = -1
+        state = _from_here(questions, blocks, inside, dear, most_pivots)
+    theta = -questions.basis.prices[: questions.columns.lower.size]
+    if state != CORE:
+        inside = np.zeros_like(inside)
+    chosen, multipliers, domain = core_proof(questions.columns, questions.basis, questions.block, inside)
+    return state, theta, chosen, multipliers, domain
+
+
+@kernel
+def shrink(
+    questions: Questions,
+    core: IndexArray,
+    multipliers: FloatArray,
+    domain: FloatArray,
+    order: IndexArray,
+    most_pivots: int,
+) -> Any:
+    """Leave blocks out of a core, in this order, as long as the rest is proven to be one.
+
+    Parameters
+    ----------
+    questions : Questions
+        Best with the basis that proved the core.
+    core : ndarray of int, shape (any,)
+        Rows that prove the core.
+    multipliers, domain : ndarray of float64
+        Of these rows, and of those of the domain.
+    order : ndarray of int, shape (any,)
+        Blocks; those outside the core are passed over.
+    most_pivots : int
+        Of one question.
+
+    Returns
+    -------
+    done : int
+        How many of `order` have had their turn.
+    undecided : bool
+        Whether the question about the last of these was left open.
+    core, multipliers, domain : ndarray
+        As before, of the smaller core.
+    """
+    kept = copied(questions.basis)
+    for done in range(order.size):
+        inside = np.zeros(questions.first.size - 1, dtype=np.bool_)
+        for row in core:
+            inside[questions.block[row]] = True
+        if inside.sum() == 1:
+            break
+        if not inside[order[done]]:
+            continue
+        inside[order[done]] = False
+        state, _, chosen, few, of_few = ask(questions, np.flatnonzero(inside), _CHEAP, most_pivots)
+        if state == UNDECIDED:
+            return done + 1, True, core, multipliers, domain
+        if state == CORE:
+            core, multipliers, domain = chosen, few, of_few
+            overwrite(kept, questions.basis)
+        else:
+            # The basis that proves the core is nearer to the next question.
+            overwrite(questions.basis, kept)
+    return order.size, False, core, multipliers, domain

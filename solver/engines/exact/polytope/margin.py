@@ -1,0 +1,349 @@
+"""The widest margin over a polytope, by a simplex method for small programs that are changed again and again.
+
+Of rows r_i the widest margin is ``max t`` such that ``r_i . theta >= t`` and theta lies in the domain
+
+    ``row_lower <= M theta <= row_upper``, ``lower <= theta <= upper``.
+
+Solved is its dual by the primal simplex method: ``min cost . x``, ``sum of x_j a_j = (0, 1)``, ``x >= 0``,
+with a column a_j for each bound of the domain and a column ``(r_i, 1)`` of cost zero for each row. So one row
+more is one column more, and the last basis stays feasible. Any feasible x proves that the margin is at most
+its cost, so that the method may stop as soon as that is negative. A row that is no longer asked about is not
+taken out of the basis but made so dear that it does not pay. The inverse of the basis is held as it is,
+because it is hardly larger than the dimension.
+
+Nothing here holds Python's lock. Arrays are taken out of tuples before loops: counting references to them
+costs more than the work.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkrisk.formulations.compiled import kernel
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+NarrowArray = NDArray[np.uint16]
+
+TOLERANCE = 1e-9
+"""Bounds of the domain and rows may be violated by as much."""
+
+_PIVOT = 1e-7
+_SLACK = 1e-10
+
+
+class SparseRows(NamedTuple):
+    """Row i has ``values[at]`` in ``columns[at]``, for `at` from ``starts[i]`` to ``starts[i + 1]``."""
+
+    starts: IndexArray
+    columns: NarrowArray
+    values: FloatArray
+
+
+class Columns(NamedTuple):
+    """All columns that a basis may have: d parameters, m rows of the domain, and the rows of blocks.
+
+    The lower bound of parameter k has column k, its upper bound ``d + k``; the lower bound of row e of the
+    domain ``2 d + e``, its upper bound ``2 d + m + e``; row i of the blocks ``2 d + 2 m + i``.
+
+    Attributes
+    ----------
+    rows, domain : SparseRows
+        Rows of blocks, of unit length, and of the domain.
+    row_lower, row_upper : ndarray of float64, shape (m,)
+    lower, upper : ndarray of float64, shape (d,)
+        Finite.
+    """
+
+    rows: SparseRows
+    domain: SparseRows
+    row_lower: FloatArray
+    row_upper: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+
+
+class Basis(NamedTuple):
+    """A basis; all arrays but `right` are written to. Its size is the dimension and one.
+
+    Attributes
+    ----------
+    inverse : ndarray of float64, shape (size, size)
+        Transpose of the inverse of the basis matrix. Its last row is x for the right-hand side ``(0, 1)``.
+    columns : ndarray of int, shape (size,)
+        Which columns it has; the first is -1 as long as there is no basis.
+    x, cost : ndarray of float64, shape (size,)
+        Of each of these columns.
+    prices : ndarray of float64, shape (size,)
+        ``(-theta, t)``.
+    right : ndarray of float64, shape (size,)
+        The right-hand side ``(0, 1)``, shifted a little so that x is not zero and steps are not empty.
+    pivots : ndarray of int, shape (1,)
+        How many since `begin`.
+    """
+
+    inverse: FloatArray
+    columns: IndexArray
+    x: FloatArray
+    cost: FloatArray
+    prices: FloatArray
+    right: FloatArray
+    pivots: IndexArray
+
+
+class Offers(NamedTuple):
+    """Columns that may enter the basis: all of the domain, and those of some rows.
+
+    Attributes
+    ----------
+    rows : ndarray of int, shape (room,)
+        The rows.
+    size : ndarray of int, shape (1,)
+        How many there are.
+    reduced, weight : ndarray of float64, shape (columns of the domain and room,)
+        Reduced cost of each column, and Devex weight.
+    used : ndarray of int, shape (blocks,)
+        How many rows of each block are in the basis.
+    """
+
+    rows: IndexArray
+    size: IndexArray
+    reduced: FloatArray
+    weight: FloatArray
+    used: IndexArray
+
+
+@kernel
+def of_domain(columns: Columns) -> Any:
+    """How many columns are of the domain."""
+    return 2 * (columns.lower.size + columns.row_lower.size)
+
+
+@kernel
+def _add(row: FloatArray, share: float, out: FloatArray) -> None:
+    """Add a share of a row."""
+    for i in range(out.size):
+        out[i] += share * row[i]
+
+
+@kernel
+def _add_rows(matrix: FloatArray, rows: SparseRows, row: int, sign: float, out: FloatArray) -> None:
+    """Add the rows of a matrix times the entries of a sparse row, and a sign."""
+    starts, columns, values = rows
+    for at in range(starts[row], starts[row + 1]):
+        _add(matrix[columns[at]], sign * values[at], out)
+
+
+@kernel
+def _times_column(matrix: FloatArray, columns: Columns, column: int, out: FloatArray) -> None:
+    """Write ``matrix.T`` times a column."""
+    d, m = columns.lower.size, columns.row_lower.size
+    for i in range(out.size):
+        out[i] = 0.0
+    if column < d:
+        _add(matrix[column], 1.0, out)
+    elif column < 2 * d:
+        _add(matrix[column - d], -1.0, out)
+    elif column < 2 * d + m:
+        _add_rows(matrix, columns.domain, column - 2 * d, 1.0, out)
+    elif column < 2 * d + 2 * m:
+        _add_rows(matrix, columns.domain, column - 2 * d - m, -1.0, out)
+    else:
+        _add_rows(matrix, columns.rows, column - 2 * d - 2 * m, 1.0, out)
+        _add(matrix[d], 1.0, out)
+
+
+@kernel
+def _cost(columns: Columns, column: int) -> Any:
+    """Cost of a column of the domain; zero of the others."""
+    d, m = columns.lower.size, columns.row_lower.size
+    if column < d:
+        return -columns.lower[column]
+    if column < 2 * d:
+        return columns.upper[column - d]
+    if column < 2 * d + m:
+        return -columns.row_lower[column - 2 * d]
+    if column < 2 * d + 2 * m:
+        return columns.row_upper[column - 2 * d - m]
+    return 0.0
+
+
+@kernel
+def begin(basis: Basis, columns: Columns, row: int) -> None:
+    """The basis of one row and a bound of each parameter, which is feasible."""
+    d, (starts, places, values) = columns.lower.size, columns.rows
+    inverse, names, x, cost, _, right, pivots = basis
+    dense = np.zeros(d)
+    for at in range(starts[row], starts[row + 1]):
+        dense[places[at]] = values[at]
+    for k in range(d):
+        for i in range(d + 1):
+            inverse[k, i] = 0.0
+        sign = 1.0 if right[k] >= dense[k] else -1.0
+        inverse[k, k], inverse[d, k], x[k] = sign, -sign * dense[k], sign * (right[k] - dense[k])
+        names[k] = k if sign > 0.0 else d + k
+        cost[k] = _cost(columns, names[k])
+    names[d], inverse[d, d], x[d], cost[d], pivots[0] = of_domain(columns) + row, 1.0, 1.0, 0.0, 0
+
+
+@kernel
+def price(basis: Basis) -> None:
+    """Prices from the costs."""
+    inverse, _, _, cost, prices, _, _ = basis
+    for k in range(cost.size):
+        prices[k] = 0.0
+        for i in range(cost.size):
+            prices[k] += inverse[k, i] * cost[i]
+
+
+@kernel
+def copied(basis: Basis) -> Basis:
+    """The same basis in arrays of its own."""
+    return Basis(
+        basis.inverse.copy(),
+        basis.columns.copy(),
+        basis.x.copy(),
+        basis.cost.copy(),
+        basis.prices.copy(),
+        basis.right,
+        basis.pivots.copy(),
+    )
+
+
+@kernel
+def overwrite(basis: Basis, by: Basis) -> None:
+    """Make a basis the same as another."""
+    inverse, names, x, cost, prices, _, pivots = basis
+    for k in range(x.size):
+        names[k], x[k], cost[k], prices[k] = by.columns[k], by.x[k], by.cost[k], by.prices[k]
+        for i in range(x.size):
+            inverse[k, i] = by.inverse[k, i]
+    pivots[0] = by.pivots[0]
+
+
+@kernel
+def reprice(basis: Basis, columns: Columns, offers: Offers, first: int) -> None:
+    """Reduced costs from the prices, of the rows on offer from the `first` on; at zero of the domain, too."""
+    d, m = columns.lower.size, columns.row_lower.size
+    chosen, size, reduced, weight, _ = offers
+    prices, base = basis.prices, of_domain(columns)
+    if first == 0:
+        for k in range(d):
+            reduced[k] = -prices[k] - columns.lower[k]
+            reduced[d + k] = columns.upper[k] + prices[k]
+        starts, places, values = columns.domain
+        for row in range(m):
+            total = 0.0
+            for at in range(starts[row], starts[row + 1]):
+                total -= values[at] * prices[places[at]]
+            reduced[2 * d + row] = total - columns.row_lower[row]
+            reduced[2 * d + m + row] = columns.row_upper[row] - total
+        for at in range(base):
+            weight[at] = 1.0
+    starts, places, values = columns.rows
+    for place in range(first, size[0]):
+        total = -prices[d]
+        for at in range(starts[chosen[place]], starts[chosen[place] + 1]):
+            total -= values[at] * prices[places[at]]
+        reduced[base + place] = total
+        weight[base + place] = 1.0
+
+
+@kernel
+def best(offers: Offers, block: IndexArray, shy: float) -> Any:
+    """The place of the column on offer that promises most; -1 if none pays.
+
+    Rows of a block of which none is in the basis promise less by a factor `shy`, so that cores are small.
+    """
+    place, most = -1, 0.0
+    rows, size, reduced, weight, used = offers
+    base = reduced.size - rows.size
+    for at in range(base + size[0]):
+        if reduced[at] < -TOLERANCE:
+            promise = reduced[at] * reduced[at]
+            if at >= base and used[block[rows[at - base]]] == 0:
+                promise *= shy
+            if promise > most * weight[at]:
+                place, most = at, promise / weight[at]
+    return place
+
+
+@kernel
+def _leaving(x: FloatArray, step: FloatArray) -> Any:
+    """The place that becomes zero first along a step; of those that nearly do the steadiest, -1 if none.
+
+    Harris (1973): x may fall below zero a little, so that there is a choice.
+    """
+    longest = np.inf
+    for i in range(step.size):
+        if step[i] > _PIVOT:
+            longest = min(longest, (max(x[i], 0.0) + _SLACK) / step[i])
+    place, largest = -1, 0.0
+    for i in range(step.size):
+        if step[i] > _PIVOT and x[i] <= longest * step[i] and step[i] > largest:
+            place, largest = i, step[i]
+    return place
+
+
+@kernel
+def pivot(
+    basis: Basis, columns: Columns, column: int, gain: float, step: FloatArray, share: FloatArray
+) -> Any:
+    """Take a column of reduced cost `gain` into the basis; which one leaves, -1 where rounding allows none.
+
+    `step` is overwritten, and `share` becomes the row of the new inverse that belongs to the column.
+    """
+    inverse, names, x, cost, prices, _, _ = basis
+    _times_column(inverse, columns, column, step)
+    place = _leaving(x, step)
+    if place < 0:
+        return -1
+    left, length, divisor = names[place], max(x[place], 0.0) / step[place], step[place]
+    step[place] = 0.0
+    for i in range(x.size):
+        x[i] -= length * step[i]
+    for k in range(x.size):
+        share[k] = inverse[k, place] / divisor
+        if share[k] != 0.0:
+            for i in range(x.size):
+                inverse[k, i] -= share[k] * step[i]
+            inverse[k, place] = share[k]
+            prices[k] += gain * share[k]
+    names[place], x[place], cost[place] = column, length, _cost(columns, column)
+    basis.pivots[0] += 1
+    return left
+
+
+@kernel
+def follow(columns: Columns, offers: Offers, entered: int, share: FloatArray) -> None:
+    """Change reduced costs and weights as the pivot does that took in the column at the place `entered`.
+
+    Devex (Harris 1973): the weight of a column grows with how far one unit of it moves the others.
+    """
+    d, m = columns.lower.size, columns.row_lower.size
+    chosen, size, reduced, weight, _ = offers
+    base, gain, reference = of_domain(columns), reduced[entered], weight[entered]
+    for k in range(d):
+        reduced[k] -= gain * share[k]
+        reduced[d + k] += gain * share[k]
+        least = share[k] * share[k] * reference
+        weight[k], weight[d + k] = max(weight[k], least), max(weight[d + k], least)
+    starts, places, values = columns.domain
+    for row in range(m):
+        moved, low, high = 0.0, 2 * d + row, 2 * d + m + row
+        for at in range(starts[row], starts[row + 1]):
+            moved += values[at] * share[places[at]]
+        reduced[low] -= gain * moved
+        reduced[high] += gain * moved
+        least = moved * moved * reference
+        weight[low], weight[high] = max(weight[low], least), max(weight[high], least)
+    starts, places, values = columns.rows
+    for place in range(size[0]):
+        moved = share[d]
+        for at in range(starts[chosen[place]], starts[chosen[place] + 1]):
+            moved += values[at] * share[places[at]]
+        reduced[base + place] -= gain * moved
+        weight[base + place] = max(weight[base + place], moved * moved * reference)

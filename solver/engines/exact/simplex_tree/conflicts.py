@@ -1,0 +1,164 @@
+"""Compiled code that bounds a simplex by conflicts: of blocks that exclude each other only one can be linked.
+
+Where few rows are undecided, conflicts are looked for among all pairs of blocks, and covered by cliques.
+That takes too long among thousands. But two blocks that are both linked at the simplex's centre do not
+conflict. So only blocks that the centre misses need a partner, and of those only the rows that miss.
+
+The values of rows at the vertices that these functions take are raised by what rounding may hide of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkrisk.formulations.compiled import kernel
+from linkrisk.solver.engines.exact.simplex_tree.two_rows import excluding_multiplier
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+_MOST_TRIES = 20_000
+"""Rows that are tried as a partner of one row."""
+
+
+@kernel
+def _blocks_conflict(
+    values: FloatArray, first: int, after_first: int, second: int, after_second: int
+) -> bool:
+    """Whether a row of one block and a row of another conflict; the rows are given by their ranges."""
+    for row in range(first, after_first):
+        for other in range(second, after_second):
+            if excluding_multiplier(values[row], values[other], 0.0) > 0.0:
+                return True
+    return False
+
+
+@kernel
+def _joins(values: FloatArray, starts: IndexArray, clique: IndexArray, other: int) -> bool:
+    """Whether a block conflicts with every member of a clique."""
+    for member in clique:
+        if not _blocks_conflict(values, starts[member], starts[member + 1], starts[other], starts[other + 1]):
+            return False
+    return True
+
+
+@kernel
+def clique_saving(
+    values: FloatArray, keep: IndexArray, block: IndexArray, weight: FloatArray, needed: float
+) -> Any:
+    """Weight that conflicts take off the undecided blocks: of a clique of conflicts only one can be linked.
+
+    Greedy: each block starts a clique, which takes every later block that conflicts with all of it. Stops
+    when `needed` is reached.
+    """
+    starts = np.empty(values.shape[0] + 1, dtype=np.intp)
+    many = 0
+    for at in range(values.shape[0]):
+        if at == 0 or block[keep[at]] != block[keep[at - 1]]:
+            starts[many] = at
+            many += 1
+    starts[many] = values.shape[0]
+    taken = np.zeros(many, dtype=np.uint8)
+    clique = np.empty(many, dtype=np.intp)
+    saving = 0.0
+    for seed in range(many):
+        if taken[seed] == 1:
+            continue
+        size, heaviest = 1, weight[block[keep[starts[seed]]]]
+        clique[0] = seed
+        for other in range(seed + 1, many):
+            if taken[other] == 1:
+                continue
+            if _joins(values, starts, clique[:size], other):
+                own = weight[block[keep[starts[other]]]]
+                clique[size] = other
+                size += 1
+                taken[other] = 1
+                saving += min(own, heaviest)
+                heaviest = max(heaviest, own)
+                if saving >= needed:
+                    return saving
+    return saving
+
+
+@kernel
+def _block_of_rows(keep: IndexArray, block: IndexArray) -> tuple[IndexArray, int]:
+    """Number the undecided blocks: that of each kept row, and how many there are."""
+    place = np.empty(keep.size, dtype=np.intp)
+    many = 0
+    for at in range(keep.size):
+        if at > 0 and block[keep[at]] != block[keep[at - 1]]:
+            many += 1
+        place[at] = many
+    return place, many + 1
+
+
+@kernel
+def _short_rows(values: FloatArray) -> IndexArray:
+    """Rows that are negative at the simplex's centre."""
+    short = np.empty(values.shape[0], dtype=np.intp)
+    size = 0
+    for at in range(values.shape[0]):
+        if values[at].sum() <= 0.0:
+            short[size] = at
+            size += 1
+    return short[:size]
+
+
+@kernel
+def _partner(
+    values: FloatArray, place: IndexArray, barred: IndexArray, order: IndexArray, row: int, effort: int
+) -> tuple[int, int]:
+    """A row of another block, not barred, that conflicts with `row`, or -1; and how many rows it took.
+
+    It must be negative at the corner where `row` is largest; `order` holds the rows by their value there.
+    """
+    corner = int(np.argmax(values[row]))
+    tried = 0
+    for tried in range(min(order.size, _MOST_TRIES, effort)):
+        other = order[tried]
+        if values[other, corner] >= 0.0:
+            break
+        if barred[place[other]] == 1 or place[other] == place[row]:
+            continue
+        if excluding_multiplier(values[row], values[other], 0.0) > 0.0:
+            return int(other), tried + 1
+    return -1, tried + 1
+
+
+@kernel
+def matching_saving(
+    values: FloatArray, keep: IndexArray, block: IndexArray, weight: FloatArray, needed: float, effort: int
+) -> Any:
+    """Weight that conflicts take off the undecided blocks: of two that conflict only one can be linked.
+
+    Every block that the centre misses is matched with one that it links, or failing that with another that
+    it misses; no block is matched twice. Stops when `needed` is reached, or after `effort` tries.
+    """
+    place, many = _block_of_rows(keep, block)
+    short = _short_rows(values)
+    orders = np.empty((values.shape[1], values.shape[0]), dtype=np.intp)
+    for corner in range(values.shape[1]):
+        orders[corner] = np.argsort(values[:, corner])
+    matched = np.zeros(many, dtype=np.intp)
+    barred = np.zeros(many, dtype=np.intp)
+    barred[place[short]] = 1
+    saving = 0.0
+    for _ in range(2):
+        for row in short:
+            if matched[place[row]] == 1:
+                continue
+            order = orders[int(np.argmax(values[row]))]
+            other, tries = _partner(values, place, barred, order, row, effort)
+            effort -= tries
+            if other >= 0:
+                for taken in (place[row], place[other]):
+                    matched[taken] = barred[taken] = 1
+                saving += min(weight[block[keep[row]]], weight[block[keep[other]]])
+            if saving >= needed or effort <= 0:
+                return saving
+        barred[:] = matched
+    return saving

@@ -1,0 +1,1 @@
+"""Domains of positive semidefinite matrices: the widest margin, and cores with proofs."""

@@ -1,0 +1,373 @@
+"""Questions about blocks of rows over semidefinite matrices, answered in compiled code.
+
+Nothing here holds Python's lock: threads that have `Rows` of their own work side by side.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkrisk.formulations.compiled import kernel
+from linkrisk.solver.engines.attacks.scoring import STRICT
+from linkrisk.solver.engines.exact.cores.caratheodory import few_multipliers
+from linkrisk.solver.engines.exact.cores.remembered import put_first
+from linkrisk.solver.engines.exact.rounding import rounding_error
+from linkrisk.solver.engines.exact.spectrahedron.definite import is_definite
+from linkrisk.solver.engines.exact.spectrahedron.margin import (
+    combine,
+    largest_eigenvalue,
+    symmetric,
+    widest_margin,
+)
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+UNDECIDED, MORE, LINKED, CORE, TOUCHING = range(5)
+"""How a question ends: `MORE` rounds are needed; `TOUCHING` rows exclude each other barely, or do not."""
+
+WIDE, _ANY = 0.5, 0.0
+_ENOUGH = 2.0 * STRICT
+_BARELY = 1e-5
+_SHARES = (0.3, 0.1, 1e-2, 1e-4, 1e-6, 0.0)
+_TOUCHING_SHARES = (1e-2, 1e-4, 1e-6)
+_MOST_ROUNDS = 60
+
+
+class Rows(NamedTuple):
+    """The rows of all open blocks, and those of each block that mattered last.
+
+    Attributes
+    ----------
+    values : ndarray of float64, shape (rows, dimension)
+    starts : ndarray of int, shape (open + 1,)
+        Block b has the rows ``starts[b]`` to ``starts[b + 1]``.
+    block : ndarray of int, shape (rows,)
+        Block of each row.
+    first, second : ndarray of int, shape (dimension,)
+        Row and column of each parameter in the matrix.
+    remembered : ndarray of int, shape (open, any)
+        Rows of each block that mattered, the last one first; -1 where there are fewer. Written to.
+    near : ndarray of float64, shape (open, any, dimension)
+        Rows of each block that were violated before, side by side: they are looked at first, as a look at
+        all rows has to fetch them from memory. Written to.
+    near_row : ndarray of int, shape (open, any)
+        Which rows these are.
+    near_count : ndarray of int, shape (open,)
+        How many were ever put there; the oldest make room.
+    """
+
+    values: FloatArray
+    starts: IndexArray
+    block: IndexArray
+    first: IndexArray
+    second: IndexArray
+    remembered: IndexArray
+    near: FloatArray
+    near_row: IndexArray
+    near_count: IndexArray
+
+
+@kernel(fastmath={"reassoc", "contract"})
+def _tightest(rows: Rows, block: int, theta: FloatArray) -> Any:
+    """The row of smallest activity of a block, and that activity."""
+    tightest, smallest = -1, np.inf
+    for row in range(rows.starts[block], rows.starts[block + 1]):
+        activity = 0.0
+        for k in range(theta.size):
+            activity += rows.values[row, k] * theta[k]
+        if activity < smallest:
+            tightest, smallest = row, activity
+    return tightest, smallest
+
+
+@kernel
+def _first_rows(rows: Rows, blocks: IndexArray) -> Any:
+    """The remembered rows of these blocks; of a block never seen, the tightest under equal weights."""
+    equal = np.where(rows.first == rows.second, 1.0 / (rows.first[-1] + 1), 0.0)
+    for block in blocks:
+        if rows.remembered[block, 0] < 0:
+            put_first(rows.remembered[block], _tightest(rows, block, equal)[0])
+    found = np.empty(blocks.size * rows.remembered.shape[1], dtype=np.intp)
+    size = 0
+    for block in blocks:
+        for row in rows.remembered[block]:
+            if row >= 0:
+                found[size] = row
+                size += 1
+    return found[:size]
+
+
+@kernel(fastmath={"reassoc", "contract"})
+def _tightest_near(rows: Rows, block: int, theta: FloatArray) -> Any:
+    """The same of those rows of a block that were violated before."""
+    tightest, smallest = -1, np.inf
+    for at in range(min(rows.near_count[block], rows.near_row.shape[1])):
+        activity = 0.0
+        for k in range(theta.size):
+            activity += rows.near[block, at, k] * theta[k]
+        if activity < smallest:
+            tightest, smallest = rows.near_row[block, at], activity
+    return tightest, smallest
+
+
+@kernel
+def _violated_near(rows: Rows, blocks: IndexArray, theta: FloatArray) -> Any:
+    """Rows that `theta` violates, at most one of each of these blocks, among those violated before."""
+    violated = np.empty(blocks.size, dtype=np.intp)
+    size = 0
+    for block in blocks:
+        row, smallest = _tightest_near(rows, block, theta)
+        if smallest <= STRICT:
+            violated[size] = row
+            size += 1
+    return violated[:size]
+
+
+@kernel
+def _violated(rows: Rows, blocks: IndexArray, theta: FloatArray) -> Any:
+    """The tightest row of each of these blocks that `theta` does not link."""
+    violated = np.empty(blocks.size, dtype=np.intp)
+    size = 0
+    for block in blocks:
+        row, smallest = _tightest(rows, block, theta)
+        if smallest <= STRICT:
+            violated[size] = row
+            size += 1
+            place = rows.near_count[block] % rows.near_row.shape[1]
+            rows.near[block, place] = rows.values[row]
+            rows.near_row[block, place] = row
+            rows.near_count[block] += 1
+    return violated[:size]
+
+
+@kernel
+def _with_unknown(known: IndexArray, found: IndexArray) -> Any:
+    """What is known, and then what was found and not known."""
+    both = np.empty(known.size + found.size, dtype=np.intp)
+    both[: known.size] = known
+    size = known.size
+    for row in found:
+        seen = False
+        for other in known:
+            seen |= other == row
+        if not seen:
+            both[size] = row
+            size += 1
+    return both[:size]
+
+
+@kernel
+def _largest(rows: Rows, chosen: IndexArray, multipliers: FloatArray) -> Any:
+    """Largest value of a combination of rows over the domain."""
+    combined = np.empty(rows.values.shape[1])
+    combine(rows.values[chosen], multipliers, combined)
+    if not np.isfinite(combined).all():
+        return np.inf
+    return largest_eigenvalue(combined, rows.first, rows.second)
+
+
+@kernel
+def _hidden(many: int, n: int, trace: float) -> float:
+    """What rounding may hide of the largest eigenvalue of a combination of so many rows.
+
+    Entries of the combination are off by a share of the sum of those of the rows, which as matrices have a
+    Frobenius norm of at most one; so is, in that norm, the whole (`rounding.rounding_error`). The test for a
+    definite matrix adds a share of its trace (`definite.is_definite`).
+    """
+    return rounding_error(1 + many, 1.0) + rounding_error(2 + n, trace)
+
+
+@kernel
+def _most_hidden(rows: Rows, many: int) -> float:
+    """The same without the trace being known: of a Frobenius norm of one it is at most the root of n."""
+    n = rows.first[-1] + 1
+    return _hidden(many, n, np.sqrt(n))
+
+
+@kernel
+def excludes(rows: Rows, chosen: IndexArray, multipliers: FloatArray) -> bool:
+    """Whether a combination of rows is nowhere positive on the domain, in spite of all rounding.
+
+    Parameters
+    ----------
+    rows : Rows
+    chosen : ndarray of int, shape (any,)
+    multipliers : ndarray of float64, shape (any,)
+        Positive; they sum to one.
+    """
+    n = rows.first[-1] + 1
+    combined, matrix = np.empty(rows.values.shape[1]), np.empty((n, n))
+    combine(rows.values[chosen], multipliers, combined)
+    symmetric(combined, rows.first, rows.second, matrix)
+    trace = 0.0
+    for k in range(n):
+        trace += abs(matrix[k, k])
+    hidden = _hidden(chosen.size, n, trace)
+    for k in range(n):
+        for m in range(n):
+            matrix[k, m] = -matrix[k, m]
+        matrix[k, k] -= hidden
+    return is_definite(matrix)
+
+
+@kernel
+def fewest(rows: Rows, chosen: IndexArray, multipliers: FloatArray) -> Any:
+    """The rows with the largest multipliers that prove a core beyond rounding; none if nothing does.
+
+    Returns
+    -------
+    chosen : ndarray of int, shape (any,)
+    multipliers : ndarray of float64, shape (any,)
+        Positive; they sum to one.
+    """
+    if _largest(rows, chosen, multipliers / multipliers.sum()) < 0.0:
+        for share in _SHARES:
+            used = multipliers > share * multipliers.max()
+            few = multipliers[used] / multipliers[used].sum()
+            if excludes(rows, chosen[used], few):
+                for row in chosen[used]:
+                    put_first(rows.remembered[rows.block[row]], row)
+                return chosen[used], few
+    return chosen[:0], multipliers[:0]
+
+
+@kernel
+def _without_spare(rows: Rows, core: IndexArray, multipliers: FloatArray, turn: IndexArray) -> Any:
+    """A proof from as few rows as its combination needs, of blocks with late turns rather than early ones."""
+    if core.size <= rows.values.shape[1] + 1:
+        return core, multipliers
+    cost = np.empty(core.size)
+    for at in range(core.size):
+        cost[at] = -turn[rows.block[core[at]]]
+    few = few_multipliers(rows.values[core], multipliers, cost)
+    used = few > 0.0
+    chosen, few = fewest(rows, core[used], few[used])
+    if chosen.size == 0:
+        return core, multipliers
+    return chosen, few
+
+
+@kernel
+def ask(rows: Rows, blocks: IndexArray, active: IndexArray, share: float, most_rounds: int) -> Any:
+    """Find a matrix on few rows, add the rows that it violates, and again.
+
+    Parameters
+    ----------
+    rows : Rows
+    blocks : ndarray of int, shape (any,)
+        Open blocks, at least one.
+    active : ndarray of int, shape (any,)
+        The rows to begin with; none for those that mattered before.
+    share : float
+        Parameters that link all blocks may do so with this share of the widest margin.
+    most_rounds : int
+        Times to add rows.
+
+    Returns
+    -------
+    state : int
+    theta : ndarray of float64, shape (dimension,)
+        Parameters that link all blocks, if `LINKED`.
+    active : ndarray of int, shape (any,)
+        The rows of the proof if `CORE`; those that may prove one if `TOUCHING`; else those to go on with.
+    multipliers : ndarray of float64
+        Of the rows of the proof, if `CORE`.
+    """
+    if active.size == 0:
+        active = _first_rows(rows, blocks)
+    theta, multipliers = np.empty(0), np.empty(0)
+    for _ in range(most_rounds):
+        proven = -2.0 * _most_hidden(rows, active.size)
+        theta, multipliers = widest_margin(
+            rows.values[active], rows.first, rows.second, _ENOUGH, proven, share
+        )
+        if not (np.isfinite(theta).all() and np.isfinite(multipliers).all()):
+            return UNDECIDED, theta, active, multipliers
+        chosen, few = fewest(rows, active, multipliers)
+        if chosen.size:
+            return CORE, theta, chosen, few
+        more = _with_unknown(active, _violated_near(rows, blocks, theta))
+        if more.size == active.size:
+            violated = _violated(rows, blocks, theta)
+            if violated.size == 0:
+                return LINKED, theta, active, multipliers
+            more = _with_unknown(active, violated)
+        if more.size == active.size:
+            return _touching(rows, theta, active, multipliers)
+        active = more
+    return MORE, theta, active, multipliers
+
+
+@kernel
+def _touching(rows: Rows, theta: FloatArray, active: IndexArray, multipliers: FloatArray) -> Any:
+    """Ask again about the few rows that matter; answers as `ask` does."""
+    largest = multipliers.max()
+    if _largest(rows, active, multipliers) > _BARELY:
+        return UNDECIDED, theta, active, multipliers
+    for share in _TOUCHING_SHARES:
+        used = active[multipliers > share * largest]
+        proven = -2.0 * _most_hidden(rows, used.size)
+        _, again = widest_margin(rows.values[used], rows.first, rows.second, _ENOUGH, proven, WIDE)
+        if np.isfinite(again).all():
+            chosen, few = fewest(rows, used, again)
+            if chosen.size:
+                return CORE, theta, chosen, few
+    used = active[multipliers > _TOUCHING_SHARES[0] * largest]
+    return TOUCHING, theta, used, multipliers[:0]
+
+
+@kernel
+def shrink(rows: Rows, core: IndexArray, multipliers: FloatArray, order: IndexArray, most_asked: int) -> Any:
+    """Leave blocks out of a core, in this order, as long as the rest is proven to be one.
+
+    Parameters
+    ----------
+    rows : Rows
+    core : ndarray of int, shape (any,)
+        Rows that prove the core.
+    multipliers : ndarray of float64
+        Of these rows.
+    order : ndarray of int, shape (any,)
+        Blocks; those outside the core are passed over.
+    most_asked : int
+        Stop after so many questions.
+
+    Returns
+    -------
+    done : int
+        How many of `order` have had their turn.
+    core, multipliers : ndarray
+        As before, of the smaller core.
+    touching : ndarray of int, shape (any,)
+        Rows that may prove a core without the last of these blocks, which is for others to say; mostly none.
+    """
+    nothing = core[:0]
+    asked = 0
+    turn = np.zeros(rows.starts.size - 1, dtype=np.intp)
+    for done in range(order.size):
+        turn[order[done]] = done
+    core, multipliers = _without_spare(rows, core, multipliers, turn)
+    for done in range(order.size):
+        inside = np.zeros(rows.starts.size - 1, dtype=np.bool_)
+        for row in core:
+            inside[rows.block[row]] = True
+        if inside.sum() == 1:
+            break
+        if asked == most_asked:
+            return done, core, multipliers, nothing
+        if not inside[order[done]]:
+            continue
+        asked += 1
+        inside[order[done]] = False
+        rest = np.flatnonzero(inside)
+        # Which parameters link the rest does not matter, so any will do.
+        state, _, active, few = ask(rows, rest, nothing, _ANY, _MOST_ROUNDS)
+        if state == TOUCHING:
+            return done + 1, core, multipliers, active
+        if state == CORE:
+            core, multipliers = _without_spare(rows, active, few, turn)
+    return order.size, core, multipliers, nothing

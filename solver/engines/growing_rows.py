@@ -1,0 +1,287 @@
+"""Rows for pairs too large to have all of them: they grow where an attack was counted too high.
+
+A part of the rows gives a valid upper bound, because it forbids less, and the evaluator recounts every
+attack on all candidates. So the searches run on a part, and whenever the evaluator counts parameters, the
+rivals that kept blocks from being linked become rows. Memory grows with the rows that have mattered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkrisk.formulations.linkage.aggregators import Aggregator
+from linkrisk.formulations.linkage.block_system import BlockSystem, system_of
+from linkrisk.formulations.linkage.forms import DistanceForm
+from linkrisk.formulations.linkage.pair import LinkagePair
+from linkrisk.formulations.linkage.ties import Partners
+from linkrisk.solver.engines.attacks.search import attack
+from linkrisk.solver.engines.base import Engine, EngineOptions, EngineResult, Record
+from linkrisk.solver.linkage.evaluator import Evaluation, Evaluator
+from linkrisk.solver.run.clock import Clock, resident_megabytes
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+_PROBES = 12
+_ATTACK_SHARE = 0.25
+_FIRST_ROUND = 4.0
+_LONGER = 1.5
+_MEMORY_SHARE = 0.3
+_BESIDE = 6
+"""Numbers that are kept of a row beside its coefficients."""
+
+_ENOUGH = 0.01
+"""Share of fresh rows, relative to those in use, that makes another round worth its start."""
+
+
+class GrowingRows(Evaluator):
+    """An evaluator that keeps the rivals it meets as rows.
+
+    Parameters
+    ----------
+    pair : LinkagePair
+        The blocks and their candidates.
+    aggregator : Aggregator
+        Whose parameters are counted.
+    clock : Clock
+        Stops a look at the blocks: those that it has not come to keep the rows that they have.
+    seed : int
+        Seed of the first parameters to be looked at.
+
+    Attributes
+    ----------
+    fresh : int
+        Rows met since the last `system`.
+    """
+
+    def __init__(self, pair: LinkagePair, aggregator: Aggregator, clock: Clock, seed: int) -> None:
+        super().__init__(pair, stop=lambda: clock.expired)
+        self._aggregator = aggregator
+        self._partners = aggregator.partners(pair)
+        self._lost = ~pair.reachable
+        self._keys = np.empty(0, dtype=np.int64)
+        self._met: list[NDArray[np.int64]] = []
+        self.fresh = 0
+        self._clock, self._seed = clock, seed
+
+    def follow(self, evaluator: Evaluator) -> None:
+        """Go on where another evaluator has counted before."""
+        self.best = evaluator.best
+
+    def lose(self, lost: NDArray[np.bool_]) -> None:
+        """Take blocks for lost, shape (blocks,)."""
+        self._lost = self._lost | lost
+        super().lose(self._lost)
+
+    def probe(self, record: Record, until: float) -> None:
+        """Meet the rivals of every block at a few parameters, until the clock shows `until` seconds."""
+        aggregator = self._aggregator
+        points = [
+            aggregator.starts(self._partners.distances),
+            aggregator.sample(_PROBES, np.random.default_rng(self._seed)),
+        ]
+        for theta in np.vstack([aggregator.equal()[None, :], *points]):
+            if self._clock.expired or self._clock.seconds >= until:
+                break
+            form = aggregator.form(theta)
+            evaluation = self.nearest(form)
+            record.improve(theta, evaluation.linked_weight)
+            self._keep(evaluation, everyone=True)
+
+    def weight(self, form: DistanceForm) -> float:
+        """Weight of the linked blocks; the rivals of all others become rows."""
+        evaluation = self.nearest(form)
+        self._keep(evaluation, everyone=False)
+        return evaluation.linked_weight
+
+    def _keep(self, evaluation: Evaluation, *, everyone: bool) -> None:
+        # Blocks that were not looked at have no rival here.
+        wanted = ~self._lost & (evaluation.rival >= 0) & (everyone | ~evaluation.linked)
+        block = np.flatnonzero(wanted)
+        keys = block.astype(np.int64) * len(self.pair.candidates) + evaluation.rival[block]
+        keys = keys[~np.isin(keys, self._keys)]
+        if keys.size:
+            self._met.append(keys)
+            self._keys = np.union1d(self._keys, keys)
+            self.fresh += keys.size
+
+    def system(self) -> BlockSystem:
+        """The rows met so far, less those that the domain implies and those of lost blocks.
+
+        Where memory is short, as many as fit, by lot: on fewer rows a bound is larger, and holds as well.
+        """
+        if self._met:
+            self._judge(np.concatenate(self._met))
+            self._met, self.fresh = [], 0
+        block, rival = self._split(self._keys)
+        kept = np.flatnonzero(~self._lost[block] & ~self._implied(block, rival))
+        most = self._most_rows()
+        if kept.size > most:
+            kept = np.sort(np.random.default_rng(self._seed).choice(kept, most, replace=False))
+        return system_of(
+            self.pair, self._aggregator, block[kept], rival[kept], self._lost.copy(), complete=False
+        )
+
+    def no_rows(self) -> BlockSystem:
+        """What is known without any row."""
+        none = np.empty(0, dtype=np.intp)
+        return system_of(self.pair, self._aggregator, none, none, self._lost.copy(), complete=False)
+
+    def _most_rows(self) -> int:
+        """Rows that there is memory for, and for as much again as a search makes of them."""
+        if self._clock.memory_limit is None:
+            return int(np.iinfo(np.intp).max)
+        room = max(0.0, self._clock.memory_limit - resident_megabytes()) * 1e6
+        return int(_MEMORY_SHARE * room / (8 * (self._aggregator.dimension + _BESIDE)))
+
+    def _split(self, keys: NDArray[np.int64]) -> tuple[IndexArray, IndexArray]:
+        many = len(self.pair.candidates)
+        return (keys // many).astype(np.intp), (keys % many).astype(np.intp)
+
+    def _compared(self, block: IndexArray, rival: IndexArray) -> tuple[Partners, FloatArray]:
+        """The partner of each block, and attribute distances to the rival."""
+        distances = self.pair.distances(
+            self.pair.queries[block], self.pair.candidates[rival], self._aggregator.differences
+        )
+        return self._partners[block], distances
+
+    def _judge(self, keys: NDArray[np.int64]) -> None:
+        """Note blocks that one of these rivals loses, whatever the parameters."""
+        block, rival = self._split(keys)
+        lost = block[self._aggregator.most(*self._compared(block, rival)) <= 0.0]
+        if not self._lost[lost].all():
+            self._lost[lost] = True
+            self.lose(self._lost)
+
+    def _implied(self, block: IndexArray, rival: IndexArray) -> NDArray[np.bool_]:
+        """Rows that hold for all parameters."""
+        return np.asarray(self._aggregator.least(*self._compared(block, rival)) > 0.0)
+
+
+class _Round(Clock):
+    """The clock of one round: it runs with another, and runs out when fresh rows are worth a new round.
+
+    Parameters
+    ----------
+    clock : Clock
+        Of the whole run.
+    rows : GrowingRows
+    system : BlockSystem
+        The rows of this round.
+    seconds : float
+        How long the round lasts at least, unless its search ends.
+    until : float, optional
+        When it ends at the latest, in seconds of `clock`.
+    """
+
+    def __init__(
+        self, clock: Clock, rows: GrowingRows, system: BlockSystem, seconds: float, until: float | None = None
+    ) -> None:
+        limits = [limit for limit in (clock.deadline, until) if limit is not None]
+        super().__init__(min(limits, default=None), clock.memory_limit)
+        self._whole, self._rows, self._size = clock, rows, system.rows
+        self._least = clock.seconds + seconds
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start of the whole run."""
+        return self._whole.seconds
+
+    def stop(self) -> None:
+        """Ask the whole run to stop with what it has."""
+        self._whole.stop()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the user asked to stop."""
+        return self._whole.stopped
+
+    @property
+    def out_of_memory(self) -> bool:
+        """Whether memory has run out."""
+        return self._whole.out_of_memory
+
+    @property
+    def expired(self) -> bool:
+        """Whether the round must end now."""
+        grown = self._rows.fresh > _ENOUGH * self._size and self.seconds >= self._least
+        return grown or super().expired
+
+
+class Holder(Protocol):
+    """Whoever keeps what a search has in its hands."""
+
+    record: Record
+    system: BlockSystem
+
+
+class GrowingRun:
+    """Attack and engine, round by round, on rows that grow.
+
+    Parameters
+    ----------
+    rows : GrowingRows
+    holder : Holder
+        Its record takes every improvement of attack and bound, and it is given the rows of every round.
+    """
+
+    def __init__(self, rows: GrowingRows, holder: Holder) -> None:
+        self._rows, self._record, self._clock = rows, holder.record, holder.record.clock
+        self._holder = holder
+        self._take()
+        self.rounds = 0
+        self._patience = _FIRST_ROUND
+
+    def attack(self, seed: int) -> None:
+        """Attack until no attack meets fresh rows, or for a share of the time that remains."""
+        until = self._clock.share(_ATTACK_SHARE, 120.0)
+        while not self._record.proven and not self._clock.expired and self._clock.seconds < until:
+            with self._round(until):
+                attack(self.system, self._record, self._rows, seed)
+            if not self._grow():
+                break
+
+    def run(self, engine: Engine, options: EngineOptions) -> EngineResult:
+        """Let the engine search until it meets no fresh rows, or the clock has run out."""
+        phases: dict[str, float] = {}
+        while True:
+            with self._round(None):
+                outcome = engine.run(self.system, self._record, self._rows, options)
+            for name, seconds in outcome.phases.items():
+                phases[name] = phases.get(name, 0.0) + seconds
+            if self._record.proven or self._clock.expired or not self._grow():
+                break
+        limit = None if self._record.proven else self._clock.limit
+        return replace(outcome, phases=phases, limit=limit)
+
+    @contextmanager
+    def _round(self, until: float | None) -> Iterator[None]:
+        """Let the record run on the clock of a round for a while."""
+        self.rounds += 1
+        self._record.clock = _Round(self._clock, self._rows, self.system, self._patience, until)
+        try:
+            yield
+        finally:
+            self._record.clock = self._clock
+
+    def _grow(self) -> bool:
+        """Take fresh rows into the system; False when there are none."""
+        if not self._rows.fresh:
+            return False
+        self._take()
+        self._patience *= _LONGER
+        return True
+
+    def _take(self) -> None:
+        """Work on the rows that are there now."""
+        # The old rows go first: both together would be more than the memory that is looked at.
+        self.system = self._holder.system = self._rows.no_rows()
+        self.system = self._rows.system()
+        self._holder.system = self.system
+        self._record.tighten(self.system.total_weight - self.system.lost_weight)

@@ -1,0 +1,61 @@
+"""What the JSON of `link` says about how its parameters are to be applied to other files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from linkrisk.datasets.microdata.schema import Scale, Schema
+from linkrisk.solver.run.errors import UsageError
+
+_MEND = "give the file that `link --json` wrote"
+
+
+def learned_parameters(learned: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The parameters themselves; UsageError when there are none."""
+    parameters = learned.get("parameters")
+    if not isinstance(parameters, Mapping):
+        raise UsageError(f"what was learned has no parameters; {_MEND}")
+    return parameters
+
+
+def learned_options(learned: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of `solver.inputs.link_tasks.LinkOptions` under which parameters were learned.
+
+    Raises
+    ------
+    UsageError
+        If one is not of its kind.
+    """
+    known: dict[str, Any] = {}
+    for key in ("direction", "ties"):
+        if learned.get(key) is not None:
+            known[key] = str(learned[key])
+    for key in ("attributes", "original_attributes", "masked_attributes"):
+        if learned.get(key) is not None:
+            known[key] = _names(learned[key], key)
+    if learned.get("schema") is not None:
+        if not isinstance(learned["schema"], Mapping):
+            raise UsageError(f'"schema" of what was learned is no schema; {_MEND}')
+        known["schema"] = reusable_schema(learned["schema"])
+    return known
+
+
+def learned_keys(parameters: Mapping[str, Any]) -> tuple[str, ...]:
+    """Columns of both files that the linker needs besides the attributes to compare."""
+    return tuple(_names(parameters.get("blocking", []), "blocking"))
+
+
+def reusable_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A schema for other files: their nominal attributes may have other categories."""
+    rows = Schema.from_dict(schema).to_dict()["attributes"]
+    for row in rows:
+        if row["scale"] == Scale.NOMINAL:
+            row.pop("categories", None)
+    return {"attributes": rows}
+
+
+def _names(value: object, key: str) -> list[str]:
+    if not isinstance(value, list | tuple) or not all(isinstance(name, str) for name in value):
+        raise UsageError(f'"{key}" of what was learned is no list of names; {_MEND}')
+    return list(value)

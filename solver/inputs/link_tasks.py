@@ -1,0 +1,201 @@
+"""From two files to the task of a linker: the columns, what it may see, and who is who."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkrisk.datasets.microdata.categories import read_schema
+from linkrisk.datasets.microdata.numeric import check_no_twins
+from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.datasets.microdata.spelling import spelled_alike
+from linkrisk.datasets.microdata.tables import Table, load_table
+from linkrisk.datasets.pairs.categorical import listed_categories
+from linkrisk.datasets.pairs.linkage_frames import LinkageFrames, linkage_frames
+from linkrisk.datasets.pairs.table_pair import TablePair, make_table_pair
+from linkrisk.formulations.linkage.pair import Direction, Ties
+from linkrisk.solver.inputs.problem import check_who_is_who
+from linkrisk.solver.linkage.linker import LinkageTask, Linker
+from linkrisk.solver.linkage.matching import MATCHINGS
+from linkrisk.solver.run.errors import UsageError
+
+IndexArray = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class LinkOptions:
+    """What to link with what.
+
+    Attributes
+    ----------
+    direction : str
+        ``original-to-masked`` or ``masked-to-original``.
+    attributes : sequence of str, optional
+        Attributes that both files have; all common columns when absent.
+    original_attributes, masked_attributes : sequence of str, optional
+        Attributes of either file, for linkers that need none in common; all other columns when absent.
+    id_column : str, optional
+        Column that says who is who; when absent, the labels of two pandas frames, else row by row.
+    row_by_row : bool
+        Take the rows as they stand, whatever labels or columns say.
+    nominal, ordinal : sequence of str
+        Attributes that are not numeric.
+    schema : path or mapping, optional
+        Scale and categories of attributes.
+    training : path or frame, optional
+        Other records with all attributes, for linkers that learn from them.
+    ties : str
+        ``strict`` or ``share``.
+    one_to_one : str, optional
+        ``hungarian`` or ``greedy``.
+    threshold : float, optional
+        One-to-one links need at least this score.
+    seed : int
+        Of every random choice.
+    """
+
+    direction: str = Direction.ORIGINAL_TO_MASKED
+    attributes: Sequence[str] | None = None
+    original_attributes: Sequence[str] | None = None
+    masked_attributes: Sequence[str] | None = None
+    id_column: str | None = None
+    row_by_row: bool = False
+    nominal: Sequence[str] = ()
+    ordinal: Sequence[str] = ()
+    schema: str | Path | Mapping[str, Any] | None = None
+    training: Any = None
+    ties: str = Ties.STRICT
+    one_to_one: str | None = None
+    threshold: float | None = None
+    seed: int = 0
+
+
+def check_options(options: LinkOptions, linker: Linker) -> None:
+    """Refuse options out of range, and those that would not be looked at."""
+    if options.one_to_one is not None and options.one_to_one not in MATCHINGS:
+        raise UsageError(f"unknown matching '{options.one_to_one}': choose one of {', '.join(MATCHINGS)}")
+    if options.threshold is not None and options.one_to_one is None:
+        raise UsageError("--threshold is about one-to-one links: give --one-to-one too, or leave it out")
+    if not 0 <= options.seed < 2**31:
+        raise UsageError(f"the seed must be between 0 and {2**31 - 1}, not {options.seed}")
+    if options.training is not None and not linker.learns_from_training:
+        raise UsageError(f"{linker.name} learns from the two files alone: leave --training out")
+
+
+def given_schema(options: LinkOptions) -> Schema | None:
+    """The schema that the options name or hold."""
+    given = options.schema
+    schema = read_schema(given) if isinstance(given, str | Path) else given
+    return Schema.from_dict(schema) if isinstance(schema, Mapping) else schema
+
+
+def read_pair(original: Any, masked: Any, options: LinkOptions, schema: Schema | None) -> TablePair:
+    """The two files, and who is who."""
+    check_who_is_who(options.id_column, options.row_by_row)
+    listed = listed_categories(options.nominal, options.ordinal, schema)
+    pair = make_table_pair(
+        original,
+        masked,
+        id_column=options.id_column,
+        row_by_row=options.row_by_row,
+        text_columns=tuple(listed),
+    )
+    first, second = spelled_alike((pair.original, pair.masked), listed)
+    return replace(pair, original=first, masked=second)
+
+
+def compared_frames(
+    pair: TablePair, linker: Linker, options: LinkOptions, schema: Schema | None, keys: Sequence[str]
+) -> LinkageFrames:
+    """The columns to compare, and those that are needed besides."""
+    original, masked = _chosen(pair, linker, options)
+    training = None
+    if options.training is not None:
+        listed = listed_categories(options.nominal, options.ordinal, schema)
+        table = load_table(options.training, "training", tuple(listed))
+        training = spelled_alike((pair.original, pair.masked, table), listed)[-1]
+    return linkage_frames(
+        pair,
+        original,
+        masked,
+        keys=keys,
+        nominal=options.nominal,
+        ordinal=options.ordinal,
+        schema=schema,
+        training=training,
+    )
+
+
+def _chosen(pair: TablePair, linker: Linker, options: LinkOptions) -> tuple[Sequence[str], Sequence[str]]:
+    """The attributes of either file."""
+    own = (options.original_attributes, options.masked_attributes)
+    columns = [_columns(table, options.id_column) for table in (pair.original, pair.masked)]
+    if not linker.common_attributes:
+        if options.attributes is not None:
+            raise UsageError(
+                f"{linker.name} compares files without attributes in common: name those of each file with "
+                "--original-attributes and --masked-attributes"
+            )
+        sides = [columns[at] if names is None else list(names) for at, names in enumerate(own)]
+    elif own != (None, None):
+        raise UsageError(
+            f"{linker.name} compares attributes that both files have: name them with --attributes"
+        )
+    else:
+        common = [name for name in columns[0] if name in columns[1]]
+        sides = [common if options.attributes is None else list(options.attributes)] * 2
+    for names, table in zip(sides, (pair.original, pair.masked), strict=True):
+        check_no_twins(names, "the attributes")
+        if not names:
+            what = (
+                "no attribute in common with the other file" if linker.common_attributes else "no attribute"
+            )
+            raise UsageError(f"{table.source} has {what}: nothing can be compared")
+        if options.id_column in names:
+            raise UsageError(f"'{options.id_column}' is both the id column and an attribute: take it out")
+    return sides[0], sides[1]
+
+
+def _columns(table: Table, id_column: str | None) -> list[str]:
+    return [name for name in table.columns if name != id_column]
+
+
+def linkage_task(
+    pair: TablePair, frames: LinkageFrames, direction: Direction, seed: int
+) -> tuple[LinkageTask, tuple[Sequence[str], Sequence[str]], IndexArray]:
+    """What the linker may see, the labels of queries and candidates, and the partner of each query."""
+    sides = [
+        (frames.original, frames.original_attributes, pair.original_labels, pair.original.source),
+        (frames.masked, frames.masked_attributes, pair.masked_labels, pair.masked.source),
+    ]
+    partner = pair.partner
+    if direction is Direction.MASKED_TO_ORIGINAL:
+        sides.reverse()
+        known = np.flatnonzero(pair.partner >= 0)
+        partner = np.full(len(frames.masked), -1, dtype=np.intp)
+        partner[pair.partner[known]] = known
+    (queries, candidates), attributes, labels, sources = zip(*sides, strict=True)
+    task = LinkageTask(
+        queries=queries,
+        candidates=candidates,
+        query_attributes=attributes[0],
+        candidate_attributes=attributes[1],
+        schema=frames.schema,
+        sources=sources,
+        bijection=len(queries) == len(candidates) and bool((partner >= 0).all()),
+        training=frames.training,
+        seed=seed,
+        masked_queries=direction is Direction.MASKED_TO_ORIGINAL,
+    )
+    return task, labels, partner
+
+
+def twin_group(task: LinkageTask) -> IndexArray:
+    """Equal labels for candidates that are equal on every attribute."""
+    grouped = task.candidates.groupby(list(task.candidate_attributes), dropna=False, sort=False)
+    return np.asarray(grouped.ngroup(), dtype=np.intp)

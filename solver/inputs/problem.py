@@ -1,0 +1,298 @@
+"""From files or frames to a linkage problem: what `fit`, `compare` and `evaluate` share."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.categories import read_schema
+from linkrisk.datasets.microdata.schema import Attribute, Schema
+from linkrisk.datasets.pairs.categorical import Masking
+from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
+from linkrisk.datasets.pairs.table_pair import check_alignment
+from linkrisk.datasets.public.default_pair import default_pair
+from linkrisk.formulations.linkage.aggregators import AGGREGATORS, Aggregator, make_aggregator
+from linkrisk.formulations.linkage.distances import Differences, Standardisation
+from linkrisk.formulations.linkage.pair import Direction, LinkagePair, Ties, make_pair
+from linkrisk.solver.inputs.scales import scale_notes
+from linkrisk.solver.linkage.categories import category_distances
+from linkrisk.solver.run.errors import UsageError
+
+FloatArray = NDArray[np.float64]
+
+_Choice = TypeVar("_Choice", bound=StrEnum)
+
+
+@dataclass(frozen=True)
+class ProblemOptions:
+    """What to link with what, and by which family of distances.
+
+    Attributes
+    ----------
+    aggregator : str
+        ``weighted-mean``, ``owa``, ``choquet`` or ``mahalanobis``.
+    direction : str
+        ``original-to-masked`` (the intruder's view) or ``masked-to-original`` (as D11.2 writes it).
+    attributes : sequence of str, optional
+        Attributes to compare; all common columns when absent.
+    id_column : str, optional
+        Column that says who is who; when absent, the labels of two pandas frames, else row by row.
+    row_by_row : bool
+        Take the rows as they stand, whatever labels or columns say.
+    drop_constant : bool
+        Leave constant attributes out instead of refusing them.
+    ties : str
+        ``strict`` or ``share``.
+    standardisation : str
+        ``own``, ``original``, ``pooled`` or ``none``.
+    differences : str, optional
+        ``squared``, ``absolute`` or ``signed`` instead of the aggregator's default.
+    k_additive : int, optional
+        For ``choquet``: interactions of at most this many attributes.
+    nominal, ordinal : sequence of str
+        Attributes that are not numeric.
+    schema : path or mapping, optional
+        Scale and categories of attributes, as `Schema.from_dict` reads them.
+    masking : sequence of str or KnownRecoding
+        How categorical attributes were masked, such as ``top-coding categories=3 attributes=A``.
+    """
+
+    aggregator: str = "weighted-mean"
+    direction: str = Direction.ORIGINAL_TO_MASKED
+    attributes: Sequence[str] | None = None
+    id_column: str | None = None
+    row_by_row: bool = False
+    drop_constant: bool = False
+    ties: str = Ties.STRICT
+    standardisation: str = Standardisation.OWN
+    differences: str | None = None
+    k_additive: int | None = None
+    nominal: Sequence[str] = ()
+    ordinal: Sequence[str] = ()
+    schema: str | Path | Mapping[str, Any] | None = None
+    masking: Masking = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A linkage problem ready for engines and the evaluator.
+
+    Attributes
+    ----------
+    files : FilePair
+    pair : LinkagePair
+    aggregator : Aggregator
+    options : ProblemOptions
+    seconds : float
+        What setting it up took, once the files had been read and checked.
+    """
+
+    files: FilePair
+    pair: LinkagePair
+    aggregator: Aggregator
+    options: ProblemOptions
+    seconds: float = 0.0
+
+    @property
+    def labels(self) -> list[str]:
+        """What to call the record of each block."""
+        original = self.options.direction == Direction.ORIGINAL_TO_MASKED
+        names = self.files.original_labels if original else self.files.masked_labels
+        return [names[row] for row in self.pair.query_rows]
+
+    def describe(self) -> dict[str, Any]:
+        """The part of the JSON that says what was solved."""
+        described = {
+            "name": self.files.name,
+            "aggregator": self.aggregator.name,
+            "aggregator_options": self.aggregator.options,
+            "direction": str(self.options.direction),
+            "attributes": list(self.pair.attributes),
+            "alignment": self.files.alignment,
+            "candidates": len(self.pair.candidates),
+            "ties": str(self.pair.ties),
+            "standardisation": str(self.options.standardisation),
+            "differences": self.aggregator.differences.value,
+        }
+        if self.files.categorical:
+            described["schema"] = categorical_schema(self.files).to_dict()
+        if self.files.masking:
+            described["masking"] = list(self.files.masking)
+            described["recodings"] = recorded_recodings(self.files)
+        return described
+
+
+def check_who_is_who(id_column: str | None, row_by_row: bool) -> None:
+    """Refuse two ways at a time of saying who is who."""
+    try:
+        check_alignment(id_column, row_by_row)
+    except DataError as error:
+        raise UsageError(str(error)) from None
+
+
+def choice(kind: type[_Choice], value: str, what: str) -> _Choice:
+    """Read one of an enumeration's values; UsageError that lists them otherwise."""
+    try:
+        return kind(value)
+    except ValueError:
+        allowed = ", ".join(member.value for member in kind)
+        raise UsageError(f"unknown {what} '{value}': choose one of {allowed}") from None
+
+
+def make_problem(original: Any = None, masked: Any = None, options: ProblemOptions | None = None) -> Problem:
+    """Read a file pair and set up its linkage problem.
+
+    Parameters
+    ----------
+    original, masked : path, pandas.DataFrame or polars.DataFrame, optional
+        The two files; the embedded default pair when both are absent.
+    options : ProblemOptions, optional
+
+    Returns
+    -------
+    Problem
+
+    Raises
+    ------
+    UsageError, DataError, FormulationError
+        If the request or the files cannot be used; one line that says how to mend it.
+    """
+    options = options or ProblemOptions()
+    check_who_is_who(options.id_column, options.row_by_row)
+    direction = choice(Direction, options.direction, "direction")
+    ties = choice(Ties, options.ties, "tie rule")
+    standardisation = choice(Standardisation, options.standardisation, "standardisation")
+    k: object = options.k_additive
+    if k is not None and (isinstance(k, bool) or not isinstance(k, int)):
+        raise UsageError(f"k_additive must be a whole number, not {k!r}")
+    schema = _schema(options.schema)
+    # Any attributes will do to refuse a request that no file could satisfy, before the files are read.
+    _aggregator(options, ("A", "B"), categorical=False)
+    files = _files(original, masked, options, schema)
+    began = time.perf_counter()
+    # The aggregator next: a request that it refuses should not cost the comparison of records.
+    aggregator = _aggregator(options, files.attributes, categorical=bool(files.categorical))
+    pair = make_pair(
+        files.original_values,
+        files.masked_values,
+        files.partner,
+        attributes=files.attributes,
+        direction=direction,
+        standardisation=standardisation,
+        ties=ties,
+        tables=distance_tables(files),
+    )
+    files = replace(files, notes=(*files.notes, *scale_notes(files, pair)))
+    return Problem(files, pair, aggregator, options, time.perf_counter() - began)
+
+
+def with_aggregator(problem: Problem, name: str, k_additive: int | None) -> Problem:
+    """The same files and comparison for another family; FormulationError when it cannot take them."""
+    options = replace(problem.options, aggregator=name, k_additive=k_additive)
+    files = problem.files
+    aggregator = _aggregator(options, files.attributes, categorical=bool(files.categorical))
+    return replace(problem, aggregator=aggregator, options=options)
+
+
+def _aggregator(options: ProblemOptions, attributes: tuple[str, ...], *, categorical: bool) -> Aggregator:
+    """The aggregator that is asked for; FormulationError or UsageError when there is none such."""
+    differences = None
+    if options.differences is not None:
+        differences = choice(Differences, options.differences, "kind of differences")
+    if categorical:
+        differences = _without_sign(options.aggregator, differences)
+    return make_aggregator(
+        options.aggregator, attributes, differences=differences, k_additive=options.k_additive
+    )
+
+
+def distance_tables(files: FilePair) -> list[FloatArray | None] | None:
+    """Distances between the categories of each attribute, None for numeric ones; None if all are."""
+    if not files.categorical:
+        return None
+    tables: list[FloatArray | None] = []
+    for name in files.attributes:
+        attribute = files.categorical.get(name)
+        tables.append(None if attribute is None else category_distances(attribute))
+    return tables
+
+
+def categorical_schema(files: FilePair) -> Schema:
+    """Scale and categories of the categorical attributes, as results record them."""
+    return Schema(
+        tuple(
+            Attribute(name, scale=attribute.scale, categories=attribute.categories)
+            for name, attribute in files.categorical.items()
+        )
+    )
+
+
+def recorded_recodings(files: FilePair) -> list[dict[str, Any]]:
+    """What masking can have made of categories, as results record it: whole, so that no file is needed again.
+
+    One entry for each attribute whose masking is known: ``attribute``, ``masking`` and ``possible``, for
+    each category of the schema a text with 1 where it can have become another one, 0 where not.
+    """
+    return [
+        {
+            "attribute": name,
+            "masking": attribute.masking,
+            "possible": ["".join("01"[int(can)] for can in row) for row in attribute.possible.tolist()],
+        }
+        for name, attribute in files.categorical.items()
+        if attribute.possible is not None
+    ]
+
+
+def _schema(given: str | Path | Mapping[str, Any] | None) -> Schema | None:
+    if given is None or isinstance(given, Schema):
+        return given
+    return read_schema(given) if isinstance(given, str | Path) else Schema.from_dict(given)
+
+
+def _without_sign(aggregator: str, asked: Differences | None) -> Differences | None:
+    """The kind of differences where some attributes are categorical: the default, but for signed ones."""
+    if asked is Differences.SIGNED:
+        raise UsageError(
+            "differences of categories have no sign: take --differences absolute, or leave categorical "
+            "attributes out"
+        )
+    signed = AGGREGATORS[aggregator].allowed_differences[0] is Differences.SIGNED
+    return Differences.ABSOLUTE if asked is None and signed else asked
+
+
+def _files(original: Any, masked: Any, options: ProblemOptions, schema: Schema | None) -> FilePair:
+    if original is None and masked is None:
+        pair = default_pair()
+        own = (options.attributes, options.id_column, schema, *options.nominal, *options.ordinal)
+        if not options.masking and all(value is None for value in own):
+            return pair
+        chosen = make_file_pair(pair.original, pair.masked, **_file_options(options, schema))
+        return replace(chosen, name=pair.name)
+    if original is None or masked is None:
+        missing = "original" if original is None else "masked"
+        raise UsageError(f"the {missing} file is missing: give both --original and --masked, or neither")
+    return make_file_pair(
+        original, masked, drop_constant=options.drop_constant, **_file_options(options, schema)
+    )
+
+
+def _file_options(options: ProblemOptions, schema: Schema | None) -> dict[str, Any]:
+    """Those of the options that say which attributes there are and what they are."""
+    return {
+        "attributes": options.attributes,
+        "id_column": options.id_column,
+        "row_by_row": options.row_by_row,
+        "nominal": options.nominal,
+        "ordinal": options.ordinal,
+        "schema": schema,
+        "masking": options.masking,
+    }

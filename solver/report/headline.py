@@ -1,0 +1,82 @@
+"""The headline of a result: the interval of linkable records and the state of its proof, in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from linkrisk.solver.report.fields import Fields
+from linkrisk.solver.report.formats import duration
+
+_PROOF_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True)
+class Headline:
+    """How many records can be linked.
+
+    Attributes
+    ----------
+    lower, upper
+        Records linked by the parameters found, and by any parameters at most; expected numbers when
+        identical candidates share a link.
+    records
+        Number of records that could be linked at best.
+    expected
+        Whether `lower` and `upper` are expected numbers.
+    proven
+        Whether the two ends meet.
+    state, explanation
+        The state of the proof in one word and in a sentence or two.
+    """
+
+    lower: float
+    upper: float
+    records: float
+    expected: bool
+    proven: bool
+    state: str
+    explanation: str
+
+
+def state(status: str, limit: str | None) -> str:
+    """How a search ended, in a word or two."""
+    if status == "optimal":
+        return "proven"
+    if status == "interrupted" or limit == "user":
+        return "stopped"
+    return {"time": "time limit", "memory": "memory limit", "ties": "ties"}.get(limit or "", "open")
+
+
+def headline(result: Fields) -> Headline:
+    """Read the interval; with shared ties it is that of the expected links, which the engines maximise."""
+    expected = result.text("ties") == "share"
+    lower = result.number("expected_links" if expected else "linked")
+    upper = result.number("expected_links_upper_bound" if expected else "linked_upper_bound")
+    proven = upper - lower <= _PROOF_TOLERANCE
+    state, explanation = _proof(result, proven)
+    return Headline(lower, upper, result.number("records"), expected, proven, state, explanation)
+
+
+def _proof(result: Fields, proven: bool) -> tuple[str, str]:
+    status, limit = result.text("status"), result.value("limit")
+    if proven:
+        return "Proven", "No parameters of this distance link more records than the ones found."
+    if status == "no_solution":
+        return "No solution", "The engine found no parameters to count with; the upper bound still holds."
+    if status == "interrupted" or limit == "user":
+        return "Interrupted", f"The run was stopped by the user. {_BETWEEN}"
+    if limit == "time":
+        allowed = result.optional_number("time_limit")
+        after = f" of {duration(allowed)}" if allowed is not None else ""
+        return "Interval", f"The time limit{after} was reached before the two numbers met. {_BETWEEN}"
+    if limit == "memory":
+        return "Interval", f"The memory limit was reached before the two numbers met. {_BETWEEN}"
+    if limit == "ties":
+        return (
+            "Interval",
+            f"Differences that count as ties keep the two numbers apart; see the note. {_BETWEEN}",
+        )
+    return "Interval", f"The engine stopped before the two numbers met. {_BETWEEN}"
+
+
+_BETWEEN = "Both numbers hold: the worst case lies between them."

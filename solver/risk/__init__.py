@@ -1,4 +1,0 @@
-"""Measures around the worst case, and the report that is made from a result's JSON alone.
-
-May import `solver.errors`, `formulations` and the rooms below; never the commands.
-"""

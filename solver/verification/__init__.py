@@ -1,6 +1,0 @@
-"""The verifier of certificates: reads two files, a fit and its certificate, and checks every claim anew.
-
-Shares no code with the engines: may import `datasets` (reading files), `solver.errors`, numpy and the
-decorator of compiled code; never anything else of `formulations`, `solver.engines`, `solver.linkage` or
-`solver.backends`.
-"""

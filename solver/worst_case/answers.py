@@ -1,0 +1,148 @@
+"""From a finished search to what `fit` returns: counts, parameters, comparisons, and how it was made."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkrisk.formulations.linkage.pair import Ties
+from linkrisk.solver.engines.base import Engine, EngineOptions
+from linkrisk.solver.inputs.problem import Problem
+from linkrisk.solver.linkage.baselines import best_known
+from linkrisk.solver.linkage.evaluator import Evaluation
+from linkrisk.solver.run.results import FitResult, RecordsTable, plain
+from linkrisk.solver.worst_case.parameters_shown import tie_breaking
+from linkrisk.solver.worst_case.within_limits import Run
+
+FloatArray = NDArray[np.float64]
+
+
+def answer(
+    problem: Problem, run: Run, choices: EngineOptions, engine: Engine, command: str | None
+) -> FitResult:
+    """The result of one search, every number of it recounted by the evaluator.
+
+    Parameters
+    ----------
+    problem : Problem
+    run : Run
+        What the search has left behind.
+    choices : EngineOptions
+        Its settings.
+    engine : Engine
+    command : str or None
+        The command line to note.
+    """
+    evaluation = run.final  # before all else, which may depend on it
+    aggregator, record, outcome = problem.aggregator, run.record, run.outcome
+    seconds = record.clock.seconds
+    expected = {}
+    if problem.pair.ties is Ties.SHARE:
+        expected = {"expected_links": evaluation.linked_weight, "expected_links_upper_bound": record.bound}
+    versions = {**library_versions(), **outcome.versions}
+    details = {
+        **problem.describe(),
+        "engine": engine.name,
+        "backend": choices.backend if "backend" in engine.takes else None,
+        **expected,
+        "lost": int(run.out_of_reach.sum()),
+        "tied": tied_partners(problem, evaluation),
+        "margin": outcome.margin,
+        "importance": aggregator.importance(record.theta),
+        "interaction": aggregator.interaction(record.theta),
+        "tie_breaking": tie_breaking(aggregator, run, evaluation.count),
+        **_comparison(problem, run),
+        "notes": [*problem.files.notes, *outcome.notes],
+        "certificate": None,
+        "seconds": round(seconds, 3),
+        "phases": {name: round(value, 3) for name, value in run.phases.items()},
+        "model": outcome.model,
+        "trace": [[time, plain(linked), plain(bound)] for time, linked, bound in record.trace],
+        "seed": choices.seed,
+        "threads": choices.threads,
+        "time_limit": record.clock.time_limit,
+        "command": command,
+        "linkrisk": versions["linkrisk"],
+        "versions": versions,
+    }
+    return FitResult(
+        linked=evaluation.count,
+        linked_upper_bound=most_blocks(problem.pair.weight[~run.out_of_reach], record.bound),
+        status=outcome.status.value,
+        limit=None if outcome.limit is None else outcome.limit.value,
+        parameters=aggregator.decode(record.theta),
+        records=problem.pair.blocks,
+        table=records_table(problem.labels, evaluation),
+        details=details,
+    )
+
+
+def _comparison(problem: Problem, run: Run) -> dict[str, Any]:
+    """The baselines, and the best of those that this family does not contain, where it links more."""
+    known = best_known(problem.aggregator, problem.pair, run.baselines, run.record.linked)
+    found = None
+    if known is not None:
+        above = known.linked > run.record.bound + 1e-9
+        found = {"attack": known.name, "linked": known.linked, "above_bound": above, "cure": known.cure}
+    return {"baselines": run.baselines, "best_known": found}
+
+
+def tied_partners(problem: Problem, evaluation: Evaluation) -> dict[str, int]:
+    """Records that a tie alone keeps from being linked, and those of them that are tied with twins.
+
+    Twins equal the partner on every attribute: no parameters tell them apart. All other ties are those of the
+    parameters found, and decide only where nobody is nearer.
+    """
+    pair = problem.pair
+    tied = (evaluation.ties > 0) & (evaluation.rank > 0)
+    twins = np.zeros(pair.blocks, dtype=np.bool_)
+    if pair.ties is Ties.STRICT:
+        twins = tied & (np.bincount(pair.twin_group)[pair.twin_group[pair.partner]] > 1)
+    alone = twins | (tied & (evaluation.rank == 1))
+    return {"records": int(alone.sum()), "with_twins": int(twins.sum())}
+
+
+def records_table(labels: Sequence[str], evaluation: Evaluation) -> RecordsTable:
+    """The evaluation of every block with the record's label."""
+    ranked = evaluation.rank > 0
+    columns = (
+        labels,
+        _known(evaluation.linked, evaluation.settled),
+        _known(evaluation.rank, ranked),
+        _known(evaluation.distance, np.isfinite(evaluation.distance)),
+        _known(evaluation.nearest_other, np.isfinite(evaluation.nearest_other)),
+        _known(evaluation.margin, np.isfinite(evaluation.margin)),
+        _known(evaluation.ties, ranked),
+    )
+    return RecordsTable(tuple(zip(*columns, strict=True)))
+
+
+def _known(values: NDArray[Any], known: NDArray[np.bool_]) -> list[Any]:
+    """The values, None where they are not known."""
+    if known.all():
+        return list(values.tolist())
+    found = values.astype(object)
+    found[~known] = None
+    return list(found.tolist())
+
+
+def library_versions() -> dict[str, str]:
+    """Versions of what the numbers depend on."""
+    packages = ("linkrisk", "numpy", "scipy", "numba", "highspy")
+    versions = {"python": platform.python_version()}
+    for package in packages:
+        try:
+            versions[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            versions[package] = "not installed"
+    return versions
+
+
+def most_blocks(weight: FloatArray, bound: float) -> int:
+    """How many blocks can have a total weight within `bound`: the lightest first."""
+    return int(np.searchsorted(np.cumsum(np.sort(weight)), bound * (1 + 1e-12) + 1e-9, side="right"))

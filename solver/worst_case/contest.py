@@ -1,0 +1,234 @@
+"""What `compare` gives to every competitor, and the recount of what comes back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkrisk.formulations.linkage.block_indicator import IndicatorModel, IndicatorOptions, indicator_model
+from linkrisk.formulations.linkage.block_system import BlockSystem
+from linkrisk.solver.backends.base import SolveOptions
+from linkrisk.solver.backends.isolated import IsolatedResult, run_isolated, solve_isolated
+from linkrisk.solver.engines.attacks.scoring import Scorer
+from linkrisk.solver.engines.attacks.search import attack, widen
+from linkrisk.solver.engines.base import EngineOptions, Record, rounded_bound, whole
+from linkrisk.solver.engines.exact.engine import ExactEngine
+from linkrisk.solver.engines.isolated import EngineJob
+from linkrisk.solver.inputs.problem import Problem
+from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.worst_case.answers import library_versions
+from linkrisk.solver.worst_case.search import first_record, problem_system
+from linkrisk.solver.worst_case.within_limits import interruptible
+
+FloatArray = NDArray[np.float64]
+
+EXACT = ExactEngine.name
+"""What stands for the engine `exact` in a list of backends."""
+
+
+@dataclass(frozen=True)
+class BackendRow:
+    """One line of the comparison: the big-C model on a backend, or the exact engine.
+
+    Attributes
+    ----------
+    engine : str
+        ``milp`` or ``exact``.
+    backend : str or None
+        The backend of ``milp``; the exact engine has none.
+    status : str
+        Its own claim, in the vocabulary of `Status`; ``failed`` when it raised an error.
+    limit : str or None
+        The limit it hit.
+    linked : float or None
+        Weight of linked records (their number, under the strict tie rule) after a recount of its solution.
+    linked_with_margin : float or None
+        Weight of those among them that keep the model's margin on every row, as a backend's bound counts.
+    linked_upper_bound : float or None
+        Its bound, whatever the parameters: of a backend on `linked_with_margin`, of the exact engine
+        on `linked`.
+    gap : float or None
+        The difference of `linked` and the bound.
+    rows, columns, nonzeros : int or None
+        Size of the big-C model; the exact engine builds none.
+    build_seconds, solve_seconds : float or None
+        Handing the model over, and solving it.
+    peak_memory_mb : float or None
+        Peak resident memory of the process that solved it, interpreter and libraries included.
+    version : str
+        Version of the optimiser, of linkrisk for the exact engine, or the error when it failed.
+    """
+
+    engine: str
+    backend: str | None
+    status: str
+    limit: str | None
+    linked: float | None
+    linked_with_margin: float | None
+    linked_upper_bound: float | None
+    gap: float | None
+    rows: int | None
+    columns: int | None
+    nonzeros: int | None
+    build_seconds: float | None
+    solve_seconds: float | None
+    peak_memory_mb: float | None
+    version: str
+
+    @property
+    def name(self) -> str:
+        """What `--backends` calls it."""
+        return self.backend or self.engine
+
+
+class Contest:
+    """The model, the start point and the recount that all competitors share.
+
+    Parameters
+    ----------
+    problem : Problem
+    settings : EngineOptions
+    time_limit : float or None
+        Seconds for each competitor.
+    start : bool
+        Whether they start from the heuristic attack.
+
+    Attributes
+    ----------
+    clock : Clock
+        Stopped by the first Ctrl-C.
+    attack : float
+        Weight linked before any of them started.
+    """
+
+    def __init__(
+        self, problem: Problem, settings: EngineOptions, time_limit: float | None, start: bool
+    ) -> None:
+        self._problem, self._settings, self._time_limit = problem, settings, time_limit
+        self._tight = settings.big_c is None
+        self._system = problem_system(problem, reduce=self._tight)
+        self._evaluator = Evaluator(problem.pair)
+        choices = IndicatorOptions(margin=settings.margin, big_c=settings.big_c, scale=self._tight)
+        self._model: IndicatorModel = indicator_model(self._system, choices)
+        self.clock = Clock(None)
+        # The attack has a time limit like everybody's: on large files it would take longer than all of them.
+        attacking = Clock(time_limit)
+        record = first_record(self._system, self._evaluator, attacking)
+        if start:
+            with interruptible(self.clock), interruptible(attacking):
+                attack(self._system, record, self._evaluator, settings.seed)
+        self._theta, self.attack = record.theta, record.linked
+        point = self._model.point(record.theta)
+        self._starts = (point,) if start and self._model.milp.violation(point) <= 1e-9 else ()
+
+    def row(self, name: str) -> BackendRow:
+        """Let a backend solve the model, or the exact engine the problem, and recount."""
+        try:
+            with interruptible(self.clock):
+                answer = self._exact() if name == EXACT else self._milp(name)
+        except RuntimeError as error:
+            return self._line(name, "failed", version=" ".join(str(error).split()))
+        result = answer.result
+        linked, kept = self._recount(result.values)
+        bound = self._exact_bound(result.bound) if name == EXACT else self._milp_bound(result.bound)
+        return self._line(
+            name,
+            result.status.value,
+            limit=None if result.limit is None else result.limit.value,
+            linked=linked,
+            linked_with_margin=kept,
+            linked_upper_bound=bound,
+            gap=None if linked is None or bound is None else max(0.0, bound - linked),
+            build_seconds=None if name == EXACT else round(result.build_seconds, 3),
+            solve_seconds=round(result.solve_seconds, 3),
+            peak_memory_mb=round(answer.peak_memory_bytes / 1e6, 1) or None,
+            version=library_versions()["linkrisk"] if name == EXACT else result.version,
+        )
+
+    def _line(
+        self,
+        name: str,
+        status: str,
+        *,
+        version: str,
+        limit: str | None = None,
+        linked: float | None = None,
+        linked_with_margin: float | None = None,
+        linked_upper_bound: float | None = None,
+        gap: float | None = None,
+        build_seconds: float | None = None,
+        solve_seconds: float | None = None,
+        peak_memory_mb: float | None = None,
+    ) -> BackendRow:
+        """A row with the size of the model, which the exact engine does not have."""
+        exact = name == EXACT
+        rows, columns = self._model.milp.shape
+        return BackendRow(
+            engine=EXACT if exact else "milp",
+            backend=None if exact else name,
+            status=status,
+            limit=limit,
+            linked=linked,
+            linked_with_margin=linked_with_margin,
+            linked_upper_bound=linked_upper_bound,
+            gap=gap,
+            rows=None if exact else rows,
+            columns=None if exact else columns,
+            nonzeros=None if exact else self._model.milp.nonzeros,
+            build_seconds=build_seconds,
+            solve_seconds=solve_seconds,
+            peak_memory_mb=peak_memory_mb,
+            version=version,
+        )
+
+    def _milp(self, name: str) -> IsolatedResult:
+        options = SolveOptions(
+            time_limit=self._time_limit,
+            threads=self._settings.threads,
+            seed=self._settings.seed,
+            absolute_gap=0.999 if whole(self._system.pair.weight) else 1e-6,
+        )
+        return solve_isolated(
+            name,
+            self._model.milp,
+            options,
+            starts=self._starts,
+            watch=lambda _: self.clock.stopped,
+        )
+
+    def _exact(self) -> IsolatedResult:
+        # A constant C is nothing to the exact engine: it gets the rows that a tight model would have.
+        system: BlockSystem = self._system if self._tight else problem_system(self._problem)
+        job = EngineJob(EXACT, system, self._theta, self.attack, self._settings, self._time_limit)
+        return run_isolated(job, watch=lambda _: self.clock.stopped)
+
+    def _recount(self, values: FloatArray | None) -> tuple[float | None, float | None]:
+        """Weight that the solution's parameters link, and the part of it that keeps the margin."""
+        if values is None:
+            return None, None
+        aggregator = self._system.aggregator
+        theta = aggregator.repair(values[: self._model.dimension])
+        linked = self._evaluator.weight(aggregator.form(theta))
+        if not self._system.open_blocks.size:
+            return linked, linked
+        # Solutions sit on the margin, give or take a rounding: judge the widest that link the same as well.
+        record = Record(Clock(self._time_limit), theta, linked, self._system.total_weight)
+        widen(self._system, Scorer(self._system), record, self._evaluator)
+        return linked, max(self._with_margin(theta), self._with_margin(record.theta))
+
+    def _with_margin(self, theta: FloatArray) -> float:
+        return self._model.linked_weight(self._model.milp.value(self._model.point(theta)))
+
+    def _milp_bound(self, bound: float) -> float | None:
+        """The bound on linked weight; None when the backend has none or the model promises none."""
+        return self._exact_bound(bound) if self._model.valid else None
+
+    def _exact_bound(self, bound: float) -> float | None:
+        """A bound on the weight that is not linked as one on the weight that is; None without one."""
+        if not np.isfinite(bound):
+            return None
+        most = self._system.total_weight - self._system.lost_weight
+        return rounded_bound(min(most, self._model.linked_weight(bound)), self._system.pair.weight)

@@ -1,0 +1,124 @@
+"""What `fit` returns for several families of distances: one result for each, and the worst of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from linkrisk.solver.run.results import FitResult, dump_json
+
+TABLE_COLUMNS = ("aggregator", "linked", "linked_upper_bound", "status", "limit", "seconds", "reason")
+
+
+@dataclass(frozen=True)
+class Family:
+    """One family of distances.
+
+    Attributes
+    ----------
+    aggregator : str
+        Its name.
+    result : FitResult or None
+        None where there is none.
+    reason : str or None
+        Why there is none.
+    """
+
+    aggregator: str
+    result: FitResult | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class FitResults:
+    """The worst cases of several families on one file pair.
+
+    Attributes
+    ----------
+    families : tuple of Family
+        In the order in which they were searched; at least one has a result.
+    details : dict
+        What holds for all: files, notes on them, seconds, limits and command of the whole run.
+    """
+
+    families: tuple[Family, ...]
+    details: dict[str, Any] = field(repr=False)
+
+    @property
+    def results(self) -> dict[str, FitResult]:
+        """The result of each family that has one, by name."""
+        return {family.aggregator: family.result for family in self.families if family.result is not None}
+
+    @property
+    def worst(self) -> FitResult:
+        """The result that links most records (of expected links, with shared ties); of equals the first."""
+        return max(self.results.values(), key=lambda result: result.interval[0])
+
+    @property
+    def linked(self) -> int:
+        """Records that the worst of the attacks links."""
+        return self.worst.linked
+
+    @property
+    def linked_upper_bound(self) -> int:
+        """No parameters of any family that has a result link more."""
+        return max(result.linked_upper_bound for result in self.results.values())
+
+    @property
+    def proven(self) -> bool:
+        """Whether no parameters of any family that has a result can link more than the worst."""
+        return self.interval[0] >= self.interval[1] - 1e-9
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """What the worst attack links, and what no family can exceed; expected links, with shared ties."""
+        return self.worst.interval[0], max(result.interval[1] for result in self.results.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of `fit --json` as a dictionary."""
+        low, high = self.interval
+        shared = "expected_links" in self.worst.details
+        expected = {"expected_links": low, "expected_links_upper_bound": high} if shared else {}
+        return {
+            "records": self.worst.records,
+            "linked": self.linked,
+            "linked_upper_bound": self.linked_upper_bound,
+            **expected,
+            "proven": self.proven,
+            "worst": self.worst.details["aggregator"],
+            **self.details,
+            "families": [_family(family) for family in self.families],
+        }
+
+    def to_json(self) -> str:
+        """The JSON of `fit --json`."""
+        return dump_json(self.to_dict())
+
+    def to_frame(self) -> pd.DataFrame:
+        """As a data frame, one row per family."""
+        return pd.DataFrame([_row(family) for family in self.families], columns=list(TABLE_COLUMNS))
+
+    def __repr__(self) -> str:
+        lines = [
+            f"  {family.aggregator}: no result, {family.reason}"
+            if family.result is None
+            else f"  {family.result!r}"
+            for family in self.families
+        ]
+        return "\n".join([f"FitResults(worst: {self.worst.details['aggregator']}", *lines]) + ")"
+
+
+def _family(family: Family) -> dict[str, Any]:
+    if family.result is None:
+        return {"aggregator": family.aggregator, "reason": family.reason}
+    return family.result.to_dict()
+
+
+def _row(family: Family) -> tuple[Any, ...]:
+    result = family.result
+    if result is None:
+        return family.aggregator, None, None, None, None, None, family.reason
+    counts = (result.linked, result.linked_upper_bound)
+    return (family.aggregator, *counts, result.status, result.limit, result.details["seconds"], None)

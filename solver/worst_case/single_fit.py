@@ -1,0 +1,176 @@
+"""One family of distances: its search, its result, and the certificate that may be made of both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkrisk.solver.certificates.writing.build import certify
+from linkrisk.solver.certificates.writing.certifiable import CertificateError, why_not_certifiable
+from linkrisk.solver.compiling.ahead import CERTIFICATES, compile_once
+from linkrisk.solver.engines.base import Engine, EngineOptions, Proof, Reporter
+from linkrisk.solver.inputs.problem import Problem
+from linkrisk.solver.run.clock import Clock, usable_megabytes
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.results import FitResult
+from linkrisk.solver.worst_case.answers import answer
+from linkrisk.solver.worst_case.search import Start, search
+from linkrisk.solver.worst_case.within_limits import Run, interruptible
+
+FloatArray = NDArray[np.float64]
+
+AUTOMATIC = "auto"
+"""The memory limit that leaves other programs a part of what is free."""
+
+CERTIFICATE_SECONDS = 60.0
+"""How long a certificate may take where nothing else is said and the time limit is no longer."""
+
+_SAME_WEIGHT = 1e-9
+"""Relative difference of a sum of doubles from the exact one."""
+
+
+@dataclass(frozen=True)
+class FitRequest:
+    """How to solve, whatever the family.
+
+    Attributes
+    ----------
+    engine : Engine
+    options : EngineOptions
+    time_limit : float or None
+        Seconds in all.
+    memory_limit : float, ``auto`` or None
+        Megabytes; ``auto`` for most of what is free when the run begins.
+    certificate : bool
+        Whether a certificate will be asked for.
+    report : callable, optional
+        Told every progress.
+    command : str, optional
+        The command line to note.
+    """
+
+    engine: Engine
+    options: EngineOptions
+    time_limit: float | None
+    memory_limit: float | str | None = AUTOMATIC
+    certificate: bool = False
+    report: Reporter | None = None
+    command: str | None = None
+
+    def clock(self, problem: Problem) -> Clock:
+        """A clock with the limits of the request, which has run while the problem was set up."""
+        memory = usable_megabytes() if self.memory_limit == AUTOMATIC else self.memory_limit
+        return Clock(self.time_limit, None if memory is None else float(memory), problem.seconds)
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A result, and what its certificate would be made of.
+
+    Attributes
+    ----------
+    result : FitResult
+        Without a certificate.
+    problem : Problem
+    run : Run
+    """
+
+    result: FitResult
+    problem: Problem
+    run: Run
+
+    def certified(self, seconds: float | None = None) -> FitResult:
+        """The result with its certificate, or with a note that says why there is none.
+
+        Ctrl-C ends the attempt, not the result; and so does whatever goes wrong.
+
+        Parameters
+        ----------
+        seconds : float, optional
+            Time for it; `CERTIFICATE_SECONDS` or the time limit, whichever is longer, when absent.
+        """
+        clock, outcome = self.run.record.clock, self.run.outcome
+        allowed = max(CERTIFICATE_SECONDS, clock.time_limit or 0.0) if seconds is None else seconds
+        try:
+            certificate = certify(
+                self.problem.files,
+                self.problem.describe(),
+                self.run.system,
+                self.result.parameters,
+                self.result.linked,
+                self.run.record.bound,
+                outcome.proof or Proof("lost"),
+                allowed,
+            )
+        except KeyboardInterrupt:
+            return self._without_certificate("stopped before it was made")
+        except CertificateError as error:
+            return self._without_certificate(str(error))
+        except (
+            Exception
+        ) as error:  # a fault in making a certificate must not cost the result of a long search
+            return self._without_certificate(f"{type(error).__name__}: {error}")
+        notes = [*self.result.details["notes"], *self._weaker(certificate["bound"])]
+        details = {**self.result.details, "notes": notes, "certificate": {"made": True, "reason": None}}
+        return replace(self.result, details=details, certificate=certificate)
+
+    def _weaker(self, proved: Mapping[str, int]) -> list[str]:
+        """A note where the certificate proves less than the search did."""
+        here, most = proved["linked_weight"] / proved["unit"], self.run.record.bound
+        if here <= most * (1.0 + _SAME_WEIGHT):
+            return []
+        return [
+            f"the certificate proves that at most {here:.10g} are linked, not {most:.10g}, as the search "
+            "did: verify will not confirm the bound of this fit"
+        ]
+
+    def _without_certificate(self, reason: str) -> FitResult:
+        notes = [*self.result.details["notes"], f"there is no certificate: {reason}"]
+        said = {"notes": notes, "certificate": {"made": False, "reason": reason}}
+        return replace(self.result, details={**self.result.details, **said})
+
+
+def fit_one(
+    problem: Problem, request: FitRequest, clock: Clock | None = None, starts: Sequence[Start] = ()
+) -> Fitted:
+    """Search one family.
+
+    Parameters
+    ----------
+    problem : Problem
+    request : FitRequest
+    clock : Clock, optional
+        To run on instead of one with the limits of the request; what has to be compiled has been, then.
+    starts : sequence of Start, optional
+        Parameters that the result links no fewer records than.
+
+    Raises
+    ------
+    UsageError
+        If a certificate is asked for that nobody could check; before the search.
+    """
+    if request.certificate:
+        check_certifiable(problem.describe())
+    if clock is None:
+        compile_once(problem.aggregator.name, request.report)
+        if request.certificate:
+            compile_once(CERTIFICATES, request.report)
+        clock = request.clock(problem)
+    with interruptible(clock):
+        run = search(problem, request.engine, clock, request.options, request.report, starts)
+        result = answer(problem, run, request.options, request.engine, request.command)
+    if request.certificate:
+        unmade = {"made": False, "reason": "it was asked for, and not made yet"}
+        result = replace(result, details={**result.details, "certificate": unmade})
+    return Fitted(result, problem, run)
+
+
+def check_certifiable(described: dict[str, Any]) -> None:
+    """Refuse what `verify` does not know before anything is searched."""
+    reason = why_not_certifiable(described)
+    if reason is not None:
+        raise UsageError(f"no certificate is possible, {reason}: leave the certificate out")

@@ -1,0 +1,400 @@
+"""Top and bottom coding, global recoding, PRAM: definitions by hand, properties, what may become what."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.end_coding import BottomCoding, TopCoding
+from linkrisk.datasets.masking.global_recoding import GlobalRecoding, Hierarchy
+from linkrisk.datasets.masking.pram import (
+    Pram,
+    TransitionMatrix,
+    even_matrix,
+    invariant_matrix,
+    rarest_matrix,
+)
+from linkrisk.datasets.masking.recoding import CategoricalMethod, recodings_of
+from linkrisk.datasets.microdata.categories import categories_of, spelled
+from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
+
+ORDINAL = Schema(
+    (
+        Attribute("size", scale=Scale.ORDINAL, categories=("small", "middle", "large", "huge")),
+        Attribute("town", scale=Scale.NOMINAL),
+    )
+)
+FRAME = pd.DataFrame(
+    {
+        "size": ["small", "huge", "large", "middle", "large", "huge", "small"],
+        "town": ["a", "b", "a", "c", "a", "b", "d"],
+        "age": [3, 1, 4, 1, 5, 9, 2],
+    }
+)
+
+
+def apply(method: CategoricalMethod, frame: pd.DataFrame = FRAME, seed: int = 0) -> dict[str, list[Any]]:
+    masked = method.apply(frame, seed)
+    assert list(masked.columns) == list(frame.columns)
+    return {name: masked[name].to_list() for name in method.masked_attributes(frame)}
+
+
+def test_top_coding_by_hand() -> None:
+    method = TopCoding(categories=3, attributes=("size", "age"), schema=ORDINAL)
+    assert apply(method) == {
+        "size": ["small", "middle", "middle", "middle", "middle", "middle", "small"],
+        "age": [3, 1, 4, 1, 4, 4, 2],
+    }
+    assert method.apply(FRAME)["age"].dtype == FRAME["age"].dtype
+    assert method.describe(FRAME) == "top coding of 3 categories of size, age"
+
+
+def test_bottom_coding_by_hand() -> None:
+    method = BottomCoding(percent=50, attributes=("size", "age"), schema=ORDINAL)
+    assert apply(method) == {
+        "size": ["middle", "huge", "large", "middle", "large", "huge", "middle"],
+        "age": [3, 3, 4, 3, 5, 9, 3],
+    }
+    assert method.describe(FRAME) == "bottom coding of 50 % of the categories of size, age"
+
+
+@pytest.mark.parametrize("kind", [TopCoding, BottomCoding])
+def test_coding_at_the_end_of_the_range_changes_nothing(kind: type[TopCoding | BottomCoding]) -> None:
+    for method in (kind(categories=1, attributes=tuple(FRAME)), kind(percent=1, attributes=tuple(FRAME))):
+        pd.testing.assert_frame_equal(method.apply(FRAME), FRAME)
+        for recoding in method.recodings(FRAME).values():
+            assert np.array_equal(recoding.possible, np.eye(len(recoding.before)))
+
+
+def test_nominal_attributes_follow_the_order_of_their_codes() -> None:
+    assert apply(TopCoding(categories=2, attributes=("town",)))["town"] == ["a", "b", "a", "c", "a", "b", "c"]
+    codes = pd.DataFrame({"code": ["10", "9", "100"]})
+    assert apply(TopCoding(categories=2), codes)["code"] == ["10", "9", "10"]
+
+
+def test_the_rarest_categories_become_the_most_frequent_of_them() -> None:
+    method = GlobalRecoding(categories=3, attributes=("town",))
+    assert apply(method)["town"] == ["a", "b", "a", "b", "a", "b", "b"]
+    # Of c and d, equally rare, the last is the rarer one.
+    assert apply(GlobalRecoding(categories=2))["town"] == ["a", "b", "a", "c", "a", "b", "c"]
+    assert method.describe(FRAME) == "global recoding of the 3 rarest categories of town"
+
+
+def test_the_rarest_categories_get_a_label() -> None:
+    method = GlobalRecoding(categories=2, label="other", attributes=("town",))
+    assert apply(method)["town"] == ["a", "b", "a", "other", "a", "b", "other"]
+    recoding = method.recodings(FRAME)["town"]
+    assert (recoding.before, recoding.after) == (("a", "b", "c", "d"), ("a", "b", "other"))
+    assert recoding.possible.tolist() == [
+        [True, False, False],
+        [False, True, False],
+        [False, False, True],
+        [False, False, True],
+    ]
+
+
+def test_a_category_that_is_only_listed_may_be_the_label() -> None:
+    schema = Schema((Attribute("town", scale=Scale.NOMINAL, categories=("a", "other", "b", "c", "d")),))
+    method = GlobalRecoding(categories=2, label="other", attributes=("town",), schema=schema)
+    assert apply(method)["town"] == ["a", "b", "a", "other", "a", "b", "other"]
+    recoding = method.recodings(FRAME)["town"]
+    assert (recoding.before, recoding.after) == (("a", "other", "b", "c", "d"), ("a", "b", "other"))
+    assert np.flatnonzero(recoding.possible[:, 2]).tolist() == [1, 3, 4]
+
+
+def test_categories_that_do_not_occur_are_not_the_rarest() -> None:
+    schema = Schema((Attribute("town", scale=Scale.NOMINAL, categories=tuple("abcdxyz")),))
+    assert apply(GlobalRecoding(categories=2, schema=schema, attributes=("town",))) == apply(
+        GlobalRecoding(categories=2, attributes=("town",))
+    )
+
+
+def test_global_recoding_by_a_hierarchy(tmp_path: Path) -> None:
+    path = tmp_path / "towns.csv"
+    path.write_text("town,region,all\na,north,*\nb,north,*\nc,south,*\nd,south,*\n")
+    hierarchy = Hierarchy.parse(f"town={path}")
+    assert apply(GlobalRecoding(hierarchy=(hierarchy,)))["town"] == [
+        *("north", "north", "north", "south", "north", "north", "south")
+    ]
+    assert set(apply(GlobalRecoding(hierarchy=(hierarchy,), level=2))["town"]) == {"*"}
+    same = GlobalRecoding(hierarchy=(hierarchy,), level=0)
+    pd.testing.assert_frame_equal(same.apply(FRAME), FRAME)
+    assert same.describe(FRAME) == "global recoding to level 0 of town"
+    assert GlobalRecoding(hierarchy=(hierarchy,)).recodings(FRAME)["town"].possible.tolist() == [
+        [True, False],
+        [True, False],
+        [False, True],
+        [False, True],
+    ]
+
+
+def test_pram_without_change_and_with_certain_change() -> None:
+    pd.testing.assert_frame_equal(Pram(change=0, attributes=("town", "size")).apply(FRAME, 3), FRAME)
+    swapped = Pram(change=1).apply(pd.DataFrame({"x": ["p", "q", "q"]}))
+    assert swapped["x"].to_list() == ["q", "p", "p"]
+
+
+def test_pram_draws_as_the_matrix_says() -> None:
+    matrix = np.array([[0.5, 0.3, 0.2], [0.0, 1.0, 0.0], [0.1, 0.0, 0.9]])
+    many = pd.DataFrame({"x": ["a"] * 20000 + ["b"] * 100 + ["c"] * 20000})
+    method = Pram(matrix=(TransitionMatrix("x", ("a", "b", "c"), matrix),))
+    masked = method.apply(many, 5)["x"]
+    for first, last, row in ((0, 20000, matrix[0]), (20000, 20100, matrix[1]), (20100, 40100, matrix[2])):
+        share = masked.iloc[first:last].value_counts(normalize=True).reindex(list("abc"), fill_value=0.0)
+        assert np.abs(share.to_numpy() - row).max() < 4 * np.sqrt(0.25 / (last - first))
+        assert (share.to_numpy()[row == 0] == 0).all()
+    assert np.array_equal(method.recodings(many)["x"].possible, matrix > 0)
+    assert method.describe(many) == "PRAM by given matrices of x"
+
+
+def test_a_matrix_may_know_more_categories_in_another_order() -> None:
+    matrix = np.array([[0.0, 1.0, 0.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
+    method = Pram(matrix=(TransitionMatrix("x", ("c", "new", "a"), matrix),))
+    assert apply(method, pd.DataFrame({"x": ["a", "c", "a"]}))["x"] == ["c", "new", "c"]
+
+
+frequencies = st.lists(st.integers(0, 50), min_size=2, max_size=7).filter(lambda counts: sum(counts) > 0)
+
+
+@settings(max_examples=60, deadline=None)
+@given(frequencies, st.floats(0.0, 1.0), st.integers(0, 1000))
+def test_invariant_matrices_keep_expected_frequencies(counts: list[int], share: float, seed: int) -> None:
+    frequency = np.array(counts)
+    drawn = np.random.default_rng(seed).dirichlet(np.full(len(counts), 0.4), len(counts))
+    for matrix in (
+        rarest_matrix(frequency, share),
+        invariant_matrix(even_matrix(len(counts), share), frequency),
+        invariant_matrix(drawn, frequency),
+    ):
+        assert (matrix >= 0).all()
+        assert np.allclose(matrix.sum(axis=1), 1.0, rtol=0, atol=1e-12)
+        assert np.allclose(frequency @ matrix, frequency, rtol=1e-9, atol=1e-9)
+
+
+def test_the_rarest_matrix_by_hand() -> None:
+    assert np.allclose(
+        rarest_matrix(np.array([10, 0, 5]), 0.4), [[0.8, 0.0, 0.2], [0.0, 1.0, 0.0], [0.4, 0.0, 0.6]]
+    )
+    assert np.array_equal(rarest_matrix(np.array([0, 7]), 0.9), np.eye(2))
+
+
+METHODS: tuple[CategoricalMethod, ...] = (
+    TopCoding(categories=2, attributes=("x",)),
+    BottomCoding(percent=40, attributes=("x",)),
+    GlobalRecoding(categories=3, attributes=("x",)),
+    GlobalRecoding(categories=2, label="other", attributes=("x",)),
+    Pram(change=0.4, attributes=("x",)),
+    Pram(theta=0.8, invariant=True, attributes=("x",)),
+)
+
+cells = st.lists(
+    st.one_of(st.sampled_from(["a", "b", "c", "d e", "7"]), st.none()), min_size=1, max_size=20
+).filter(lambda values: any(value is not None for value in values))
+
+
+@settings(max_examples=40, deadline=None)
+@given(cells, st.integers(0, 99))
+def test_masked_values_are_possible_and_missing_ones_stay(values: list[str | None], seed: int) -> None:
+    frame = pd.DataFrame({"x": pd.Series(values, dtype=object)})
+    for method in METHODS:
+        masked = method.apply(frame, seed)["x"]
+        recoding = method.recodings(frame)["x"]
+        pd.testing.assert_series_equal(masked, method.apply(frame, seed)["x"])
+        assert masked.isna().tolist() == frame["x"].isna().tolist()
+        for before, after in zip(frame["x"], masked, strict=True):
+            if before is not None:
+                assert recoding.possible[recoding.before.index(before), recoding.after.index(after)]
+
+
+def test_the_nine_parameters_distort_more_and_more() -> None:
+    generator = np.random.default_rng(1)
+    frame = pd.DataFrame({"x": generator.choice(list("abcdefghijkl"), 400, p=np.arange(1, 13) / 78)})
+    for kind in (TopCoding, BottomCoding, GlobalRecoding):
+        left = [kind.paper_parameter(p).apply(frame)["x"].nunique() for p in range(1, 10)]
+        assert left == [12 - p for p in range(1, 10)]
+    changes = [(Pram.paper_parameter(p).apply(frame, 4)["x"] != frame["x"]).sum() for p in range(1, 10)]
+    assert changes == sorted(changes)
+    assert changes[0] < changes[-1]
+
+
+def test_columns_keep_their_kind() -> None:
+    ordered = pd.CategoricalDtype(["low", "high", "top"], ordered=True)
+    frame = pd.DataFrame(
+        {
+            "level": pd.Categorical(["high", "top", "low"], dtype=ordered),
+            "number": [1.5, np.nan, 2.0],
+            "yes": [True, False, True],
+        }
+    )
+    masked = TopCoding(categories=2, attributes=tuple(frame)).apply(frame)
+    assert masked["level"].to_list() == ["high", "high", "low"]
+    assert masked["level"].cat.ordered
+    assert masked["number"].dtype == np.float64
+    assert masked["yes"].to_list() == [False, False, False]
+
+
+def test_names_of_cells() -> None:
+    assert [spelled(cell) for cell in (7, 7.0, "7", 0.1, True, np.int64(-3), 1e20)] == [
+        *("7", "7", "7", "0.1", "True", "-3", "1e+20")
+    ]
+    found = categories_of(pd.DataFrame({"x": [10, 9, 10]}), "x", None, "t")
+    assert (found.names, found.codes.tolist(), found.frequency.tolist()) == (("9", "10"), [1, 0, 1], [1, 2])
+
+
+BAD: list[tuple[Any, str]] = [
+    (lambda: TopCoding(), "give either --categories or --percent: how many categories become one"),
+    (
+        lambda: TopCoding(categories=2, percent=5),
+        "give either --categories or --percent: how many categories become one",
+    ),
+    (lambda: BottomCoding(categories=0), "categories is 0; it must be at least 1"),
+    (lambda: TopCoding(percent=120), "percent is 120; it must be above 0 and at most 100"),
+    (lambda: TopCoding.paper_parameter(10), "p is 10; it must be a whole number from 1 to 9"),
+    (lambda: GlobalRecoding(), "give either --categories or --hierarchy: what becomes one"),
+    (lambda: GlobalRecoding(categories=-1), "categories is -1; it must be at least 1"),
+    (
+        lambda: GlobalRecoding(categories=2, level=1),
+        "--level is of no use without --hierarchy; leave it out",
+    ),
+    (
+        lambda: GlobalRecoding(categories=2, label="a", attributes=("town",)).apply(FRAME),
+        "the label 'a' is a category that is not grouped; choose another one",
+    ),
+    (
+        lambda: GlobalRecoding(categories=2).apply(FRAME[["age"]]),
+        "the table has no attribute with categories to mask; name at least one with --attributes",
+    ),
+    (lambda: Hierarchy("town", (("a",),)), "the hierarchy of 'town' has no level above the categories; "
+     "give one column per level"),
+    (
+        lambda: Hierarchy("town", (("a", "a"), ("n", "n"))),
+        "the hierarchy of 'town' lists the category 'a' twice; list each once",
+    ),
+    (
+        lambda: Hierarchy("town", (("a", "b"), ("n", "n"), ("x", "y"))),
+        "the hierarchy of 'town': level 2 puts 'n' into 'x' and into 'y'; each group of a level belongs to "
+        "one of the next",
+    ),
+    (
+        lambda: GlobalRecoding(hierarchy=(Hierarchy("town", (("a",), ("n",))),)).apply(FRAME),
+        "the hierarchy of 'town' lacks the category 'b'; there are: a",
+    ),
+    (
+        lambda: GlobalRecoding(hierarchy=(Hierarchy("town", (tuple("abcd"), tuple("nnss"))),), level=4).apply(
+            FRAME
+        ),
+        "the hierarchy of 'town' has no level 4; its last is 1",
+    ),
+    (
+        lambda: GlobalRecoding(
+            hierarchy=(Hierarchy("town", (tuple("abcd"), tuple("nnss"))),), attributes=("size",)
+        ).apply(FRAME),
+        "'size' has no hierarchy; give one with --hierarchy or leave it out",
+    ),
+    (lambda: Hierarchy.parse("town"), "'town' is no hierarchy; write ATTRIBUTE=FILE"),
+    (lambda: TransitionMatrix.parse("town="), "'town=' is no transition matrix; write ATTRIBUTE=FILE"),
+    (
+        lambda: Pram(),
+        "give one of --change, --theta and --matrix: with what probability values change",
+    ),
+    (lambda: Pram(change=1.5), "change is 1.5; it must be from 0 to 1"),
+    (lambda: Pram(theta=-0.1), "theta is -0.1; it must be from 0 to 1"),
+    (
+        lambda: TransitionMatrix("x", ("a", "b"), np.array([[0.5, 0.5], [0.5, 0.4]])),
+        "the transition matrix of 'x', row 'b': it sums to 0.9; it must sum to 1",
+    ),
+    (
+        lambda: TransitionMatrix("x", ("a", "b"), np.array([[1.5, -0.5], [0.5, 0.5]])),
+        "the transition matrix of 'x', row 'a': an entry is no probability; give numbers from 0 to 1",
+    ),
+    (
+        lambda: TransitionMatrix("x", ("a", "b"), np.ones((1, 2))),
+        "the transition matrix of 'x' has 1 rows and 2 columns for 2 categories",
+    ),
+    (
+        lambda: Pram(matrix=(TransitionMatrix("town", ("a",), np.ones((1, 1))),)).apply(FRAME),
+        "the transition matrix of 'town' lacks the category 'b'",
+    ),
+    (
+        lambda: Pram(
+            matrix=(TransitionMatrix("town", ("a",), np.ones((1, 1))),), attributes=("size",)
+        ).apply(FRAME),
+        "'size' has no transition matrix; give one with --matrix or leave it out",
+    ),
+    (
+        lambda: recodings_of((TopCoding(categories=2), BottomCoding(categories=2)), FRAME[["town"]]),
+        "two masking methods are given for 'town'; give one",
+    ),
+    (
+        lambda: TopCoding(
+            categories=2, schema=Schema((Attribute("town", scale=Scale.NOMINAL, categories=("a", "b")),))
+        ).apply(FRAME[["town"]]),
+        "the table, column 'town', row 4: 'c' is no category; there are: a, b; mend the cell or list the "
+        "category in the schema",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("make", "message"), BAD, ids=[message[:50] for _, message in BAD])
+def test_bad_requests(make: Any, message: str) -> None:
+    with pytest.raises(DataError) as caught:
+        make()
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "x,a,b\na,0.5,0.5\nb,0.3,0.6\n",
+            "the transition matrix of 'x', row 'b': it sums to 0.9; it must sum to 1",
+        ),
+        ("x,a,b\na,0.5,half\nb,0.3,0.7\n", "m.csv, row 'a': an entry is not a number"),
+        (
+            "x,a,c\na,0.5,0.5\nb,0.3,0.7\n",
+            "m.csv: the rows are a, b and the columns a, c; they must be the same categories in the same "
+            "order",
+        ),
+    ],
+)  # fmt: skip
+def test_bad_matrix_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, message: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("m.csv").write_text(text)
+    with pytest.raises(DataError) as caught:
+        TransitionMatrix.parse("x=m.csv")
+    assert str(caught.value) == message
+    Path("m.csv").write_text("x,1,2\n1,0.25,0.75\n2,0.5,0.5\n")
+    assert TransitionMatrix.parse("x=m.csv").probability.tolist() == [[0.25, 0.75], [0.5, 0.5]]
+
+
+@pytest.mark.parametrize(
+    ("method", "digest"),
+    [
+        (Pram(change=0.3), "74de894845b0cac06e7c8c03e5e414f25cfb0202734f37e2c799c9726f71d0fe"),
+        (
+            Pram(change=0.3, invariant=True),
+            "8590be3c85aa2376692da0345d7086def25e02dc85739fa49efffda8444a15e7",
+        ),
+        (Pram(theta=0.9), "1bf85c0a4f6df012e23c2c1fcb52620cca9b19f1cbbc6737c9664ebb8100bb54"),
+        (GlobalRecoding(categories=4), "1b979abdfedca1ef72522a630abd8e0d94e2953ee22d12b9c6ee34d4774410c4"),
+    ],
+    ids=["even", "invariant", "theta", "rarest"],
+)
+def test_the_same_file_on_every_machine(method: CategoricalMethod, digest: str) -> None:
+    rows = np.arange(500)
+    frame = pd.DataFrame(
+        {
+            "x": [f"c{row}" for row in (rows * rows % 97 * 3 % 11).tolist()],
+            "y": [f"d{row}" for row in (rows * 7 % 23).tolist()],
+        }
+    )
+    content = method.apply(frame, seed=2024).to_csv(index=False, lineterminator="\n").encode()
+    assert hashlib.sha256(content).hexdigest() == digest

@@ -1,0 +1,104 @@
+"""Masking methods by name: what exists, what each takes, and what is said when it does not fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.base import MaskingMethod, parse_number, parse_whole
+from linkrisk.datasets.masking.noise import AdditiveNoise
+from linkrisk.datasets.masking.protections import PROTECTIONS
+from linkrisk.datasets.masking.registry import METHODS, all_options, make_method
+
+REQUIRED: dict[str, dict[str, Any]] = {
+    "noise": {"percent": 5.0},
+    "rank-swapping": {"percent": 20.0},
+    "top-coding": {"categories": 3, "attributes": ("x1",)},
+    "bottom-coding": {"percent": 50.0, "attributes": ("x2",)},
+    "global-recoding": {"categories": 2, "attributes": ("x1", "x3")},
+    "pram": {"change": 0.5, "attributes": ("x4",)},
+}
+
+
+def test_every_method_has_a_name_and_the_common_shape() -> None:
+    assert tuple(METHODS) == (
+        *("microaggregation", "optimal-microaggregation", "noise", "rank-swapping"),
+        *("top-coding", "bottom-coding", "global-recoding", "pram"),
+        *("M4-33", "M4-28", "M4-82", "M5-38", "M6-385", "M6-853"),
+    )
+    frame = pd.DataFrame(
+        {f"x{number}": [float(number * row % 7) for row in range(9)] for number in range(1, 7)}
+    )
+    for name in METHODS:
+        method = make_method(name, REQUIRED.get(name, {}))
+        assert isinstance(method, MaskingMethod)
+        assert method.name == name
+        masked = method.apply(frame, 1)
+        changed = {column for column in frame if not masked[column].equals(frame[column])}
+        assert changed <= set(method.masked_attributes(frame))
+
+
+def test_parameters_reach_the_method() -> None:
+    assert make_method("noise", {"percent": 3.0, "correlated": True}) == AdditiveNoise(
+        percent=3, correlated=True
+    )
+    attributes = ("d", "c", "b", "a")
+    protection = make_method("M4-82", {"attributes": attributes})
+    frame = pd.DataFrame(np.arange(36.0).reshape(9, 4), columns=pd.Index(list("abcd")))
+    assert protection.masked_attributes(frame) == attributes
+    assert PROTECTIONS["M4-82"].attributes is None
+
+
+def test_a_shared_option_says_what_it_means_to_each_method() -> None:
+    options = all_options()
+    assert list(options) == [
+        *("attributes", "k", "groups", "percent", "correlated", "schema", "categories", "label", "hierarchy"),
+        *("level", "change", "theta", "matrix", "invariant"),
+    ]
+    assert options["label"].help == (
+        "global-recoding: what to call them (default: as the most frequent of them)"
+    )
+    assert options["percent"].help == (
+        "noise: standard deviation of the noise in % of the attribute's; rank-swapping: window in percent of "
+        "the records; top-coding, bottom-coding: categories that become one, in percent of those of the "
+        "attribute"
+    )
+    attributes = options["attributes"].help
+    assert "attributes to mask, separated by commas (default: all numeric)" in attributes
+    assert attributes.endswith(
+        "top-coding, bottom-coding, global-recoding, pram: attributes to mask, separated by commas (default: "
+        "all that are not numeric)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "message"),
+    [
+        ("nois", {}, "there is no masking method 'nois'; did you mean 'noise'?"),
+        ("noise", {}, "noise needs --percent"),
+        ("noise", {"k": 3}, "noise has no parameter --k; it takes --attributes, --percent, --correlated"),
+        ("M4-33", {"k": 3}, "M4-33 has no parameter --k; it takes --attributes"),
+        ("rank-swapping", {"percent": 200.0}, "percent is 200; it must be above 0 and at most 100"),
+    ],
+)
+def test_what_does_not_fit(name: str, parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(DataError) as caught:
+        make_method(name, parameters)
+    assert str(caught.value) == message
+
+
+def test_numbers_as_text() -> None:
+    assert parse_whole("12") == 12
+    assert parse_number("2.5%") == 2.5
+    for parse, text, message in (
+        (parse_whole, "2.5", "'2.5' is not a whole number"),
+        (parse_number, "many", "'many' is not a number"),
+        (parse_number, "inf", "'inf' is not a number"),
+    ):
+        with pytest.raises(DataError) as caught:
+            parse(text)
+        assert str(caught.value) == message

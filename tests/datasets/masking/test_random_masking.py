@@ -1,0 +1,257 @@
+"""Noise and rank swapping: distribution, windows, the same file from the same seed, bad parameters."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.base import MaskingMethod, random_generator
+from linkrisk.datasets.masking.microaggregation import Microaggregation
+from linkrisk.datasets.masking.noise import AdditiveNoise
+from linkrisk.datasets.masking.optimal_microaggregation import OptimalMicroaggregation
+from linkrisk.datasets.masking.rank_swapping import RankSwapping, swap_partners, window_size
+from linkrisk.datasets.public.embedded import load_wdbc
+
+METHODS = [
+    Microaggregation(k=3),
+    OptimalMicroaggregation(k=4),
+    AdditiveNoise(percent=15),
+    AdditiveNoise(percent=15, correlated=True),
+    RankSwapping(percent=7),
+]
+
+
+def _sample(records: int = 20_000) -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    base = rng.normal(size=(records, 3))
+    return pd.DataFrame(
+        {
+            "a": 100 + 5 * base[:, 0],
+            "b": 3 * base[:, 0] + 4 * base[:, 1],
+            "c": np.exp(base[:, 2]),
+        }
+    )
+
+
+@pytest.mark.parametrize("correlated", [False, True])
+def test_noise_has_mean_zero_and_the_asked_standard_deviation(correlated: bool) -> None:
+    frame = _sample()
+    noise = AdditiveNoise(percent=20, correlated=correlated).apply(frame, 1) - frame
+    share = noise.std() / frame.std()
+    # Of 20,000 draws the standard error of a standard deviation is 0.5 % of it, that of a mean 0.7 %.
+    np.testing.assert_allclose(share, 0.2, rtol=0.02)
+    assert (noise.mean().abs() < 0.2 * 0.03 * frame.std()).all()
+
+
+def test_independent_noise_is_uncorrelated_and_correlated_noise_follows_the_data() -> None:
+    frame = _sample()
+    independent = (AdditiveNoise(percent=50).apply(frame, 2) - frame).corr().to_numpy()
+    np.testing.assert_allclose(independent, np.eye(3), atol=0.03)
+    correlated = (AdditiveNoise(percent=50, correlated=True).apply(frame, 2) - frame).corr().to_numpy()
+    np.testing.assert_allclose(correlated, frame.corr().to_numpy(), atol=0.03)
+    masked = AdditiveNoise(percent=50, correlated=True).apply(frame, 2)
+    np.testing.assert_allclose(masked.corr().to_numpy(), frame.corr().to_numpy(), atol=0.02)
+    np.testing.assert_allclose(masked.var() / frame.var(), 1.25, rtol=0.03)
+
+
+def test_correlated_noise_keeps_exact_sums() -> None:
+    frame = _sample(500).assign(total=lambda data: data["a"] + data["b"], zero=1.0)
+    masked = AdditiveNoise(percent=30, correlated=True).apply(frame, 4)
+    np.testing.assert_allclose(masked["total"], masked["a"] + masked["b"], rtol=1e-9)
+    assert masked["zero"].to_list() == [1.0] * 500
+    assert (masked["a"] != frame["a"]).all()
+
+
+def test_noise_of_a_constant_attribute_is_nothing() -> None:
+    frame = pd.DataFrame({"a": [2.0, 2.0, 2.0]})
+    assert AdditiveNoise(percent=10).apply(frame)["a"].to_list() == [2.0, 2.0, 2.0]
+
+
+@given(st.integers(2, 80), st.floats(0.5, 100), st.integers(0, 1000))
+@settings(max_examples=120, deadline=None, derandomize=True)
+def test_rank_swapping_swaps_within_the_window(records: int, percent: float, seed: int) -> None:
+    window = window_size(records, percent)
+    if window < 1:
+        return
+    partner = swap_partners(records, window, random_generator(seed))
+    ranks = np.arange(records)
+    assert (partner[partner] == ranks).all()
+    assert np.abs(partner - ranks).max() <= window
+    # A rank stays alone only when every rank above it in the window was swapped before.
+    alone = np.flatnonzero(partner == ranks)
+    for rank in alone:
+        above = ranks[rank + 1 : rank + 1 + window]
+        assert (partner[above] < rank).all()
+
+
+def _literal_swaps(records: int, window: int, generator: np.random.Generator) -> list[int]:
+    """Rank swapping word for word, in plain Python."""
+    partner, free = list(range(records)), set(range(records))
+    for rank in range(records):
+        if rank in free:
+            free.remove(rank)
+            candidates = [other for other in range(rank + 1, rank + 1 + window) if other in free]
+            if candidates:
+                other = candidates[generator.integers(len(candidates))]
+                free.remove(other)
+                partner[rank], partner[other] = other, rank
+    return partner
+
+
+@given(st.integers(2, 80), st.integers(1, 79), st.integers(0, 1000))
+@settings(max_examples=120, deadline=None, derandomize=True)
+def test_rank_swapping_draws_as_it_is_defined(records: int, window: int, seed: int) -> None:
+    window = min(window, records - 1)
+    expected = _literal_swaps(records, window, random_generator(seed))
+    assert swap_partners(records, window, random_generator(seed)).tolist() == expected
+
+
+@given(st.lists(st.integers(0, 5), min_size=4, max_size=60), st.integers(0, 50))
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_rank_swapping_keeps_the_values_of_every_attribute(values: list[int], seed: int) -> None:
+    frame = pd.DataFrame({"a": values, "b": np.sin(np.arange(len(values)))})
+    masked = RankSwapping(percent=50).apply(frame, seed)
+    for name in ("a", "b"):
+        assert sorted(masked[name]) == sorted(frame[name].astype(float))
+    ranks = frame["b"].rank()
+    moved = masked["b"].map(dict(zip(frame["b"], ranks, strict=True))) - ranks
+    assert moved.abs().max() <= len(values) * 0.5
+
+
+def test_rank_swapping_draws_every_partner_in_the_window() -> None:
+    seen = {int(swap_partners(10, 3, random_generator(seed))[0]) for seed in range(60)}
+    assert seen == {1, 2, 3}
+
+
+@pytest.mark.parametrize(
+    ("records", "percent", "window"),
+    [(400, 5, 20), (100, 7, 7), (150, 1, 1), (199, 1, 1), (99, 1, 0), (5, 100, 4)],
+)
+def test_window_is_rounded_down(records: int, percent: float, window: int) -> None:
+    assert window_size(records, percent) == window
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+def test_same_seed_same_table_and_everything_else_as_it_was(method: MaskingMethod) -> None:
+    frame = load_wdbc().iloc[100:160, :6].sample(frac=1, random_state=1)
+    before = frame.copy()
+    method = replace(method, attributes=("radius_mean", "area_mean"))  # type: ignore[type-var]
+    masked = method.apply(frame, 9)
+    pd.testing.assert_frame_equal(frame, before)
+    pd.testing.assert_frame_equal(method.apply(frame, 9), masked)
+    assert masked.index.tolist() == frame.index.tolist()
+    assert masked.columns.tolist() == frame.columns.tolist()
+    others = ["diagnosis", "texture_mean", "perimeter_mean", "smoothness_mean"]
+    pd.testing.assert_frame_equal(masked[others], frame[others])
+    assert (masked["radius_mean"] != frame["radius_mean"]).any()
+    assert method.masked_attributes(frame) == ("radius_mean", "area_mean")
+
+
+def test_any_text_is_a_column_name() -> None:
+    frame = _sample(5).rename(columns={"a": "self", "b": "a b, c"})
+    assert list(AdditiveNoise(percent=5).apply(frame).columns) == ["self", "a b, c", "c"]
+
+
+@pytest.mark.parametrize("method", METHODS[2:], ids=lambda method: method.name)
+def test_another_seed_another_table(method: MaskingMethod) -> None:
+    frame = load_wdbc().iloc[:50, 1:3]
+    assert not method.apply(frame, 1).equals(method.apply(frame, 2))
+
+
+@pytest.mark.parametrize("method", METHODS[2:], ids=lambda method: method.name)
+def test_without_a_seed_every_table_is_another(method: MaskingMethod) -> None:
+    frame = load_wdbc().iloc[:50, 1:3]
+    assert method.chance
+    assert not method.apply(frame).equals(method.apply(frame))
+
+
+@pytest.mark.parametrize("method", METHODS[:2], ids=lambda method: method.name)
+def test_methods_without_chance_say_so(method: MaskingMethod) -> None:
+    frame = load_wdbc().iloc[:50, 1:3]
+    assert not method.chance
+    assert method.apply(frame).equals(method.apply(frame, 7))
+
+
+def test_messages_name_the_table_as_asked() -> None:
+    for make, message in (
+        (
+            lambda: AdditiveNoise(percent=5).apply(_sample(5)[:0], source="x.csv"),
+            "x.csv has no records; there",
+        ),
+        (lambda: RankSwapping(percent=1).apply(_sample(5), source="x.csv"), "x.csv: percent is 1, less than"),
+        (
+            lambda: Microaggregation(k=9).apply(_sample(5), source="x.csv"),
+            "x.csv: k is 9, but there are only 5",
+        ),
+    ):
+        with pytest.raises(DataError) as caught:
+            make()
+        assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("method", "digest"),
+    [
+        (METHODS[0], "90047e6b96500a1ec88b269bec678dbeaa0b08ccbcb72c5216052fca2a980f13"),
+        (METHODS[1], "d0c444cba641f45a36305e7cd75b4334d86da689d0c0b4623ab34eb9d07c8e91"),
+        (METHODS[2], "ed1b5d10fe16b7c620f520405e693851118da42ab12e86a566cda99232a95e2b"),
+        (METHODS[3], "a6fd48f118c03c6491c643ba1c9b7e210c3ce2a90cf11da6946929e6f2eb1493"),
+        (METHODS[4], "65a0cb2bd13dca5e0e69c94b06d7b2ccd05b4935f0deba51866bbc31ac9a6d83"),
+    ],
+    ids=["mdav", "optimal", "noise", "correlated-noise", "rank-swapping"],
+)
+def test_the_same_file_on_every_machine(method: MaskingMethod, digest: str) -> None:
+    masked = method.apply(load_wdbc().iloc[:200, 1:7], seed=2024)
+    content = masked.to_csv(index=False, lineterminator="\n").encode()
+    assert hashlib.sha256(content).hexdigest() == digest
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: AdditiveNoise(percent=0), "percent is 0; it must be above 0"),
+        (lambda: AdditiveNoise(percent=float("nan")), "percent is nan; it must be above 0"),
+        (lambda: RankSwapping(percent=-3), "percent is -3; it must be above 0 and at most 100"),
+        (lambda: RankSwapping(percent=101), "percent is 101; it must be above 0 and at most 100"),
+        (
+            lambda: RankSwapping(percent=1).apply(_sample(50)),
+            "the table: percent is 1, less than one of 50 records; it must be at least 2",
+        ),
+        (
+            lambda: AdditiveNoise(percent=5).apply(pd.DataFrame({"a": [1.0, None]})),
+            "the table, column 'a', row 2: missing value; fill it in or choose other --attributes",
+        ),
+        (
+            lambda: RankSwapping(percent=50, attributes=("z",)).apply(_sample(5)),
+            "the table has no column 'z' (attribute); there are: a, b, c",
+        ),
+        (
+            lambda: AdditiveNoise(percent=5).apply(_sample(5), -2),
+            "the seed -2 is negative; give a whole number from 0",
+        ),
+        (
+            lambda: AdditiveNoise(percent=5).apply(_sample(5)[:0]),
+            "the table has no records; there is nothing to mask",
+        ),
+        (
+            lambda: AdditiveNoise(percent=5).apply(_sample(5).rename(columns={"b": 1})),
+            "column 2 of the table needs a name of its own instead of 1",
+        ),
+        (
+            lambda: AdditiveNoise(percent=5).apply(_sample(5).rename(columns={"c": "a"})),
+            "column 3 of the table needs a name of its own instead of 'a'",
+        ),
+    ],
+)
+def test_bad_parameters(make: Any, message: str) -> None:
+    with pytest.raises(DataError) as caught:
+        make()
+    assert str(caught.value) == message

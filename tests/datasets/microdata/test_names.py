@@ -1,0 +1,68 @@
+"""Lists of names as text: read like a CSV row, and written so that they are read back."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.names import parse_names, shown_name, shown_names
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("age", ("age",)),
+        (" age , income ", ("age", "income")),
+        ('"income, gross",age', ("income, gross", "age")),
+        ('age , "income, gross" ', ("age", "income, gross")),
+        ('" age",x', (" age", "x")),
+        ('"say ""x""",b', ('say "x"', "b")),
+        ('5" pipe,b', ('5" pipe', "b")),
+        ("two words,b", ("two words", "b")),
+    ],
+)
+def test_what_is_read(text, names):
+    assert parse_names(text) == names
+
+
+@pytest.mark.parametrize("text", ["", "a,,b", "a,", ",a", " ", '"",a'])
+def test_empty_names(text):
+    with pytest.raises(DataError) as caught:
+        parse_names(text)
+    assert str(caught.value) == (
+        f"{text!r} has an empty attribute name; write names separated by single commas"
+    )
+
+
+@pytest.mark.parametrize("text", ['"a', 'a, "b', '"a"b,c', '"a" "b"'])
+def test_quotes_out_of_place(text):
+    with pytest.raises(DataError) as caught:
+        parse_names(text)
+    assert str(caught.value) == (
+        f"{text!r} is no list of names; write names separated by commas, one with a comma in double quotes"
+    )
+
+
+@given(st.lists(st.text(min_size=1), min_size=1))
+def test_what_is_shown_can_be_read(names):
+    assert parse_names(shown_names(names)) == tuple(names)
+
+
+@given(st.lists(st.text(alphabet='ab ,"', min_size=1).map(str.strip).filter(bool), min_size=1))
+def test_a_csv_row_is_read(names):
+    out = io.StringIO()
+    csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="").writerow(names)
+    assert parse_names(out.getvalue()) == tuple(names)
+
+
+def test_what_is_shown():
+    assert [shown_name(name) for name in ("age", "a b", "a,b", '"', 'x"y', " ")] == [
+        "age", "a b", '"a,b"', '""""', 'x"y', '" "',
+    ]  # fmt: skip
+    assert shown_names("abc", most=2) == "a, b, ... (3 in all)"
+    assert shown_names("abc", most=3) == "a, b, c"

@@ -1,0 +1,186 @@
+"""Which columns are ids and weights: by name and value together, and nothing else is."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from linkrisk.datasets.microdata.files import read_table
+from linkrisk.datasets.microdata.schema import Role, Schema
+
+DATA = os.environ.get("LINKRISK_DATA")
+
+COUNT = list(range(101, 131))
+GAPS = [7 * at * at + 3 for at in range(30)]
+HOUSEHOLDS = [at // 3 for at in range(30)]
+REGIONS = [1] * 29 + [2]
+AMOUNTS = [100.5 + at * at for at in range(30)]
+TEXT = [f"record {at:03}" for at in range(30)]
+
+
+def roles(**columns: Any) -> dict[str, str]:
+    schema = Schema.from_frame(pd.DataFrame(columns))
+    return {attribute.name: attribute.role.value for attribute in schema.attributes}
+
+
+def role(name: str, values: Any) -> Role:
+    return Schema.from_frame(pd.DataFrame({name: values}))[name].role
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(
+            "id",
+            "ID",
+            "Id",
+            "rec_id",
+            "recId",
+            "REC.ID",
+            "person_id",
+            "PERSONID",
+            "pid",
+            "record",
+            "id_person",
+        ),
+        *("hhid", "HHNUM", "hh_id", "household_number", "householdId", "famid", "serial no", "UtilityID"),
+    ],
+)
+@pytest.mark.parametrize("values", [GAPS, TEXT, [f"{at}" for at in GAPS], [float(at) for at in GAPS]])
+def test_ids_by_name_with_values_that_all_differ(name: str, values: list[Any]) -> None:
+    assert role(name, values) is Role.IDENTIFIER
+
+
+@pytest.mark.parametrize("name", ["hhid", "hhnum", "HH_ID", "household_id", "patient_id", "firmId", "hid"])
+def test_ids_of_households_may_repeat(name: str) -> None:
+    assert role(name, HOUSEHOLDS) is Role.IDENTIFIER
+    assert role(name, REGIONS * 2) is Role.QUASI_IDENTIFIER
+
+
+@pytest.mark.parametrize("name", ["id", "rec_id", "region_id", "pid"])
+def test_other_ids_may_not(name: str) -> None:
+    assert role(name, HOUSEHOLDS) is Role.QUASI_IDENTIFIER
+
+
+@pytest.mark.parametrize(
+    "name", ["paid", "valid", "grid", "household_size", "number_of_persons", "income", "x"]
+)
+def test_names_that_only_look_like_ids(name: str) -> None:
+    assert role(name, GAPS) is Role.QUASI_IDENTIFIER
+
+
+def test_counters_and_text_that_never_repeats_are_ids_under_any_name() -> None:
+    assert roles(line=COUNT, shuffled=COUNT[::-1], name=TEXT, income=GAPS) == {
+        "line": "identifier",
+        "shuffled": "identifier",
+        "name": "identifier",
+        "income": "quasi-identifier",
+    }
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        COUNT[:19],
+        [*COUNT[:-1], 131],
+        [*COUNT[:-1], 101],
+        [float(at) for at in COUNT],
+        [*COUNT[:-1], None],
+        TEXT[:19],
+        [*TEXT[:-1], TEXT[0]],
+        [*TEXT[:-1], None],
+        AMOUNTS,
+        np.random.default_rng(1).normal(size=1000),
+        np.random.default_rng(1).permutation(10**6)[:1000],
+    ],
+)
+def test_all_else_under_such_a_name_is_none(values: Any) -> None:
+    assert role("x", values) is Role.QUASI_IDENTIFIER
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("weight", "WEIGHT", "Weight", "wgt", "Wgt", "wgh", "sampling_weight", "samplingWeight", "WEIGHT1"),
+        *(
+            "hh_weight",
+            "person.weight",
+            "HHWT",
+            "perwt",
+            "final_wt",
+            "Survey Weight",
+            "pweight",
+            "rep_wgt_12",
+        ),
+    ],
+)
+def test_weights_by_name(name: str) -> None:
+    assert role(name, AMOUNTS) is Role.WEIGHT
+    assert role(name, [-1.0, *AMOUNTS]) is Role.QUASI_IDENTIFIER
+    assert role(name, ["a", "b"]) is Role.QUASI_IDENTIFIER
+    assert role(name, [None, *AMOUNTS]) is Role.WEIGHT
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(
+            "AFNLWGT",
+            "fnlwgt",
+            "body_weight",
+            "birthWeight",
+            "Shell_weight",
+            "Whole_weight",
+            "wt",
+            "weighted",
+        ),
+        *("weight_loss", "weight_class", "overweight", "growth", "twt", "w"),
+    ],
+)
+def test_names_that_only_look_like_weights(name: str) -> None:
+    assert role(name, AMOUNTS) is Role.QUASI_IDENTIFIER
+
+
+def test_weight_beside_height_is_that_of_a_body() -> None:
+    assert set(roles(weight=AMOUNTS, Height=AMOUNTS, age=GAPS).values()) == {"quasi-identifier"}
+    assert roles(weight=AMOUNTS, age=GAPS)["weight"] == "weight"
+
+
+def test_roles_that_are_given_count() -> None:
+    frame = pd.DataFrame({"id": GAPS, "w": AMOUNTS, "age": GAPS})
+    schema = Schema.from_frame(frame, weights=["w"], confidential=["id"], identifiers=["age"])
+    assert [attribute.role.value for attribute in schema.attributes] == [
+        "confidential",
+        "weight",
+        "identifier",
+    ]
+    assert Schema.from_dict(schema.to_dict()) == schema
+
+
+@pytest.mark.skipif(DATA is None, reason="needs public data: set LINKRISK_DATA to its folder")
+@pytest.mark.parametrize(
+    ("file", "expected"),
+    [
+        ("muargus_samhh", {"hhnum": Role.IDENTIFIER, "weight": Role.WEIGHT}),
+        ("muargus_demodata", {"WEIGHT": Role.WEIGHT}),
+        ("casc_tarragona", {}),
+        ("casc_census", {}),
+        ("casc_eia", {"UTILITYID": Role.IDENTIFIER}),
+        ("rtauargus_indiv_dt", {"WEIGHT": Role.WEIGHT}),
+        ("tauargus_testw", {"Wgt": Role.WEIGHT}),
+        ("febrl4a", {"rec_id": Role.IDENTIFIER, "soc_sec_id": Role.IDENTIFIER}),
+        ("splink_fake_1000", {"unique_id": Role.IDENTIFIER}),
+        ("uci_abalone", {}),
+        ("uci_adult_train", {}),
+        ("uci_wdbc", {"id": Role.IDENTIFIER}),
+    ],
+)
+def test_real_files(file: str, expected: dict[str, Role]) -> None:
+    schema = Schema.from_frame(read_table(Path(DATA or "") / f"{file}.csv"))
+    found = {item.name: item.role for item in schema.attributes if item.role is not Role.QUASI_IDENTIFIER}
+    assert found == expected

@@ -1,0 +1,329 @@
+"""File pairs: truth tables, kinds of input, and the exact line for every pair that cannot be compared."""
+
+from __future__ import annotations
+
+import datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
+
+GOOD = {"a": [1.0, 2.0, 3.0], "b": [5.0, 4.0, 4.5]}
+
+
+def _message(original: Any, masked: Any, **options: Any) -> str:
+    with pytest.raises(DataError) as caught:
+        make_file_pair(original, masked, **options)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_records_align_row_by_row_and_columns_by_name() -> None:
+    pair = make_file_pair(pd.DataFrame(GOOD), pd.DataFrame({"b": [1.0, 2.0, 3.0], "a": [7.0, 8.0, 9.0]}))
+    assert pair.attributes == ("a", "b")
+    assert pair.partner.tolist() == [0, 1, 2]
+    assert pair.partner.dtype == np.intp
+    assert pair.original_labels == pair.masked_labels == ("1", "2", "3")
+    assert pair.original_values.tolist() == [[1.0, 5.0], [2.0, 4.0], [3.0, 4.5]]
+    assert pair.masked_values.tolist() == [[7.0, 1.0], [8.0, 2.0], [9.0, 3.0]]
+    assert pair.masked_values.dtype == np.float64
+    assert repr(pair) == (
+        "FilePair('original and masked': 3 original and 3 masked records, 3 of them partners, "
+        "attributes a, b)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("original_ids", "masked_ids", "partner"),
+    [
+        ([1, 2, 3], [3, 1, 2], [1, 2, 0]),
+        ([1, 2, 3], ["3", "1", "9"], [1, -1, 0]),
+        ([1.0, 2.0, 3.0], ["1", "2.0", " 3 "], [0, 1, 2]),
+        (["x", "y", "z"], ["y", "q", "r"], [-1, 0, -1]),
+        (["007", "7", "8"], ["7", "8", "9"], [-1, 0, 1]),
+        ([Decimal("1"), "b", 3], [3, 1.0, "b"], [1, 2, 0]),
+        ([2**60, 2**60 + 1, 5], [str(2**60 + 1), "6", "7"], [-1, 0, -1]),
+    ],
+)
+def test_truth_by_id(original_ids: list[Any], masked_ids: list[Any], partner: list[int]) -> None:
+    original = pd.DataFrame({"who": original_ids, **GOOD})
+    masked = pd.DataFrame({"who": masked_ids, **GOOD})
+    assert make_file_pair(original, masked, id_column="who").partner.tolist() == partner
+
+
+def test_unequal_record_sets() -> None:
+    original = pd.DataFrame({"id": ["p", "q", "r", "s"], "a": [1.0, 2.0, 3.0, 4.0]})
+    masked = pd.DataFrame({"id": ["s", "new", "q"], "a": [4.0, 9.0, 2.0]})
+    pair = make_file_pair(original, masked, id_column="id")
+    assert pair.partner.tolist() == [-1, 2, -1, 0]
+    assert pair.original_labels == ("p", "q", "r", "s")
+    assert pair.masked_labels == ("s", "new", "q")
+
+
+def test_ids_in_files_keep_leading_zeros(tmp_path: Path) -> None:
+    (tmp_path / "o.csv").write_text("id,a\n007,1\n7,2\n8,3\n")
+    (tmp_path / "m.csv").write_text("id,a\n7,1\n007,2\n08,3\n")
+    pair = make_file_pair(tmp_path / "o.csv", str(tmp_path / "m.csv"), id_column="id")
+    assert pair.partner.tolist() == [1, 0, -1]
+    assert pair.name == f"{tmp_path}/o.csv and {tmp_path}/m.csv"
+
+
+@pytest.mark.parametrize("kind", ["polars", "parquet", "csv", "arrow"])
+def test_every_kind_of_table_makes_the_same_pair(kind: str, tmp_path: Path) -> None:
+    frame = pd.DataFrame({"id": ["u", "v", "w"], **GOOD})
+
+    def convert(name: str) -> Any:
+        if kind == "polars":
+            return pl.DataFrame({name: frame[name].to_list() for name in frame})
+        if kind == "arrow":
+            return pl.DataFrame({name: frame[name].to_list() for name in frame}).to_arrow()
+        path = tmp_path / f"{name}.{kind}"
+        frame.to_parquet(path) if kind == "parquet" else frame.to_csv(path, index=False)
+        return path
+
+    pair = make_file_pair(convert("o"), convert("m"), id_column="id")
+    assert pair.original_values.tolist() == frame[["a", "b"]].to_numpy().tolist()
+    assert pair.partner.tolist() == [0, 1, 2]
+    assert isinstance(pair.original, pd.DataFrame)
+
+
+def test_input_frames_are_left_alone() -> None:
+    original = pd.DataFrame(GOOD, index=pd.Index([7, 7, 9]))
+    before = original.copy()
+    pair = make_file_pair(original, original)
+    pd.testing.assert_frame_equal(original, before)
+    assert pair.original.index.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series([True, False, True]),
+        pd.Series(["1", "0", "1.0"]),
+        pd.Series([Decimal("1"), Decimal("0"), 1], dtype=object),
+        pd.Series([1, 0, 1], dtype="Int64"),
+        pd.Series([1, 0, 1], dtype="category"),
+        pd.Series([True, False, True], dtype=object),
+        pd.Series([1, 0, 1], dtype="float32"),
+    ],
+)
+def test_what_counts_as_a_number(column: pd.Series) -> None:
+    frame = pd.DataFrame({"x": column})
+    assert make_file_pair(frame, frame).original_values.ravel().tolist() == [1.0, 0.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        (
+            [1.0, None, 3.0],
+            "masked, column 'b', row 2: missing value; fill it in or choose other --attributes",
+        ),
+        (
+            [1.0, 2.0, float("nan")],
+            "masked, column 'b', row 3: missing value; fill it in or choose other --attributes",
+        ),
+        (
+            ["1", "x", "3"],
+            "masked, column 'b', row 2: 'x' is not a number; mend it or choose other --attributes",
+        ),
+        (
+            ["1", "2", "1,5"],
+            "masked, column 'b', row 3: '1,5' is not a number; mend it or choose other --attributes",
+        ),
+        (
+            ["w" * 50, "2", "3"],
+            f"masked, column 'b', row 1: '{'w' * 37}...' is not a number; "
+            "mend it or choose other --attributes",
+        ),
+        (
+            [datetime.date(2024, 5, 1)] * 3,
+            "masked, column 'b', row 1: '2024-05-01' is not a number; mend it or choose other --attributes",
+        ),
+        (
+            pd.to_datetime(["2024-05-01"] * 3),
+            "masked, column 'b', row 1: '2024-05-01 00:00:00' is not a number; "
+            "mend it or choose other --attributes",
+        ),
+        (
+            [1j, 2.0, 3.0],
+            "masked, column 'b', row 1: '1j' is not a number; mend it or choose other --attributes",
+        ),
+        ([1.0, 2.0, np.inf], "masked, column 'b', row 3: infinite value; give finite numbers"),
+        ([1.0, -np.inf, 2.0], "masked, column 'b', row 2: infinite value; give finite numbers"),
+        (
+            [1.0, -1e151, 2.0],
+            "masked, column 'b', row 2: -1e+151 is too large to be squared; give the attribute in "
+            "another unit",
+        ),
+    ],
+)
+def test_cells_that_are_no_numbers(cells: Any, message: str) -> None:
+    bad = pd.DataFrame({"a": GOOD["a"], "b": cells})
+    message = message.replace("'1j'", f"'{bad['b'].iloc[0]}'")
+    assert _message(pd.DataFrame(GOOD), bad) == message
+    assert _message(bad, pd.DataFrame(GOOD)) == message.replace("masked", "original")
+
+
+def test_attributes_named_wrongly() -> None:
+    frame = pd.DataFrame({"income": [1.0, 2.0], "taxes": [2.0, 1.0]})
+    assert _message(frame, frame, attributes=["incme"]) == (
+        "original has no column 'incme' (attribute); did you mean 'income'?"
+    )
+    assert _message(frame, frame, attributes=["zzz"]) == (
+        "original has no column 'zzz' (attribute); there are: income, taxes"
+    )
+    assert _message(frame, frame[["income"]], attributes=["taxes"]) == (
+        "masked has no column 'taxes' (attribute); there are: income"
+    )
+    assert _message(frame, frame, attributes=["taxes", "income", "taxes"]) == (
+        "the attribute 'taxes' is given twice in --attributes; give it once"
+    )
+    assert _message(frame, frame, attributes=[]) == (
+        "no attribute is left to compare; name at least one with --attributes"
+    )
+    assert _message(frame, frame, attributes="income") == (
+        "the attributes are the text 'income'; give a list of column names"
+    )
+    wide = pd.DataFrame({f"c{number}": [1.0, 2.0] for number in range(20)})
+    assert _message(wide, wide, attributes=["zzz"]) == (
+        "original has no column 'zzz' (attribute); there are: c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, "
+        "c11, ..."
+    )
+
+
+def test_columns_named_by_numbers_can_be_chosen() -> None:
+    """Column names become text, and so do the names that choose among them."""
+    frame = pd.DataFrame([[1.0, 2.0, 4.0], [3.0, 1.0, 5.0]])
+    names: Any = [2, 0]
+    assert make_file_pair(frame, frame, attributes=names).attributes == ("2", "0")
+    names = [7]
+    assert _message(frame, frame, attributes=names) == (
+        "original has no column '7' (attribute); there are: 0, 1, 2"
+    )
+
+
+def test_columns_differ() -> None:
+    original = pd.DataFrame({"a": [1.0, 2.0], "b": [1.0, 2.0], "c": [1.0, 2.0]})
+    assert _message(original, original[["b"]]) == (
+        "masked lacks columns that original has: a, c; choose common columns with --attributes"
+    )
+    assert _message(original[["b"]], original) == (
+        "original lacks columns that masked has: a, c; choose common columns with --attributes"
+    )
+    assert make_file_pair(original, original[["b"]], attributes=["b"]).attributes == ("b",)
+
+
+def test_lengths_differ_without_ids() -> None:
+    original = pd.DataFrame(GOOD)
+    assert _message(original, original[:2]) == (
+        "original has 3 records and masked has 2; name the column that says who is who with --id"
+    )
+
+
+def test_id_column_errors() -> None:
+    def with_ids(*ids: Any) -> pd.DataFrame:
+        return pd.DataFrame({"id": list(ids), **GOOD})
+
+    good = with_ids("x", "y", "z")
+    assert _message(good, pd.DataFrame(GOOD), id_column="id") == (
+        "masked has no column 'id' (--id); there are: a, b"
+    )
+    assert _message(good, good, id_column="ids") == "original has no column 'ids' (--id); did you mean 'id'?"
+    assert _message(good, good, id_column="id", attributes=["a", "id"]) == (
+        "'id' is both the id column and an attribute; take it out of --attributes"
+    )
+    assert _message(good, with_ids("x", "y", "x"), id_column="id") == (
+        "masked, column 'id': the id 'x' is in rows 1 and 3; ids must be unique"
+    )
+    assert _message(with_ids("1", 1.0, 2), good, id_column="id") == (
+        "original, column 'id': the id '1' is in rows 1 and 2; ids must be unique"
+    )
+    assert _message(good, with_ids("x", None, "y"), id_column="id") == (
+        "masked, column 'id', row 2: missing id; fill it in or drop the record"
+    )
+    assert _message(good, with_ids("p", "q", "r"), id_column="id") == (
+        "original and masked have no id in common in column 'id' (for example 'x' and 'p'); "
+        "write the ids alike in both files"
+    )
+
+
+def test_constant_attributes() -> None:
+    original = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [5.0, 5.0, 5.0], "c": [1.0, 2.0, 4.0]})
+    masked = original.assign(b=[1.0, 2.0, 3.0], c=0.1 + 0.2)
+    masked.loc[1, "c"] = 0.3  # differs from 0.1 + 0.2 in the last digit only
+    assert _message(original, masked) == (
+        "original: constant attributes cannot be compared: b; leave them out with --drop-constant or "
+        "--attributes"
+    )
+    assert _message(original, masked, attributes=["a", "c"]) == (
+        "masked: attributes that are constant but for the last digits cannot be compared: c; subtract what "
+        "all values have in common, or leave them out with --drop-constant or --attributes"
+    )
+    assert make_file_pair(original, masked, drop_constant=True).attributes == ("a",)
+    assert _message(original, masked, attributes=["b", "c"], drop_constant=True) == (
+        "every attribute is constant in one of the files; nothing is left to compare"
+    )
+
+
+@pytest.mark.parametrize("close", [[1e9, 1e9 + 1e-7, 1e9], [1.7e15, 1.7e15 + 2, 1.7e15 + 1]])
+def test_differences_in_the_last_digits_alone(close: list[float]) -> None:
+    frame = pd.DataFrame({"a": GOOD["a"], "b": close})
+    said = "original: attributes that are constant but for the last digits cannot be compared: b; subtract "
+    assert _message(frame, frame).startswith(said)
+    assert make_file_pair(frame, frame, drop_constant=True).attributes == ("a",)
+    frame["b"] -= close[0]
+    assert make_file_pair(frame, frame).attributes == ("a", "b")
+
+
+@pytest.mark.parametrize("unit", [1e-140, 1e-200, 1e-290])
+def test_small_values_are_not_constant(unit: float) -> None:
+    frame = pd.DataFrame({"a": GOOD["a"], "b": [0.0, unit, 0.0]})
+    assert make_file_pair(frame, frame, drop_constant=True).attributes == ("a", "b")
+
+
+@pytest.mark.parametrize("unit", [1e-301, 5e-324])
+def test_values_that_differ_by_too_little(unit: float) -> None:
+    frame = pd.DataFrame({"a": GOOD["a"], "b": [0.0, unit, 0.0]})
+    assert _message(frame, frame, drop_constant=True) == (
+        f"original: the values of 'b' differ by {unit:g} at most, too little to be standardised; give the "
+        "attribute in another unit"
+    )
+
+
+def test_too_few_records() -> None:
+    one = pd.DataFrame({"a": [1.0]})
+    assert _message(one, one) == "original has fewer than two records; linkage needs at least two"
+    two = pd.DataFrame({"a": [1.0, 2.0]})
+    assert _message(two, one) == "masked has fewer than two records; linkage needs at least two"
+
+
+def test_not_a_table() -> None:
+    frame = pd.DataFrame(GOOD)
+    expected = "masked is a list; give a file name or a table (pandas, polars, pyarrow)"
+    assert _message(frame, [[1, 2]]) == expected
+    twins = pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], columns=pd.Index(["a", "a"]))
+    assert _message(twins, frame) == "original has two columns named 'a'; rename one of them"
+
+
+def test_messages_name_the_file_or_the_given_name(tmp_path: Path) -> None:
+    path = tmp_path / "o.csv"
+    path.write_text("a,b\n1,x\n2,3\n")
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [1.0, 2.0]})
+    assert _message(path, frame).startswith(f"{path}, column 'b', row 1: 'x' is not a number")
+    assert _message(frame, path).startswith(f"{path}, column 'b', row 1: 'x' is not a number")
+    assert _message(frame, frame[:1], masked_name="release").startswith("release has fewer than two")
+
+
+def test_a_pair_is_frozen() -> None:
+    pair = make_file_pair(pd.DataFrame(GOOD), pd.DataFrame(GOOD))
+    assert isinstance(pair, FilePair)
+    with pytest.raises(AttributeError):
+        pair.name = "other"  # type: ignore[misc]

@@ -1,0 +1,176 @@
+"""Columns that say who is who and were not named: what the errors offer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.files import write_table
+from linkrisk.datasets.pairs.file_pair import make_file_pair
+from linkrisk.datasets.pairs.table_pair import make_table_pair
+
+RECORDS = 40
+CURE = "both files have the same values in column 'id': align the records with --id id"
+
+
+def people() -> pd.DataFrame:
+    random = np.random.default_rng(3)
+    age = random.integers(18, 90, RECORDS)
+    return pd.DataFrame(
+        {
+            "id": [f"P{number}" for number in random.permutation(RECORDS)],
+            "age": age,
+            "income": 400.0 * age + random.normal(0, 3000, RECORDS),
+        }
+    )
+
+
+def noisy(frame: pd.DataFrame) -> pd.DataFrame:
+    random = np.random.default_rng(4)
+    return frame.assign(income=frame["income"] + random.normal(0, 4000, len(frame)))
+
+
+def shuffled(frame: pd.DataFrame) -> pd.DataFrame:
+    order = np.random.default_rng(5).permutation(len(frame))
+    return frame.iloc[order].reset_index(drop=True)
+
+
+def message(original: object, masked: object, **options: object) -> str:
+    with pytest.raises(DataError) as caught:
+        make_file_pair(original, masked, **options)  # type: ignore[arg-type]
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def not_a_number(cell: str, column: str = "id") -> str:
+    return (
+        f"original, column {column!r}, row 1: {cell!r} is not a number; mend it or choose other --attributes"
+    )
+
+
+@pytest.mark.parametrize("change", [shuffled, lambda frame: frame, lambda frame: frame.iloc[3:]])
+def test_an_id_of_text_among_the_attributes_is_offered(change):
+    original = people()
+    masked = change(noisy(original))
+    first = original["id"][0]
+    assert message(original, masked) == f"{not_a_number(first)}; {CURE}"
+    assert make_file_pair(original, masked, id_column="id").attributes == ("age", "income")
+
+
+def test_the_column_that_is_no_number_need_not_be_the_id():
+    original = people()
+    original.insert(0, "town", ["A", "B"] * (RECORDS // 2))
+    masked = shuffled(noisy(original))
+    assert message(original, masked) == f"{not_a_number('A', 'town')}; {CURE}"
+
+
+def test_ids_written_differently_and_then_alike():
+    original = people()
+    masked = shuffled(noisy(original))
+    masked["id"] = masked["id"].str.removeprefix("P").astype(int)
+    first = original["id"][0]
+    assert message(original, masked) == f"{not_a_number(first)}; {CURE}"
+    assert message(original, masked, id_column="id").endswith("write the ids alike in both files")
+
+
+def test_a_name_that_a_shell_would_split_is_quoted():
+    original = people().rename(columns={"id": "the id"})
+    assert message(original, shuffled(original)).endswith(
+        "in column 'the id': align the records with --id 'the id'"
+    )
+
+
+def test_no_id_is_offered_where_none_is_shared_or_the_user_has_chosen():
+    original = people()
+    masked = shuffled(noisy(original))
+    line = not_a_number(original["id"][0])
+    twice = masked.assign(id=[masked["id"][1], *masked["id"][1:]])
+    others = masked.assign(id="Q" + masked["age"].astype(str) + masked["id"])
+    lacking = masked.assign(id=[None, *masked["id"][1:]])
+    for frame in (twice, others, lacking):
+        assert message(original, frame) == line
+    assert message(original, masked, attributes=["id", "age"]) == line
+    assert message(original, masked, row_by_row=True) == line
+    # A number that is wrongly written makes no id of its column.
+    spelled = original.drop(columns="id").astype(str)
+    spelled.loc[0, "income"] = "1.234,5"
+    assert message(spelled, spelled) == not_a_number("1.234,5", "income")
+
+
+def old_labels(name: str, what: str = "row numbers, from 0,") -> str:
+    return (
+        f"column {name!r} of masked has the {what} of original in another order, as reset_index leaves them "
+        f"behind; give original a column {name!r} with them, too, and align the records with --id "
+        f"{'index' if name == 'index' else repr(name)} (--row-by-row takes the rows as they stand)"
+    )
+
+
+def refused(original: object, masked: object) -> str:
+    with pytest.raises(DataError) as caught:
+        make_table_pair(original, masked)
+    return str(caught.value)
+
+
+def by_chance(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.sample(frac=1, random_state=2)
+
+
+def by_income(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.sort_values("income")
+
+
+@pytest.mark.parametrize("order", [by_chance, by_income])
+@pytest.mark.parametrize("columns", [["age", "income"], ["income"]])
+def test_an_index_that_reset_index_left_behind(order, columns):
+    original = people()[columns]
+    masked = order(noisy(original)).reset_index()
+    assert refused(original, masked) == old_labels("index")
+    assert message(original, masked, attributes=columns) == old_labels("index")
+    pair = make_table_pair(original.reset_index(), masked, id_column="index")
+    assert masked["index"].to_numpy()[pair.partner].tolist() == list(range(RECORDS))
+    assert make_table_pair(original, masked, row_by_row=True).alignment == "row by row"
+    turned = old_labels("index").replace("masked", "?").replace("original", "masked").replace("?", "original")
+    assert refused(masked, original) == turned
+
+
+def test_an_index_that_was_written_to_a_file(tmp_path: Path):
+    original = people()[["age", "income"]]
+    masked = by_chance(noisy(original)).reset_index()
+    paths = [tmp_path / f"{name}.csv" for name in ("original", "masked")]
+    for frame, path in zip((original, masked), paths, strict=True):
+        write_table(frame, path)
+    for given in (original, paths[0]):
+        assert refused(given, paths[1]).startswith(
+            f"column 'index' of {paths[1]} has the row numbers, from 0,"
+        )
+    unnamed = masked.rename(columns={"index": "Unnamed: 0"})
+    assert refused(original, unnamed) == old_labels("Unnamed: 0")
+
+
+def test_labels_that_are_no_row_numbers():
+    original = by_chance(people()[["age", "income"]])
+    masked = by_income(noisy(original)).reset_index()
+    assert refused(original, masked) == old_labels("index", "row labels")
+
+
+def test_rows_in_place_beside_an_index_that_was_left_behind():
+    """Whoever masks the frame that was numbered anew may leave its old index out."""
+    original = by_chance(people()[["age", "income"]]).reset_index()
+    masked = noisy(original).drop(columns="index")
+    assert make_table_pair(original, masked).alignment == "row by row"
+    assert make_table_pair(masked, original).alignment == "row by row"
+    # Rows that stand as they were have their number beside them.
+    assert make_table_pair(people(), noisy(people()).reset_index()).alignment == "row by row"
+
+
+@pytest.mark.parametrize(
+    "index", [[7] * RECORDS, [*range(1, RECORDS), 100], [f"r{k}" for k in range(RECORDS)]]
+)
+def test_a_column_called_index_that_holds_no_labels(index):
+    original = people()[["income"]]
+    masked = by_chance(noisy(original)).reset_index(drop=True).assign(index=index)
+    assert make_table_pair(original, masked).alignment == "row by row"

@@ -1,0 +1,254 @@
+"""Attribute distances, standardisation and the linkage problem of a file pair."""
+
+from __future__ import annotations
+
+import brute_force as plain
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from linkrisk.formulations.errors import FormulationError
+from linkrisk.formulations.linkage.aggregators import make_aggregator
+from linkrisk.formulations.linkage.distances import (
+    Differences,
+    Standardisation,
+    attribute_distances,
+    standardise,
+)
+from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
+
+KINDS = list(Differences)
+
+# The 3 x 3 example of the authors' script: three records, three attributes. Attributes 2 and 3 were
+# microaggregated (their masked values repeat): multiples of 1 / sqrt(7) and 1 / sqrt(3) when standardised.
+AUTHORS_ORIGINAL = np.array([[1.0, 2.0, 6.0], [2.0, 6.0, 1.0], [3.0, 1.0, 5.0]])
+AUTHORS_MASKED = np.array([[1.0, 1.0, 1.0], [2.0, 1.0, 1.0], [3.0, 2.0, 2.0]])
+AUTHORS_ROWS = [
+    [1, 0, 0],
+    [4, 2.309307, -1.618615],
+    [1, 0, 0],
+    [1, -2.927922, 4.927922],
+    [4, -3.618615, 0.309307],
+    [1, -3.618615, 0.309307],
+]
+
+
+def random_files(seed, n=8, m=None, attributes=3):
+    random = np.random.default_rng(seed)
+    return random.normal(size=(n, attributes)), random.normal(size=(m or n, attributes))
+
+
+def test_the_six_rows_of_the_authors_example():
+    pair = make_pair(AUTHORS_ORIGINAL, AUTHORS_MASKED)
+    aggregator = make_aggregator("weighted-mean", pair.attributes)
+    own = aggregator.features(pair.partner_distances(Differences.SQUARED)).toarray()
+    rows = []
+    for part, chunk in pair.chunks(Differences.SQUARED):
+        for block in range(part.start, part.stop):
+            rows.extend(aggregator.features(chunk[block][pair.rivals(block)]).toarray() - own[block])
+    np.testing.assert_allclose(rows, AUTHORS_ROWS, atol=5e-7)
+    # And to the last digit: r = sqrt(3 / 7).
+    r = np.sqrt(3 / 7)
+    np.testing.assert_allclose(np.array(rows)[1], [4, 1 + 2 * r, 1 - 4 * r], rtol=1e-14)
+
+
+def test_own_standardisation_is_equation_1_with_the_sample_deviation():
+    original, masked = random_files(1, 7, 5)
+    first, second, _ = standardise(original, masked)
+    np.testing.assert_allclose(first, plain.standardised(original), rtol=1e-12)
+    np.testing.assert_allclose(second, plain.standardised(masked), rtol=1e-12)
+    np.testing.assert_allclose(first.mean(axis=0), 0.0, atol=1e-15)
+    np.testing.assert_allclose((first**2).sum(axis=0), 6.0)
+    offsets = plain.offset(original), plain.offset(masked)
+    np.testing.assert_allclose(standardise(original, masked).offset, np.sum(offsets, axis=0))
+
+
+def test_other_standardisations_share_their_moments():
+    original, masked = random_files(2, 7, 5)
+    first, second, _ = standardise(original, masked, Standardisation.ORIGINAL)
+    np.testing.assert_allclose(first, plain.standardised(original), rtol=1e-12)
+    np.testing.assert_allclose(second, plain.standardised(masked, original), rtol=1e-12)
+    both = np.vstack([original, masked])
+    first, second, _ = standardise(original, masked, Standardisation.POOLED)
+    np.testing.assert_allclose(np.vstack([first, second]), plain.standardised(both), rtol=1e-12)
+
+
+def test_no_standardisation_copies_the_values():
+    original, masked = random_files(3)
+    first, second, _ = standardise(original, masked, Standardisation.NONE)
+    np.testing.assert_array_equal(first, original)
+    np.testing.assert_array_equal(second, masked)
+    assert not np.shares_memory(first, original)
+    assert not np.shares_memory(second, masked)
+
+
+@pytest.mark.parametrize("how", [Standardisation.OWN, Standardisation.ORIGINAL])
+@pytest.mark.parametrize("value", [7.0, 0.1, 1e9 + 0.3])
+def test_a_constant_attribute_is_refused_by_its_position(how, value):
+    original, masked = random_files(4)
+    original[:, 1] = value
+    with pytest.raises(FormulationError) as error:
+        standardise(original, masked, how)
+    assert str(error.value) == "attribute 2 is constant, so it has no standard deviation: leave it out"
+
+
+def test_an_attribute_constant_in_one_file_needs_no_deviation_where_others_are_used():
+    original, masked = random_files(5)
+    masked[:, 0] = 3.0
+    standardise(original, masked, Standardisation.ORIGINAL)
+    standardise(original, masked, Standardisation.POOLED)
+    standardise(original, masked, Standardisation.NONE)
+    with pytest.raises(FormulationError, match="attribute 1 is constant"):
+        standardise(original, masked, Standardisation.OWN)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_attribute_distances_of_each_pair_of_records(kind):
+    queries, candidates = random_files(6, 5, 4)
+    got = attribute_distances(queries[:, None, :], candidates[None, :, :], kind)
+    expected = [[plain.compare(a, b, kind.value) for b in candidates] for a in queries]
+    np.testing.assert_array_equal(got, expected)
+    # The inputs are not written over.
+    again = attribute_distances(queries[:, None, :], candidates[None, :, :], kind)
+    np.testing.assert_array_equal(got, again)
+
+
+@pytest.mark.parametrize("direction", list(Direction))
+def test_unequal_files_have_blocks_for_the_records_with_a_partner_only(direction):
+    original, masked = random_files(7, 5, 7)
+    partner = np.array([3, -1, 0, 6, -1])
+    pair = make_pair(original, masked, partner, direction=direction)
+    reference = plain.records(original, masked, direction.value, partner=partner.tolist())
+    np.testing.assert_allclose(pair.queries, reference.queries, rtol=1e-12)
+    np.testing.assert_allclose(pair.candidates, reference.candidates, rtol=1e-12)
+    assert pair.partner.tolist() == reference.partner
+    if direction is Direction.ORIGINAL_TO_MASKED:
+        assert pair.query_rows.tolist() == [0, 2, 3]
+        assert pair.partner.tolist() == [3, 0, 6]
+        assert len(pair.candidates) == 7  # a masked record without an original is a candidate all the same
+    else:
+        assert pair.query_rows.tolist() == [0, 3, 6]  # ascending rows of the masked file
+        assert pair.partner.tolist() == [2, 0, 3]
+        assert len(pair.candidates) == 5
+
+
+def test_weights_follow_their_records_in_both_directions():
+    original, masked = random_files(8, 4)
+    partner, weight = np.array([2, 0, -1, 1]), np.array([1.0, 2.0, 3.0, 4.0])
+    assert make_pair(original, masked, partner, weight=weight).weight.tolist() == [1.0, 2.0, 4.0]
+    swapped = make_pair(original, masked, partner, weight=weight, direction=Direction.MASKED_TO_ORIGINAL)
+    assert swapped.query_rows.tolist() == [0, 1, 2]
+    assert swapped.weight.tolist() == [2.0, 4.0, 1.0]
+
+
+def test_partner_distances_are_those_to_the_partner():
+    original, masked = random_files(9, 6)
+    partner = np.array([5, 4, 3, 2, 1, 0])
+    pair = make_pair(original, masked, partner)
+    for kind in KINDS:
+        expected = [
+            plain.compare(query, pair.candidates[p], kind.value)
+            for query, p in zip(pair.queries, partner, strict=True)
+        ]
+        np.testing.assert_array_equal(pair.partner_distances(kind), expected)
+
+
+def test_twins_share_the_weight_and_are_no_rivals():
+    original = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 3.0], [4.0, 1.0], [5.0, 5.0]])
+    masked = np.array([[0.5, 0.5], [0.5, 0.5], [2.0, 3.0], [0.5, 0.5], [0.5, 5.0]])
+    strict, share = (make_pair(original, masked, ties=ties) for ties in (Ties.STRICT, Ties.SHARE))
+    assert strict.weight.tolist() == [1.0] * 5
+    assert share.weight.tolist() == [1 / 3, 1 / 3, 1.0, 1 / 3, 1.0]
+    assert strict.rivals(0).tolist() == [1, 2, 3, 4]
+    assert share.rivals(0).tolist() == [2, 4]
+    assert share.rivals(4).tolist() == [0, 1, 2, 3]
+    groups = share.twin_group
+    assert groups[0] == groups[1] == groups[3]
+    assert len(set(groups.tolist())) == 3
+
+
+def test_shared_weights_multiply_sampling_weights():
+    original = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 3.0]])
+    masked = np.array([[0.5, 0.5], [0.5, 0.5], [2.0, 3.0]])
+    pair = make_pair(original, masked, ties=Ties.SHARE, weight=np.array([3.0, 5.0, 7.0]))
+    assert pair.weight.tolist() == [1.5, 2.5, 7.0]
+
+
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(arrays(np.int64, st.tuples(st.integers(2, 7), st.just(2)), elements=st.integers(0, 2)))
+def test_twin_groups_are_the_classes_of_equal_records(values):
+    masked = values.astype(float)
+    pair = make_pair(
+        np.random.default_rng(0).normal(size=masked.shape), masked, standardisation=Standardisation.NONE
+    )
+    group = pair.twin_group
+    for i, first in enumerate(masked):
+        for j, second in enumerate(masked):
+            assert (group[i] == group[j]) == bool((first == second).all())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("megabytes", [1e-9, 0.0005, 64.0])
+def test_chunks_give_every_distance_once_whatever_their_size(kind, megabytes):
+    original, masked = random_files(10, 23, 23)
+    pair = make_pair(original, masked)
+    whole = attribute_distances(pair.queries[:, None, :], pair.candidates[None, :, :], kind)
+    seen = []
+    for part, chunk in pair.chunks(kind, megabytes):
+        np.testing.assert_array_equal(chunk, whole[part])
+        seen.extend(range(part.start, part.stop))
+    assert seen == list(range(23))
+
+
+def test_files_of_different_length_need_partners():
+    original, masked = random_files(11, 4, 5)
+    with pytest.raises(FormulationError) as error:
+        make_pair(original, masked)
+    assert str(error.value) == (
+        "4 original and 5 masked records: without a partner for each, the files must have the same number "
+        "of rows"
+    )
+
+
+def test_a_pair_without_partners_is_refused():
+    original, masked = random_files(12, 3)
+    with pytest.raises(FormulationError) as error:
+        make_pair(original, masked, np.full(3, -1))
+    assert str(error.value) == "no original record has a masked partner, so there is nothing to link"
+
+
+@pytest.mark.parametrize(
+    ("shapes", "partner", "message"),
+    [
+        (
+            ((4, 3), (4, 2)),
+            None,
+            "3 attributes in the original file and 2 in the masked one: compare the same attributes",
+        ),
+        (((4, 2), (4, 2)), [0, 1], "2 partners for 4 original records: give one for each, -1 for none"),
+        (((4, 2), (4, 2)), [0, 1, 2, 4], "partner 4 is no row of the 4 masked records: rows count from 0"),
+    ],
+)
+def test_shapes_that_do_not_fit_are_refused(shapes, partner, message):
+    random = np.random.default_rng(0)
+    original, masked = (random.normal(size=shape) for shape in shapes)
+    with pytest.raises(FormulationError) as error:
+        make_pair(original, masked, None if partner is None else np.array(partner))
+    assert str(error.value) == message
+
+
+def test_one_record_has_no_deviation():
+    with pytest.raises(FormulationError, match="attribute 1 is constant"):
+        make_pair(np.array([[1.0, 2.0]]), np.array([[1.0, 3.0]]))
+
+
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(st.integers(0, 1000), st.floats(0.01, 100.0), st.floats(-1000.0, 1000.0))
+def test_own_standardisation_forgets_scale_and_shift(seed, scale, shift):
+    original, masked = random_files(seed)
+    pair = make_pair(original, masked)
+    moved = make_pair(original * scale + shift, masked * (2 * scale) - shift)
+    np.testing.assert_allclose(moved.queries, pair.queries, atol=1e-9)
+    np.testing.assert_allclose(moved.candidates, pair.candidates, atol=1e-9)

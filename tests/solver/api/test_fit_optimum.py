@@ -1,0 +1,182 @@
+"""`fit` end to end: exact where it says so, by brute force, between aggregators and on the bench pairs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import brute_force as plain
+import brute_optimum
+import numpy as np
+import pandas as pd
+import pytest
+from aggregator_cases import BY_LABEL, CASES, LABELS
+from fit_runs import check, frames, solve
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from linkrisk.solver import evaluate, fit
+from linkrisk.solver.worst_case.answers import most_blocks
+
+everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
+DIRECTIONS = ("original-to-masked", "masked-to-original")
+
+
+def exact(case, files, direction, ties):
+    """The optimum by brute force, at a wide margin and at next to none."""
+    original, masked = (frame.to_numpy() for frame in files)
+    reference = plain.records(original, masked, direction, share=ties == "share")
+    family = case.family(original.shape[1])
+    return brute_optimum.optimum(reference, family, 1e-4), brute_optimum.optimum(reference, family, 1e-9)
+
+
+# ---------------------------------------------------------------- against brute force
+
+
+@everywhere
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_proven_result_is_the_exact_optimum(case, direction, seed):
+    """Together with the engine's own tests: some sixty tiny pairs, every aggregator, both directions."""
+    ties = ("strict", "share")[seed % 2]
+    attributes = 2 + seed % 2
+    files = frames(seed + 50, 7, attributes, twins=seed == 1)
+    result = solve(case, files, direction=direction, ties=ties)
+    content = check(result, files)
+    low, high = exact(case, files, direction, ties)
+    assert low == pytest.approx(high)  # no margin decides
+    assert result.status == "optimal"
+    assert result.proven
+    assert content.get("expected_links", result.linked) == pytest.approx(high)
+    if case.name == "mahalanobis":
+        matrix = np.array(result.parameters["matrix"])
+        np.testing.assert_array_equal(matrix, matrix.T)
+        assert np.linalg.eigvalsh(matrix)[0] >= -1e-15
+        assert np.trace(matrix) == pytest.approx(1.0)
+
+
+@settings(max_examples=12, deadline=None, derandomize=True)
+@given(
+    label=st.sampled_from(["weighted-mean", "owa", "choquet", "2-additive"]),
+    direction=st.sampled_from(DIRECTIONS),
+    ties=st.sampled_from(["strict", "share"]),
+    values=st.lists(st.integers(0, 6), min_size=24, max_size=24),
+)
+def test_small_whole_numbers(label, direction, ties, values):
+    """Ties, twins and lost blocks everywhere; columns that happen to be constant are not asked about."""
+    table = np.array(values, dtype=float).reshape(2, 6, 2)
+    if (np.ptp(table, axis=1) == 0).any():
+        return
+    files = tuple(pd.DataFrame(part, columns=["A", "B"]) for part in table)
+    result = solve(BY_LABEL[label], files, direction=direction, ties=ties)
+    content = check(result, files)
+    low, high = exact(BY_LABEL[label], files, direction, ties)
+    linked = content.get("expected_links", result.linked)
+    assert low - 1e-9 <= linked <= high + 1e-9
+    assert content.get("expected_links_upper_bound", result.linked_upper_bound) >= low - 1e-9
+
+
+def test_most_blocks_takes_the_lightest_first():
+    assert most_blocks(np.ones(9), 7.0) == 7
+    assert most_blocks(np.array([1.0, 1 / 3, 1 / 3, 1 / 3, 0.5]), 1.0) == 3
+    assert most_blocks(np.array([1.0, 1 / 3, 1 / 3, 1 / 3, 0.5]), 1.5) == 4
+    assert most_blocks(np.full(10, 0.1), 1.0) == 10
+    assert most_blocks(np.full(10, 0.1), 0.3) == 3
+    assert most_blocks(np.ones(4), 0.0) == 0
+    assert most_blocks(np.empty(0), 0.0) == 0
+
+
+# ---------------------------------------------------------------- between aggregators
+
+
+def test_richer_aggregators_link_at_least_as_much():
+    for seed in range(2):
+        files = frames(seed, 14, 3, noise=0.8)
+        linked = {}
+        for case in CASES:
+            result = solve(case, files, time_limit=None)
+            assert result.proven
+            linked[case.label] = result.linked
+            check(result, files)
+        assert linked["weighted-mean"] <= linked["2-additive"] <= linked["3-additive"] == linked["choquet"]
+        assert linked["owa"] <= linked["choquet"]
+        assert linked["weighted-mean"] <= linked["mahalanobis"]
+
+
+def test_attribute_and_record_order_and_units_do_not_change_a_proven_count():
+    original, masked = frames(4, 10, 3, noise=1.0)
+    order = np.random.default_rng(0).permutation(10)
+    shuffled = ["C", "A", "B"]
+    for case in (CASES[0], CASES[1], CASES[2], CASES[5]):
+        counts = {
+            solve(case, files).linked
+            for files in (
+                (original, masked),
+                (original.iloc[order], masked.iloc[order]),
+                (original[shuffled], masked[shuffled]),
+                (original * [3.0, 0.1, 7.0] + 5.0, masked * [1e3, 2.0, 1.0] - 1.0),
+            )
+        }
+        assert len(counts) == 1
+
+
+# ---------------------------------------------------------------- the bench pairs
+
+DATA = os.environ.get("LINKRISK_DATA")
+BENCH = None if DATA is None else Path(DATA).parent / "bench"
+needs_bench = pytest.mark.skipif(
+    BENCH is None or not BENCH.is_dir(), reason="the bench pairs lie beside LINKRISK_DATA, which is not set"
+)
+
+
+def bench(name, aggregator, direction):
+    """The pair's files, and its best known interval."""
+    files = [BENCH / "pairs" / f"{name}_{kind}.csv" for kind in ("original", "masked")]
+    known = pd.read_csv(BENCH / "best_known.csv").set_index(["pair", "direction", "aggregator"])
+    return files, known.loc[(name, direction, aggregator)]
+
+
+def agree_with_bench(name, aggregator, direction):
+    files, known = bench(name, aggregator, direction)
+    result = fit(*files, aggregator=aggregator, direction=direction, time_limit=None)
+    content = check(result, files)
+    assert content["baselines"]["euclid"] == known["euclid"]
+    assert result.linked_upper_bound >= known["linked"]
+    assert result.linked <= known["linked_upper_bound"]
+    assert result.status == "optimal"
+    assert known["linked"] <= result.linked
+
+
+@needs_bench
+def test_a_bench_pair_is_proven():
+    agree_with_bench("M4-33_400_s0", "weighted-mean", "masked-to-original")
+
+
+@needs_bench
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "aggregator"),
+    [
+        ("M4-28_400_s0", "weighted-mean"),
+        ("M6-385_400_s0", "weighted-mean"),
+        ("M6-853_400_s0", "weighted-mean"),
+        ("M4-33_400_s0", "choquet"),
+        ("M6-385_400_s0", "choquet"),
+        ("M6-853_400_s0", "choquet"),
+    ],
+)
+def test_more_bench_pairs_are_proven(name, aggregator):
+    agree_with_bench(name, aggregator, "masked-to-original")
+
+
+@needs_bench
+def test_the_euclidean_column_of_the_bench_is_ours():
+    """Every pair of 400 records, both directions: the evaluator alone."""
+    known = pd.read_csv(BENCH / "best_known.csv")
+    seen = known[known["records"] == 400].groupby(["pair", "direction"])["euclid"].first()
+    for (name, direction), euclid in seen.items():
+        files, _ = bench(name, "weighted-mean", direction)
+        weights = dict.fromkeys(pd.read_csv(files[0], nrows=1).columns, 1.0)
+        total = len(weights)
+        parameters = {"parameters": {"weights": {name: w / total for name, w in weights.items()}}}
+        assert evaluate(*files, parameters=parameters, direction=direction).linked == euclid

@@ -1,0 +1,255 @@
+"""`link` and `relink`: every linker on a file pair, judged by one evaluator."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.solver import evaluate, fit, link
+from linkrisk.solver.linkage.linker import LearnedLinker, Linker
+from linkrisk.solver.linkage.registry import LINKERS
+from linkrisk.solver.run.errors import UsageError
+
+TRAINED = {"bayes"}
+BETTER_THAN_CHANCE = 3
+APART = {name for name, linker in LINKERS.items() if not linker.common_attributes}
+TOGETHER = sorted(set(LINKERS) - APART)
+
+
+def files(seed=4, records=60, noise=0.3):
+    """Six correlated attributes of some records, three for each file, and the same with noise."""
+    random = np.random.default_rng(seed)
+    common = random.normal(size=(records, 1))
+    values = common + noise * random.normal(size=(records, 6))
+    return pd.DataFrame(values, columns=list("ABCDEF"))
+
+
+def apart(seed=4, **options):
+    frame = files(seed, **options)
+    return frame[list("ABC")], frame[list("DEF")]
+
+
+def together(seed=4):
+    frame = files(seed)[list("ABC")]
+    masked = frame + np.random.default_rng(seed + 1).normal(scale=0.2, size=frame.shape)
+    return frame, masked
+
+
+def linked_by(name, **options):
+    if name in TRAINED:
+        options["training"] = files(9, records=400)
+    pair = apart() if name in APART else together()
+    return link(*pair, method=name, **options), pair
+
+
+@pytest.mark.parametrize("name", sorted(LINKERS))
+@pytest.mark.parametrize("direction", ["original-to-masked", "masked-to-original"])
+def test_every_linker_links_and_is_restored(name, direction):
+    result, pair = linked_by(name, direction=direction, one_to_one="hungarian")
+    assert result.records == 60
+    assert result.linked == result.table.to_frame()["linked"].sum()
+    assert 0 <= result.one_to_one.correct <= result.one_to_one.claimed <= 60
+    written = json.loads(result.to_json())
+    assert written["linked"] == result.linked
+    again = evaluate(*pair, parameters=written, one_to_one=True)
+    assert again.table == result.table
+    assert again.parameters == result.parameters
+    assert again.one_to_one == result.one_to_one
+
+
+@pytest.mark.parametrize("name", sorted(set(LINKERS) - {"random"}))
+def test_every_linker_beats_chance(name):
+    result, _ = linked_by(name, one_to_one="hungarian")
+    assert result.one_to_one.correct >= BETTER_THAN_CHANCE
+    assert result.curve.average_precision > 3 / 60
+
+
+@dataclass(frozen=True)
+class _Euclid(Linker):
+    """Euclidean distance of numbers as they are: a linker as short as one can be."""
+
+    name: ClassVar[str] = "euclid"
+
+    def learn(self, task):
+        return _Distances(task)
+
+    @classmethod
+    def restored(cls, parameters, task):
+        del parameters
+        return _Distances(task)
+
+
+class _Distances(LearnedLinker):
+    parameters: ClassVar[dict] = {}
+
+    def __init__(self, task):
+        self._files = task.queries.to_numpy(), task.candidates.to_numpy()
+
+    def scores(self, rows):
+        queries, candidates = self._files
+        return -((queries[rows, None, :] - candidates[None, :, :]) ** 2).sum(axis=2)
+
+
+@pytest.mark.parametrize("direction", ["original-to-masked", "masked-to-original"])
+@pytest.mark.parametrize("ties", ["strict", "share"])
+def test_one_evaluator_for_distances_and_scores(direction, ties):
+    """A linker of one's own counts what `evaluate` counts for equal weights, with twins and other records."""
+    original, masked = together()
+    masked = masked.round(0)
+    masked.insert(0, "ID", range(60))
+    original.insert(0, "ID", range(60))
+    chosen = {"direction": direction, "ties": ties, "id_column": "ID"}
+    frames = original.iloc[5:], masked.iloc[::-1].iloc[:50]
+    result = link(*frames, method=_Euclid(), **chosen)
+    weights = {"parameters": {"weights": dict.fromkeys("ABC", 1 / 3)}}
+    expected = evaluate(*frames, parameters=weights, standardisation="none", **chosen)
+    assert 2 < expected.linked < 45
+    assert (result.linked, result.records) == (expected.linked, expected.records)
+    assert result.details["expected_links"] == pytest.approx(expected.details["expected_links"])
+    ours, theirs = result.table.to_frame(), expected.table.to_frame()
+    for column in ("record", "linked", "rank", "ties"):
+        assert ours[column].tolist() == theirs[column].tolist()
+
+
+def test_learned_distances_are_never_below_what_a_linker_of_distances_gets():
+    original, masked = together()
+    result = link(original, masked, method=_Euclid())
+    assert fit(original, masked, standardisation="none", time_limit=None).linked >= result.linked
+
+
+def test_scales_and_missing_values():
+    original, masked = together()
+    for frame in (original, masked):
+        frame["B"] = np.where(frame["B"] > 0, "high", "low")
+        frame["C"] = frame["C"].round(0)
+    masked.loc[3, "A"] = np.nan
+    masked.loc[4, "B"] = None
+    result = link(original, masked, method="prl", ordinal=["C"])
+    schema = {row["name"]: row for row in result.details["schema"]["attributes"]}
+    assert [schema[name]["scale"] for name in "ABC"] == ["numeric", "nominal", "ordinal"]
+    assert "categories" not in schema["B"]
+    assert [float(value) for value in schema["C"]["categories"]] == sorted({*original["C"], *masked["C"]})
+    assert result.linked > 5
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "best"}, "unknown method 'best': choose one of "),
+        ({"method": "prl", "settings": {"alpha": 1}}, "prl takes no --alpha; it takes --compare, "),
+        ({"method": "prl", "direction": "up"}, "unknown direction 'up'"),
+        ({"method": "prl", "one_to_one": "best"}, "unknown matching 'best': choose one of hungarian, greedy"),
+        ({"method": "prl", "original_attributes": ["A"]}, "prl compares attributes that both files have"),
+        ({"method": "owa", "attributes": ["A"]}, "owa compares files without attributes in common"),
+        ({"method": "prl", "attributes": ["A", "X"]}, "original has no column 'X'"),
+        ({"method": "prl", "attributes": ["A", "A"]}, "the attribute 'A' is given twice"),
+        ({"method": "prl", "nominal": ["X"]}, "--nominal: 'X' is not among the attributes to compare"),
+        ({"method": "prl", "id_column": "A"}, "original and masked have no id in common in column 'A'"),
+        ({"method": "bayes"}, "bayes links files without attributes in common, and both have 'A'"),
+    ],
+)
+def test_bad_requests(options, message):
+    with pytest.raises((UsageError, DataError)) as caught:
+        link(*together(), **options)
+    assert str(caught.value).startswith(message)
+    assert "\n" not in str(caught.value)
+
+
+def test_bayes_needs_training_records():
+    with pytest.raises(UsageError, match="bayes learns from records of which all attributes are known"):
+        link(*apart(), method="bayes")
+
+
+def test_nothing_in_common():
+    with pytest.raises(UsageError, match="original has no attribute in common with the other file"):
+        link(*apart(), method="prl")
+
+
+def test_infinite_values_and_words_where_numbers_belong():
+    original, masked = together()
+    original.loc[2, "A"] = np.inf
+    with pytest.raises(DataError, match="original, column 'A', row 3: 'inf' is no finite number"):
+        link(original, masked, method="prl")
+    schema = {"attributes": [{"name": "A"}]}
+    words = masked.astype({"A": object})
+    words.loc[1, "A"] = "much"
+    with pytest.raises(DataError, match="masked, column 'A', row 2: 'much' is no finite number"):
+        link(masked, words, method="prl", schema=schema)
+
+
+def test_categories_outside_the_schema_and_words_without_an_order():
+    original, masked = together()
+    for frame in (original, masked):
+        frame["B"] = np.where(frame["B"] > 0, "high", "low")
+    listed = {"attributes": [{"name": "B", "scale": "nominal", "categories": ["low"]}]}
+    with pytest.raises(DataError, match=r"column 'B', row .*'high' is none of the categories in the schema"):
+        link(original, masked, method="prl", schema=listed)
+    with pytest.raises(DataError, match="the ordinal attribute 'B' has categories in words"):
+        link(original, masked, method="prl", ordinal=["B"])
+
+
+def test_options_of_distances_are_not_for_linkers():
+    result, pair = linked_by("prl")
+    with pytest.raises(UsageError, match="the parameters is about a linker, which takes no aggregator"):
+        evaluate(*pair, parameters=result.to_dict(), aggregator="owa")
+
+
+def test_a_threshold_leaves_links_out():
+    result, pair = linked_by("prl", one_to_one="greedy")
+    above = link(*pair, method="prl", one_to_one="greedy", threshold=4.0)
+    assert result.one_to_one.claimed == 60
+    assert 0 < above.one_to_one.claimed < 60
+    assert above.one_to_one.precision >= result.one_to_one.precision
+    nothing = link(*pair, method="prl", one_to_one="greedy", threshold=1e6).one_to_one
+    assert (nothing.claimed, nothing.precision, nothing.recall) == (0, None, 0.0)
+
+
+def test_huge_weights_are_shares_like_others():
+    frames = together()
+    huge, small = (
+        link(*frames, method="dbrl", settings={"weights": (("A", 2 * unit), ("B", unit), ("C", unit))})
+        for unit in (8e307, 1.0)
+    )
+    assert huge.parameters == small.parameters
+    assert huge.linked == small.linked
+
+
+def test_loadings_that_overflow_are_refused():
+    result, pair = linked_by("zscore")
+    written = result.to_dict()
+    loadings = written["parameters"]["loadings"]
+    loadings["queries"] = dict.fromkeys(loadings["queries"], 1e300)
+    with pytest.raises(UsageError, match="these are not parameters of zscore"):
+        evaluate(*pair, parameters=written)
+
+
+def test_numbers_as_text_are_numbers_where_the_other_file_has_numbers():
+    original, masked = together()
+    text = masked.assign(B=masked["B"].map("{:.17g}".format))
+    assert link(original, text, method="prl").table == link(original, masked, method="prl").table
+
+
+@pytest.mark.parametrize("name", sorted(set(LINKERS) - {"dbrl", "prl"}))
+def test_a_column_of_missing_values_is_no_evidence(name):
+    frames = [frame.assign(**{frame.columns[0]: np.nan}) for frame in apart()]
+    training = {"training": files(9, records=400)} if name in TRAINED else {}
+    assert link(*frames, method=name, **training).records == 60
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("dbrl", "original, column 'A', row 1: missing value"),
+        ("prl", "original has no value of attribute 'A'; leave it out"),
+    ],
+)
+def test_a_column_of_missing_values_cannot_be_compared(name, message):
+    with pytest.raises((UsageError, DataError)) as caught:
+        link(*(frame.assign(A=np.nan) for frame in together()), method=name)
+    assert str(caught.value).startswith(message)

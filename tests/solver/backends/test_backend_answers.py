@@ -1,0 +1,228 @@
+"""Every installed backend on standard problems with known answers."""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from backend_problems import (
+    INF,
+    big_m,
+    enumerate_binary,
+    equalities,
+    free_columns,
+    infeasible,
+    infeasible_linear,
+    knapsack,
+    linear_programme,
+    make,
+    market_split,
+    random_binary,
+    ranged_row,
+    set_cover,
+    unbounded,
+)
+from scipy import sparse
+
+from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.solver.backends.base import BackendResult, SolveOptions, Status
+from linkrisk.solver.backends.registry import available_backends, get_backend
+
+BACKENDS = available_backends()
+TOLERANCE = 1e-6
+
+every_backend = pytest.mark.parametrize("name", BACKENDS)
+
+
+def solve(name: str, model: MilpModel, **options: float) -> BackendResult:
+    return get_backend(name).solve(model, SolveOptions(**options))  # type: ignore[arg-type]
+
+
+def check_proven(result: BackendResult, model: MilpModel, optimum: float) -> None:
+    assert result.status is Status.OPTIMAL
+    assert result.limit is None
+    assert result.values is not None
+    assert result.objective is not None
+    assert result.objective == pytest.approx(optimum, abs=TOLERANCE)
+    assert result.objective == model.value(result.values)
+    assert result.bound == pytest.approx(optimum, abs=TOLERANCE)
+    assert result.gap <= TOLERANCE
+    assert result.values.shape == (model.shape[1],)
+    assert model.violation(result.values) <= TOLERANCE
+    assert result.build_seconds >= 0
+    assert result.solve_seconds >= 0
+    assert result.version
+
+
+@every_backend
+@pytest.mark.parametrize(
+    ("make_model", "optimum"),
+    [
+        (knapsack, -23.0),
+        (set_cover, 6.0),
+        (linear_programme, -5.0),
+        (equalities, 7.0),
+        (free_columns, 4.5),
+        (ranged_row, 3.0),
+        (big_m, 2.0),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_known_optimum(name, make_model, optimum):
+    model = make_model()
+    check_proven(solve(name, model), model, optimum)
+
+
+@every_backend
+@pytest.mark.parametrize("make_model", [knapsack, linear_programme, big_m])
+def test_objective_constant_is_in_objective_and_bound(name, make_model):
+    without = solve(name, make_model())
+    model = replace(make_model(), constant=1000.25)
+    assert without.objective is not None
+    check_proven(solve(name, model), model, without.objective + 1000.25)
+
+
+@every_backend
+def test_solution_is_the_vertex_of_the_linear_programme(name):
+    result = solve(name, linear_programme())
+    np.testing.assert_allclose(result.values, [3, 1], atol=TOLERANCE)
+
+
+@every_backend
+@pytest.mark.parametrize("make_model", [infeasible, infeasible_linear])
+def test_infeasible_is_a_proof_without_a_solution(name, make_model):
+    result = solve(name, make_model())
+    assert result.status is Status.INFEASIBLE
+    assert result.limit is None
+    assert result.bound == math.inf
+    assert result.objective is None
+    assert result.values is None
+
+
+@every_backend
+@pytest.mark.parametrize("integer", [False, True])
+def test_unbounded_is_an_error_in_one_line(name, integer):
+    with pytest.raises(RuntimeError) as error:
+        solve(name, unbounded(integer=integer))
+    assert str(error.value) == f"{name}: the model is unbounded, bound every column that has a cost"
+
+
+@every_backend
+@pytest.mark.parametrize("integer", [False, True])
+def test_no_rows(name, integer):
+    model = make([1, -2], lower=[0.5, 0.0], upper=[4, 3], integer=integer, constant=1.0)
+    check_proven(solve(name, model), model, -4.0 if integer else -4.5)
+
+
+@every_backend
+def test_columns_that_appear_nowhere(name):
+    model = make([0, 1, 0], [([0, 2, 0], 3, INF)], lower=[1, 0, 0], upper=5)
+    check_proven(solve(name, model), model, 2.0)
+
+
+@every_backend
+def test_rows_that_hold_nothing_back(name):
+    rows = [([0.0, 0.0], -1.0, 2.0), ([1.0, 1.0], -INF, INF), ([1.0, 1.0], 1.0, INF)]
+    model = make([2, 3], rows)
+    check_proven(solve(name, model), model, 2.0)
+
+
+@every_backend
+@pytest.mark.parametrize(
+    "rows", [[([0.0, 0.0], 1.0, 2.0)], [([1.0, 1.0], 2.0, 1.0)]], ids=["empty row", "crossed bounds"]
+)
+def test_rows_that_cannot_hold(name, rows):
+    result = solve(name, make([1, 1], rows))
+    assert (result.status, result.limit, result.bound) == (Status.INFEASIBLE, None, math.inf)
+
+
+@every_backend
+def test_columns_keep_their_order(name):
+    # Twelve columns: sorted by name, x10 comes before x2.
+    weights = np.arange(12.0) + 1
+    model = make(-weights, [(np.ones(12), -INF, 3)])
+    result = solve(name, model)
+    np.testing.assert_allclose(result.values, np.arange(12) >= 9, atol=TOLERANCE)
+
+
+@every_backend
+def test_integer_objective_with_a_wide_gap(name):
+    model = market_split(2, 12)
+    exact = solve(name, model)
+    wide = solve(name, model, absolute_gap=0.999)
+    assert exact.status is Status.OPTIMAL
+    assert wide.status is Status.OPTIMAL
+    assert wide.objective == pytest.approx(exact.objective, abs=TOLERANCE)
+    assert wide.bound <= wide.objective + TOLERANCE
+    assert wide.bound > wide.objective - 1
+
+
+@every_backend
+def test_random_models_agree_with_enumeration(name):
+    infeasible_models = 0
+    for seed in range(60):
+        model = random_binary(seed)
+        optimum = enumerate_binary(model)
+        result = solve(name, model)
+        if optimum == INF:
+            infeasible_models += 1
+            assert (result.status, result.bound) == (Status.INFEASIBLE, INF), seed
+        else:
+            assert result.status is Status.OPTIMAL, seed
+            assert result.objective == pytest.approx(optimum, abs=TOLERANCE), seed
+            assert result.bound == pytest.approx(optimum, abs=TOLERANCE), seed
+    assert 10 < infeasible_models < 50
+
+
+@every_backend
+@pytest.mark.parametrize("seed", [618, 751, 888])
+def test_two_sided_rows_on_which_preprocessing_fails(name, seed):
+    model = random_binary(seed)
+    check_proven(solve(name, model), model, enumerate_binary(model))
+
+
+@every_backend
+def test_small_coefficients(name):
+    """Only SCIP, which takes what is below its epsilon, 1e-9, for zero, solves another model."""
+    # 1e-10 x >= 1 with x <= 1e12 free of charge; without the coefficient y must pay 1.
+    model = make([0, 1], [([1e-10, 1.0], 1.0, INF)], upper=[1e12, 5], integer=False)
+    without = make([0, 1], [([0.0, 1.0], 1.0, INF)], upper=[1e12, 5], integer=False)
+    if name in ("scip", "cvxpy-scip"):
+        check_proven(solve(name, model), without, 1.0)
+    else:
+        check_proven(solve(name, model), model, 0.0)
+
+
+@every_backend
+def test_same_seed_same_solution(name):
+    model = market_split(2, 12)
+    first, second = solve(name, model, seed=3), solve(name, model, seed=3)
+    np.testing.assert_array_equal(first.values, second.values)
+
+
+@every_backend
+def test_thread_counts_can_change_within_a_process(name):
+    model = market_split(2, 12)
+    optima = {round(solve(name, model, threads=threads).objective or INF, 6) for threads in (1, 2, 1)}
+    assert len(optima) == 1
+
+
+@every_backend
+def test_quiet(name, capfd):
+    for model in (knapsack(), linear_programme(), infeasible(), market_split(2, 12)):
+        solve(name, model)
+    sys.stdout.flush()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_explicit_dtypes_are_not_needed():
+    model = knapsack()
+    other = replace(
+        model,
+        objective=model.objective.astype(np.float32),
+        matrix=sparse.csr_array(model.matrix.astype(np.int64)),
+    )
+    check_proven(solve("highs", other), other, -23.0)

@@ -1,0 +1,287 @@
+"""Linear programs that live: the same answers as fresh ones after any changes, and proofs that hold."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.optimize import linprog
+
+from linkrisk.formulations.programs.linear import LinearModel, excess, lower_bound
+from linkrisk.solver.backends.linear.base import LinearOptions, LinearStatus
+from linkrisk.solver.backends.linear.registry import (
+    LINEAR_PROGRAMS,
+    available_linear_programs,
+    linear_program,
+)
+from linkrisk.solver.run.errors import UsageError
+
+INF = np.inf
+
+everywhere = pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(
+            name,
+            marks=pytest.mark.skipif(
+                name not in available_linear_programs(), reason=f"{name} is not installed"
+            ),
+        )
+        for name in LINEAR_PROGRAMS
+    ],
+)
+
+
+def model_of(objective, rows, row_lower, row_upper, lower, upper, constant=0.0) -> LinearModel:
+    arrays = [np.array(values, dtype=float) for values in (objective, row_lower, row_upper, lower, upper)]
+    objective, row_lower, row_upper, lower, upper = arrays
+    matrix = sparse.csr_array(np.array(rows, dtype=float).reshape(len(row_lower), len(objective)))
+    return LinearModel(
+        objective=objective, matrix=matrix, row_lower=row_lower, row_upper=row_upper,
+        column_lower=lower, column_upper=upper, constant=constant,
+    )  # fmt: skip
+
+
+def small() -> LinearModel:
+    """Minimise -x - 2y + 1 where x + y <= 4, x - y >= -2 and both are in [0, 3]: x = 1, y = 3."""
+    return model_of([-1, -2], [[1, 1], [1, -1]], [-INF, -2], [4, INF], [0, 0], [3, 3], constant=1.0)
+
+
+def fresh(model: LinearModel):
+    """What SciPy makes of it, by its own interior point or simplex method; None when there is no optimum."""
+    matrix = model.matrix.toarray()
+    below, above = np.isfinite(model.row_upper), np.isfinite(model.row_lower)
+    answer = linprog(
+        model.objective,
+        A_ub=np.vstack([matrix[below], -matrix[above]]),
+        b_ub=np.concatenate([model.row_upper[below], -model.row_lower[above]]),
+        bounds=list(zip(model.column_lower, model.column_upper, strict=True)),
+    )
+    return answer.fun + model.constant if answer.status == 0 else None
+
+
+def check(model: LinearModel, solution) -> None:
+    """The point is feasible, the duals prove that none is better, or the ray that there is none."""
+    expected = fresh(model)
+    if expected is None:
+        assert solution.status is LinearStatus.INFEASIBLE
+        assert solution.ray is not None
+        assert excess(model, solution.ray / np.abs(solution.ray).max()) > 1e-7
+        return
+    assert solution.optimal
+    assert solution.objective == pytest.approx(expected, abs=1e-6)
+    assert model.violation(solution.point) <= 1e-6
+    assert model.value(solution.point) == pytest.approx(expected, abs=1e-6)
+    assert solution.reduced_costs == pytest.approx(model.objective - solution.duals @ model.matrix, abs=1e-6)
+    assert lower_bound(model, solution.duals) == pytest.approx(expected, abs=1e-5)
+
+
+# ---------------------------------------------------------------- one solve
+
+
+@everywhere
+def test_an_example_by_hand(name):
+    solution = linear_program(small(), name=name).solve()
+    assert solution.optimal
+    assert solution.point == pytest.approx([1.0, 3.0])
+    assert solution.objective == pytest.approx(-6.0)
+    check(small(), solution)
+
+
+@everywhere
+def test_an_infeasible_program_has_a_ray_that_proves_it(name):
+    model = model_of([1, 1], [[1, 1], [1, -1]], [5, 0], [INF, 0], [0, 0], [2, 2])
+    solution = linear_program(model, name=name).solve()
+    assert solution.status is LinearStatus.INFEASIBLE
+    assert solution.objective is None
+    assert excess(model, solution.ray) > 0.0
+
+
+@everywhere
+def test_an_unbounded_program(name):
+    model = model_of([-1, 0], [[1, -1]], [-INF], [1], [0, 0], [INF, INF])
+    assert linear_program(model, name=name).solve().status is LinearStatus.UNBOUNDED
+
+
+@everywhere
+def test_a_program_without_rows(name):
+    model = model_of([1, -1], np.empty((0, 2)), [], [], [1, 2], [3, 5])
+    solution = linear_program(model, name=name).solve()
+    assert solution.point == pytest.approx([1.0, 5.0])
+    check(model, solution)
+
+
+def larger(seed: int = 0, rows: int = 40, columns: int = 30) -> LinearModel:
+    random = np.random.default_rng(seed)
+    matrix = np.round(random.normal(size=(rows, columns)) * (random.random((rows, columns)) < 0.4), 1)
+    inside = matrix @ random.random(columns)
+    return model_of(
+        np.round(random.normal(size=columns), 1), matrix, inside - random.random(rows),
+        np.where(random.random(rows) < 0.5, INF, inside + 1.0), np.zeros(columns), np.full(columns, 2.0),
+    )  # fmt: skip
+
+
+@everywhere
+def test_a_limit_of_iterations(name):
+    program, model = linear_program(larger(), name=name), larger()
+    first = program.solve(iterations=1)
+    assert (first.status, first.objective) == (LinearStatus.ITERATIONS, None)
+    check(model, program.solve())
+
+
+@everywhere
+def test_a_limit_of_time(name):
+    program = linear_program(larger(rows=400, columns=300), name=name)
+    assert program.solve(seconds=0.0).status is LinearStatus.TIME
+    check(larger(rows=400, columns=300), program.solve(seconds=1000.0))
+
+
+@everywhere
+def test_a_basis_is_kept_until_it_is_forgotten(name):
+    program = linear_program(larger(), name=name, options=OFF[name])
+    first, again = program.solve(), program.solve()
+    assert again.iterations == 0 < first.iterations
+    program.forget_basis()
+    anew = program.solve()
+    assert anew.iterations > 0
+    assert anew.objective == pytest.approx(first.objective)
+
+
+OFF = {"highs": LinearOptions(own={"presolve": "off"}), "soplex": LinearOptions()}
+
+
+@everywhere
+def test_tolerances_are_those_that_were_asked_for(name):
+    model = model_of([1], [[1]], [1.0], [INF], [0], [1.0 - 1e-8])
+    loose, tight = (LinearOptions(feasibility=number) for number in (1e-6, 1e-9))
+    assert linear_program(model, loose, name=name).solve().optimal
+    assert linear_program(model, tight, name=name).solve().status is LinearStatus.INFEASIBLE
+
+
+# ---------------------------------------------------------------- a life
+
+
+class Life:
+    """Random changes to a program and to the model that it should be."""
+
+    def __init__(self, name: str, seed: int) -> None:
+        self.random = np.random.default_rng(seed)
+        self.model = larger(seed, rows=6, columns=8)
+        self.program = linear_program(self.model, name=name)
+
+    def step(self) -> None:
+        """One change."""
+        changes = (self.rows, self.columns, self.gone, self.costs, self.column_bounds, self.row_bounds)
+        self.random.choice(changes)()
+        assert (self.program.rows, self.program.columns) == self.model.shape
+
+    def rows(self) -> None:
+        count = int(self.random.integers(0, 3))
+        matrix = np.round(self.random.normal(size=(count, self.model.shape[1])), 1)
+        activity = matrix @ self.random.random(self.model.shape[1])
+        lower, upper = activity - 0.5, np.where(self.random.random(count) < 0.5, INF, activity + 0.5)
+        places = self.program.add_rows(sparse.csr_array(matrix), lower, upper)
+        assert places.tolist() == list(range(self.model.shape[0], self.model.shape[0] + count))
+        self.model = replace(
+            self.model,
+            matrix=sparse.csr_array(sparse.vstack([self.model.matrix, sparse.csr_array(matrix)])),
+            row_lower=np.append(self.model.row_lower, lower),
+            row_upper=np.append(self.model.row_upper, upper),
+        )
+
+    def columns(self) -> None:
+        count = int(self.random.integers(0, 3))
+        matrix = np.round(self.random.normal(size=(self.model.shape[0], count)), 1)
+        cost, lower = np.round(self.random.normal(size=count), 1), np.zeros(count)
+        upper = np.full(count, 2.0)
+        places = self.program.add_columns(cost, lower, upper, sparse.csc_array(matrix))
+        assert places.tolist() == list(range(self.model.shape[1], self.model.shape[1] + count))
+        self.model = replace(
+            self.model,
+            matrix=sparse.csr_array(sparse.hstack([self.model.matrix, sparse.csr_array(matrix)])),
+            objective=np.append(self.model.objective, cost),
+            column_lower=np.append(self.model.column_lower, lower),
+            column_upper=np.append(self.model.column_upper, upper),
+        )
+
+    def gone(self) -> None:
+        rows = self.model.shape[0]
+        places = np.flatnonzero(self.random.random(rows) < 2.0 / max(rows, 4))
+        self.program.delete_rows(self.random.permutation(places))
+        kept = np.delete(np.arange(rows), places)
+        self.model = replace(
+            self.model,
+            matrix=self.model.matrix[kept],
+            row_lower=self.model.row_lower[kept],
+            row_upper=self.model.row_upper[kept],
+        )
+
+    def some(self, count: int) -> np.ndarray:
+        return self.random.choice(count, size=min(count, 3), replace=False)
+
+    def costs(self) -> None:
+        places = self.some(self.model.shape[1])
+        cost = self.model.objective.copy()
+        cost[places] = np.round(self.random.normal(size=places.size), 1)
+        self.program.change_objective(places, cost[places])
+        self.model = replace(self.model, objective=cost)
+
+    def column_bounds(self) -> None:
+        places = self.some(self.model.shape[1])
+        lower, upper = self.model.column_lower.copy(), self.model.column_upper.copy()
+        lower[places] = self.random.choice([0.0, 0.5, 1.0], places.size)
+        upper[places] = lower[places] + self.random.choice([0.0, 1.0, 2.0], places.size)
+        self.program.change_column_bounds(places, lower[places], upper[places])
+        self.model = replace(self.model, column_lower=lower, column_upper=upper)
+
+    def row_bounds(self) -> None:
+        places = self.some(self.model.shape[0])
+        lower, upper = self.model.row_lower.copy(), self.model.row_upper.copy()
+        lower[places] = self.random.choice([-1.0, 0.3, 2.0], places.size)
+        upper[places] = lower[places] + self.random.choice([0.0, 2.0, INF], places.size)
+        lower[places[:1]] = -INF
+        self.program.change_row_bounds(places, lower[places], upper[places])
+        self.model = replace(self.model, row_lower=lower, row_upper=upper)
+
+
+@everywhere
+@pytest.mark.parametrize("seed", range(4))
+def test_hundreds_of_changes_leave_the_program_that_a_fresh_one_would_be(name, seed):
+    life, seen = Life(name, seed), set()
+    for _ in range(150):
+        life.step()
+        solution = life.program.solve()
+        seen.add(solution.status)
+        check(life.model, solution)
+    assert seen == {LinearStatus.OPTIMAL, LinearStatus.INFEASIBLE}
+
+
+# ---------------------------------------------------------------- the registry
+
+
+def test_an_unknown_optimiser():
+    with pytest.raises(UsageError) as error:
+        linear_program(small(), name="glop")
+    assert str(error.value) == "no linear programs live in 'glop': choose one of highs, soplex"
+
+
+def test_an_optimiser_that_is_not_installed(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    with pytest.raises(UsageError) as error:
+        linear_program(small(), name="soplex")
+    assert str(error.value) == "linear programs in 'soplex' need pyscipopt: install it"
+
+
+# ---------------------------------------------------------------- proofs
+
+
+def test_what_multipliers_prove():
+    model = small()
+    assert lower_bound(model, np.zeros(2)) == pytest.approx(-8.0)  # both columns at 3
+    assert lower_bound(model, np.array([-1.5, 0.5])) == pytest.approx(-6.0)
+    assert lower_bound(model, np.array([1.0, 0.0])) == pytest.approx(-8.0)  # the first row has no lower bound
+    endless = replace(model, column_upper=np.array([3.0, INF]))
+    assert lower_bound(endless, np.zeros(2)) == -INF
+    assert excess(model, np.array([-1.5, 0.5])) < 0.0

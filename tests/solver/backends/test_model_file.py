@@ -1,0 +1,148 @@
+"""Models as LP and MPS files."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import highspy
+import numpy as np
+import pytest
+from backend_problems import INF, big_m, equalities, free_columns, knapsack, make, ranged_row, set_cover
+
+from linkrisk.formulations.programs.naming import NamedBlock, named
+from linkrisk.solver.backends.base import SolveOptions
+from linkrisk.solver.backends.model_file import readable_names, write_model
+from linkrisk.solver.backends.registry import get_backend
+from linkrisk.solver.run.errors import UsageError
+
+
+def read(path: Path) -> highspy.Highs:
+    highs = highspy.Highs()
+    highs.setOptionValue("output_flag", False)
+    highs.setOptionValue("small_matrix_value", 1e-12)
+    assert highs.readModel(str(path)) == highspy.HighsStatus.kOk
+    return highs
+
+
+def test_lp_file_to_the_letter(tmp_path):
+    model = make(
+        [0, 0, 1],
+        [([1, 1, 0], 1, 1), ([0.25, -1 / 3, 10], 1e-4, INF)],
+        integer=[False, False, True],
+        constant=2.5,
+    )
+    rows = (named("domain", ["simplex"]), NamedBlock("links", 1, "link_{}_{}", ([3], np.array([17]))))
+    columns = (named("parameters", ["w(age)", "w(income)"]), NamedBlock("lost", 1, "lost_{}", ([3],)))
+    write_model(replace(model, row_blocks=rows, column_blocks=columns), tmp_path / "model.lp")
+    assert (tmp_path / "model.lp").read_text() == (
+        "\\ File written by HiGHS .lp file handler\n"
+        "min\n"
+        " obj: +1 lost_3  +2.5\n"
+        "st\n"
+        " simplex: +1 w(age) +1 w(income) = +1\n"
+        " link_3_17: +0.25 w(age) -0.333333333333333 w(income) +10 lost_3 >= +0.0001\n"
+        "bounds\n"
+        " w(age) <= 1\n"
+        " w(income) <= 1\n"
+        " lost_3 <= 1\n"
+        "bin\n"
+        " lost_3\n"
+        "gen\n"
+        "semi\n"
+        "end\n"
+    )
+
+
+@pytest.mark.parametrize("suffix", [".lp", ".mps", ".MPS"])
+@pytest.mark.parametrize("make_model", [knapsack, set_cover, equalities, free_columns, ranged_row, big_m])
+def test_read_back_has_the_same_optimum(make_model, suffix, tmp_path):
+    model = replace(make_model(), constant=-3.5)
+    path = tmp_path / f"model{suffix}"
+    write_model(model, path)
+    if suffix == ".MPS":
+        path = path.rename(tmp_path / "model.mps")
+    highs = read(path)
+    highs.run()
+    expected = get_backend("highs").solve(model, SolveOptions()).objective
+    assert highs.getObjectiveValue() == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("suffix", [".lp", ".mps"])
+def test_names_appear(suffix, tmp_path):
+    rows = NamedBlock("rows", 6, "row {}", (range(6),))
+    model = replace(big_m(), row_blocks=(rows,), column_blocks=(named("columns", "abcdefg"),))
+    write_model(model, tmp_path / f"m{suffix}")
+    read_back = read(tmp_path / f"m{suffix}").getLp()
+    assert sorted(read_back.col_names_) == list("abcdefg")  # an LP file lists columns as they appear
+    assert list(read_back.row_names_) == [f"row_{i}" for i in range(6)]
+
+
+AWKWARD = [
+    "e1",
+    "E",
+    "end",
+    "free",
+    "1x",
+    "",
+    "a b",
+    "a+b",
+    "a[1]",
+    "a(1)",
+    "Bound",
+    "inf",
+    "obj",
+    "x",
+    "x",
+    "é",
+]
+
+
+@pytest.mark.parametrize("suffix", [".lp", ".mps"])
+def test_awkward_names_keep_the_file_valid(suffix, tmp_path):
+    model = make(range(1, 17), [([1.0] * 16, 3, INF)] * 16)
+    both = (named("awkward", AWKWARD),)
+    model = replace(model, row_blocks=both, column_blocks=both)
+    write_model(model, tmp_path / f"m{suffix}")
+    highs = read(tmp_path / f"m{suffix}")
+    highs.run()
+    assert highs.getObjectiveValue() == 6.0
+    assert sorted(highs.getLp().col_names_) == sorted(readable_names(AWKWARD))
+
+
+def test_readable_names():
+    assert readable_names(AWKWARD) == [
+        *("_e1", "E", "_end", "_free", "_1x", "_", "a_b", "a_b_2", "a_1_", "a(1)", "_Bound", "_inf", "_obj"),
+        *("x", "x_2", "__2"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("model.txt", "cannot write a model as 'model.txt': end the name in .lp or .mps"),
+        ("model", "cannot write a model as 'model': end the name in .lp or .mps"),
+    ],
+)
+def test_unknown_suffix(name, message, tmp_path):
+    with pytest.raises(UsageError) as error:
+        write_model(knapsack(), tmp_path / name)
+    assert str(error.value) == message
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_missing_folder(tmp_path):
+    with pytest.raises(UsageError) as error:
+        write_model(knapsack(), tmp_path / "missing" / "model.lp")
+    assert str(error.value) == f"no folder '{tmp_path / 'missing'}' to write 'model.lp' in: create it first"
+
+
+def test_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    target = tmp_path / "model.lp"
+    target.write_text("before")
+    monkeypatch.setattr(highspy.Highs, "writeModel", lambda _self, _path: highspy.HighsStatus.kError)
+    with pytest.raises(UsageError) as error:
+        write_model(knapsack(), target)
+    assert str(error.value) == f"cannot write '{target}': HiGHS could not write it"
+    assert [path.name for path in tmp_path.iterdir()] == ["model.lp"]
+    assert target.read_text() == "before"

@@ -1,0 +1,370 @@
+"""The single checks of the verifier against their definitions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import chain, combinations
+
+import brute_force as plain
+import numpy as np
+import pytest
+from aggregator_cases import CASES
+from certified import frames
+from hypothesis import given
+from hypothesis import strategies as st
+
+from linkrisk.formulations.linkage.aggregators import make_aggregator
+from linkrisk.solver.certificates.checking.cores import Rows
+from linkrisk.solver.certificates.checking.counting import linked_blocks
+from linkrisk.solver.certificates.checking.dyadic import shift_of, whole_numbers
+from linkrisk.solver.certificates.checking.families import family_of
+from linkrisk.solver.certificates.checking.fields import Fields
+from linkrisk.solver.certificates.checking.hitting import (
+    Tree,
+    check_inequalities,
+    core_inequality,
+    half_inequality,
+)
+from linkrisk.solver.certificates.checking.parameters import read_parameters
+from linkrisk.solver.certificates.checking.records import make_records
+from linkrisk.solver.certificates.checking.rejection import RejectedError
+from linkrisk.solver.certificates.checking.semidefinite import is_negative_semidefinite
+from linkrisk.solver.certificates.checking.setting import read_setting
+from linkrisk.solver.certificates.checking.simplex_kernels import replay, rows_conflict
+from linkrisk.solver.certificates.checking.ties import TIE_SHIFT, Partner
+from linkrisk.solver.certificates.writing.hitting import HittingTree
+from linkrisk.solver.certificates.writing.simplex_search import TreeSearch
+from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+
+every_case = pytest.mark.parametrize("case", CASES, ids=[case.label for case in CASES])
+small = st.integers(-4, 4)
+large = st.integers(-(2**60), 2**60)
+
+
+# ---------------------------------------------------------------- numbers
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=5))
+def test_doubles_are_whole_numbers(values):
+    shift = shift_of(values)
+    whole = whole_numbers(values, shift)
+    assert [Fraction(number, 2**shift) for number in whole] == [Fraction(value) for value in values]
+
+
+@given(st.integers(1, 4).flatmap(lambda n: st.lists(small, min_size=n * n, max_size=n * n)))
+def test_semidefinite_matrices(entries):
+    n = int(len(entries) ** 0.5)
+    square = np.array(entries).reshape(n, n)
+    symmetric, gram = square + square.T, square @ square.T
+    largest = np.linalg.eigvalsh(symmetric.astype(float))[-1]
+    if abs(largest) > 1e-9:
+        assert is_negative_semidefinite(symmetric.tolist()) == (largest < 0)
+    assert is_negative_semidefinite((-gram).tolist())  # singular ones included
+    gram[0, 0] -= int(np.abs(gram).sum()) + 1
+    assert not is_negative_semidefinite((-gram).tolist())
+
+
+# ---------------------------------------------------------------- rows and links
+
+
+def setting_of(case, n, **options):
+    problem = make_problem(
+        *frames(2, rows=12, columns=n), ProblemOptions(aggregator=case.name, **case.options, **options)
+    )
+    setting = read_setting(Fields(problem.describe(), "problem"))
+    files = problem.files
+    records = make_records(files, setting)
+    return problem, records, Rows(records, family_of(setting.aggregator, n, setting.k_additive))
+
+
+@every_case
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_exact_rows_are_those_of_the_formulation(case, n):
+    """The verifier's own rows, with the tie, beside the engine's features."""
+    problem, records, rows = setting_of(case, n)
+    aggregator = problem.aggregator
+    degree = 1 if records.differences == "absolute" and case.name != "mahalanobis" else 2
+    unit = 2 ** (degree * records.shift + rows.family.shift)
+    for block, rival in ((0, 3), (5, 2), (7, 11)):
+        exact = np.array([float(value / Fraction(unit)) for value in rows.row(block, rival)])
+        if case.name == "mahalanobis":  # one entry of the matrix stands for two
+            exact *= [1.0 if k == m else 2.0 for k, m in rows.family.cells]
+        other = records.rounded_distances(block, np.array([rival]))
+        partners = problem.pair.partners(aggregator.differences, aggregator.tied_differences, 1.0)[[block]]
+        expected = aggregator.rows(partners, other).toarray()[0]
+        np.testing.assert_allclose(exact, expected, rtol=1e-12, atol=1e-12)
+
+
+@every_case
+@pytest.mark.parametrize("ties", ["strict", "share"])
+@pytest.mark.parametrize("direction", ["original-to-masked", "masked-to-original"])
+def test_links_are_counted_as_by_definition(case, ties, direction):
+    problem, records, rows = setting_of(case, 3, ties=ties, direction=direction)
+    first, second = (frame.to_numpy() for frame in (problem.files.original, problem.files.masked))
+    files = plain.records(first, second, direction, ties == "share")
+    random = np.random.default_rng(0)
+    for theta in problem.aggregator.sample(8, random):
+        parameters = problem.aggregator.decode(theta)
+        exact = read_parameters(Fields(parameters, "fit"), rows.family, problem.pair.attributes)
+        expected = plain.outcome(files, case.define(problem.aggregator, parameters), records.differences)
+        assert linked_blocks(rows, exact) == expected.linked
+    assert [records.weight(block) for block in range(records.blocks)] == files.weights
+
+
+def test_comparisons_too_near_for_doubles_are_exact():
+    """A rival farther by a hair more than the tie, or less, than doubles can tell."""
+    family = family_of("weighted-mean", 1, None)
+    for beyond in (-1, 0, 1):
+        rows = Rows(_Near(beyond), family)
+        assert linked_blocks(rows, [Fraction(1)]) == [beyond > 0]
+
+
+class _Near:
+    """One block: the partner at distance 2**80, the rival at the tie and `beyond` units more."""
+
+    blocks, partner = 1, (0,)
+
+    def __init__(self, beyond):
+        self._tied = 2**80 * (2**TIE_SHIFT + 1)
+        self._rival = self._tied + beyond
+
+    def reachable(self, block):
+        return block == 0
+
+    def rivals(self, block):
+        return np.array([1 + block])
+
+    def rounded_distances(self, block, candidates):
+        exact = [2**80 << TIE_SHIFT, self._rival]
+        return np.array([[float(exact[at])] for at in candidates + block])
+
+    def rounded_ties(self, block, *, squares):
+        assert (block, squares) == (0, False)
+        return np.array([float(self._tied)])
+
+    def partner_of(self, block, *, squares):
+        assert not squares
+        return Partner([2 ** (80 + TIE_SHIFT + block)], [self._tied << TIE_SHIFT])
+
+    def distances(self, block, candidate):
+        assert (block, candidate) == (0, 1)
+        return [self._rival]
+
+
+@every_case
+def test_lost_rivals_leave_no_parameters(case):
+    """Where one rival is said to decide, no parameters put it beyond the tie."""
+    problem, records, rows = setting_of(case, 3)
+    random = np.random.default_rng(1)
+    points = problem.aggregator.sample(200, random)
+    some = 0
+    for block in range(records.blocks):
+        rivals = records.rivals(block)
+        other = records.rounded_distances(block, rivals)
+        partners = problem.aggregator.partners(problem.pair)[[block] * len(other)]
+        farther = problem.aggregator.rows(partners, other) @ points.T
+        for at, rival in enumerate(rivals.tolist()):
+            if rows.never(block, rival):
+                some += 1
+                assert (farther[at] <= 1e-10).all()
+    assert some > 0
+
+
+# ---------------------------------------------------------------- domains
+
+
+@given(st.data())
+def test_nothing_passes_as_nowhere_positive_that_is_positive_somewhere(data):
+    """Random rows and multipliers against random points of the domain, and against its extreme points."""
+    name, k = data.draw(st.sampled_from([("owa", None), ("choquet", None), ("choquet", 2), ("choquet", 3)]))
+    family = family_of(name, 3, k)
+    row = [data.draw(small) for _ in range(family.dimension)]
+    steps = st.tuples(st.integers(0, 7), st.integers(0, 2), st.integers(0, 3))
+    multipliers = data.draw(st.lists(steps, max_size=4)) if family.measures else []
+    total = data.draw(small) if family.measures else 0
+    if family.nowhere_positive(row, multipliers, total):
+        aggregator = make_aggregator(name, ("A", "B", "C"), k_additive=k)
+        points = aggregator.sample(50, np.random.default_rng(0))
+        assert (points @ np.array(row, dtype=float)).max() <= 1e-9
+
+
+def test_measures_may_use_monotonicity():
+    """2 attributes: mu(A) - 2 mu(V) is nowhere positive, nor is mu(A) - mu(V), by mu(V) >= mu(A)."""
+    family = family_of("choquet", 2, None)
+    assert not family.nowhere_positive([1, 0, -1][:3], (), 1)
+    assert family.nowhere_positive([1, 0, -1], (), 0)
+    assert not family.nowhere_positive([1, 1, -1], (), 0)
+    assert not family.nowhere_positive([2, 0, -1], [(1, 1, 1)], 0)
+    three = family_of("choquet", 3, None)
+    row = [1, 1, -2, 0, 0, 0, 0]  # mu(A) + mu(B) <= 2 mu(AB)
+    assert not three.nowhere_positive(row, (), 0)
+    assert three.nowhere_positive(row, [(1, 1, 1), (2, 0, 1)], 0)
+    for wrong in ([(1, 1, -1)], [(1, 0, 1)], [(0, 1, 1)], [(9, 1, 1)], [(1, 3, 1)], [(1, -1, 1)]):
+        assert not three.nowhere_positive(row, [*wrong, (1, 1, 1), (2, 0, 1)], 0)
+
+
+# ---------------------------------------------------------------- conflicts and simplex trees
+
+
+def exact_conflict(first, second):
+    """Whether some x > 0 makes first + x * second nowhere positive, by exact quotients."""
+    low, high = Fraction(0), None
+    for a, b in zip(first, second, strict=True):
+        if b < 0:
+            low = max(low, Fraction(a, -b)) if a > 0 else low
+        elif a > 0 or (a == 0 and b > 0):
+            return False
+        elif b > 0:
+            high = Fraction(-a, b) if high is None else min(high, Fraction(-a, b))
+    return high is None or low <= high
+
+
+@given(st.integers(2, 4).flatmap(lambda n: st.lists(st.tuples(small, small), min_size=n, max_size=n)))
+def test_conflicts_of_small_numbers(pairs):
+    first, second = (list(values) for values in zip(*pairs, strict=True))
+    assert rows_conflict(np.array(first), np.array(second)) == exact_conflict(first, second)
+
+
+@given(st.lists(large, min_size=3, max_size=3), st.lists(st.integers(-2, 2), min_size=3, max_size=3))
+def test_conflicts_too_near_for_doubles(first, moved):
+    second = [max(-(2**60), min(2**60, -a + d)) for a, d in zip(first, moved, strict=True)]
+    assert rows_conflict(np.array(first), np.array(second)) == exact_conflict(first, second)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_tree_that_passes_bounds_every_point(seed):
+    random = np.random.default_rng(seed)
+    rows = random.integers(-1000, 1000, size=(60, 3))
+    block = np.sort(random.integers(0, 20, size=60))
+    weight = random.integers(1, 4, size=20)
+    points = random.dirichlet(np.ones(3), size=20_000)
+    holds = points @ rows.T > 0
+    linked = np.stack([holds[:, block == b].all(axis=1) for b in range(20)], axis=1)
+    reached = int((linked @ weight).max())
+    without_rows = int(weight[[b for b in range(20) if b not in block]].sum())
+    search = TreeSearch(rows, block, weight, reached - without_rows)
+    parts = [search.run(7)]
+    while not search.complete:
+        assert not search.stuck
+        parts.append(search.run(7))
+    codes = np.concatenate(parts)
+    length = len(codes)
+    assert replay(rows, block, weight, reached - without_rows, codes[:length])[0] == 0
+    assert replay(rows, block, weight, reached - without_rows - 1, codes[:length])[0] == 1
+    for wrong, problem in ((codes[: length - 1], 4), (np.append(codes[:length], codes[:1] * 0), 4)):
+        assert replay(rows, block, weight, reached - without_rows, wrong)[0] == problem
+    assert replay(rows, block, weight, reached, np.array([9, 0, 0], dtype=np.uint8))[0] in (0, 2)
+    assert replay(rows, block, weight, -1, np.array([4], dtype=np.uint8))[0] == 2
+    assert replay(rows, block, weight, -1, np.ones(5000, dtype=np.uint8))[0] == 3
+
+
+# ---------------------------------------------------------------- hitting sets
+
+
+def least_hitting(cores, weight):
+    """By trying every set of blocks."""
+    blocks = sorted(weight)
+    sets = chain.from_iterable(combinations(blocks, size) for size in range(len(blocks) + 1))
+    return min(sum(weight[b] for b in s) for s in sets if all(core & set(s) for core in cores))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_hitting_trees_prove_the_least_weight(seed):
+    """Sparse graphs with odd cycles, and cores of three: most need cuts, some a split."""
+    random = np.random.default_rng(seed)
+    size = 11
+    pairs = {frozenset(random.choice(size, 2, replace=False).tolist()) for _ in range(16 + seed)}
+    triples = {frozenset(random.choice(size, 3, replace=False).tolist()) for _ in range(6)}
+    cores = [*pairs, *(t for t in triples if not any(p <= t for p in pairs))]
+    weight = {b: 1 if seed % 2 else int(random.integers(1, 5)) for b in range(size)}
+    least = least_hitting(cores, weight)
+    proof, proven = HittingTree(cores, weight, least, 30.0).prove()
+    assert proven == least
+    listed = [cores[at] for at in proof["cores"]]
+    inequalities = check_inequalities(listed, proof["inequalities"], "inequalities")
+    assert Tree(inequalities, listed, weight).least(proof["tree"], "tree")[0] == least
+    for hit in random.integers(0, 2, size=(500, size)):
+        if all(any(hit[b] for b in core) for core in listed):
+            for inequality in inequalities:
+                assert sum(c * hit[b] for b, c in inequality.coefficients.items()) >= inequality.least
+
+
+def test_a_gap_that_no_cut_closes_is_split():
+    """The twelve lines of the affine plane of order three: one third of each point will do, but not whole."""
+    points = [(x, y) for x in range(3) for y in range(3)]
+    lines = [
+        frozenset(at for at, (x, y) in enumerate(points) if (a * x + b * y) % 3 == c)
+        for a, b in ((1, 0), (0, 1), (1, 1), (1, 2))
+        for c in range(3)
+    ]
+    weight = dict.fromkeys(range(9), 1)
+    proof, proven = HittingTree(lines, weight, 5, 30.0).prove()
+    assert proven == least_hitting(lines, weight) == 5
+    listed = [lines[at] for at in proof["cores"]]
+    least, leaves = Tree([core_inequality(core) for core in listed], listed, weight).least(proof["tree"], "")
+    assert least == 5
+    assert leaves > 2
+
+
+def test_a_tree_without_time_proves_what_it_has():
+    cores = [frozenset({k, (k + 1) % 5}) for k in range(5)]
+    weight = dict.fromkeys(range(5), 1)
+    proof, proven = HittingTree(cores, weight, 3, 0.0).prove()
+    listed = [cores[at] for at in proof["cores"]]
+    inequalities = check_inequalities(listed, proof["inequalities"], "inequalities")
+    assert 0 <= proven <= 3
+    assert Tree(inequalities, listed, weight).least(proof["tree"], "tree")[0] == proven
+
+
+def test_an_odd_cycle_is_a_half():
+    cores = [frozenset({k, (k + 1) % 5}) for k in range(5)]
+    (*_, cycle) = check_inequalities(cores, [["half", [0, 1, 2, 3, 4]]], "inequalities")
+    assert (dict(cycle.coefficients), cycle.least) == (dict.fromkeys(range(5), 1), 3)
+    assert half_inequality([cycle, cycle]).least == 3
+
+
+TRIANGLE = [frozenset({0, 1}), frozenset({1, 2}), frozenset({0, 2})]
+
+
+@pytest.mark.parametrize(
+    ("inequalities", "message"),
+    [
+        ([["clique", [0, 1, 3]]], "blocks 0 and 3 are no core"),
+        ([["clique", [0, 0]]], "blocks must differ"),
+        ([["half", [0, 3]]], "no earlier inequality 3"),
+        ([["half", [-1]]], "no earlier inequality -1"),
+    ],
+)
+def test_inequalities_that_do_not_follow(inequalities, message):
+    with pytest.raises(RejectedError, match=message):
+        check_inequalities(TRIANGLE, inequalities, "inequalities")
+
+
+@pytest.mark.parametrize(
+    ("tree", "message"),
+    [
+        ([["split", 0], ["leaf", 1, []]], "ends before"),
+        ([["leaf", 1, []], ["leaf", 1, []]], "complete before"),
+        ([["split", 0], ["split", 0], ["leaf", 1, []]], "decided already"),
+        ([["split", 7]], "cannot be given up"),
+        ([["core", 0]], "not kept"),
+        ([["split", 0], ["leaf", 1, []], ["core", 0]], "not kept"),
+        ([["leaf", 0, []]], "above zero"),
+        ([["leaf", 1, [[0, -1]]]], "above zero"),
+        ([["leaf", 1, [[4, 1]]]], "no inequality 4"),
+    ],
+)
+def test_trees_that_are_none(tree, message):
+    inequalities = check_inequalities(TRIANGLE, [], "inequalities")
+    with pytest.raises(RejectedError, match=message):
+        Tree(inequalities, TRIANGLE, dict.fromkeys(range(3), 1)).least(tree, "tree")
+
+
+def test_a_tree_that_holds():
+    inequalities = check_inequalities(TRIANGLE, [], "inequalities")
+    tree = Tree(inequalities, TRIANGLE, dict.fromkeys(range(3), 1))
+    halves = [[0, 1], [1, 1], [2, 1]]
+    assert tree.least([["leaf", 2, halves]], "tree") == (2, 1)
+    kept = [["split", 0], ["leaf", 1, [[1, 1]]], ["split", 1], ["leaf", 1, [[2, 1]]], ["core", 0]]
+    assert tree.least(kept, "tree") == (2, 3)
+    assert tree.least([["leaf", 1, [[0, 5]]]], "tree") == (-3, 1)  # too much costs, and proves nothing

@@ -1,0 +1,40 @@
+"""Multipliers of a measure's inequalities, as fine as what rows leave when they cancel."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from linkrisk.solver.certificates.checking.cores import Rows
+from linkrisk.solver.certificates.checking.families import Choquet, KAdditive
+from linkrisk.solver.certificates.writing.cores import best_total, monotone_steps
+from linkrisk.solver.certificates.writing.refinement import finer_steps, remaining
+
+FAMILIES = [Choquet(3), Choquet(4), KAdditive(4, 3), KAdditive(3, 3)]
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=["choquet-3", "choquet-4", "3-of-4", "3-of-3"])
+@pytest.mark.parametrize("seed", range(5))
+def test_what_inequalities_can_cover_is_covered(family, seed):
+    """A row that is minus some inequalities and a trifle, beside entries 10^12 times as large."""
+    random, steps = np.random.default_rng(seed), monotone_steps(family)
+    everyone = 2**family.attributes - 1  # what is beside it counts whatever else there is
+    smaller = [step for step in steps if step[0] | 1 << step[1] != everyone]
+    covered = [(*smaller[at], -int(random.integers(1, 10**6))) for at in random.choice(len(smaller), 3)]
+    row = [value - 1 for value in remaining(family, [0] * family.dimension, covered)]
+    untouched = [at for at, value in enumerate(row[:-1]) if value == -1]
+    for at in untouched[:1]:
+        row[at] -= 10**18
+    rows = Rows(None, family)
+    assert not family.nowhere_positive(row, (), best_total(rows, row, []))
+    found: list[tuple[int, int, int]] = []
+    for _ in range(3):
+        found += finer_steps(family, remaining(family, row, found), steps)
+    assert family.nowhere_positive(row, found, best_total(rows, row, found))
+
+
+def test_nothing_is_added_where_nothing_helps():
+    """All attributes together always count one: a row that is positive there is positive."""
+    family = Choquet(2)
+    assert finer_steps(family, [0, 0, 5], monotone_steps(family)) == []
+    assert not family.nowhere_positive([0, 0, 5], (), 0)

@@ -1,0 +1,237 @@
+"""The command `verify`: what it prints, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from pathlib import Path
+
+import pytest
+from aggregator_cases import BY_LABEL
+from certified import certified, frames
+
+from linkrisk.solver.api.fit import fit
+from linkrisk.solver.certificates.writing.build import certify
+from linkrisk.solver.commands.program import main
+from linkrisk.solver.engines.base import Proof
+from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+from linkrisk.solver.worst_case.search import problem_system
+
+PAIR = ("--original", "original.csv", "--masked", "masked.csv")
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def written(label="weighted-mean", **options):
+    """A certified pair as four files in the working folder."""
+    made = certified(BY_LABEL[label], seed=3, **options)
+    for name, frame in zip(("original", "masked"), frames(3), strict=True):
+        frame.to_csv(f"{name}.csv", index=False)
+    Path("fit.json").write_text(json.dumps(made.fitted), encoding="utf-8")
+    Path("proof.json").write_text(json.dumps(made.certificate), encoding="utf-8")
+    return made
+
+
+def many(count, word):
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
+def verify(*extra):
+    return main(["verify", "fit.json", "--certificate", "proof.json", *extra])
+
+
+def rewrite(name, **values):
+    content = json.loads(Path(name).read_text(encoding="utf-8"))
+    Path(name).write_text(json.dumps({**content, **values}), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("label", "family"),
+    [
+        ("weighted-mean", "weighted mean"),
+        ("owa", "ordered weighted average"),
+        ("3-additive", "3-additive Choquet integral"),
+        ("mahalanobis", "Mahalanobis-type form"),
+    ],
+)
+def test_what_is_proved(capsys, label, family):
+    made = written(label)
+    assert verify(*PAIR) == 0
+    out = re.sub(r"\d+\.\d s", "0.0 s", capsys.readouterr().out)
+    lost, cores = len(made.certificate["proof"]["lost"]), len(made.certificate["proof"]["cores"])
+    assert out == (
+        "of original.csv and, masked, masked.csv:\n"
+        f"proved: no {family} links more than {made.optimum:.0f} of 7 records (masked-to-original, ties "
+        f"strict, records aligned row by row), by {made.fitted['differences']} differences of V1, V2, V3, "
+        "each file in units of its own mean and deviation\n"
+        f"proved: the parameters of the fit link {made.fitted['linked']}\n"
+        f"checked: {many(lost, 'record')} out of reach, {many(cores, 'core')}, a hitting-set tree of 1 leaf; "
+        "0.0 s\n"
+        "of fit.json: checked records, candidates, linked, linked_upper_bound, status, lost, parameters, "
+        "importance, interaction, records_table, tied, alignment, baselines (euclid); not checked limit, "
+        "name, engine, backend, margin, tie_breaking, baselines (others), best_known, notes, "
+        "certificate, seconds, phases, model, trace, seed, threads, time_limit, command, linkrisk, versions\n"
+    )
+
+
+def test_expected_links_and_a_simplex_tree(capsys):
+    made = written(ties="share", method="simplex-tree")
+    assert verify(*PAIR) == 0
+    out = capsys.readouterr().out
+    links = made.fitted["expected_links"]
+    assert f"proved: expected links {links:g}, at most {made.optimum:g}\n" in out
+    assert "a simplex tree of" in out
+
+
+def test_a_certificate_that_does_not_hold(capsys):
+    made = written()
+    told = made.certificate["bound"]["linked_weight"]
+    rewrite("proof.json", bound={"unit": 1, "linked_weight": told - 1})
+    assert verify(*PAIR) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err == (f"rejected: proof.json, bound: {told - 1} is claimed, the tree proves {told}\n")
+
+
+def test_a_fit_that_claims_more_than_is_proved(capsys):
+    made = written()
+    told = made.fitted["linked_upper_bound"]
+    rewrite("fit.json", linked_upper_bound=told - 1)
+    assert verify(*PAIR) == 1
+    captured = capsys.readouterr()
+    assert f"proved: no weighted mean links more than {told} of 7 records" in captured.out
+    expected = f"{told - 1}, but {told} are linked"
+    assert captured.err == f"rejected: fit.json, linked_upper_bound: {expected}\n"
+
+
+def test_other_files_than_those_of_the_fit(capsys):
+    written()
+    frames(4)[1].to_csv("masked.csv", index=False)
+    assert verify(*PAIR) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert re.search(r"^rejected: fit.json, records_table: row 1\b.*$", captured.err)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("proof.json", "{", "proof.json is no JSON; give the file that `fit --certificate` wrote"),
+        ("proof.json", "[]", "proof.json holds no JSON object"),
+        ("proof.json", '{"format": "x", "version": 1}', "proof.json is no certificate of version 3"),
+        ("proof.json", "{}", "proof.json has no 'format'"),
+        ("fit.json", "{}", "fit.json has no 'aggregator'"),
+        ("fit.json", '{"aggregator": NaN}', "fit.json cannot be relied on: NaN is no number of JSON; give"),
+        ("fit.json", '{"a": 1e400}', "fit.json cannot be relied on: the number 1e400 is too large; give"),
+        ("fit.json", '{"a": 1, "b": 2, "a": 1}', 'fit.json cannot be relied on: the key "a" comes twice in'),
+        ("proof.json", f'{{"a": {"9" * 5000}}}', "proof.json cannot be relied on: a number has 5000 digits;"),
+        ("proof.json", "[" * 100_000 + "]" * 100_000, "proof.json is no JSON; give"),
+        ("fit.json", '{"aggregator": "\\ud800"}', "fit.json, aggregator holds half a character"),
+        ("fit.json", '{"a": "\n\u0000"}', "fit.json is no JSON; give"),
+    ],
+)
+def test_files_that_are_malformed(capsys, name, content, message):
+    written()
+    Path(name).write_text(content, encoding="utf-8")
+    assert verify(*PAIR) == 2
+    captured = capsys.readouterr()
+    assert captured.err.startswith(f"error: {message}")
+    assert captured.err.count("\n") == 1
+
+
+def test_every_part_of_the_certificate_is_needed(capsys):
+    """Without any one key, with a text in its place or an empty list: one line, no traceback."""
+    made = written("choquet")
+
+    def keys(content, path=()):
+        for key, value in content.items() if isinstance(content, dict) else enumerate(content):
+            yield (*path, key)
+            if isinstance(value, dict | list):
+                yield from keys(value, (*path, key))
+
+    for path in list(keys(made.certificate)):
+        for value in ("x", [], None, {}, 1.5):
+            content = json.loads(json.dumps(made.certificate))
+            inner = content
+            for key in path[:-1]:
+                inner = inner[key]
+            if inner[path[-1]] == value:
+                continue
+            inner[path[-1]] = value
+            Path("proof.json").write_text(json.dumps(content), encoding="utf-8")
+            code = verify(*PAIR)
+            captured = capsys.readouterr()
+            assert code in (1, 2) or path[:2] in {("proof", "lost")}, (path, value)
+            assert captured.err.count("\n") == (code != 0), captured.err
+
+
+@pytest.mark.parametrize(
+    ("extra", "message"),
+    [
+        (("--original", "original.csv"), "the masked file is missing"),
+        ((*PAIR, "--attributes", "V1,V2"), "--attributes: fit.json is about V1,V2,V3; leave the option out"),
+        ((*PAIR, "--id", "ID"), "original.csv has no column 'ID'"),
+        ((), "fit.json is about V1,V2,V3, which the embedded pair does not have: give the files of the fit"),
+    ],
+)
+def test_files_that_do_not_fit(capsys, extra, message):
+    written()
+    assert verify(*extra) == 2
+    assert capsys.readouterr().err.startswith(f"error: {message}")
+
+
+def test_the_attributes_may_be_repeated():
+    written()
+    assert verify(*PAIR, "--attributes", "V1,V2,V3", "--drop-constant") == 0
+
+
+def proof_of(result, problem):
+    """A certificate with what a simplex tree proves."""
+    system = problem_system(problem)
+    content = certify(
+        problem.files,
+        problem.describe(),
+        system,
+        result.parameters,
+        result.linked,
+        result.linked_upper_bound,
+        Proof("simplex-tree"),
+        math.inf,
+    )
+    Path("fit.json").write_text(result.to_json(), encoding="utf-8")
+    Path("proof.json").write_text(json.dumps(content), encoding="utf-8")
+
+
+def test_the_embedded_pair_needs_no_files(capsys):
+    chosen = {"attributes": ["texture_mean", "symmetry_mean"]}
+    result = fit(engine="exact", time_limit=None, **chosen)
+    proof_of(result, make_problem(options=ProblemOptions(**chosen)))
+    assert verify() == 0
+    named = "of the embedded pair (wdbc, first 400 records, microaggregated):\n"
+    line = (
+        f"{named}proved: no weighted mean links more than {result.linked} of 400 records (original-to-masked"
+    )
+    assert capsys.readouterr().out.startswith(line)
+
+
+@pytest.mark.parametrize("direction", ["original-to-masked", "masked-to-original"])
+def test_records_by_id_some_without_a_partner(direction, capsys):
+    original, masked = frames(5, rows=9)
+    original.insert(0, "ID", [f"r{k}" for k in range(9)])
+    masked.insert(0, "ID", original["ID"])
+    masked.drop(index=[2]).sample(frac=1.0, random_state=1).to_csv("masked.csv", index=False)
+    original.drop(index=[7]).to_csv("original.csv", index=False)
+    options = {"id_column": "ID", "direction": direction}
+    result = fit("original.csv", "masked.csv", engine="exact", time_limit=None, **options)
+    proof_of(result, make_problem("original.csv", "masked.csv", ProblemOptions(**options)))
+    assert verify(*PAIR, "--id", "ID") == 0
+    assert f"no weighted mean links more than {result.linked} of 7 records" in capsys.readouterr().out
+
+
+def test_missing_files(capsys):
+    assert main(["verify", "nowhere.json", "--certificate", "proof.json"]) == 2
+    assert "nowhere.json cannot be read" in capsys.readouterr().err

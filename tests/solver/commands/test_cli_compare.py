@@ -1,0 +1,381 @@
+"""`compare`: what it writes, how loud it is when two disagree, and backends that fail."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from dataclasses import fields, replace
+from pathlib import Path
+
+import pytest
+from cli_runs import PAIR, refuse, run
+
+import linkrisk.solver.worst_case.contest
+from linkrisk.solver.api.compare import BackendRow, compare, disagreements
+from linkrisk.solver.backends import registry
+from linkrisk.solver.backends.isolated import IsolatedResult, run_isolated, solve_isolated
+from linkrisk.solver.commands.program import main
+
+COMPARE = ["compare", *PAIR, "--backends", "highs,scipy", "--json", "out.json", "--csv", "out.csv"]
+
+Change = Callable[[IsolatedResult], IsolatedResult]
+
+
+EXACT = ["compare", *PAIR, "--backends", "exact,highs", "--json", "out.json", "--csv", "out.csv"]
+
+
+def written() -> dict:
+    return json.loads(Path("out.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def tamper(monkeypatch) -> Callable[[Change], None]:
+    """Change what the backend `scipy` returns before it is recounted."""
+
+    def install(change: Change) -> None:
+        def solve(name, *settings, **more):
+            answer = solve_isolated(name, *settings, **more)
+            return change(answer) if name == "scipy" else answer
+
+        monkeypatch.setattr(linkrisk.solver.worst_case.contest, "solve_isolated", solve)
+
+    return install
+
+
+@pytest.mark.usefixtures("survey_folder")
+def test_json_and_csv(capsys):
+    run(capsys, *COMPARE, "--seed", "3", "--time-limit", "3000")
+    result = written()
+    assert {key: result[key] for key in ("records", "attack", "seed", "time_limit", "disagreements")} == {
+        "records": 30,
+        "attack": 23,
+        "seed": 3,
+        "time_limit": 3000,
+        "disagreements": [],
+    }
+    assert [row["backend"] for row in result["backends"]] == ["highs", "scipy"]
+    for row in result["backends"]:
+        assert list(row) == [field.name for field in fields(BackendRow)]
+        assert (row["status"], row["limit"], row["gap"]) == ("optimal", None, 0)
+        assert (row["linked"], row["linked_with_margin"], row["linked_upper_bound"]) == (23, 23, 23)
+        assert (row["rows"], row["columns"], row["nonzeros"]) == (170, 29, 679)
+        assert row["build_seconds"] >= 0
+        assert row["solve_seconds"] > 0
+        assert 20 < row["peak_memory_mb"] < 1000
+        assert row["version"][0].isdigit()
+    with Path("out.csv").open(newline="", encoding="utf-8") as lines:
+        table = list(csv.DictReader(lines))
+    in_csv = [
+        {key: "" if value is None else str(value) for key, value in row.items()} for row in result["backends"]
+    ]
+    assert table == in_csv
+
+
+@pytest.mark.usefixtures("survey_folder")
+def test_without_a_start_the_attack_is_that_of_equal_weights(capsys):
+    run(capsys, *COMPARE, "--no-start")
+    result = written()
+    assert result["attack"] == 16
+    assert [row["linked"] for row in result["backends"]] == [23, 23]
+
+
+@pytest.mark.usefixtures("survey_folder")
+def test_two_proofs_that_differ_are_loud(tamper, capsys):
+    # A bound that rises by two misses proves an optimum of two records fewer.
+    tamper(lambda answer: replace(answer, result=replace(answer.result, bound=answer.result.bound + 2)))
+    assert main(COMPARE) == 1
+    printed = capsys.readouterr()
+    sentences = [
+        "highs and scipy both claim a proof, but of different optima: 23 and 21",
+        "highs links 23, more than the bound 21 of scipy",
+        "scipy links 23, more than the bound 21 of scipy",
+    ]
+    assert written()["disagreements"] == sentences
+    assert printed.err.splitlines() == [f"DISAGREEMENT: {sentence}" for sentence in sentences]
+    assert printed.out.endswith(printed.err)
+
+
+@pytest.mark.usefixtures("survey_folder")
+def test_records_linked_by_less_than_the_margin_are_no_disagreement(capsys):
+    printed = run(capsys, *COMPARE, "--margin", "0.1")
+    rows = written()["backends"]
+    assert any(row["linked"] > row["linked_upper_bound"] for row in rows)
+    assert all(row["linked_with_margin"] <= row["linked_upper_bound"] for row in rows)
+    assert "note: bounds of backends hold for parameters that keep the margin of 0.1" in printed
+
+
+@pytest.mark.usefixtures("survey_folder")
+def test_a_backend_that_fails_is_a_row(tamper, capsys):
+    def fail(_: IsolatedResult) -> IsolatedResult:
+        raise RuntimeError("backend 'scipy' died:\nSegmentation fault")
+
+    tamper(fail)
+    printed = run(capsys, *COMPARE)
+    first, second = written()["backends"]
+    assert (first["status"], first["linked"]) == ("optimal", 23)
+    assert (second["status"], second["version"]) == ("failed", "backend 'scipy' died: Segmentation fault")
+    assert {second[key] for key in ("linked", "linked_upper_bound", "gap", "solve_seconds")} == {None}
+    assert (second["rows"], second["columns"]) == (first["rows"], first["columns"])
+    assert "1 of 2 claim a proof; no two contradict each other" in printed
+
+
+@pytest.mark.usefixtures("survey_folder")
+def test_shared_ties_compare_weights(capsys):
+    run(capsys, *COMPARE, "--masked", "grouped.csv", "--ties", "share")
+    for row in written()["backends"]:
+        assert row["linked"] == pytest.approx(29 / 3)
+        assert row["linked_upper_bound"] == pytest.approx(29 / 3)
+
+
+@pytest.mark.usefixtures("survey_folder")
+def test_nothing_to_solve(capsys):
+    """Every masked record has identical others: no row is left, and all backends must say so."""
+    run(capsys, *COMPARE, "--masked", "grouped.csv")
+    for row in written()["backends"]:
+        assert (row["status"], row["linked"], row["linked_with_margin"], row["linked_upper_bound"]) == (
+            "optimal",
+            0,
+            0,
+            0,
+        )
+
+
+# The exact engine
+
+
+@pytest.mark.usefixtures("survey_folder")
+def test_the_exact_engine_has_a_row_without_backend_and_model(capsys):
+    printed = run(capsys, *EXACT)
+    exact, highs = written()["backends"]
+    assert list(exact) == list(highs) == [field.name for field in fields(BackendRow)]
+    assert (exact["engine"], exact["backend"], highs["engine"], highs["backend"]) == (
+        "exact",
+        None,
+        "milp",
+        "highs",
+    )
+    assert (exact["status"], exact["limit"], exact["gap"]) == ("optimal", None, 0)
+    assert (exact["linked"], exact["linked_with_margin"], exact["linked_upper_bound"]) == (23, 23, 23)
+    assert {exact[key] for key in ("rows", "columns", "nonzeros", "build_seconds")} == {None}
+    assert exact["solve_seconds"] > 0
+    assert 50 < exact["peak_memory_mb"] < 1000
+    assert exact["version"] == written()["versions"]["linkrisk"]
+    with Path("out.csv").open(newline="", encoding="utf-8") as lines:
+        first, second = csv.DictReader(lines)
+    assert (first["engine"], first["backend"], first["linked"], first["rows"]) == ("exact", "", "23", "")
+    assert (second["engine"], second["backend"], second["rows"]) == ("milp", "highs", "170")
+    assert "2 of 2 claim a proof; no two contradict each other" in printed
+    assert "model: 170 rows" in printed
+
+
+@pytest.mark.usefixtures("survey_folder")
+def test_the_exact_engine_is_there_without_a_list_and_left_out_by_one_without_it(monkeypatch):
+    monkeypatch.setattr(registry, "BACKENDS", {"scipy": registry.BACKENDS["scipy"]})
+    files = ("original.csv", "masked.csv")
+    assert [row.name for row in compare(*files).rows] == ["exact", "scipy"]
+    assert [row.name for row in compare(*files, backends=["scipy"]).rows] == ["scipy"]
+    assert [row.name for row in compare(*files, backends=["scipy", "exact"]).rows] == ["scipy", "exact"]
+
+
+@pytest.mark.usefixtures("survey_folder")
+@pytest.mark.parametrize(
+    ("aggregator", "way"),
+    [
+        ("owa", "masked-to-original"),
+        ("choquet", "original-to-masked"),
+        ("mahalanobis", "masked-to-original"),
+    ],
+)
+def test_the_exact_engine_and_a_backend_agree(aggregator, way):
+    result = compare(
+        "original.csv",
+        "masked.csv",
+        backends=["exact", "highs"],
+        aggregator=aggregator,
+        direction=way,
+        time_limit=None,
+    )
+    exact, highs = result.rows
+    assert result.disagreements == ()
+    assert exact.linked is not None
+    assert exact.linked >= result.details["attack"]
+    assert exact.linked_upper_bound >= highs.linked_with_margin
+
+
+@pytest.mark.usefixtures("survey_folder")
+def test_the_exact_engine_needs_neither_margin_nor_constant(capsys):
+    """A margin of 0.1 hides links from a backend's bound, and C = 0.5 takes that bound away."""
+    printed = run(capsys, *EXACT, "--margin", "0.1")
+    exact, highs = written()["backends"]
+    assert (exact["linked"], exact["linked_upper_bound"]) == (23, 23)
+    assert highs["linked_upper_bound"] < 23
+    assert exact["linked_with_margin"] <= highs["linked_upper_bound"]
+    assert "note: bounds of backends hold for parameters that keep the margin of 0.1" in printed
+    run(capsys, *EXACT, "--big-c", "0.5", "--time-limit", "none")
+    exact, highs = written()["backends"]
+    assert (exact["status"], exact["linked"], exact["linked_upper_bound"]) == ("optimal", 23, 23)
+    assert highs["linked_upper_bound"] is None
+
+
+@pytest.mark.usefixtures("survey_folder")
+def test_shared_ties_with_the_exact_engine(capsys):
+    run(capsys, *EXACT, "--masked", "grouped.csv", "--ties", "share")
+    exact = written()["backends"][0]
+    assert (exact["linked"], exact["linked_upper_bound"]) == pytest.approx((29 / 3, 29 / 3))
+
+
+@pytest.mark.usefixtures("survey_folder")
+def test_no_time_leaves_the_exact_engine_an_interval(capsys):
+    run(capsys, *EXACT, "--no-start", "--time-limit", "1e-6")
+    exact = written()["backends"][0]
+    assert (exact["status"], exact["limit"]) == ("feasible", "time")
+    assert 16 <= exact["linked"] < exact["linked_upper_bound"] <= 30
+    assert exact["gap"] == exact["linked_upper_bound"] - exact["linked"]
+
+
+@pytest.mark.usefixtures("survey_folder")
+def test_an_exact_engine_that_fails_is_a_row(monkeypatch, capsys):
+    def die(*_: object, **__: object) -> IsolatedResult:
+        raise RuntimeError("engine 'exact' died:\nSegmentation fault")
+
+    monkeypatch.setattr(linkrisk.solver.worst_case.contest, "run_isolated", die)
+    printed = run(capsys, *EXACT)
+    exact, _ = written()["backends"]
+    assert (exact["status"], exact["version"]) == ("failed", "engine 'exact' died: Segmentation fault")
+    assert (exact["linked"], exact["backend"], exact["rows"]) == (None, None, None)
+    assert "1 of 2 claim a proof" in printed
+
+
+@pytest.mark.usefixtures("survey_folder")
+def test_an_exact_bound_below_what_a_backend_links_is_loud(monkeypatch, capsys):
+    def boast(*settings: object, **more: object) -> IsolatedResult:
+        answer = run_isolated(*settings, **more)
+        return replace(answer, result=replace(answer.result, bound=answer.result.bound + 2))
+
+    monkeypatch.setattr(linkrisk.solver.worst_case.contest, "run_isolated", boast)
+    assert main(EXACT) == 1
+    assert capsys.readouterr().err.splitlines() == [
+        "DISAGREEMENT: exact and highs both claim a proof, but of different optima: 21 and 23",
+        "DISAGREEMENT: exact links 23, more than the bound 21 of exact",
+        "DISAGREEMENT: highs links 23, more than the bound 21 of exact",
+    ]
+
+
+@pytest.mark.usefixtures("survey_folder")
+def test_a_near_miss_of_its_name(capsys):
+    refuse(capsys, "unknown backend 'exat': did you mean 'exact'?", "compare", *PAIR, "--backends", "exat")
+
+
+@pytest.mark.usefixtures("survey_folder")
+def test_a_backend_given_twice(capsys):
+    refuse(
+        capsys, "the backend 'highs' is given twice; give it once", "compare", *PAIR,
+        "--backends", "highs,exact,highs",
+    )  # fmt: skip
+
+
+# Disagreements, on rows made by hand
+
+
+def row(backend: str, status: str, kept: float | None, bound: float | None) -> BackendRow:
+    return BackendRow(
+        "milp", backend, status, None, kept, kept, bound, None, 1, 1, 1, 0.0, 0.0, None, "1"
+    )  # fmt: skip
+
+
+def exact_row(status: str, linked: float | None, kept: float | None, bound: float | None) -> BackendRow:
+    return BackendRow(
+        "exact", None, status, None, linked, kept, bound, None, None, None, None, None, 0.0, None, "1"
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([], []),
+        ([row("a", "optimal", 5, 5)], []),
+        ([row("a", "optimal", 5, 5), row("b", "optimal", 5, 5), row("c", "feasible", 4, 7)], []),
+        ([row("a", "optimal", 5, 5), row("b", "failed", None, None)], []),
+        ([row("a", "optimal", 5, 5), row("b", "no_solution", None, 9)], []),
+        # Noise of the last digits is no contradiction.
+        ([row("a", "optimal", 29 / 3, 29 / 3), row("b", "optimal", 29 / 3 + 1e-9, 29 / 3 + 1e-9)], []),
+        # A proof of less than what another backend found.
+        (
+            [row("a", "optimal", 5, 5), row("b", "optimal", 6, 6)],
+            [
+                "a and b both claim a proof, but of different optima: 5 and 6",
+                "b links 6, more than the bound 5 of a",
+            ],
+        ),
+        # A feasible answer can refute a proof, too.
+        ([row("a", "optimal", 5, 5), row("b", "feasible", 6, 8)], ["b links 6, more than the bound 5 of a"]),
+        # And a bound without any solution can be refuted.
+        (
+            [row("a", "no_solution", None, 3), row("b", "feasible", 4, 9)],
+            ["b links 4, more than the bound 3 of a"],
+        ),
+        # A backend can contradict itself.
+        ([row("a", "optimal", 6, 5)], ["a links 6, more than the bound 5 of a"]),
+        # Two proofs without a solution that refutes either.
+        (
+            [row("a", "optimal", 5, 7), row("b", "optimal", 5, 8)],
+            ["a and b both claim a proof, but of different optima: 7 and 8"],
+        ),
+    ],
+)  # fmt: skip
+def test_disagreements(rows, said):
+    assert disagreements(rows) == said
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([exact_row("optimal", 5, 5, 5), row("a", "optimal", 5, 5)], []),
+        # The exact engine counts links below the margin too: more is no contradiction, in either order.
+        ([exact_row("optimal", 6, 5, 6), row("a", "optimal", 5, 5)], []),
+        ([row("a", "optimal", 5, 5), exact_row("optimal", 6, 5, 6)], []),
+        # Fewer is one.
+        (
+            [row("a", "optimal", 5, 5), exact_row("optimal", 4, 4, 4)],
+            [
+                "a and exact both claim a proof, but of different optima: 5 and 4",
+                "a links 5, more than the bound 4 of exact",
+            ],
+        ),
+        # What it links by the margin is held against a backend's bound.
+        (
+            [exact_row("feasible", 6, 6, 8), row("a", "feasible", 4, 5)],
+            ["exact links 6, more than the bound 5 of a"],
+        ),
+        # Its own bound covers every link, whatever the margin.
+        ([exact_row("feasible", 6, 4, 5)], ["exact links 6, more than the bound 5 of exact"]),
+        ([exact_row("failed", None, None, None), row("a", "optimal", 5, 5)], []),
+        ([exact_row("interrupted", None, None, 4), row("a", "feasible", 4, 9)], []),
+    ],
+)  # fmt: skip
+def test_disagreements_with_the_exact_engine(rows, said):
+    assert disagreements(rows) == said
+
+
+def test_all_links_of_a_backend_are_held_against_the_exact_bound():
+    """Also those below the margin, of which the backend's own bound does not speak."""
+    narrow = replace(row("a", "optimal", 5, 5), linked=6)
+    assert disagreements([narrow]) == []
+    assert disagreements([narrow, exact_row("feasible", 5, 5, 6)]) == []
+    assert disagreements([narrow, exact_row("optimal", 5, 5, 5)]) == [
+        "a links 6, more than the bound 5 of exact"
+    ]
+
+
+@pytest.mark.usefixtures("survey_folder")
+@pytest.mark.parametrize("limit", [3000.0, None])
+def test_the_attack_before_them_has_their_time_limit(limit, monkeypatch):
+    seen = []
+
+    def attack(_, record, *__):
+        seen.append(record.clock.time_limit)
+
+    monkeypatch.setattr(linkrisk.solver.worst_case.contest, "attack", attack)
+    compare("original.csv", "masked.csv", backends=["scipy"], time_limit=limit)
+    assert seen == [limit]

@@ -1,0 +1,157 @@
+"""`link`: what it prints and writes for every method, and that `evaluate` counts the same again."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from cli_runs import check_golden, refuse, run
+from linked_files import TOGETHER, link_arguments, write_files
+from survey_files import NAMES, csv_text, noisy, survey
+from test_cli_streams import ENVIRONMENT, PATIENCE, SOLVER
+
+from linkrisk.solver.linkage.registry import LINKERS
+
+
+@pytest.fixture(autouse=True)
+def _files(survey_folder):
+    del survey_folder
+    write_files()
+
+
+MORE = {
+    "prl-thresholds": [
+        *link_arguments("prl"), "--compare", "age=within:2..10", "--false-link-rate", "0.01",
+        "--false-non-link-rate", "0.1", "--one-to-one", "greedy", "--threshold", "2",
+    ],
+    "dbrl-masked-to-original": [
+        *link_arguments("dbrl"), "--direction", "masked-to-original", "--weights", "age=2,income=1,hours=0",
+    ],
+    "dbrl-ties-share": [
+        *link_arguments("dbrl"), "--masked", "grouped.csv", "--ties", "share", "--one-to-one", "greedy",
+    ],
+    "owa-probabilistic": [
+        *link_arguments("owa"), "--quantifiers", "power:0.5,2", "--linkage", "probabilistic",
+        "--normalisation", "ranging",
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("method", LINKERS)
+def test_every_method(method, capsys):
+    argv = [*link_arguments(method), "--one-to-one", "hungarian"]
+    printed = run(capsys, *argv, "--json", "link.json", "--table", "table.csv")
+    check_golden(f"link-{method}", printed)
+    written = json.loads(Path("link.json").read_text("utf-8"))
+    assert written["method"] == method
+    table = pd.read_csv("table.csv")
+    assert (table["linked"].sum(), len(table)) == (written["linked"], written["records"])
+
+
+@pytest.mark.parametrize("name", MORE)
+def test_options(name, capsys):
+    check_golden(f"link-{name}", run(capsys, *MORE[name]))
+
+
+@pytest.mark.parametrize("method", LINKERS)
+def test_evaluate_takes_what_link_wrote(method, capsys):
+    argv = link_arguments(method)
+    printed = run(capsys, *argv, "--one-to-one", "hungarian", "--json", "link.json")
+    files = argv[argv.index("--original") :][:4]
+    again = run(
+        capsys, "evaluate", *files, "--parameters", "link.json", "--one-to-one", "--json", "again.json"
+    )
+    # Notes on the learning belong to the learning.
+    assert again.split("note:")[0] == printed.split("note:")[0]
+    first, second = (json.loads(Path(name).read_text("utf-8")) for name in ("link.json", "again.json"))
+    for key in ("linked", "parameters", "records_table", "precision_recall", "one_to_one"):
+        assert first[key] == second[key], key
+
+
+def test_ids_and_records_without_partner(capsys):
+    rows = [[at, *row] for at, row in enumerate(survey())]
+    changed = [[at, *row] for at, row in enumerate(noisy(survey()))]
+    names = ("person", *NAMES)
+    Path("original.csv").write_text(csv_text(rows[:25], names), encoding="utf-8")
+    Path("masked.csv").write_text(csv_text(changed[:4:-1], names), encoding="utf-8")
+    argv = ["link", "--method", "prl", *TOGETHER, "--id", "person", "--json", "link.json"]
+    printed = run(capsys, *argv)
+    assert printed.startswith("original.csv and masked.csv: 20 records with a partner among 25 candidates\n")
+    back = run(capsys, *argv, "--direction", "masked-to-original")
+    assert back.startswith("original.csv and masked.csv: 20 records with a partner among 25 candidates\n")
+    result = json.loads(Path("link.json").read_text("utf-8"))
+    assert not result["bijection"]
+    assert [row[0] for row in result["records_table"]["rows"]] == [str(at) for at in range(24, 4, -1)]
+
+
+def test_blocking_by_a_column_that_is_not_compared(capsys):
+    """Pairs in other blocks are impossible; the key itself speaks for no pair."""
+    for name in ("original", "masked"):
+        frame = pd.read_csv(f"{name}.csv")
+        frame["half"] = ["first"] * 15 + ["second"] * 15
+        frame.to_csv(f"{name}.csv", index=False)
+    chosen = ["--attributes", "age,income", "--blocking", "half"]
+    run(capsys, "link", "--method", "prl", *TOGETHER, *chosen, "--json", "link.json")
+    result = json.loads(Path("link.json").read_text("utf-8"))
+    assert result["attributes"] == ["age", "income"]
+    assert result["parameters"]["compared_pairs"] == 2 * 15 * 15
+    again = run(capsys, "evaluate", *TOGETHER, "--parameters", "link.json")
+    assert f" {result['linked']} of 30 " in again.split("re-identified")[1].splitlines()[0]
+    message = "original.csv has no column 'town' (key); there are: age, income, hours, half"
+    refuse(capsys, message, "link", "--method", "prl", *TOGETHER, "--blocking", "town")
+
+
+def test_other_names_than_those_that_were_learned_from(capsys):
+    """Categories of text belong to their files; m, u and weights to all."""
+    people = pd.DataFrame({"name": ["ann", "bob", "cid", "dee"] * 5, "age": range(20)})
+    others = people.assign(name=["eve", "fay", "gus", "hal"] * 5)
+    for frame, name in ((people, "people.csv"), (others, "others.csv")):
+        frame.to_csv(name, index=False)
+    same = ["--original", "people.csv", "--masked", "people.csv"]
+    run(capsys, "link", "--method", "prl", *same, "--json", "link.json")
+    files = ["--original", "others.csv", "--masked", "others.csv"]
+    assert "re-identified                    20 of 20" in run(
+        capsys, "evaluate", *files, "--parameters", "link.json"
+    )
+
+
+def test_ties_are_not_among_the_best(capsys):
+    for name in ("original", "masked"):
+        Path(f"{name}.csv").write_text(csv_text([[1, 2, 3]] * 10), encoding="utf-8")
+    printed = run(capsys, "link", "--method", "prl", *TOGETHER)
+    assert "partner among the 3 best         0 of 10" in printed
+    assert "partner tied with another        10 of 10" in printed
+
+
+@pytest.mark.parametrize("factor", [1e-290, 1e-140, 1e140])
+def test_the_unit_of_an_attribute_does_not_matter(factor, capsys):
+    def linked(name: str) -> int:
+        run(capsys, "link", "--method", "prl", *TOGETHER, "--json", name)
+        return json.loads(Path(name).read_text("utf-8"))["linked"]
+
+    before = linked("before.json")
+    for name in ("original", "masked"):
+        frame = pd.read_csv(f"{name}.csv")
+        frame["income"] *= factor
+        frame.to_csv(f"{name}.csv", index=False)
+    assert linked("after.json") == before
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
+def test_ctrl_c():
+    os.mkfifo("endless.csv")
+    argv = [*SOLVER, "link", "--method", "prl", "--original", "endless.csv", "--masked", "masked.csv"]
+    argv += ["--json", "out.json"]
+    process = subprocess.Popen(
+        argv, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    with Path("endless.csv").open("w"):  # opens when the process has begun to read
+        process.send_signal(signal.SIGINT)
+        printed, errors = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, printed, errors) == (1, "", "interrupted\n")
+    assert not Path("out.json").exists()

@@ -1,0 +1,193 @@
+"""Output files: refused before the work when they could not be written, and whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from cli_runs import PAIR, contents, refuse, run
+from survey_files import NAMES
+
+from linkrisk.solver.commands.program import main
+
+FIT, COMPARE = ["fit", *PAIR], ["compare", *PAIR, "--backends", "scipy"]
+EVALUATE = ["evaluate", *PAIR, "--parameters", "fit.json"]
+TARGETS = [
+    (FIT, "--json", "out.json"),
+    (FIT, "--report", "out.html"),
+    (FIT, "--certificate", "out.json"),
+    (FIT, "--write-model", "out.lp"),
+    (COMPARE, "--json", "out.json"),
+    (COMPARE, "--csv", "out.csv"),
+    (EVALUATE, "--json", "out.json"),
+    (EVALUATE, "--table", "out.csv"),
+    (EVALUATE, "--table", "out.parquet"),
+]
+
+
+@pytest.fixture(autouse=True)
+def parameters(survey_folder: Path) -> None:
+    weights = {"parameters": {"weights": dict.fromkeys(NAMES, 1 / 3)}}
+    (survey_folder / "fit.json").write_text(json.dumps(weights), encoding="utf-8")
+
+
+@pytest.fixture
+def no_work(monkeypatch) -> None:
+    """Whatever is refused must be refused before the files are read."""
+
+    def read(*_: object) -> None:
+        raise AssertionError("the work began")
+
+    monkeypatch.setattr("linkrisk.solver.inputs.problem._files", read)
+    monkeypatch.setattr("linkrisk.solver.api.evaluate.read_parameters", read)
+
+
+@pytest.mark.usefixtures("no_work")
+@pytest.mark.parametrize(("argv", "option", "name"), TARGETS)
+def test_refused_before_the_work(argv, option, name, monkeypatch, capsys):
+    Path(f"a.{name}").mkdir()
+    cannot = f"cannot write {option}"
+    message = f"{cannot} no/{name}: the folder no does not exist; create it first"
+    refuse(capsys, message, *argv, option, f"no/{name}")
+    refuse(capsys, f"{cannot} a.{name}: it is a folder; give a file name", *argv, option, f"a.{name}")
+    refuse(capsys, f"{option} needs a file name, not an empty text", *argv, option, "")
+    monkeypatch.setattr(os, "access", lambda _, mode: not mode & os.W_OK)  # root may write everywhere
+    message = f"{cannot} {name}: the folder . may not be written to; choose another one"
+    refuse(capsys, message, *argv, option, name)
+
+
+@pytest.mark.usefixtures("no_work")
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_may_not_be_written_to(capsys):
+    Path("closed").mkdir(mode=0o500)
+    message = (
+        "cannot write --json closed/out.json: the folder closed may not be written to; choose another one"
+    )
+    refuse(capsys, message, *FIT, "--json", "closed/out.json")
+
+
+@pytest.mark.usefixtures("no_work")
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (
+            [*FIT, "--write-model", "m.txt"],
+            "cannot write --write-model m.txt: end the name in .lp or .mps",
+        ),
+        (
+            [*EVALUATE, "--table", "out.xlsx"],
+            "cannot write --table out.xlsx: end the name in .csv or .parquet or .pq",
+        ),
+        (
+            [*FIT, "--write-model", "m.lp", "--json", "out.json"],
+            "--write-model stops before there is a result: leave --json out, or run twice",
+        ),
+        (
+            [*FIT, "--json", "original.csv"],
+            "--json original.csv would overwrite the --original file: give another name",
+        ),
+        (
+            [*COMPARE, "--csv", "./masked.csv"],
+            "--csv ./masked.csv would overwrite the --masked file: give another name",
+        ),
+        (
+            [*EVALUATE, "--json", "fit.json"],
+            "--json fit.json would overwrite the --parameters file: give another name",
+        ),
+        (
+            [*FIT, "--json", "out", "--report", "out"],
+            "--json and --report both name out: give each a file of its own",
+        ),
+    ],
+)
+def test_refused_names(argv, message, capsys):
+    refuse(capsys, message, *argv)
+
+
+def test_devices_take_anything(capsys):
+    run(capsys, *FIT, "--json", os.devnull, "--report", os.devnull)
+    assert not Path(os.devnull).is_file()
+
+
+def full_disk(*_: object, **__: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+class HalfWritten(io.BytesIO):
+    """A file on a disk that is full after half of what is written."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.path = path
+
+    def write(self, content) -> int:
+        with io.open(self.path, "wb") as handle:  # noqa: UP020
+            handle.write(bytes(content)[: len(content) // 2])
+        full_disk()
+        return 0
+
+
+def open_half(path: Path, mode: str = "r", **more: object):
+    if path.suffix == ".part":
+        return HalfWritten(path)
+    return io.open(path, mode, **more)  # noqa: UP020
+
+
+FULL: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
+    "write": lambda patch: patch.setattr(Path, "open", open_half),
+    "fsync": lambda patch: patch.setattr(os, "fsync", full_disk),
+    "rename": lambda patch: patch.setattr(Path, "replace", full_disk),
+}
+
+
+@pytest.mark.parametrize(("where", "older"), [("write", True), ("fsync", False), ("rename", True)])
+@pytest.mark.parametrize(
+    ("argv", "option", "name"), [case for case in TARGETS if "--write-model" not in case]
+)
+def test_a_full_disk(argv, option, name, older, where, monkeypatch, capsys):
+    if older:
+        Path(name).write_text("older", encoding="utf-8")
+    before = contents()
+    with monkeypatch.context() as patch:
+        FULL[where](patch)
+        code = main([*argv, option, name])
+    printed = capsys.readouterr()
+    message = f"error: cannot write {name}: no space left on device; nothing was written\n"
+    assert (code, printed.err) == (2, message)
+    assert contents() == before
+    # The answer may have taken hours: it is printed all the same.
+    assert "original.csv and masked.csv: 30 records" in printed.out
+
+
+@pytest.mark.parametrize("older", [True, False])
+def test_a_full_disk_when_the_model_is_written(older, monkeypatch, capsys):
+    if older:
+        Path("out.lp").write_text("older", encoding="utf-8")
+    monkeypatch.setattr(Path, "replace", full_disk)
+    refuse(capsys, "cannot write 'out.lp': No space left on device", *FIT, "--write-model", "out.lp")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
+def test_a_really_full_device(capsys):
+    assert main([*EVALUATE, "--json", "/dev/full"]) == 2
+    message = "error: cannot write /dev/full: no space left on device; nothing was written\n"
+    assert capsys.readouterr().err == message
+
+
+@pytest.mark.parametrize("families", ["weighted-mean", "all"])
+def test_the_answer_does_not_wait_for_the_files(families, monkeypatch, capsys):
+    """Those of many records take seconds, and the time limit and Ctrl-C are promises."""
+    printed = []
+
+    def write(*_: object) -> None:
+        printed.append(capsys.readouterr().out)
+
+    monkeypatch.setattr("linkrisk.solver.commands.fit.write_whole", write)
+    assert main([*FIT, "--aggregator", families, "--json", "a.json", "--report", "a.html"]) == 0
+    assert "re-identified" in printed[0]
+    assert len(printed) == 2

@@ -1,0 +1,353 @@
+"""Real processes: exit codes, pipes that break, Ctrl-C, and the progress line on a terminal."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+import tomllib
+from pathlib import Path
+
+import pytest
+from cli_runs import PAIR, check_golden, without_seconds
+
+from linkrisk.solver.commands.program import main, run_program
+from linkrisk.solver.commands.progress import SILENT, ProgressLine, progress_line
+from linkrisk.solver.engines.base import EngineProgress
+
+pty = pytest.importorskip("pty", reason="no pseudo-terminals on this system")
+
+ROOT = Path(__file__).parents[3]
+SOLVER = [sys.executable, "-m", "solver"]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "FORCE_COLOR": "1"}
+PATIENCE = 600
+"""Seconds after which a process that should have ended is given up. Only a fault takes so long."""
+
+
+def start(*argv: str, **streams) -> subprocess.Popen:
+    return subprocess.Popen([*SOLVER, *argv], env=ENVIRONMENT, **streams)
+
+
+def test_the_default_pair_in_a_process_of_its_own(tmp_path):
+    done = subprocess.run([*SOLVER, "fit"], env=ENVIRONMENT, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")  # no progress where there is no terminal
+    check_golden("fit-default-pair", without_seconds(done.stdout))
+    assert not list(tmp_path.iterdir())
+
+
+def test_evaluate_names_the_default_pair(tmp_path, capsys):
+    weights = {"radius_mean": 0.7, "texture_mean": 0.3}
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps({"parameters": {"weights": weights}, "attributes": list(weights)}), "utf-8")
+    assert main(["evaluate", "--parameters", str(path)]) == 0
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first == "wdbc, first 400 records, microaggregated: 400 records, 2 attributes"
+
+
+def test_the_console_script_is_this_program():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    module, _, function = project["scripts"]["linkrisk"].partition(":")
+    assert getattr(importlib.import_module(module), function) is run_program
+    script = Path(sys.executable).with_name("linkrisk")
+    if not script.exists():
+        pytest.skip("the project is not installed in this environment, so there is no console script")
+    done = subprocess.run([script, "fitt"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert (
+        done.stderr == "error: unknown command 'fitt': did you mean 'fit'? (see `python -m solver --help`)\n"
+    )
+
+
+def test_bad_usage_in_a_process_of_its_own():
+    done = subprocess.run([*SOLVER, "fit", "--ties", "no"], env=ENVIRONMENT, capture_output=True, text=True)
+    message = "error: unknown tie rule 'no': choose one of strict, share\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", message)
+
+
+# Streams that fail
+
+
+@pytest.mark.parametrize("argv", [["fit", *PAIR, "--json", "out.json"], ["--help"]])
+def test_a_reader_that_goes_away_is_no_error(argv, survey_folder):
+    process = start(*argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.close()
+    errors = process.stderr.read()
+    process.stderr.close()
+    assert (process.wait(PATIENCE), errors) == (1 if argv[0] == "fit" else 0, b"")
+    if argv[0] == "fit":
+        assert json.loads((survey_folder / "out.json").read_text("utf-8"))["linked"] == 23
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
+@pytest.mark.usefixtures("survey_folder")
+def test_standard_output_on_a_full_disk():
+    with Path("/dev/full").open("w") as full:
+        process = start("fit", *PAIR, stdout=full, stderr=subprocess.PIPE, text=True)
+        errors = process.communicate(timeout=PATIENCE)[1]
+    message = "error: cannot write to standard output: no space left on device\n"
+    assert (process.returncode, errors) == (1, message)
+
+
+@pytest.mark.usefixtures("survey_folder")
+def test_a_name_that_the_output_cannot_show():
+    Path("größe.csv").write_bytes(Path("original.csv").read_bytes())
+    argv = [*SOLVER, "fit", "--original", "größe.csv", "--masked", "masked.csv", "--time-limit", "1e-9"]
+    environment = {**ENVIRONMENT, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(argv, env=environment, capture_output=True)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.startswith(rb"gr\xf6\xdfe.csv and masked.csv: 30 records")
+
+
+# Failures that are nobody's bad input
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (KeyboardInterrupt(), "interrupted"),
+        (MemoryError(), "error: out of memory: take a sample of the records, or fewer attributes"),
+        (
+            RuntimeError("backend 'pulp-cbc' died:\nout of luck"),
+            "error: backend 'pulp-cbc' died: out of luck",
+        ),
+    ],
+)
+@pytest.mark.usefixtures("survey_folder")
+def test_other_failures_are_one_line_and_exit_code_1(error, message, monkeypatch, capsys):
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("linkrisk.solver.api.fit.make_problem", fail)
+    assert main(["fit", *PAIR, "--json", "out.json"]) == 1
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err) == ("", f"{message}\n")
+    assert not Path("out.json").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
+@pytest.mark.usefixtures("survey_folder")
+def test_ctrl_c_outside_of_a_run():
+    os.mkfifo("endless.csv")
+    argv = ["fit", "--original", "endless.csv", "--masked", "masked.csv", "--json", "out.json"]
+    process = start(*argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with Path("endless.csv").open("w"):  # opens when the process has begun to read
+        process.send_signal(signal.SIGINT)
+        printed, errors = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, printed, errors) == (1, "", "interrupted\n")
+    assert not Path("out.json").exists()
+
+
+# The progress line
+
+
+class Terminal:
+    """A process whose standard error and input are a terminal of 100 columns, and its output a pipe."""
+
+    def __init__(self, *argv: str) -> None:
+        self.master, terminal = pty.openpty()
+        self.shown = ""
+        self.process = subprocess.Popen(
+            [*SOLVER, *argv],
+            env={name: value for name, value in ENVIRONMENT.items() if name != SILENT},
+            stdin=terminal,
+            stdout=subprocess.PIPE,
+            stderr=terminal,
+            start_new_session=True,
+            preexec_fn=_take_terminal,
+        )
+        os.close(terminal)
+
+    def wait_for(self, words: str) -> None:
+        """Read until the line matches a regular expression."""
+        limit = time.monotonic() + PATIENCE
+        while not re.search(words, self.shown):
+            assert self._read(), f"it has ended after {self.shown[-500:]!r}"
+            assert time.monotonic() < limit, self.shown
+
+    def press_ctrl_c(self) -> None:
+        os.write(self.master, b"\x03")
+
+    def end(self) -> tuple[int, str]:
+        """Wait; the exit code and what was printed."""
+        printed = self.process.stdout.read().decode()
+        self.process.stdout.close()
+        code = self.process.wait(PATIENCE)
+        while self._read():
+            pass
+        os.close(self.master)
+        return code, printed
+
+    def _read(self) -> bool:
+        try:
+            part = os.read(self.master, 4096).decode(errors="replace")
+        except OSError:  # the other end is closed
+            return False
+        self.shown += part
+        return bool(part)
+
+
+def _take_terminal() -> None:
+    import fcntl
+    import termios
+
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+@pytest.mark.usefixtures("survey_folder")
+def test_progress_and_ctrl_c_on_a_terminal():
+    # So wide a margin keeps the optimiser busy for minutes.
+    terminal = Terminal("fit", "--margin", "0.2", "--time-limit", "none", "--json", "out.json")
+    terminal.wait_for(r"proving: linked \d+, at most \d+.*  \(Ctrl-C")
+    terminal.press_ctrl_c()
+    code, printed = terminal.end()
+    assert code == 0
+    assert "not proven: stopped before the end; a longer run narrows the interval" in printed
+    assert "\r" not in printed
+    result = json.loads(Path("out.json").read_text(encoding="utf-8"))
+    assert (result["status"], result["limit"]) == ("interrupted", "user")
+    assert result["linked"] <= result["linked_upper_bound"]
+    assert f"linked {result['linked']}, at most {result['linked_upper_bound']}" in terminal.shown
+    # No control codes that could outlive the process, and the line is gone at the end.
+    assert "\x1b" not in terminal.shown
+    assert re.search(r"\r +\r$", terminal.shown)
+
+
+@pytest.mark.usefixtures("survey_folder")
+def test_progress_of_compare_names_the_backend():
+    terminal = Terminal("compare", *PAIR, "--backends", "scipy")
+    terminal.wait_for(r"\d\.\d s  solving on scipy")
+    code, printed = terminal.end()
+    assert code == 0
+    assert "1 of 1 claim a proof" in printed
+    assert "solving" not in printed
+
+
+@pytest.mark.usefixtures("survey_folder")
+def test_ctrl_c_stops_compare_with_what_it_has():
+    terminal = Terminal(
+        "compare", "--margin", "0.2", "--no-start", "--backends", "highs,scipy", "--json", "out.json"
+    )
+    terminal.wait_for("solving on highs")
+    terminal.press_ctrl_c()
+    code, printed = terminal.end()
+    assert code == 0
+    assert "0 of 1 claim a proof; no two contradict each other" in printed
+    (row,) = json.loads(Path("out.json").read_text(encoding="utf-8"))["backends"]
+    assert (row["backend"], row["status"], row["limit"]) == ("highs", "interrupted", "user")
+    assert row["linked_upper_bound"] is None or row["linked_upper_bound"] <= 400
+
+
+class Screen:
+    """A stand-in for a terminal."""
+
+    def __init__(self, *, broken: bool = False, terminal: bool = True) -> None:
+        self.written, self.broken, self.terminal = "", broken, terminal
+        self.drawings = threading.Semaphore(0)
+
+    def isatty(self) -> bool:
+        return self.terminal
+
+    def fileno(self) -> int:
+        raise OSError
+
+    def flush(self) -> None:
+        pass
+
+    def write(self, text: str) -> None:
+        self.drawings.release()
+        if self.broken:
+            raise OSError
+        self.written += text
+
+    def wait(self, drawings: int) -> None:
+        """Until the line has been drawn so many times more."""
+        for _ in range(drawings):
+            assert self.drawings.acquire(timeout=PATIENCE)
+
+
+def test_no_error_stream_no_progress(monkeypatch):
+    monkeypatch.delenv(SILENT, raising=False)
+    monkeypatch.setattr(sys, "stderr", None)
+    with progress_line("reading") as line:
+        assert line is None
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_progress_can_be_silenced(terminal, monkeypatch):
+    monkeypatch.setenv(SILENT, "none")
+    monkeypatch.setattr(sys, "stderr", Screen(terminal=terminal))
+    with progress_line("reading") as line:
+        assert line is None
+
+
+def test_a_log_gets_a_plain_line_now_and_then(monkeypatch):
+    monkeypatch.delenv(SILENT, raising=False)
+    monkeypatch.setattr("linkrisk.solver.commands.progress._FIRST", 0.01)
+    monkeypatch.setattr("linkrisk.solver.commands.progress._EVERY", 0.01)
+    log = Screen(terminal=False)
+    monkeypatch.setattr(sys, "stderr", log)
+    with progress_line("reading") as line:
+        line.report(EngineProgress(1.0, 352.0, 354.0, "compare", "about 40 s for a look at all records"))
+        while log.written.count("\n") < 2:
+            threading.Event().wait(0.01)
+    first = log.written.splitlines()[-1]
+    assert first.endswith(
+        " s  comparing: linked 352, at most 354, gap 2, about 40 s for a look at all records"
+    )
+    assert "\r" not in log.written
+
+
+def test_short_work_leaves_no_line_in_a_log(monkeypatch):
+    monkeypatch.delenv(SILENT, raising=False)
+    monkeypatch.setattr("linkrisk.solver.commands.progress._FIRST", 1e6)
+    log = Screen(terminal=False)
+    monkeypatch.setattr(sys, "stderr", log)
+    with progress_line("reading"):
+        pass
+    assert log.written == ""
+
+
+def drawn(progress: EngineProgress, drawings: int = 1) -> tuple[Screen, list[str]]:
+    """A terminal on which a line was drawn, and the last drawings, made after the line was told this."""
+    screen = Screen()
+    line = ProgressLine(screen, "reading")
+    line.report(progress)
+    while screen.drawings.acquire(blocking=False):
+        pass
+    screen.wait(1 + drawings)  # the first may have been under way
+    line.close()
+    shown = [part for part in screen.written.split("\r") if part.strip()]
+    return screen, shown[-drawings:]
+
+
+def test_the_line_fits_the_terminal_and_its_clock_runs_by_itself():
+    screen, shown = drawn(EngineProgress(1.0, 374.0, 381.5, "solve"), drawings=3)
+    assert {len(part) for part in shown} == {79}
+    assert len(set(shown)) == len(shown) == 3
+    words = "proving: linked 374, at most 381.5  (Ctrl-C: stop with this)"
+    assert all(part[10:].rstrip() == words for part in shown)
+    assert screen.written.endswith("\r" + " " * 79 + "\r")
+
+
+def test_the_line_says_the_gap_and_how_much_was_done():
+    _, (shown,) = drawn(EngineProgress(1.0, 352.0, 354.0, "hitting sets", "1085 cores"))
+    assert shown[10:].rstrip() == "proving: linked 352, at most 354, gap 2, 1085 cores  (Ctrl-C stops)"
+
+
+@pytest.mark.parametrize("phase", ["attack", "build", "solve"])
+def test_the_advice_is_not_cut_off_on_80_columns(phase):
+    _, (shown,) = drawn(EngineProgress(1.0, 123456.25, 234567.25, phase))
+    assert shown.rstrip().endswith("(Ctrl-C: stop with this)")
+
+
+def test_a_terminal_that_goes_away_costs_only_the_line():
+    screen = Screen(broken=True)
+    line = ProgressLine(screen, "reading")
+    screen.wait(1)
+    line.close()

@@ -1,0 +1,345 @@
+"""`python -m solver mask`: what it prints, what it writes, and what it says about bad input."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from mask_runs import HOUSEHOLDS, TABLE, files, mask, mask_folder  # noqa: F401
+
+from linkrisk.solver.commands import program as cli
+
+DATA = os.environ.get("LINKRISK_DATA")
+
+pytestmark = pytest.mark.usefixtures("mask_folder")
+
+
+def test_golden_output_and_file(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = mask(
+        capsys,
+        *("--input", "o.csv", "--method", "microaggregation", "--attributes", "age,income"),
+        *("--k", "3", "--output", "m.csv"),
+    )
+    assert (code, err) == (0, "")
+    assert out == (
+        "input    o.csv: 6 records, 5 columns\n"
+        "method   microaggregation (MDAV) of age, income with k = 3\n"
+        "seed     none: nothing is left to chance\n"
+        "masked   age, income\n"
+        "as is    id, code, note\n"
+        "output   m.csv\n"
+    )
+    assert Path("m.csv").read_text() == (
+        "id,code,age,income,note\n"
+        "r1,007,25.333333333333332,90.29166666666667,a\n"
+        "r2,010,25.333333333333332,90.29166666666667,\n"
+        'r3,011,25.333333333333332,90.29166666666667,"b, c"\n'
+        "r4,012,52.666666666666664,390.1666666666667,NA\n"
+        "r5,013,52.666666666666664,390.1666666666667,d\n"
+        "r6,014,52.666666666666664,390.1666666666667,e\n"
+    )
+
+
+def test_masking_shows_that_it_is_going_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from linkrisk.solver.commands import mask as command
+
+    def masked(*arguments: object, **options: object) -> object:
+        assert "progress" in {thread.name for thread in threading.enumerate()}
+        return whole(*arguments, **options)
+
+    whole = command.masked_in_order
+    monkeypatch.setattr(command, "masked_in_order", masked)
+    monkeypatch.delenv("LINKRISK_PROGRESS")
+    argv = ("--input", "o.csv", "--method", "noise", "--percent", "10", "--output", "m.csv")
+    code, _, err = mask(capsys, *argv)
+    assert (code, err) == (0, "")  # nothing in a log of what takes no time
+
+
+def test_a_masked_column_that_is_still_the_same_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    """It is as public as before, whatever it was masked with."""
+    Path("one.csv").write_text("a,b\n1,2\n1,5\n1,9\n")
+    argv = ("--input", "one.csv", "--method", "noise", "--percent", "50", "--output", "m.csv")
+    code, out, _ = mask(capsys, *argv)
+    assert code == 0
+    assert "masked   a, b\nthe same a: masking has not changed a single value\nas is    nothing\n" in out
+
+
+def test_groups_with_their_k(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = mask(
+        capsys,
+        *("--input", "o.csv", "--method", "microaggregation", "--groups", "age:2"),
+        *("--groups", "income", "--k", "3", "--output", "m.parquet"),
+    )
+    assert code == 0
+    assert "method   microaggregation (MDAV) of age with k = 2; of income with k = 3\n" in out
+    masked = pd.read_parquet("m.parquet")
+    assert masked["age"].nunique() == 3
+    assert masked["income"].nunique() == 2
+    assert masked["code"].to_list() == [7, 10, 11, 12, 13, 14]
+
+
+@pytest.mark.parametrize(
+    ("method", "description"),
+    [
+        (
+            ("optimal-microaggregation", "--k", "2"),
+            "optimal univariate microaggregation with k = 2, each attribute by itself, of code, age, income",
+        ),
+        (
+            ("noise", "--percent", "10%"),
+            "independent normal noise with 10 % of the standard deviation of code, age, income",
+        ),
+        (
+            ("noise", "--percent", "2.5", "--correlated"),
+            "correlated normal noise with 2.5 % of the standard deviation of code, age, income",
+        ),
+        (
+            ("rank-swapping", "--percent", "40"),
+            "rank swapping within 40 % of the records of code, age, income",
+        ),
+    ],
+)
+def test_every_method_from_the_command_line(
+    capsys: pytest.CaptureFixture[str], method: tuple[str, ...], description: str
+) -> None:
+    arguments = ("--input", "o.csv", "--output", "m.csv", "--seed", "3", "--method", *method)
+    code, out, _ = mask(capsys, *arguments)
+    assert code == 0
+    seed = (
+        "none: nothing is left to chance"
+        if method[0] == "optimal-microaggregation"
+        else "3: keep it secret, it undoes the masking"
+    )
+    assert f"method   {description}\nseed     {seed}\n" in out
+    assert "left     id (as id); to mask them all the same, name them with --attributes\n" in out
+    first = Path("m.csv").read_bytes()
+    mask(capsys, *arguments)
+    assert Path("m.csv").read_bytes() == first
+
+
+def test_named_data_and_a_protection(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = mask(capsys, "--input", "iris", "--method", "M4-33", "--output", "m.csv")
+    assert code == 0
+    assert out.splitlines()[1] == (
+        "method   M4-33, microaggregation (MDAV) of sepal_length, sepal_width with k = 3; "
+        "of petal_length, petal_width with k = 3"
+    )
+    assert len(pd.read_csv("m.csv")) == 150
+
+
+def test_the_id_column_is_never_masked(capsys: pytest.CaptureFixture[str]) -> None:
+    common = ("--input", "o.csv", "--method", "noise", "--percent", "5", "--output", "m.csv")
+    _, out, _ = mask(capsys, *common, "--id", "code")
+    assert "masked   age, income\n" in out
+    assert [line.split(",")[1] for line in Path("m.csv").read_text().splitlines()[1:3]] == ["007", "010"]
+    assert mask(capsys, *common, "--id", "code", "--attributes", "code") == (
+        2,
+        "",
+        "error: 'code' is the id column and cannot be masked; take it out\n",
+    )
+    assert mask(capsys, *common, "--id", "cod")[2] == (
+        "error: o.csv has no column 'cod' (--id); did you mean 'code'?\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--method", "noise"), "noise needs --percent"),
+        (("--method", "nois"), "there is no masking method 'nois'; did you mean 'noise'?"),
+        (
+            ("--method", "noise", "--percent", "5", "--k", "3"),
+            "noise has no parameter --k; it takes --attributes, --percent, --correlated",
+        ),
+        (("--method", "noise", "--percent", "much"), "--percent: 'much' is not a number"),
+        (("--method", "noise", "--percent", "-1"), "percent is -1; it must be above 0"),
+        (
+            ("--method", "noise", "--percent", "1e308"),
+            "o.csv: percent is 1e+308, which makes values beyond 1e+150; choose a smaller percent",
+        ),
+        (
+            (
+                "--method",
+                "noise percent=1e160 correlated",
+                "--method",
+                "microaggregation k=3 attributes=code",
+            ),
+            "o.csv: percent is 1e+160, which makes values beyond 1e+150; choose a smaller percent",
+        ),
+        (("--method", "microaggregation", "--k", "2.5"), "--k: '2.5' is not a whole number"),
+        (("--method", "microaggregation", "--k", "1"), "k is 1; a group needs at least 2 records"),
+        (
+            ("--method", "microaggregation", "--k", "7"),
+            "o.csv: k is 7, but there are only 6 records; choose a smaller k",
+        ),
+        (
+            ("--method", "microaggregation", "--groups", "age,:3"),
+            "--groups: 'age,' has an empty attribute name; write names separated by single commas",
+        ),
+        (
+            ("--method", "microaggregation", "--groups", "age:3", "--k", "4"),
+            "--k is of no use where every one of --groups has its own k; leave one of them out",
+        ),
+        (
+            ("--method", "microaggregation", "--groups", "age,income:x"),
+            "--groups: 'age,income:x' has 'x' for k after the colon, which is no whole number from 2; write "
+            "A,B:3, or A,B for the k of --k",
+        ),
+        (
+            ("--method", "microaggregation", "--groups", "age:3", "--groups", "income,age:3"),
+            "the attribute 'age' is given twice in --groups; give it once",
+        ),
+        (
+            ("--method", "microaggregation", "--attributes", "agee"),
+            "o.csv has no column 'agee' (attribute); did you mean 'age'?",
+        ),
+        (
+            ("--method", "microaggregation", "--attributes", "note"),
+            "o.csv, column 'note', row 2: missing value; fill it in or choose other --attributes",
+        ),
+        (
+            ("--method", "M4-33"),
+            "o.csv: M4-33 masks 4 attributes but there are 3 (code, age, income); name more with "
+            "--attributes or choose another protection",
+        ),
+        (("--method", "M4-33", "--seed", "x"), "--seed: 'x' is not a whole number"),
+        (
+            ("--method", "microaggregation", "--seed", "-5"),
+            "the seed -5 is negative; give a whole number from 0",
+        ),
+        (
+            ("--method", "microaggregation", "--output", "./o.csv"),
+            "--output ./o.csv is the input file; give the masked file another name",
+        ),
+        (
+            ("--method", "microaggregation", "--output", "no/m.csv"),
+            "cannot write no/m.csv: the folder HERE/no does not exist; create it first",
+        ),
+        (
+            ("--method", "microaggregation", "--output", "m.xls"),
+            "m.xls: unknown kind of file '.xls'; use one of .csv, .parquet, .pq",
+        ),
+        (
+            ("--method", "microaggregation", "--input", "no.csv"),
+            "no.csv cannot be read: there is no such file",
+        ),
+        (
+            ("--method", "microaggregation", "--input", "irs"),
+            "there is no data set named 'irs'; did you mean 'iris'?",
+        ),
+    ],
+)
+def test_bad_input_is_one_line_exit_code_2_and_no_file(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], message: str
+) -> None:
+    # Given twice, the last --input or --output counts.
+    code, out, err = mask(capsys, "--input", "o.csv", "--output", "m.csv", *arguments)
+    assert (code, out) == (2, "")
+    assert err == f"error: {message}\n".replace("HERE", str(Path.cwd()))
+    assert files() == ["h.csv", "o.csv"]
+    assert Path("o.csv").read_text() == TABLE
+
+
+def test_ids_and_weights_are_left_alone_unless_named(capsys: pytest.CaptureFixture[str]) -> None:
+    common = ("--input", "h.csv", "--method", "noise", "--percent", "5", "--seed", "1", "--output", "m.csv")
+    _, out, _ = mask(capsys, *common)
+    assert "masked   age, income\nas is    hhnum, weight, note\n" in out
+    assert (
+        "left     hhnum (as id), weight (as weight); to mask them all the same, name them with --attributes\n"
+        in out
+    )
+    original, masked = pd.read_csv("h.csv"), pd.read_csv("m.csv")
+    same = (original == masked).all()
+    assert same[same].index.tolist() == ["hhnum", "weight", "note"]
+    assert not (original["age"] == masked["age"]).any()
+    _, out, _ = mask(capsys, *common, "--attributes", "weight,age")
+    assert "masked   weight, age\n" in out
+    assert "left " not in out
+    assert not (pd.read_csv("m.csv")["weight"] == original["weight"]).any()
+
+
+def test_columns_said_to_be_ids_and_weights_are_left_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("h.csv").write_text(HOUSEHOLDS.replace("hhnum,weight", "unit,w"))
+    common = ("--input", "h.csv", "--method", "noise", "--percent", "5", "--seed", "1", "--output", "m.csv")
+    assert "masked   unit, w, age, income\n" in mask(capsys, *common)[1]
+    out = mask(capsys, *common, "--id", "unit", "--weight", "w")[1]
+    assert "masked   age, income\n" in out
+    assert "left     unit (as id), w (as weight); " in out
+    assert mask(capsys, *common, "--weight", "w", "--attributes", "age,w")[2] == (
+        "error: 'w' is the weight column and cannot be masked; take it out\n"
+    )
+    assert mask(capsys, *common, "--weight", "wage")[2] == (
+        "error: h.csv has no column 'wage' (--weight); did you mean 'age'?\n"
+    )
+
+
+@pytest.mark.skipif(
+    "LINKRISK_DATA" not in os.environ, reason="needs public data: set LINKRISK_DATA to its folder"
+)
+@pytest.mark.parametrize(
+    ("file", "left"),
+    [
+        ("muargus_samhh", "hhnum (as id), weight (as weight)"),
+        ("rtauargus_indiv_dt", "WEIGHT (as weight)"),
+        ("casc_tarragona", None),
+        ("casc_census", None),
+    ],
+)
+def test_real_files(capsys: pytest.CaptureFixture[str], file: str, left: str | None) -> None:
+    path = f"{DATA}/{file}.csv"
+    code, out, _ = mask(capsys, "--input", path, "--method", "noise percent=5", "--output", "m.csv")
+    assert code == 0
+    assert re.findall(r"left     (.*);", out) == ([] if left is None else [left])
+    original, masked = pd.read_csv(path), pd.read_csv("m.csv")
+    numeric = original.select_dtypes("number").columns
+    changed = [name for name in numeric if not (original[name] == masked[name]).all()]
+    assert changed == [name for name in numeric if name not in ("hhnum", "weight", "WEIGHT")]
+
+
+def test_missing_arguments(capsys: pytest.CaptureFixture[str]) -> None:
+    assert mask(capsys, "--input", "o.csv") == (
+        2,
+        "",
+        "error: the following arguments are required: --method, --output "
+        "(see `python -m solver mask --help`)\n",
+    )
+
+
+def test_help_explains_shared_parameters(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        cli.main(["mask", "--help"])
+    assert caught.value.code == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "rank-swapping: window in percent of the records" in text
+    assert "standard deviation of the noise in % of the attribute's" in text
+
+
+def test_categories_are_masked_from_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("schema.json").write_text('{"attributes": [{"name": "note", "scale": "nominal"}]}')
+    Path("t.csv").write_text("id,age,town\n1,20,a\n2,25,b\n3,31,c\n4,46,a\n")
+    code, out, _ = mask(
+        capsys,
+        *("--input", "t.csv", "--method", "top-coding", "--categories", "2", "--id", "id"),
+        *("--schema", "schema.json", "--output", "m.csv"),
+    )
+    assert code == 0
+    assert "method   top coding of 2 categories of town\n" in out
+    assert Path("m.csv").read_text() == "id,age,town\n1,20,a\n2,25,b\n3,31,b\n4,46,a\n"
+    code, _, err = mask(
+        capsys,
+        *("--input", "t.csv", "--method", "pram", "--matrix", "town=nowhere.csv", "--output", "m.csv"),
+    )
+    assert code == 2
+    assert err == "error: --matrix: nowhere.csv cannot be read: there is no such file\n"
+    code, _, err = mask(
+        capsys,
+        *("--input", "t.csv", "--method", "top-coding", "--schema", "t.csv", "--output", "m.csv"),
+    )
+    assert code == 2
+    assert err == ("error: --schema: t.csv is no JSON; a schema is a JSON object with a list of attributes\n")

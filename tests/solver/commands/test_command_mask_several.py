@@ -1,0 +1,183 @@
+"""`mask` with several methods in one call, each with its parameters in one text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from mask_runs import files, mask, mask_folder  # noqa: F401
+
+from linkrisk.datasets.masking.microaggregation import Microaggregation
+from linkrisk.datasets.masking.noise import AdditiveNoise
+from linkrisk.datasets.masking.sequence import masked_in_order, planned
+
+pytestmark = pytest.mark.usefixtures("mask_folder")
+
+
+def test_several_methods_in_order_each_on_its_own_attributes(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = mask(
+        capsys,
+        *("--input", "h.csv", "--output", "m.csv", "--seed", "4"),
+        *("--method", "microaggregation k=5 attributes=income"),
+        *("--method", "pram change=0.5"),
+        *("--method", "noise percent=10"),
+    )
+    assert (code, err) == (0, "")
+    assert out == (
+        "input    h.csv: 60 records, 5 columns\n"
+        "method   microaggregation (MDAV) of income with k = 5\n"
+        "method   PRAM with probability 0.5 of a change of note\n"
+        "method   independent normal noise with 10 % of the standard deviation of age\n"
+        "seed     4: keep it secret, it undoes the masking\n"
+        "masked   age, income, note\n"
+        "as is    hhnum, weight\n"
+        "left     hhnum (as id), weight (as weight); to mask them all the same, name them with --attributes\n"
+        "output   m.csv\n"
+    )
+    original, masked = pd.read_csv("h.csv"), pd.read_csv("m.csv")
+    grouped = Microaggregation(k=5, attributes=("income",)).apply(original)
+    assert masked["income"].to_list() == grouped["income"].to_list()
+    steps = planned([AdditiveNoise(percent=10, attributes=("age",))], original)
+    alone = masked_in_order(steps, original, 4)
+    # The third method does not draw the numbers that the first one would.
+    assert (alone["age"] != masked["age"]).all()
+    assert 0 < (masked["note"] != original["note"]).sum() < 60
+
+
+def test_an_attribute_masked_twice_is_masked_in_order_and_said(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = mask(
+        capsys,
+        *("--input", "o.csv", "--output", "m.csv", "--seed", "4"),
+        *("--method", "noise percent=10 attributes=age,income"),
+        *("--method", "optimal-microaggregation k=3 attributes=income"),
+    )
+    assert "twice    income: noise, then optimal-microaggregation\n" in out
+    masked = pd.read_csv("m.csv")
+    assert masked["income"].nunique() == 2
+    assert masked["age"].nunique() == 6
+
+
+def test_one_method_may_be_given_with_its_parameters(capsys: pytest.CaptureFixture[str]) -> None:
+    common = ("--input", "o.csv", "--seed", "2", "--output")
+    mask(capsys, *common, "a.csv", "--method", "noise", "--percent", "5", "--attributes", "age")
+    mask(capsys, *common, "b.csv", "--method", "noise percent=5 attributes=age")
+    assert Path("a.csv").read_bytes() == Path("b.csv").read_bytes()
+
+
+def test_names_with_commas(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("c.csv").write_text('"income, gross",home town:2,age\n1,2,3\n4,5,6\n7,8,9\n10,11,13\n')
+    common = ("--input", "c.csv", "--output", "m.csv", "--method")
+    expected = 'method   microaggregation (MDAV) of "income, gross", age with k = 2\n'
+    options = ("microaggregation", "--k", "2", "--attributes", '"income, gross",age')
+    assert expected in mask(capsys, *common, *options)[1]
+    spelled = "microaggregation k=2 attributes='\"income, gross\",age'"
+    assert expected in mask(capsys, *common, spelled)[1]
+    groups = ("microaggregation", "--groups", '"income, gross",age:2', "--groups", '"home town:2"')
+    out = mask(capsys, *common, *groups)[1]
+    assert 'of "income, gross", age with k = 2; of home town:2 with k = 3\n' in out
+    _, _, err = mask(capsys, *common, "noise", "--percent", "1", "--attributes", "income, gross")
+    assert err.startswith("error: c.csv has no column 'income' (attribute); did you mean ")
+
+
+@pytest.mark.parametrize(
+    ("methods", "message"),
+    [
+        (
+            ["nois percent=5", "pram change=0.1"],
+            "there is no masking method 'nois'; did you mean 'noise'?",
+        ),
+        (["noise percnt=5"], "noise has no parameter 'percnt'; did you mean 'percent'?"),
+        (["noise percent=much"], "noise, percent: 'much' is not a number"),
+        (["noise percent"], "noise: percent takes a value"),
+        (["noise percent=5 correlated=yes"], "noise: correlated takes no value"),
+        (["noise percent=5 percent=6"], "noise: percent is given twice; give it once"),
+        (["noise ", "noise percent=5"], "noise: needs percent"),
+        (["noise percent=-5"], "noise: percent is -5; it must be above 0"),
+        (
+            ["pram change=0.1 theta=0.1"],
+            "pram: give one of change, theta and matrix: with what probability values change",
+        ),
+        (["noise 'percent=5"], '"noise \'percent=5" cannot be read: no closing quotation'),
+        (["", "noise percent=5"], "the masking method is empty; write for example: top-coding categories=3"),
+        (
+            ["noise percent=5 attributes=age,income,code", "microaggregation k=3"],
+            "o.csv: every attribute that microaggregation could mask is left alone or masked by another "
+            "method; name those to mask with attributes=A,B",
+        ),
+        (
+            ["noise percent=5 attributes=age", "microaggregation k=7"],
+            "o.csv: k is 7, but there are only 6 records; choose a smaller k",
+        ),
+        (["noise percent=5 attributes=agee"], "o.csv has no column 'agee' (attribute); did you mean 'age'?"),
+        (
+            ["noise percent=5", "rank-swapping percent=2 attributes=age"],
+            "o.csv: percent is 2, less than one of 6 records; it must be at least 16.7",
+        ),
+        (
+            ["noise percent=5 attributes=note"],
+            "o.csv, column 'note', row 2: missing value; fill it in or choose other --attributes",
+        ),
+        (
+            ["noise percent=5 attributes=id"],
+            "o.csv, column 'id', row 1: 'r1' is not a number; mend it or choose other --attributes",
+        ),
+    ],
+)
+def test_bad_methods_are_one_line_exit_code_2_and_no_file(
+    capsys: pytest.CaptureFixture[str], methods: list[str], message: str
+) -> None:
+    arguments = [part for method in methods for part in ("--method", method)]
+    code, out, err = mask(capsys, "--input", "o.csv", "--output", "m.csv", "--record", "r.json", *arguments)
+    assert (code, out) == (2, "")
+    assert err == f"error: {message}\n"
+    assert files() == ["h.csv", "o.csv"]
+
+
+@pytest.mark.parametrize("methods", [["noise percent=5"], ["noise", "pram change=0.1"]])
+def test_an_option_beside_methods_that_hold_theirs_belongs_to_none(
+    capsys: pytest.CaptureFixture[str], methods: list[str]
+) -> None:
+    arguments = [part for method in methods for part in ("--method", method)]
+    code, _, err = mask(capsys, "--input", "o.csv", "--output", "m.csv", "--k", "3", *arguments)
+    assert (code, err) == (
+        2,
+        "error: --k does not say which method it is for; write it into the method, as --method "
+        "'noise k=...'\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "method", "message"),
+    [
+        ("a\n5\n", "microaggregation k=2", "f.csv: k is 2, but there is only 1 record; choose a smaller k"),
+        (
+            "a\n5\n",
+            "rank-swapping percent=50",
+            "f.csv: percent is 50, less than one of 1 records; it must be at least 100",
+        ),
+        (
+            "a\nx\n",
+            "noise percent=5",
+            "f.csv has no numeric attribute to mask; name at least one with --attributes",
+        ),
+        (
+            "id,wgt\n7,1.5\n9,2\n",
+            "noise percent=5",
+            "f.csv has no numeric attribute to mask beside 'id' (identifier), 'wgt' (weight); name at least "
+            "one with --attributes",
+        ),
+        (
+            "a\n5\n",
+            "pram change=0.1",
+            "f.csv has no attribute with categories to mask; name at least one with --attributes",
+        ),
+    ],
+)
+def test_files_that_cannot_be_masked(
+    capsys: pytest.CaptureFixture[str], content: str, method: str, message: str
+) -> None:
+    Path("f.csv").write_text(content)
+    code, out, err = mask(capsys, "--input", "f.csv", "--output", "m.csv", "--method", method)
+    assert (code, out, err) == (2, "", f"error: {message}\n")
+    assert not Path("m.csv").exists()

@@ -1,0 +1,347 @@
+"""What `fit` says of its answer: baselines of other families, weights that break ties, reasons, ties."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from fit_runs import frames
+from report_pages import Page
+from report_results import choquet_result, weighted_mean_result
+
+from linkrisk.formulations.linkage.aggregators import make_aggregator
+from linkrisk.formulations.linkage.block_system import system_of
+from linkrisk.formulations.linkage.distances import Differences, Standardisation
+from linkrisk.formulations.linkage.pair import LinkagePair, make_pair
+from linkrisk.solver import fit
+from linkrisk.solver.backends.base import Status
+from linkrisk.solver.commands.fit_summary import summary
+from linkrisk.solver.engines.base import EngineOptions, EngineResult, Record
+from linkrisk.solver.engines.exact.engine import ExactEngine
+from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+from linkrisk.solver.linkage.baselines import baselines
+from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.report.formats import small, weight
+from linkrisk.solver.report.headline import state
+from linkrisk.solver.report.page import render_report
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.results import FitResult
+from linkrisk.solver.worst_case.answers import answer
+from linkrisk.solver.worst_case.within_limits import Run
+
+FAMILIES = ["weighted-mean", "owa", "choquet", "mahalanobis"]
+
+
+def changed(result: FitResult, **details: object) -> FitResult:
+    """The same result with other details."""
+    return replace(result, details={**result.details, **details})
+
+
+# Beside other distances
+
+
+def exact_columns(seed: int, n: int = 60) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Two columns that masking left as they are, two that are little but noise."""
+    random = np.random.default_rng(seed)
+    exact = np.column_stack([random.integers(0, 12, n), random.integers(0, 12, n)]).astype(float)
+    noisy = random.normal(size=(n, 2))
+    names = ["A", "B", "C", "D"]
+    masked = np.hstack([exact, noisy + 3.0 * random.normal(size=(n, 2))])
+    return pd.DataFrame(np.hstack([exact, noisy]), columns=names), pd.DataFrame(masked, columns=names)
+
+
+@pytest.mark.parametrize("aggregator", FAMILIES)
+@pytest.mark.parametrize("limit", [1e-9, 1.0])
+def test_no_run_reports_less_than_a_baseline_of_its_family(aggregator, limit):
+    result = fit(*exact_columns(1), aggregator=aggregator, time_limit=limit)
+    own = ["euclid", "mahalanobis"] if aggregator == "mahalanobis" else ["euclid"]
+    counts = result.details["baselines"]
+    for name in own:
+        assert counts[name] is None or result.linked >= counts[name]
+    assert counts["mahalanobis"] is None or counts["mahalanobis"] > 30
+
+
+@pytest.mark.parametrize("aggregator", FAMILIES)
+@pytest.mark.usefixtures("virtual_time")
+def test_baselines_are_the_same_whatever_the_family(aggregator):
+    """Records that one family can never link count for the distances of another."""
+    files = rotated(30)
+    result = fit(*files, aggregator=aggregator, standardisation="none", time_limit=2.0)
+    pair = make_pair(*(frame.to_numpy() for frame in files), standardisation=Standardisation.NONE)
+    assert result.details["baselines"] == baselines(Evaluator(pair))
+
+
+def rotated(n: int = 40) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Masking has moved amounts from one column to the other: their sum is exact, neither of them is."""
+    random = np.random.default_rng(2)
+    original = random.normal(size=(n, 2))
+    moved = 2.0 * random.normal(size=n)
+    masked = original + np.column_stack([moved, -moved])
+    return pd.DataFrame(original, columns=["A", "B"]), pd.DataFrame(masked, columns=["A", "B"])
+
+
+@pytest.mark.usefixtures("virtual_time")
+def test_a_distance_of_another_family_that_links_more_is_named():
+    files = rotated()
+    options = {"standardisation": "none"}
+    result = fit(*files, **options)
+    known = result.details["best_known"]
+    assert known["attack"] == "mahalanobis"
+    assert known["linked"] == result.details["baselines"]["mahalanobis"] > result.linked_upper_bound
+    assert (known["above_bound"], known["cure"]) == (True, "--aggregator mahalanobis")
+    text = summary(result)
+    linked = known["linked"]
+    assert f"more than any weighted mean: the classical Mahalanobis distance links {linked}\n" in text
+    assert "the bound is about this family only; try --aggregator mahalanobis\n" in text
+    page = Page(render_report(result.to_dict()))
+    rows = {row[0]: row for row in page.table("Distance")[1:]}
+    assert rows["Classical Mahalanobis"][3] == "\N{EN DASH}"
+    assert f"A distance of another family links more: Classical Mahalanobis, {linked}." in page.text
+    assert "The upper bound is about this family only." in page.text
+    better = fit(*files, **options, aggregator="mahalanobis", time_limit=2.0)
+    assert better.linked >= linked
+    assert better.details["best_known"] is None
+    assert "more than" not in summary(better)
+
+
+def test_what_is_more_than_found_but_within_the_bound_is_told_as_such():
+    result = fit(*frames(3, 20))
+    known = {"attack": "mahalanobis", "linked": result.linked + 1, "above_bound": False, "cure": None}
+    text = summary(changed(result, best_known=known))
+    more = f"more than the weighted mean found: the classical Mahalanobis distance links {result.linked + 1}"
+    assert f"{more}; no family of --aggregator contains it\n" in text
+    assert "this family only" not in text
+
+
+def test_no_difference_to_a_baseline_is_ever_negative():
+    page = Page(render_report(choquet_result(baselines={"euclid": 2, "mahalanobis": 768})))
+    assert [row[3] for row in page.table("Distance")[1:]] == ["2", "–", "–", "–"]
+    uncounted = choquet_result(baselines={"euclid": 2, "mahalanobis": None})
+    assert Page(render_report(uncounted)).table("Distance")[2][1:] == ["–", "–", "–"]
+
+
+# What breaks ties
+
+
+def one_binary_column(n: int = 40) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Ties of an exact column with two values, broken by a noisy one."""
+    random = np.random.default_rng(4)
+    sex = random.integers(0, 2, n).astype(float)
+    noisy = random.normal(size=n)
+    masked = noisy + 0.05 * random.normal(size=n)
+    return (
+        pd.DataFrame({"sex": sex, "age": noisy, "idle": random.normal(size=n)}),
+        pd.DataFrame({"sex": sex, "age": masked, "idle": random.normal(size=n)}),
+    )
+
+
+THETAS = {
+    "weighted-mean": ([1.0 - 2e-6, 2e-6, 0.0], {}),
+    "choquet": ([1.0 - 2e-6, 2e-6, 0.0], {}),
+    "2-additive": ([1.0 - 2e-6, 2e-6, 0.0], {"k_additive": 2}),
+    "mahalanobis": ([1.0 - 2e-6, 2e-6, 0.0], {}),
+}
+
+
+def evaluated(name: str, weights: list[float], options: dict[str, int]) -> FitResult:
+    """The answer of a search that has found these weights."""
+    aggregator = "choquet" if name == "2-additive" else name
+    problem = make_problem(*one_binary_column(), ProblemOptions(aggregator=aggregator, **options))
+    family, pair = problem.aggregator, problem.pair
+    relative = family.relative()
+    theta = np.array(weights) if relative is None else relative[1](np.array(weights))
+    nothing, lost = np.empty(0, dtype=np.intp), np.zeros(pair.blocks, dtype=bool)
+    evaluator = Evaluator(pair)
+    linked = evaluator.weight(family.form(theta))
+    run = Run(
+        Record(Clock(None), theta, linked, float(pair.blocks)),
+        evaluator,
+        system_of(pair, family, nothing, nothing, lost, complete=False),
+        EngineResult(Status.FEASIBLE, limit=None, margin=None, phases={}, model=None, versions={}),
+        baselines={"euclid": 0, "mahalanobis": 0},
+    )
+    return answer(problem, run, EngineOptions(), ExactEngine(), "fit")
+
+
+@pytest.mark.parametrize("name", THETAS)
+def test_attributes_that_print_as_zero_and_break_ties_are_named(name):
+    weights, options = THETAS[name]
+    result = evaluated(name, weights, options)
+    breaking = result.details["tie_breaking"]
+    assert breaking["attributes"] == ["age"]
+    # Without it, all that is left is the column of two values: nobody is linked.
+    assert breaking["linked_without"] == 0 < result.linked
+    text = summary(result)
+    assert "    sex   1.0000\n" in text
+    assert f"    age   0.0000 (2.0e-06: breaks ties; without it, 0 of {result.linked} are linked)\n" in text
+    assert "    idle  0\n" in text
+    page = Page(render_report(result.to_dict()))
+    rows = {row[0]: row[1] for row in page.table("Attribute")[1:]}
+    assert rows == {"sex": "1.0000", "age": "0.00002e\N{MINUS SIGN}06: breaks ties", "idle": "0"}
+    assert f"Without it, 0 records are linked instead of {result.linked}." in page.text
+
+
+def test_what_prints_as_zero_and_is_idle_prints_as_plain_zero():
+    result = evaluated("weighted-mean", [1.0 - 2e-6, 2e-6 - 1e-15, 1e-15], {})
+    assert result.parameters["weights"]["idle"] > 0.0
+    assert result.details["tie_breaking"]["attributes"] == ["age"]
+    assert "    idle  0\n" in summary(result)
+
+
+def test_several_that_break_ties_are_counted_together():
+    result = evaluated("weighted-mean", [1.0 - 4e-6, 2e-6, 2e-6], {})
+    breaking = result.details["tie_breaking"]
+    assert breaking == {"attributes": ["age", "idle"], "linked_without": 0}
+    assert summary(result).count("without these 2, 0 of") == 2
+    page = Page(render_report(result.to_dict()))
+    assert "age, idle print as zero" in page.text
+
+
+def fit_count(pair: LinkagePair, weights: list[float]) -> int:
+    """Records that an OWA links."""
+    form = make_aggregator("owa", pair.attributes).form(np.array(weights))
+    return int(Evaluator(pair).count(form).sum())
+
+
+def test_ranks_that_break_ties():
+    result = evaluated("owa", [1e-6, 1.0 - 1e-6, 0.0], {})
+    pair = make_problem(*one_binary_column(), ProblemOptions(aggregator="owa")).pair
+    left = fit_count(pair, [0.0, 1.0, 0.0])
+    expected = None if left == result.linked else {"ranks": ["1"], "linked_without": left}
+    assert result.details["tie_breaking"] == expected
+    told = {"ranks": ["1"], "linked_without": 3}
+    shown = replace(result, parameters={"weights": {"1": 1e-6, "2": 1.0 - 1e-6, "3": 0.0}})
+    text = summary(changed(shown, tie_breaking=told))
+    assert f"    1  0.0000 (1.0e-06: breaks ties; without it, 3 of {result.linked} are linked)\n" in text
+
+
+def test_where_there_is_no_time_to_count_so_it_is_said():
+    told = {"attributes": ["EMCONTRB"], "linked_without": None}
+    importance = {"AFNLWGT": 0.5, "AGI": 0.5, "EMCONTRB": 1e-7}
+    content = weighted_mean_result(
+        tie_breaking=told, parameters={"weights": importance}, importance=importance
+    )
+    assert "There was no time to count without it." in Page(render_report(content)).text
+    files = frames(5, 10)
+    result = changed(fit(*files), tie_breaking={"attributes": ["A"], "linked_without": None})
+    assert "may break ties; no time was left to count" in summary(result)
+
+
+@pytest.mark.parametrize("kind", ["weighted-mean", "choquet", "2-additive", "many-2-additive", "mahalanobis"])
+def test_the_distance_without_attributes_is_that_of_records_that_agree_on_them(kind):
+    n = 13 if kind == "many-2-additive" else 4
+    names = tuple(f"V{k}" for k in range(n))
+    name = "choquet" if "additive" in kind else kind
+    aggregator = make_aggregator(name, names, k_additive=2 if "additive" in kind else None)
+    random = np.random.default_rng(6)
+    signed = aggregator.differences is Differences.SIGNED
+    c = random.normal(size=(50, n)) if signed else random.uniform(size=(50, n))
+    theta = aggregator.sample(1, random)[0]
+    agree = c.copy()
+    agree[:, [0, 2]] = 0.0
+    form = aggregator.form(theta)
+    np.testing.assert_allclose(form.without([0, 2])(c), form(agree), rtol=1e-9, atol=1e-12)
+
+
+def test_an_ordered_sum_has_no_attributes():
+    aggregator = make_aggregator("owa", ("A", "B"))
+    with pytest.raises(ValueError, match="no parameters of attributes"):
+        aggregator.form(aggregator.equal()).without([0])
+
+
+@pytest.mark.parametrize(
+    ("value", "as_weight", "as_small"),
+    [
+        (0.0, "0", "0"),
+        (1e-6, "0", "1e-06".replace("-", "\N{MINUS SIGN}")),
+        (4.9e-5, "0", "4.9e-05".replace("-", "\N{MINUS SIGN}")),
+        (6e-5, "0.0001", "0.0001"),
+        (1.0, "1.0000", "1.0000"),
+        (0.25, "0.2500", "0.2500"),
+    ],
+)
+def test_numbers_that_print_as_zero(value, as_weight, as_small):
+    assert weight(value) == as_weight
+    assert small(value) == as_small
+
+
+# Reasons
+
+REASONS = {
+    ("feasible", "time"): ("the time limit came first", "time limit", "The time limit"),
+    ("feasible", "memory"): ("memory ran out first", "memory limit", "The memory limit"),
+    ("feasible", "user"): ("stopped before the end", "stopped", "stopped by the user"),
+    ("interrupted", "user"): ("stopped before the end", "stopped", "stopped by the user"),
+    ("interrupted", None): ("stopped before the end", "stopped", "stopped by the user"),
+    ("feasible", "ties"): ("differences that count as ties", "ties", "count as ties"),
+    ("feasible", None): ("could not narrow the interval further", "open", "engine stopped before"),
+}
+
+
+@pytest.mark.parametrize(("status", "limit"), REASONS)
+def test_the_reason_is_that_of_status_and_limit(status, limit):
+    told, word, said = REASONS[status, limit]
+    result = fit(*frames(7, 10), time_limit=1e-9)
+    other = replace(result, status=status, limit=limit, linked_upper_bound=result.linked + 1)
+    assert f"  not proven: {told}" in summary(other) or f"not proven: the engine {told}" in summary(other)
+    assert state(status, limit) == word
+    assert said in Page(render_report(choquet_result(status=status, limit=limit))).text
+
+
+def test_a_proven_result_has_no_reason_whatever_limit_was_hit():
+    result = replace(fit(*frames(8, 8)), status="optimal", limit="time")
+    assert "proven: no other parameters" in summary(result)
+    assert "not proven" not in summary(result)
+    assert state("optimal", "time") == "proven"
+
+
+def test_every_note_is_printed_and_on_the_page():
+    notes = ["half of all records were compared", "B & C <are> odd"]
+    result = changed(fit(*frames(9, 8)), notes=notes)
+    text = summary(result)
+    for note in notes:
+        assert f"note: {note}\n" in text
+    page = Page(render_report(result.to_dict()))
+    assert all(f"Note: {note}" in page.text for note in notes)
+
+
+# Ties
+
+
+def test_ties_that_no_other_rule_counts_are_not_said_to_be_counted_by_it():
+    """Record 1 has two candidates at the same distance on either side, and no two records are the same."""
+    original = pd.DataFrame({"A": [0.0, 10.0, 20.0, 30.0]})
+    masked = pd.DataFrame({"A": [1.0, 10.0, 20.0, 29.0]})
+    masked.loc[0, "A"], original.loc[0, "A"] = -10.0, 0.0
+    result = fit(original, masked, standardisation="none")
+    assert result.details["tied"] == {"records": 1, "with_twins": 0}
+    line = next(line for line in summary(result).splitlines() if "partner tied" in line)
+    assert line == "  partner tied, so not counted     1 of 4 (25.0 %)"
+
+
+@pytest.mark.parametrize("direction", ["original-to-masked", "masked-to-original"])
+def test_twins_are_what_the_other_rule_counts(direction):
+    original = pd.DataFrame({"A": [0.0, 1.0, 20.0, 30.0]})
+    masked = pd.DataFrame({"A": [0.5, 0.5, 20.0, 31.0]})
+    if direction == "masked-to-original":
+        original, masked = masked, original
+    result = fit(original, masked, direction=direction, standardisation="none")
+    assert result.details["tied"] == {"records": 2, "with_twins": 2}
+    assert "partner tied, so not counted     2 of 4 (50.0 %); see --ties share\n" in summary(result)
+    shared = fit(original, masked, direction=direction, standardisation="none", ties="share")
+    assert shared.details["tied"] == {"records": 0, "with_twins": 0}
+    assert "partner tied" not in summary(shared)
+    assert "nearest up to identical ones     4 of 4" in summary(shared)
+
+
+def test_partners_that_are_tied_and_farther_than_another_are_not_kept_out_by_the_tie():
+    original = pd.DataFrame({"A": [0.0, 1.0, 50.0, 90.0]})
+    masked = pd.DataFrame({"A": [-10.0, 10.0, 51.0, 91.0]})
+    masked.loc[1, "A"], original.loc[1, "A"] = 2.0, 10.0
+    result = fit(original, masked, standardisation="none")
+    pair = make_pair(original.to_numpy(), masked.to_numpy(), standardisation=Standardisation.NONE)
+    table = Evaluator(pair).table(make_aggregator("weighted-mean", ("A",)).form(np.ones(1)))
+    alone = int(((table.ties > 0) & (table.rank == 1)).sum())
+    assert result.details["tied"] == {"records": alone, "with_twins": 0}

@@ -1,0 +1,302 @@
+"""Compiling is outside the clock, is announced, and can be done beforehand: then nothing is left to do."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import json
+import os
+import pkgutil
+import re
+import subprocess
+import sys
+from itertools import product
+from pathlib import Path
+
+import numba
+import numpy as np
+import pandas as pd
+import pytest
+from cli_runs import PAIR
+from fit_runs import frames
+
+import linkrisk.datasets
+import linkrisk.formulations
+import linkrisk.solver
+from linkrisk.formulations import compiled
+from linkrisk.formulations.linkage.aggregators import AGGREGATORS
+from linkrisk.solver import fit
+from linkrisk.solver.commands import program as cli
+from linkrisk.solver.commands.progress import SILENT
+from linkrisk.solver.compiling import ahead as compiling
+from linkrisk.solver.compiling.ahead import CERTIFICATES, LINKAGE, MASKING, compile_everything, compile_once
+from linkrisk.solver.inputs import problem
+from linkrisk.solver.worst_case import search as searching
+
+ROOT = Path(__file__).resolve().parents[3]
+ANNOUNCEMENT = "compiling, once for this machine: a minute or two"
+FAMILIES = [
+    *({"aggregator": name} for name in AGGREGATORS),
+    *({"aggregator": "choquet", "k_additive": k} for k in (2, 3)),
+]
+
+
+# ---------------------------------------------------------------- beforehand
+
+
+def import_everything() -> None:
+    for package in (linkrisk.datasets, linkrisk.formulations, linkrisk.solver):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not module.name.endswith("__main__"):
+                importlib.import_module(module.name)
+
+
+def signatures() -> set[str]:
+    """Every kernel with all types of arguments that it has been called with in this process."""
+    return {
+        f"{kernel.py_func.__module__}.{kernel.__name__}{signature}"
+        for kernel in compiled.kernels()
+        for signature in kernel.signatures
+    }
+
+
+def small_files(*, nominal: bool) -> tuple[pd.DataFrame, pd.DataFrame]:
+    original, masked = frames(3, 10, twins=True)
+    if nominal:
+        random = np.random.default_rng(4)
+        for frame in (original, masked):
+            frame["D"] = random.choice(["x", "y"], len(frame))
+    return original, masked
+
+
+def fit_every_family() -> None:
+    for nominal, ties in product((False, True), ("strict", "share")):
+        files = small_files(nominal=nominal)
+        for options in FAMILIES:
+            fit(*files, nominal=["D"] if nominal else [], ties=ties, time_limit=2, **options)
+
+
+def fit_as_large_files() -> None:
+    """Fits that never take all rows, in this process from now on."""
+    searching.MOST_REDUCED = searching.MOST_UNREDUCED = 0
+    for options in FAMILIES:
+        fit(*small_files(nominal=False), time_limit=2, **options)
+
+
+def run_other_commands() -> None:
+    for name, frame in zip(("original", "masked"), frames(5, 10), strict=True):
+        frame.to_csv(f"{name}.csv", index=False)
+    frames(6, 5100)[0].to_csv("many.csv", index=False)
+    proof = ["--certificate", "proof.json"]
+    commands = [["link", *PAIR, "--method", "prl"]]
+    for name in AGGREGATORS:
+        commands.append(["fit", *PAIR, "--aggregator", name, "--json", "fit.json", *proof])
+        commands.append(["verify", "fit.json", *PAIR, *proof])
+    methods = ("microaggregation", "optimal-microaggregation", "rank-swapping percent=5")
+    masking = ["mask", "--input", "many.csv", "--output", "out.csv", "--method"]
+    commands += [[*masking, method] for method in methods]
+    for command in commands:
+        with contextlib.redirect_stdout(io.StringIO()):
+            assert cli.main(command) == 0, command
+
+
+def compile_and_run() -> None:
+    """What a process of its own does for the first test; its last line says what it has found."""
+    import_everything()
+    compile_everything(lambda _: None)
+    left = [kernel.__name__ for kernel in compiled.missing() if "inline" not in kernel.targetoptions]
+    ahead = signatures()
+    fit_every_family()
+    run_other_commands()
+    fit_as_large_files()
+    print(json.dumps({"ahead": len(ahead), "left": left, "new": sorted(signatures() - ahead)}))
+
+
+def process(code: str, folder: Path) -> str:
+    """What Python code prints in a process of its own, which can import this file."""
+    tests = ROOT / "tests"
+    path = os.pathsep.join(map(str, (ROOT, tests / "support", Path(__file__).parent)))
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_command_compiles_all_that_any_run_needs(tmp_path):
+    """Whether anything is kept on disk already or not: what counts is what is called, with which types."""
+    found = json.loads(
+        process("import test_compiling_ahead as t; t.compile_and_run()", tmp_path).splitlines()[-1]
+    )
+    assert found["ahead"] > 20
+    assert (found["left"], found["new"]) == ([], [])
+
+
+# ---------------------------------------------------------------- the mark
+
+
+def test_the_mark_does_not_depend_on_what_has_been_imported(tmp_path):
+    """Whoever writes `from linkrisk import fit` has imported other modules than the command `compile`."""
+    imports = (
+        "import linkrisk.formulations.compiled",
+        "import linkrisk.solver.commands.mask; from linkrisk import fit",
+    )
+    code = "; from linkrisk.formulations.compiled import _mark; print(_mark('choquet'))"
+    paths = {process(line + code, tmp_path).strip() for line in imports}
+    assert len(paths) == 1
+    assert paths.pop().endswith(".compiled")
+
+
+def test_a_mark_is_of_one_part_and_of_these_sources(monkeypatch, tmp_path):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(compiled, "_digests_of_kernels", lambda: ("before",))
+    assert not compiled.is_marked("owa")
+    compiled.mark("owa")
+    assert (compiled.is_marked("owa"), compiled.is_marked("choquet")) == (True, False)
+    monkeypatch.setattr(compiled, "_digests_of_kernels", lambda: ("after",))
+    assert not compiled.is_marked("owa")
+    compiled.mark("owa")
+    assert compiled.is_marked("owa")
+    assert len(list(tmp_path.rglob("*.compiled"))) == 1, "no heap of old marks"
+
+
+def test_where_nothing_can_be_kept_nothing_is_marked(monkeypatch):
+    def fail(_: object) -> None:
+        raise RuntimeError("no locator available")
+
+    monkeypatch.setattr(compiled, "_CacheFiles", fail)
+    compiled.mark("owa")
+    assert not compiled.is_marked("owa")
+
+
+# ---------------------------------------------------------------- announced, and outside the clock
+
+
+class Machine:
+    """A machine where compiling takes an hour and nothing else any time; some parts are compiled already."""
+
+    def __init__(self, *marked: str) -> None:
+        self.marked, self.compiled, self.now = set(marked), [], 0.0
+
+    def perf_counter(self) -> float:
+        return self.now
+
+    def compile_part(self, part: str) -> None:
+        self.compiled.append(part)
+        self.marked.add(part)
+        self.now += 3600.0
+
+
+@pytest.fixture
+def cold(monkeypatch):
+    return instead(monkeypatch, Machine())
+
+
+@pytest.fixture
+def warm(monkeypatch):
+    return instead(monkeypatch, Machine(*AGGREGATORS, MASKING, LINKAGE))
+
+
+def instead(monkeypatch, machine):
+    """Take this machine for the real one, and let it say what it does."""
+    monkeypatch.setattr(compiling, "is_marked", machine.marked.__contains__)
+    monkeypatch.setattr(compiling, "compile_part", machine.compile_part)
+    for module in ("run.clock", "inputs.problem"):
+        monkeypatch.setattr(f"linkrisk.solver.{module}.time", machine)
+    monkeypatch.delenv(SILENT)
+    return machine
+
+
+COMMANDS = {
+    "fit": (["fit", *PAIR], ["weighted-mean"]),
+    "families": (["fit", *PAIR, "--aggregator", "owa,weighted-mean"], ["weighted-mean", "owa"]),
+    "compare": (["compare", *PAIR, "--backends", "exact"], ["weighted-mean"]),
+    "evaluate": (["evaluate", *PAIR, "--parameters", "weights.json"], [LINKAGE]),
+    "link": (["link", *PAIR, "--method", "prl"], [LINKAGE]),
+    "mask": (
+        ["mask", "--input", "original.csv", "--method", "noise percent=5", "--output", "new.csv"],
+        [MASKING],
+    ),
+}
+
+
+@pytest.fixture
+def folder(survey_folder):
+    """With a file of parameters beside the file pair."""
+    names = pd.read_csv("original.csv").columns
+    weights = {name: float(name == names[0]) for name in names}
+    (survey_folder / "weights.json").write_text(json.dumps({"parameters": {"weights": weights}}))
+    return survey_folder
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(("command", "parts"), COMMANDS.values(), ids=COMMANDS)
+def test_compiling_is_announced(command, parts, cold, capsys):
+    assert cli.main(command) == 0
+    assert capsys.readouterr().err.splitlines()[: len(parts)] == [ANNOUNCEMENT] * len(parts)
+    assert cold.compiled == parts
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("command", [command for command, _ in COMMANDS.values()], ids=COMMANDS)
+def test_nothing_is_announced_where_all_is_compiled(command, warm, capsys):
+    assert cli.main(command) == 0
+    assert "compiling" not in capsys.readouterr().err
+    assert warm.compiled == []
+
+
+def test_a_part_is_compiled_once(cold):
+    told = []
+    for _ in range(2):
+        compile_once("owa", lambda progress: told.append(progress.phase))
+    compile_once("choquet")
+    assert (told, cold.compiled) == ([compiling.PHASE], ["owa", "choquet"])
+
+
+@pytest.mark.parametrize("aggregator", ["weighted-mean", "weighted-mean,owa"])
+def test_compiling_is_outside_the_clock(aggregator, cold):
+    """An hour of it in a run with a limit of a minute: the run has its minute all the same."""
+    result = fit(*frames(3, 14), aggregator=aggregator, time_limit=60.0)
+    assert cold.compiled == aggregator.split(",")
+    details = result.to_dict()
+    assert details["seconds"] == 0.0
+    runs = details.get("families", [details])
+    assert [row.get("result", row)["status"] for row in runs] == ["optimal"] * len(runs)
+
+
+@pytest.mark.parametrize("aggregator", ["weighted-mean", "weighted-mean,owa"])
+def test_setting_the_problem_up_is_inside_the_clock(aggregator, warm, monkeypatch):
+    """An hour of it: nothing is left for the search, and a valid interval comes at once, for one family."""
+    whole = problem.make_pair
+
+    def slow(*arguments, **options):
+        warm.now += 3600.0
+        return whole(*arguments, **options)
+
+    monkeypatch.setattr(problem, "make_pair", slow)
+    result = fit(*frames(3, 14), aggregator=aggregator, time_limit=60.0, memory_limit=None)
+    assert result.to_dict()["seconds"] == 3600.0
+    if aggregator == "weighted-mean":
+        assert (result.limit, result.linked < result.linked_upper_bound) == ("time", True)
+    else:
+        assert [family.result is None for family in result.families] == [False, True]
+
+
+def test_the_command_says_how_long_it_took(cold, capsys):
+    assert cli.main(["compile"]) == 0
+    assert re.fullmatch(r"compiled: \d+ s\n", capsys.readouterr().out)
+    assert cold.compiled == [*AGGREGATORS, CERTIFICATES, MASKING, LINKAGE]
+
+
+def test_the_pages_name_one_figure():
+    text = r"`python -m solver compile`\s+does\s+it\s+beforehand[^.]*?\((\d+)\s+s\s+of\s+one\s+processor"
+    pages = ("README.md", "docs/guide.md")
+    figures = [re.findall(text, (ROOT / page).read_text("utf-8")) for page in pages]
+    assert figures[0] == figures[1]
+    assert len(figures[0]) == 1

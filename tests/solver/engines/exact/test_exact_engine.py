@@ -1,0 +1,202 @@
+"""The exact engine as a whole: its proofs are the exact optimum, and it says how it ended."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from aggregator_cases import BY_LABEL, CASES, LABELS
+from exact_runs import MOST_TREE_DIMENSION, engine, files, optimum, start
+
+from linkrisk.datasets.public.default_pair import default_pair
+from linkrisk.formulations.linkage.distances import Standardisation
+from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
+from linkrisk.solver.api.fit import fit
+from linkrisk.solver.backends.base import Status
+from linkrisk.solver.backends.registry import available_backends
+from linkrisk.solver.engines.attacks.search import attack
+from linkrisk.solver.engines.base import EngineOptions
+from linkrisk.solver.engines.exact.cores.base import Answer
+from linkrisk.solver.engines.exact.engine import MOST_TREE_DIMENSIONS, ExactEngine
+from linkrisk.solver.engines.exact.polytope.cores import PolytopeCoreFinder
+from linkrisk.solver.engines.milp import MilpEngine
+from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.run.clock import Limit
+
+everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
+
+
+@everywhere
+@pytest.mark.parametrize("direction", list(Direction))
+@pytest.mark.parametrize("ties", list(Ties))
+@pytest.mark.parametrize("seed", range(4))
+def test_proven_means_the_exact_optimum(case, direction, ties, seed):
+    attributes = 2 + seed % 2
+    original, masked = files(seed, attributes=attributes)
+    if ties is Ties.SHARE:
+        masked[1] = masked[0]
+    pair = make_pair(original, masked, direction=direction, ties=ties)
+    made = engine(pair, case.make(attributes))
+    assert made.result.status is Status.OPTIMAL
+    assert made.result.limit is None
+    best = optimum(pair, case)
+    assert made.record.linked == pytest.approx(best)
+    assert made.record.bound == pytest.approx(best)
+    if case.name == "mahalanobis":
+        assert np.linalg.eigvalsh(case.make(attributes).matrix(made.record.theta))[0] >= 0.0
+
+
+@everywhere
+def test_twelve_records_on_four_attributes(case):
+    pair = make_pair(*files(1, 12, 4, 1.0))
+    made = engine(pair, case.make(4))
+    assert made.record.proven
+    system = made.system
+    # Brute force over all sets would take long; that no larger set is possible is what the bound says,
+    # and the big-C program on another optimiser says so too, but for its margin.
+    other = start(pair, case.make(4), seconds=3.0)  # whatever it has found by then must agree
+    backend = "scip" if "scip" in available_backends() else "highs"
+    MilpEngine().run(system, other.record, other.evaluator, EngineOptions(backend=backend))
+    assert other.record.linked <= made.record.bound
+    if other.record.proven:
+        assert made.record.linked >= other.record.linked
+
+
+@everywhere
+@pytest.mark.usefixtures("virtual_time")
+def test_no_attack_exceeds_the_bound(case):
+    pair = make_pair(*files(11, 40, 3, 0.8))
+    aggregator = case.make(3)
+    bound = engine(pair, aggregator, seconds=1.0, attacked=True).record.bound
+    evaluator = Evaluator(pair, 1)
+    points = aggregator.sample(500, np.random.default_rng(1))
+    assert max(evaluator.weight(aggregator.form(point)) for point in points) <= bound
+    other = start(pair, aggregator, seconds=3.0)
+    attack(other.system, other.record, evaluator, 1)
+    assert other.record.linked <= bound
+
+
+def test_the_dimensions_of_trees():
+    assert MOST_TREE_DIMENSION == MOST_TREE_DIMENSIONS
+
+
+# ---------------------------------------------------------------- orders that must hold
+
+
+def test_richer_aggregators_never_link_less():
+    pair = default_pair()
+    options = {"attributes": list(pair.attributes), "engine": "exact", "time_limit": None}
+    names = ("weighted-mean", "choquet")
+    mean, choquet = (fit(pair.original, pair.masked, aggregator=name, **options) for name in names)
+    assert mean.proven
+    assert mean.linked == 377  # as the big-C engine proves
+    assert choquet.linked_upper_bound >= 381  # as the big-C engine links
+    assert choquet.linked >= mean.linked
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_what_a_family_holds_it_links(seed):
+    """Weighted means are 2-additive integrals, these are Choquet integrals, and also diagonal matrices."""
+    pair = make_pair(*files(seed, 16, 3, 1.0))
+    labels = ("weighted-mean", "2-additive", "choquet", "mahalanobis")
+    mean, additive, choquet, matrix = (engine(pair, BY_LABEL[label].make(3)).record for label in labels)
+    assert mean.linked <= additive.bound
+    assert additive.linked <= choquet.bound
+    assert mean.linked <= matrix.bound
+    assert engine(pair, BY_LABEL["owa"].make(3)).record.linked <= choquet.bound
+
+
+def test_one_attribute_leaves_nothing_to_choose():
+    """A matrix of one entry, trace one, is the weighted mean of one attribute."""
+    pair = make_pair(*files(3, 20, 1, 0.3))
+    linked = {case.label: engine(pair, case.make(1)).record for case in CASES if case.label != "2-additive"}
+    assert len({record.linked for record in linked.values()}) == 1
+    assert all(record.proven for record in linked.values())
+
+
+@pytest.mark.parametrize("label", ["weighted-mean", "choquet", "mahalanobis"])
+def test_one_more_candidate_never_raises_the_optimum(label):
+    original, masked = files(3, 16, 3, 0.6)
+    random = np.random.default_rng(0)
+    last = np.inf
+    for _ in range(4):
+        pair = make_pair(original, masked, np.arange(16), standardisation=Standardisation.NONE)
+        record = engine(pair, BY_LABEL[label].make(3)).record
+        assert record.proven
+        assert record.linked <= last
+        last = record.linked
+        masked = np.vstack([masked, random.normal(size=(1, 3))])
+
+
+# ---------------------------------------------------------------- how it ends
+
+
+def frames(seed, n, attributes, noise=0.9):
+    return [
+        pd.DataFrame(values, columns=list("abcdef")[:attributes])
+        for values in files(seed, n, attributes, noise)
+    ]
+
+
+@pytest.mark.parametrize("aggregator", ["weighted-mean", "choquet", "mahalanobis"])
+@pytest.mark.usefixtures("virtual_time")
+def test_a_time_limit_leaves_a_valid_interval(aggregator):
+    result = fit(*frames(7, 150, 6), aggregator=aggregator, engine="exact", time_limit=1.0)
+    assert result.status == "feasible"
+    assert result.limit == Limit.TIME.value
+    assert result.linked < result.linked_upper_bound <= 150
+    assert result.details["backend"] is None
+    assert result.details["margin"] is None
+
+
+@everywhere
+@pytest.mark.parametrize("moment", ["before", "pairs", "cores", "hitting sets", "attack", "branch and bound"])
+def test_it_stops_when_asked_to(case, moment):
+    """The user's Ctrl-C sets the clock's flag; whatever runs then ends, with a valid interval."""
+    pair = make_pair(*files(7, 16, 3, 1.2))
+    made = start(pair, case.make(3))
+
+    def stop(progress):
+        if progress.phase == moment:
+            made.record.clock.stop()
+
+    made.record.report = stop
+    if moment == "before":
+        made.record.clock.stop()
+    made.result = ExactEngine().run(made.system, made.record, made.evaluator, EngineOptions())
+    assert made.record.linked <= made.record.bound
+    if not made.record.proven:
+        assert made.record.clock.stopped
+        assert made.result.status is Status.INTERRUPTED
+        assert made.result.limit is Limit.USER
+    else:
+        assert made.result.status is Status.OPTIMAL
+
+
+@pytest.mark.parametrize("linked", [True, False])
+def test_one_record_needs_no_search(linked):
+    """One record with one rival, which is farther, or nearer, on both attributes."""
+    rival = [[5.0, 5.0]] if linked else [[0.5, 0.5]]
+    pair = make_pair(
+        np.zeros((1, 2)),
+        np.vstack([[[1.0, 1.0]], rival]),
+        np.zeros(1, int),
+        standardisation=Standardisation.NONE,
+    )
+    for case in CASES:
+        made = engine(pair, case.make(2))
+        if case.name != "mahalanobis":
+            assert made.result.proof.method == "lost"
+        assert (made.record.linked, made.record.bound) == (float(linked), float(linked))
+
+
+def test_what_rounding_leaves_open_is_said(monkeypatch):
+    """Records that exclude each other so narrowly that no core is found."""
+    monkeypatch.setattr(PolytopeCoreFinder, "ask", lambda *_: Answer())
+    result = fit(*frames(8, 40, 3), aggregator="choquet", engine="exact")
+    assert result.status == "feasible"
+    assert result.limit is None
+    assert result.details["notes"] == [
+        "some records exclude each other only up to rounding, so the interval stays open; --engine milp may "
+        "close it up to its margin"
+    ]

@@ -1,0 +1,219 @@
+"""The heuristic attacks: scores, line searches, margins and the portfolio."""
+
+from __future__ import annotations
+
+import brute_force as plain
+import brute_optimum
+import numpy as np
+import pytest
+from aggregator_cases import BY_LABEL, CASES, LABELS, POLYTOPES
+
+from linkrisk.formulations.linkage.block_system import block_system
+from linkrisk.formulations.linkage.pair import Ties, make_pair
+from linkrisk.solver.engines.attacks.lines import best_on_lines
+from linkrisk.solver.engines.attacks.repair import WidestMargin, hinge
+from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer
+from linkrisk.solver.engines.attacks.search import attack, widen
+from linkrisk.solver.engines.base import EngineProgress, Record
+from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.run.clock import Clock
+
+everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
+
+
+def pair_of(seed, n=14, attributes=3, noise=0.8, **options):
+    random = np.random.default_rng(seed)
+    original = random.normal(size=(n, attributes))
+    return make_pair(original, original + noise * random.normal(size=(n, attributes)), **options)
+
+
+def start(system, seconds=None, report=None):
+    theta = system.aggregator.equal()
+    evaluator = Evaluator(system.pair, 1)
+    linked = evaluator.weight(system.aggregator.form(theta))
+    clock = Clock(seconds)
+    return Record(clock, theta, linked, system.total_weight - system.lost_weight, report), evaluator
+
+
+# ---------------------------------------------------------------- scores
+
+
+@everywhere
+@pytest.mark.parametrize("ties", list(Ties))
+def test_scores_are_the_evaluators_counts(case, ties):
+    pair = pair_of(1, 25, ties=ties)
+    aggregator = case.make(3)
+    system = block_system(pair, aggregator)
+    scorer, evaluator = Scorer(system), Evaluator(pair, 1)
+    points = aggregator.sample(40, np.random.default_rng(0))
+    weights = scorer.weights(points) + system.sure_weight
+    for theta, weight in zip(points, weights, strict=True):
+        assert weight == pytest.approx(evaluator.weight(aggregator.form(theta)))
+        assert scorer.exact_weight(theta) + system.sure_weight == pytest.approx(weight)
+        margins = scorer.exact_margins(theta)
+        rows, smallest = scorer.tightest_rows(theta)
+        np.testing.assert_array_equal(smallest, margins)
+        np.testing.assert_array_equal(system.row_open[rows], np.arange(system.open_blocks.size))
+        np.testing.assert_allclose(system.matrix[rows] @ theta, margins, atol=1e-14)
+        table = evaluator.table(aggregator.form(theta))
+        np.testing.assert_array_equal(table.linked[system.open_blocks], margins > STRICT)
+
+
+# ---------------------------------------------------------------- line searches
+
+
+@everywhere
+@pytest.mark.parametrize("seed", range(3))
+def test_the_best_point_of_a_line_beats_every_point_of_a_fine_grid(case, seed):
+    pair = pair_of(seed, 20)
+    aggregator = case.make(3)
+    system = block_system(pair, aggregator)
+    scorer = Scorer(system)
+    theta, *targets = aggregator.sample(9, np.random.default_rng(seed))
+    directions = np.array(targets) - theta
+    chords = np.array([aggregator.chord(theta, direction) for direction in directions])
+    weights, steps = best_on_lines(scorer, theta, directions, chords)
+    for direction, (low, high), weight, step in zip(directions, chords, weights, steps, strict=True):
+        assert low <= step <= high
+        assert scorer.exact_weight(theta + step * direction) == pytest.approx(weight)
+        grid = theta + np.linspace(low, high, 801)[:, None] * direction
+        assert scorer.weights(grid).max() <= weight + 1e-9
+
+
+# ---------------------------------------------------------------- linear programs
+
+
+@pytest.mark.parametrize("case", POLYTOPES, ids=[case.label for case in POLYTOPES])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_widest_margin_is_that_of_one_whole_linear_program(case, seed):
+    pair = pair_of(seed, 8)
+    aggregator = case.make(3)
+    system = block_system(pair, aggregator, reduce=False)
+    program = WidestMargin(system, Scorer(system), Clock(20.0))
+    family = case.family(3)
+    domain = aggregator.domain()
+    for size in (1, 2, 3, 1):  # one program, asked for different blocks in turn
+        blocks = np.random.default_rng(seed + size).permutation(system.open_blocks.size)[:size]
+        program.require(blocks)
+        theta, margin = program.solve()
+        assert domain.violation(theta) <= 1e-6
+        rows = system.matrix[np.isin(system.row_open, blocks)].toarray()
+        if margin > STRICT:
+            assert (rows @ theta).min() == pytest.approx(margin, abs=1e-6)
+        reference = plain.of_pair(pair)
+        textbook = np.vstack(
+            [brute_optimum.block_rows(reference, family, block) for block in system.open_blocks[blocks]]
+        )
+        # Unit lengths differ between parametrisations, the sign of the widest margin does not.
+        assert (margin > STRICT) == (brute_optimum.widest_margin(family, textbook) > STRICT)
+
+
+@everywhere
+def test_hinge_points_lie_in_the_domain(case):
+    pair = pair_of(4, 20)
+    aggregator = case.make(3)
+    system = block_system(pair, aggregator)
+    points = hinge(system, Scorer(system), Clock(20.0), aggregator.equal(), 0.05)
+    assert len(points) > 3
+    for theta in points:
+        assert aggregator.domain().violation(theta) <= 1e-6
+
+
+@everywhere
+@pytest.mark.parametrize("seed", range(10))
+def test_widening_loses_nothing_and_the_record_stays_true(case, seed):
+    pair = pair_of(seed, 12)
+    aggregator = case.make(3)
+    system = block_system(pair, aggregator)
+    record, evaluator = start(system)
+    theta = aggregator.sample(1, np.random.default_rng(seed))[0]
+    record.theta, record.linked = theta, evaluator.weight(aggregator.form(theta))
+    before, scorer = record.linked, Scorer(system)
+    inside = scorer.exact_margins(theta) > STRICT
+    widen(system, scorer, record, evaluator)
+    assert record.linked >= before
+    assert record.linked == evaluator.weight(aggregator.form(record.theta))
+    after = scorer.exact_margins(record.theta)
+    if inside.any() and (after[inside] > STRICT).all():
+        narrowest = scorer.exact_margins(theta)[inside].min()
+        assert after[inside].min() >= narrowest - 1e-6
+
+
+# ---------------------------------------------------------------- the portfolio
+
+
+@everywhere
+@pytest.mark.parametrize("ties", list(Ties))
+def test_the_attack_improves_on_equal_weights_and_says_what_it_counts(case, ties):
+    seen: list[EngineProgress] = []
+    pair = pair_of(6, 18, ties=ties)
+    system = block_system(pair, case.make(3))
+    record, evaluator = start(system, report=seen.append)
+    euclid = record.linked
+    attack(system, record, evaluator, seed=0)
+    assert record.linked > euclid
+    assert record.linked == pytest.approx(evaluator.weight(system.aggregator.form(record.theta)))
+    assert system.aggregator.domain().violation(record.theta) <= 1e-9
+    if case.name == "mahalanobis":
+        assert np.linalg.eigvalsh(system.aggregator.matrix(record.theta))[0] >= 0.0
+    assert [p.linked for p in seen] == sorted(p.linked for p in seen)
+    assert [row[1] for row in record.trace] == sorted(row[1] for row in record.trace)
+
+
+@pytest.mark.parametrize("label", ["choquet", "2-additive", "3-additive", "mahalanobis"])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_richer_aggregator_is_attacked_at_least_as_well_as_the_weighted_mean(label, seed):
+    pair = pair_of(seed, 25)
+    weights = {}
+    for name in ("weighted-mean", label):
+        system = block_system(pair, BY_LABEL[name].make(3))
+        record, evaluator = start(system)
+        attack(system, record, evaluator, seed=0)
+        weights[name] = record.linked
+    assert weights[label] >= weights["weighted-mean"]
+
+
+@pytest.mark.parametrize("label", ["weighted-mean", "owa"])
+@pytest.mark.parametrize("seed", range(6))
+def test_with_two_attributes_the_attack_finds_the_optimum(label, seed):
+    """The best weight of two attributes is a point of largest overlap: hundreds of intervals, exactly."""
+    pair = pair_of(seed, 60, 2, noise=0.4)
+    system = block_system(pair, BY_LABEL[label].make(2))
+    record, evaluator = start(system)
+    attack(system, record, evaluator, seed=0)
+    reference = plain.of_pair(pair)
+    features = list if label == "weighted-mean" else (lambda c: sorted(c, reverse=True))
+    assert record.linked == brute_optimum.overlap_optimum(reference, features)
+
+
+@pytest.mark.parametrize(
+    "case", [BY_LABEL[label] for label in ("owa", "choquet", "mahalanobis")], ids=lambda case: case.label
+)
+def test_the_same_seed_gives_the_same_attack(case):
+    pair = pair_of(8, 12)
+    thetas = []
+    for _ in range(2):
+        system = block_system(pair, case.make(3))
+        record, evaluator = start(system, None)
+        attack(system, record, evaluator, seed=5)
+        thetas.append(record.theta)
+    np.testing.assert_array_equal(*thetas)
+
+
+@everywhere
+def test_an_expired_clock_stops_the_attack_with_a_valid_record(case, virtual_time):
+    system = block_system(pair_of(9, 40), case.make(3))
+    record, evaluator = start(system, 1e-9)
+    attack(system, record, evaluator, seed=0)
+    assert record.clock.expired
+    assert record.linked == evaluator.weight(system.aggregator.form(record.theta))
+    assert virtual_time.asked < 200
+
+
+def test_a_system_without_open_blocks_leaves_nothing_to_attack():
+    original = np.array([[0.0, 0.0], [0.1, 5.0], [10.0, 10.0]])
+    system = block_system(make_pair(original, original + 0.01), BY_LABEL["choquet"].make(2))
+    record, evaluator = start(system)
+    attack(system, record, evaluator, seed=0)
+    assert record.linked == 3.0
+    assert record.proven

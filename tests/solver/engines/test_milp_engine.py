@@ -1,0 +1,383 @@
+"""The big-C engine: exact on tiny pairs on every backend, and honest about what its bound is worth."""
+
+from __future__ import annotations
+
+import brute_force as plain
+import brute_optimum
+import numpy as np
+import pandas as pd
+import pytest
+from aggregator_cases import BY_LABEL, CASES, LABELS
+
+from linkrisk.formulations.linkage.block_indicator import indicator_model, paper_options
+from linkrisk.formulations.linkage.block_system import block_system
+from linkrisk.formulations.linkage.distances import Standardisation
+from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
+from linkrisk.solver.api.fit import fit
+from linkrisk.solver.backends.base import BackendResult, Status
+from linkrisk.solver.backends.registry import available_backends
+from linkrisk.solver.engines import milp as milp_module
+from linkrisk.solver.engines.attacks.search import attack
+from linkrisk.solver.engines.base import EngineOptions, Record, rounded_bound
+from linkrisk.solver.engines.milp import MilpEngine
+from linkrisk.solver.engines.registry import get_engine
+from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.run.clock import Clock, Limit
+from linkrisk.solver.run.errors import UsageError
+
+everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
+
+
+def pair_of(seed, n=6, attributes=3, noise=0.8, **options):
+    random = np.random.default_rng(seed)
+    original = random.normal(size=(n, attributes))
+    masked = original + noise * random.normal(size=(n, attributes))
+    if options.get("ties") is Ties.SHARE:
+        masked[1] = masked[0]
+    return make_pair(original, masked, **options)
+
+
+def run(pair, aggregator, *, attacked=False, seconds=None, reduce=True, **options):
+    """Run the engine alone, from equal weights, or after the attack."""
+    system = block_system(pair, aggregator, reduce=reduce)
+    evaluator = Evaluator(pair, 1)
+    theta = aggregator.equal()
+    linked = evaluator.weight(aggregator.form(theta))
+    record = Record(Clock(seconds), theta, linked, system.total_weight - system.lost_weight)
+    if attacked:
+        attack(system, record, evaluator, 0)
+    result = MilpEngine().run(system, record, evaluator, EngineOptions(**options))
+    assert record.linked == pytest.approx(evaluator.weight(aggregator.form(record.theta)))
+    assert record.linked <= record.bound + 1e-9
+    assert aggregator.domain().violation(record.theta) <= 1e-9
+    return record, result
+
+
+def exact(pair, case, margin=1e-9):
+    reference = plain.of_pair(pair)
+    return brute_optimum.optimum(reference, case.family(pair.queries.shape[1]), margin)
+
+
+# ---------------------------------------------------------------- the exact optimum
+
+
+@everywhere
+@pytest.mark.parametrize("direction", list(Direction))
+@pytest.mark.parametrize("ties", list(Ties))
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3))])
+def test_proven_means_the_exact_optimum(case, direction, ties, seed):
+    attributes = 2 + seed % 2
+    pair = pair_of(seed, 7, attributes, noise=1.4, direction=direction, ties=ties)
+    record, result = run(pair, case.make(attributes))
+    assert result.status is Status.OPTIMAL
+    assert result.limit is None
+    assert record.proven
+    best = exact(pair, case)
+    assert best == pytest.approx(exact(pair, case, 1e-4))  # no margin decides
+    assert record.linked == pytest.approx(best)
+    assert record.bound == pytest.approx(best)
+    if case.name == "mahalanobis":
+        assert np.linalg.eigvalsh(case.make(attributes).matrix(record.theta))[0] >= 0.0
+
+
+@pytest.mark.parametrize("backend", available_backends())
+@everywhere
+def test_every_backend_finds_the_exact_optimum(case, backend, monkeypatch):
+    # In this process: what is asked here is the model and the reading of its answer.
+    monkeypatch.setattr(milp_module, "solve_isolated", solve_here)
+    pair = pair_of(21, 7, 3, noise=2.0)
+    record, result = run(pair, case.make(3), backend=backend)
+    assert result.status is Status.OPTIMAL
+    assert record.linked == record.bound == exact(pair, case)
+    assert list(result.versions) == [backend]
+    assert set(result.phases) == {"build", "solve"}
+    assert result.model["columns"] > case.make(3).dimension
+
+
+def solve_here(name, model, options, starts=(), watch=None):
+    from linkrisk.solver.backends.isolated import IsolatedResult
+    from linkrisk.solver.backends.registry import get_backend
+
+    return IsolatedResult(get_backend(name).solve(model, options, starts=starts, watch=watch), 0)
+
+
+@pytest.mark.parametrize("label", ["weighted-mean", "owa"])
+@pytest.mark.parametrize("seed", range(3))
+def test_with_two_attributes_the_optimum_is_the_largest_overlap(label, seed):
+    pair = pair_of(seed, 50, 2, noise=0.5)
+    record, result = run(pair, BY_LABEL[label].make(2), attacked=True)
+    reference = plain.of_pair(pair)
+    features = list if label == "weighted-mean" else (lambda c: sorted(c, reverse=True))
+    assert result.status is Status.OPTIMAL
+    assert record.linked == brute_optimum.overlap_optimum(reference, features)
+
+
+def test_the_bilinear_relaxation_is_cut_until_the_matrix_is_semidefinite():
+    """Somewhere among these pairs the relaxation alone would link more than any semidefinite matrix."""
+    case = BY_LABEL["mahalanobis"]
+    rounds = []
+    for seed in range(12):
+        pair = pair_of(seed + 40, 6, 3, noise=1.5)
+        record, result = run(pair, case.make(3))
+        best = exact(pair, case)
+        assert record.linked <= best + 1e-9 <= record.bound + 2e-9
+        rounds.append(result.model["rows"] - block_rows_of(pair, case))
+    assert max(rounds) > 0
+
+
+def block_rows_of(pair, case):
+    """Rows of the model before any cut."""
+    return indicator_model(block_system(pair, case.make(3))).milp.shape[0]
+
+
+# ---------------------------------------------------------------- what the bound is worth
+
+
+def unscaled_pair():
+    """Values in the tens and no standardisation: rows need a constant far above 10."""
+    random = np.random.default_rng(5)
+    original = 20 * random.normal(size=(12, 2))
+    masked = original + 16 * random.normal(size=(12, 2))
+    return make_pair(original, masked, standardisation=Standardisation.NONE)
+
+
+def test_a_constant_that_is_too_small_gives_no_bound():
+    aggregator = BY_LABEL["weighted-mean"].make(2)
+    record, result = run(unscaled_pair(), aggregator, big_c=10.0, reduce=False)
+    needed = indicator_model(
+        block_system(unscaled_pair(), aggregator, reduce=False), paper_options()
+    ).needed_c
+    assert result.notes == (
+        f"the constant C = 10 cuts off parameters of this aggregator (C must be at least {needed:.4g} here), "
+        "so the model's bound is no upper bound and is left out",
+    )
+    assert result.status is Status.FEASIBLE
+    tight, proof = run(unscaled_pair(), aggregator)
+    assert proof.notes == ()
+    assert proof.status is Status.OPTIMAL
+    assert record.linked <= tight.linked <= record.bound
+    large, large_proof = run(unscaled_pair(), aggregator, big_c=1e5, reduce=False)
+    assert large_proof.notes == ()
+    assert large.bound == tight.bound
+
+
+NOTE = (
+    "the attack links more than the model allows, by a margin below the model's: the bound is left out; run "
+    "again with a smaller --margin"
+)
+
+
+@pytest.mark.parametrize("attacked", [False, True])
+@pytest.mark.parametrize("label", ["weighted-mean", "choquet"])
+def test_an_attack_within_the_margin_refutes_the_bound_of_the_model(label, attacked):
+    """With a margin of 0.3 the model gives blocks up that parameters at hand do link."""
+    seen = 0
+    for seed in range(2):
+        pair = pair_of(seed, 10)
+        case = BY_LABEL[label]
+        true, _ = run(pair, case.make(3), attacked=True)
+        record, result = run(pair, case.make(3), attacked=attacked, margin=0.3)
+        assert record.linked <= true.linked
+        assert result.margin == 0.3
+        if NOTE in result.notes:
+            seen += 1
+            assert record.bound >= true.linked
+    assert seen > 0
+
+
+FEWER = (
+    "the backend's answer links fewer records on recount than its bound: its tolerance is 1e-6, so a "
+    "--margin below that proves little"
+)
+
+
+class Claiming:
+    """A backend that claims an optimum: parameters at hand, and how many blocks they give up."""
+
+    name, takes_watcher = "claiming", True
+
+    def __init__(self, theta, given_up, limit=None):
+        self.theta, self.given_up, self.limit = theta, given_up, limit
+
+    def solve(self, model, options, *, starts, watch):
+        del options, starts, watch
+        values = np.concatenate([self.theta, np.zeros(model.shape[1] - len(self.theta))])
+        status = Status.OPTIMAL if self.limit is None else Status.FEASIBLE
+        bound = float(self.given_up)
+        return BackendResult(status, self.limit, bound, bound, values, 0.0, 0.0, "claiming", "1")
+
+
+@pytest.mark.parametrize(("limit", "notes"), [(None, (FEWER,)), (Limit.TIME, ())])
+def test_an_optimum_that_the_recount_does_not_confirm_is_explained(monkeypatch, limit, notes):
+    case, pair = BY_LABEL["weighted-mean"], pair_of(3, 8)
+    backend = Claiming(np.full(3, 1 / 3), 0, limit)
+    monkeypatch.setattr(milp_module, "get_backend", lambda _: backend)
+    record, result = run(pair, case.make(3), margin=1e-8)
+    assert record.linked < record.bound
+    assert result.status is Status.FEASIBLE
+    assert result.notes == notes
+
+
+@pytest.mark.parametrize(("margin", "advised"), [(1e-5, True), (1e-6, False), (1e-8, False)])
+def test_a_smaller_margin_is_advised_only_where_it_can_help(monkeypatch, margin, advised):
+    case, pair = BY_LABEL["weighted-mean"], pair_of(2, 12)
+    best, _ = run(pair, case.make(3), attacked=True)
+    backend = Claiming(best.theta, pair.blocks)  # a bound of no links at all
+    monkeypatch.setattr(milp_module, "get_backend", lambda _: backend)
+    record, result = run(pair, case.make(3), margin=margin)
+    assert record.linked == best.linked
+    assert result.notes == (NOTE if advised else NOTE.removesuffix("; run again with a smaller --margin"),)
+
+
+def test_a_bound_told_before_it_was_refuted_is_taken_back(monkeypatch):
+    """A backend tells its bound while solving; its final answer links more, by less than the margin."""
+    case, pair = BY_LABEL["weighted-mean"], pair_of(2, 12)
+    aggregator = case.make(3)
+    best, _ = run(pair, aggregator, attacked=True)
+
+    class Telling:
+        name, takes_watcher = "telling", True
+
+        def solve(self, model, options, *, starts, watch):
+            from linkrisk.solver.backends.base import BackendProgress
+
+            del options, starts
+            bound = pair.blocks - best.linked + 1.0
+            watch(BackendProgress(bound, bound))
+            values = np.concatenate([best.theta, np.zeros(model.shape[1] - 3)])
+            return BackendResult(Status.OPTIMAL, None, bound, bound, values, 0.0, 0.0, "telling", "1")
+
+    monkeypatch.setattr(milp_module, "get_backend", lambda _: Telling())
+    record, result = run(pair, aggregator)
+    assert record.linked == best.linked
+    assert record.bound >= record.linked
+    assert result.status is Status.FEASIBLE
+    assert NOTE in result.notes
+
+
+def test_indicators_are_never_believed(monkeypatch):
+    """A backend that claims all blocks linked is recounted."""
+    case, pair = BY_LABEL["weighted-mean"], pair_of(3, 8)
+    aggregator = case.make(3)
+
+    class Boasting:
+        name, takes_watcher = "boasting", True
+
+        def solve(self, model, options, *, starts, watch):
+            del options, starts, watch
+            values = np.concatenate([np.full(3, 1 / 3), np.zeros(model.shape[1] - 3)])
+            return BackendResult(Status.OPTIMAL, None, 0.0, 0.0, values, 0.0, 0.0, "boasting", "1")
+
+    monkeypatch.setattr(milp_module, "get_backend", lambda _: Boasting())
+    record, result = run(pair, aggregator)
+    assert record.linked == Evaluator(pair).weight(aggregator.form(record.theta))
+    assert record.linked < pair.blocks
+    assert result.status is Status.FEASIBLE
+
+
+@pytest.mark.parametrize(
+    ("status", "limit"), [(Status.NO_SOLUTION, Limit.TIME), (Status.INTERRUPTED, Limit.USER)]
+)
+def test_a_backend_without_an_answer_leaves_the_attack_standing(monkeypatch, status, limit):
+    pair = pair_of(4, 10)
+    aggregator = BY_LABEL["choquet"].make(3)
+
+    class Empty:
+        name, takes_watcher = "empty", True
+
+        def solve(self, model, options, *, starts, watch):
+            del model, options, starts, watch
+            return BackendResult(status, limit, None, -np.inf, None, 0.0, 0.0, "empty", "1")
+
+    monkeypatch.setattr(milp_module, "get_backend", lambda _: Empty())
+    record, result = run(pair, aggregator)
+    assert record.linked >= Evaluator(pair).weight(aggregator.form(aggregator.equal()))
+    interrupted = status is Status.INTERRUPTED
+    assert result.status is (Status.INTERRUPTED if interrupted else Status.FEASIBLE)
+    assert result.limit is (Limit.USER if interrupted else None)
+    assert result.margin == 1e-5
+
+
+# ---------------------------------------------------------------- ends of a run
+
+
+@everywhere
+def test_a_pair_without_open_blocks_is_proven_at_once(case):
+    original = np.array([[0.0, 0.0], [10.0, 90.0], [50.0, 20.0]])
+    pair = make_pair(original, np.repeat(original[:1], 3, axis=0) + 1.0, standardisation=Standardisation.NONE)
+    record, result = run(pair, case.make(2))
+    assert (record.linked, record.bound) == (0.0, 0.0)
+    assert result.status is Status.OPTIMAL
+    assert result.model is None
+
+
+@pytest.mark.parametrize("backend", ["highs", "scipy"])
+def test_a_deadline_gives_a_valid_interval(backend):
+    pair = pair_of(5, 80, 4, noise=1.0)
+    aggregator = BY_LABEL["choquet"].make(4)
+    record, result = run(pair, aggregator, seconds=0.3, backend=backend)
+    assert result.status is Status.FEASIBLE
+    assert result.limit is Limit.TIME
+    assert Evaluator(pair).weight(aggregator.form(aggregator.equal())) <= record.linked < record.bound
+
+
+def test_a_stopped_clock_is_an_interruption():
+    pair = pair_of(6, 60, 4, noise=1.0)
+    aggregator = BY_LABEL["choquet"].make(4)
+    system = block_system(pair, aggregator)
+    evaluator = Evaluator(pair, 1)
+    theta = aggregator.equal()
+    record = Record(Clock(None), theta, evaluator.weight(aggregator.form(theta)), system.total_weight)
+    record.clock.stop()
+    result = MilpEngine().run(system, record, evaluator, EngineOptions())
+    assert (result.status, result.limit) == (Status.INTERRUPTED, Limit.USER)
+    assert record.linked <= record.bound
+
+
+# ---------------------------------------------------------------- small parts
+
+
+def test_bounds_are_rounded_down_to_whole_blocks_when_blocks_weigh_one():
+    assert rounded_bound(7.9999, np.ones(9)) == 7.0
+    assert rounded_bound(7.9999999, np.ones(9)) == 8.0  # solver noise
+    assert rounded_bound(7.25, np.full(9, 0.5)) == 7.25
+
+
+def test_unknown_engines_and_settings():
+    for name, options, expected in (
+        ("exakt", {}, "unknown engine 'exakt': choose one of exact, milp"),
+        ("milp", {"threads": 0}, "threads must be at least 1, not 0"),
+        ("milp", {"margin": 1.5}, "the margin must be above 0 and below 1, not 1.5"),
+        ("milp", {"backend": "highz"}, "unknown backend 'highz': did you mean 'highs'?"),
+    ):
+        with pytest.raises(UsageError) as error:
+            get_engine(name, EngineOptions(**options))
+        assert str(error.value) == expected
+
+
+def test_a_record_keeps_the_best_of_both_sides():
+    record = Record(Clock(None), np.zeros(1), 3.0, 9.0)
+    assert not record.improve(np.ones(1), 3.0)
+    assert record.improve(np.ones(1), 5.0)
+    record.tighten(12.0)
+    record.tighten(5.0)
+    assert record.proven
+    assert [row[1:] for row in record.trace] == [(5.0, 9.0), (5.0, 5.0)]
+
+
+def test_a_backend_that_fails_leaves_the_attack(monkeypatch):
+    """Hours of attack must not be lost because an optimiser died."""
+
+    def fail(*_, **__):
+        raise RuntimeError("HiGHS failed with model status kSolveError")
+
+    monkeypatch.setattr("linkrisk.solver.backends.highs.HighsBackend.solve", fail)
+    random = np.random.default_rng(5)
+    original = pd.DataFrame(random.normal(size=(40, 2)), columns=["a", "b"])
+    masked = original + random.normal(scale=0.8, size=(40, 2))
+    result = fit(original, masked, attributes=["a", "b"], engine="milp")
+    assert result.status == "feasible"
+    assert 0 < result.linked < result.linked_upper_bound <= 40
+    assert result.details["notes"] == [
+        "the backend failed (HiGHS failed with model status kSolveError): only the attack remains"
+    ]

@@ -1,0 +1,63 @@
+"""Attributes in a unit so large that values are tiny: the same answers, or an error that says why not."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from cli_runs import PAIR, refuse, run
+from fit_runs import frames
+
+from linkrisk.formulations.errors import FormulationError
+from linkrisk.solver import evaluate, fit, link
+from linkrisk.solver.linkage.distance_based import DistanceBased
+
+SMALL = 2.0**-665
+"""About 1e-200; a power of two, so that no value is rounded."""
+
+
+def in_small_units(files, columns=("B",)):
+    return tuple(frame.assign(**{name: SMALL * frame[name] for name in columns}) for frame in files)
+
+
+@pytest.mark.parametrize("columns", [("B",), ("A", "B")])
+@pytest.mark.parametrize("standardisation", ["own", "original", "pooled"])
+def test_counts_do_not_depend_on_units(columns, standardisation):
+    files = frames(3, 30, 2, noise=0.7)
+    options = {"standardisation": standardisation, "time_limit": None}
+    usual, small = fit(*files, **options), fit(*in_small_units(files, columns), **options)
+    assert small.proven
+    assert (small.linked, small.parameters) == (usual.linked, usual.parameters)
+    assert small.details["baselines"] == usual.details["baselines"]
+    again = evaluate(*in_small_units(files, columns), parameters=small.to_dict())
+    assert again.linked == small.linked
+    linked = [
+        link(*pair, method=DistanceBased(standardisation=standardisation)).linked
+        for pair in (files, in_small_units(files, columns))
+    ]
+    assert linked[0] == linked[1]
+
+
+def test_a_proof_about_small_values(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for frame, name in zip(in_small_units(frames(3, 20, 2, noise=0.7)), PAIR[1::2], strict=True):
+        frame.to_csv(name, index=False)
+    run(capsys, "fit", *PAIR, "--json", "fit.json", "--certificate", "proof.json", "--time-limit", "none")
+    assert "proved: no weighted mean links more than" in run(
+        capsys, "verify", "fit.json", "--certificate", "proof.json", *PAIR
+    )
+    refuse(
+        capsys,
+        "attribute 'B' differs by 3.84e-200 at most in the units that it is compared in, which vanishes when "
+        "squared: standardise each file by itself, or take another unit",
+        *["fit", *PAIR, "--standardisation", "none"],
+    )
+
+
+def test_a_masked_file_in_another_unit_than_the_original():
+    """Beside a mean that is zero, the masked values keep their differences in units of the original."""
+    original = pd.DataFrame({"A": [1.0, 2.0, 4.0, 3.0], "B": [-2.0, -1.0, 1.0, 2.0]})
+    masked = pd.DataFrame({"A": [1.5, 2.0, 3.0, 3.5], "B": [-SMALL, SMALL, SMALL, -SMALL]})
+    with pytest.raises(FormulationError) as caught:
+        fit(original, masked, standardisation="original")
+    assert str(caught.value).startswith("attribute 'B' differs by")
+    assert fit(original, masked, standardisation="own", time_limit=None).proven

@@ -1,0 +1,310 @@
+"""The linker `bayes`: from training records to scores, its parameters, its messages."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import fields, replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from linkrisk.datasets.masking.base import Option
+from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
+from linkrisk.solver.linkage.bayesian import linker as linker_module
+from linkrisk.solver.linkage.bayesian.linker import Bayesian
+from linkrisk.solver.linkage.bayesian.match_share import estimated_match_share
+from linkrisk.solver.linkage.curves import most_probable_claim
+from linkrisk.solver.linkage.judging import judge
+from linkrisk.solver.linkage.linker import LinkageTask, Truth
+from linkrisk.solver.run.errors import UsageError
+
+DATA = os.environ.get("LINKRISK_DATA")
+ROWS = np.arange(40)
+
+
+def people(records, seed):
+    """Four numbers and a colour that share one hidden number."""
+    random = np.random.default_rng(seed)
+    hidden = random.normal(size=records)
+    frame = pd.DataFrame({name: hidden + 0.3 * random.normal(size=records) for name in "abcd"})
+    shade = np.digitize(hidden + 0.3 * random.normal(size=records), [-0.5, 0.5])
+    return frame.assign(colour=np.array(["red", "green", "blue"])[shade])
+
+
+SCHEMA = Schema(
+    (
+        *(Attribute(name) for name in "abcd"),
+        Attribute("colour", scale=Scale.NOMINAL, categories=("blue", "green", "red", "white")),
+    )
+)
+
+
+def task_of(**changes):
+    attacked = people(40, 1)
+    given = LinkageTask(
+        queries=attacked[["a", "b"]],
+        candidates=attacked[["c", "d", "colour"]].iloc[::-1],
+        query_attributes=("a", "b"),
+        candidate_attributes=("c", "d", "colour"),
+        schema=SCHEMA,
+        bijection=True,
+        training=people(400, 2),
+    )
+    return replace(given, **changes)
+
+
+TRUTH = Truth.of(ROWS[::-1].copy(), 40)
+
+
+def test_it_links_more_than_chance():
+    learned = Bayesian().learn(task_of())
+    scores = learned.scores(ROWS)
+    assert scores.shape == (40, 40)
+    assert np.isfinite(scores).all()
+    assert learned.notes == ()
+    ranks = judge(learned, TRUTH).rank
+    assert ranks.mean() < 10
+    assert learned.parameters["p"] == learned.match_share == 1 / 40
+    claim = most_probable_claim(learned, TRUTH)
+    assert claim.probability == pytest.approx(2**claim.score / 40 / (2**claim.score / 40 + 39 / 40), rel=1e-9)
+
+
+def test_some_rows_in_any_order_have_the_scores_of_all():
+    learned = Bayesian().learn(task_of())
+    rows = np.array([7, 3, 3, 39])
+    np.testing.assert_array_equal(learned.scores(rows), learned.scores(ROWS)[rows])
+
+
+def test_swapped_files_have_the_same_scores():
+    task = task_of()
+    there = Bayesian().learn(task)
+    back = Bayesian.restored(
+        there.parameters,
+        task_of(
+            queries=task.candidates,
+            candidates=task.queries,
+            query_attributes=task.candidate_attributes,
+            candidate_attributes=task.query_attributes,
+        ),
+    )
+    np.testing.assert_allclose(back.scores(ROWS), there.scores(ROWS).T, atol=2e-9)
+
+
+def test_the_order_of_candidates_and_of_training_records_does_not_matter():
+    task = task_of()
+    order = np.random.default_rng(3).permutation(40)
+    shuffled = task_of(candidates=task.candidates.iloc[order], training=task.training.iloc[::-1])
+    np.testing.assert_array_equal(
+        Bayesian().learn(shuffled).scores(ROWS), Bayesian().learn(task).scores(ROWS)[:, order]
+    )
+
+
+def test_back_from_json():
+    learned = Bayesian(classes=5, prior_weight=2.5).learn(task_of())
+    parameters = json.loads(json.dumps(learned.parameters))
+    restored = Bayesian.restored(parameters, task_of(training=None, bijection=False))
+    np.testing.assert_array_equal(restored.scores(ROWS), learned.scores(ROWS))
+    assert restored.parameters == learned.parameters
+    assert restored.match_share == learned.match_share
+
+
+def test_the_parameters_say_what_was_learned():
+    parameters = Bayesian(classes=4).learn(task_of()).parameters
+    assert set(parameters) == {"attributes", "prior_weight", "cliques", "p"}
+    assert parameters["attributes"]["colour"] == {"categories": ["blue", "green", "red"]}
+    assert [len(parameters["attributes"][name]["cuts"]) for name in "abcd"] == [3] * 4
+    for clique in parameters["cliques"]:
+        assert sum(clique["counts"]) == 400
+
+
+def test_part_of_the_attributes_can_be_used_later():
+    learned = Bayesian().learn(task_of())
+    fewer = Bayesian.restored(learned.parameters, task_of(candidate_attributes=("colour",)))
+    blind = task_of()
+    blind = replace(blind, candidates=blind.candidates.assign(c=np.nan, d=np.nan))
+    unseen = Bayesian.restored(learned.parameters, blind)
+    np.testing.assert_array_equal(fewer.scores(ROWS), unseen.scores(ROWS))
+
+
+def test_missing_and_unseen_values_are_no_evidence():
+    task = task_of()
+    queries = task.queries.copy()
+    queries.loc[0] = np.nan
+    colours = task.candidates["colour"].to_list()
+    white, missing = (task.candidates.assign(colour=[colour, *colours[1:]]) for colour in ("white", None))
+    learned = Bayesian().learn(replace(task, queries=queries, candidates=white))
+    assert (learned.scores(ROWS)[0] == 0.0).all()
+    assert learned.notes == ("1 values of 'colour' are in no training record and count as missing",)
+    same = Bayesian().learn(replace(task, queries=queries, candidates=missing))
+    np.testing.assert_array_equal(learned.scores(ROWS), same.scores(ROWS))
+    assert same.notes == ()
+
+
+def test_independent_files_score_zero_and_say_so():
+    random = np.random.default_rng(4)
+    training = people(400, 2).assign(c=random.normal(size=400), d=random.normal(size=400))
+    learned = Bayesian().learn(task_of(training=training, candidate_attributes=("c", "d"), bijection=False))
+    assert (learned.scores(ROWS) == 0.0).all()
+    assert learned.match_share == 0.0
+    assert learned.notes == (
+        "no attribute of one file depends on any of the other: all pairs score alike",
+        "the estimate of the share of matches is 0, an end of its range",
+    )
+    assert judge(learned, TRUTH).count == 0
+
+
+def test_training_records_with_missing_values_are_left_out():
+    training = people(400, 2)
+    holes = training.copy()
+    holes.loc[:9, "a"] = np.nan
+    holes.loc[5:14, "colour"] = None
+    with_holes = Bayesian().learn(task_of(training=holes))
+    without = Bayesian().learn(task_of(training=training.iloc[15:]))
+    assert with_holes.parameters == without.parameters
+    assert with_holes.notes == ("15 training records with missing values were left out",)
+
+
+def test_the_share_of_matches_is_estimated_from_all_pairs_unless_it_is_known(monkeypatch):
+    learned = Bayesian().learn(task_of(bijection=False))
+    assert learned.match_share == estimated_match_share(learned.scores(ROWS))
+    assert 1 / 120 < learned.match_share < 1 / 15
+    assert Bayesian(match_share=0.3).learn(task_of()).match_share == 0.3
+    monkeypatch.setattr(linker_module, "_MOST_PAIRS", 800)
+    part = Bayesian().learn(task_of(bijection=False))
+    rows = np.sort(np.random.default_rng(0).choice(40, size=20, replace=False))
+    assert part.match_share == estimated_match_share(learned.scores(rows))
+
+
+def test_every_setting_has_an_option():
+    for field in fields(Bayesian):
+        assert isinstance(field.metadata["option"], Option)
+    assert (Bayesian.name, Bayesian.common_attributes) == ("bayes", False)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"classes": 1}, "classes is 1; a numeric attribute needs at least 2"),
+        ({"prior_weight": 0.0}, "prior_weight is 0; it must be above 0"),
+        ({"prior_weight": float("inf")}, "prior_weight is inf; it must be above 0"),
+        ({"match_share": 1.0}, "match_share is 1; it must be between 0 and 1"),
+        ({"match_share": float("nan")}, "match_share is nan; it must be between 0 and 1"),
+    ],
+)
+def test_bad_settings(settings, message):
+    with pytest.raises(UsageError) as error:
+        Bayesian(**settings)
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"training": None},
+            "bayes learns from records of which all attributes are known: give training records (--training)",
+        ),
+        (
+            {"training": people(20, 1).drop(columns="d")},
+            "the training records have no attribute 'd'; they need all of both files",
+        ),
+        (
+            {"training": people(20, 1).assign(b="many")},
+            "the training records have text in 'b', which is numeric in the files",
+        ),
+        (
+            {"training": people(20, 1).assign(b=[1.0] + [np.nan] * 19)},
+            "1 of 20 training records have no missing value; bayes needs at least two",
+        ),
+        (
+            {"candidate_attributes": ("c", "b")},
+            "bayes links files without attributes in common, and both have 'b'; leave it out of one of them",
+        ),
+        ({"query_attributes": ()}, "bayes needs at least one attribute of each file"),
+    ],
+)
+def test_bad_tasks(changes, message):
+    with pytest.raises(UsageError) as error:
+        Bayesian().learn(task_of(**changes))
+    assert str(error.value) == message
+
+
+def broken(**changes):
+    parameters = json.loads(json.dumps(Bayesian(classes=2).learn(task_of()).parameters))
+    parameters.update(changes)
+    return parameters
+
+
+def with_clique(at=0, **changes):
+    parameters = broken()
+    parameters["cliques"][at].update(changes)
+    return parameters
+
+
+def table_of(*names):
+    return {"attributes": list(names), "cells": [0], "counts": [400]}
+
+
+NOT_SOUND = "a clique has no sound table of counts"
+NOT_A_GRAPH = "the cliques are not those of a decomposable graph"
+DISAGREE = "two cliques do not agree on what they share"
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: broken(p=None), '"p" is missing or not of its kind'),
+        (lambda: broken(p=True), '"p" is missing or not of its kind'),
+        (lambda: broken(p=1.5), '"p" is 1.5, no probability'),
+        (lambda: broken(p=float("nan")), '"p" is nan, no probability'),
+        (lambda: broken(prior_weight=-1), '"prior_weight" is -1, not above 0'),
+        (lambda: broken(attributes=[]), '"attributes" is missing or not of its kind'),
+        (lambda: broken(cliques=3), '"cliques" is missing or not of its kind'),
+        (lambda: broken(cliques=["a"]), NOT_SOUND),
+        (lambda: broken(cliques=[]), NOT_A_GRAPH),
+        (lambda: broken(cliques=[*broken()["cliques"], table_of("a")]), NOT_A_GRAPH),
+        (lambda: broken(cliques=[table_of(*pair) for pair in ("ab", "bc", "cd", "da")]), NOT_SOUND),
+        (lambda: broken(cliques=[table_of(*pair) for pair in ("ab", "bc", "cd", "ad")]), NOT_A_GRAPH),
+        (lambda: with_clique(attributes=["a", "z"]), NOT_SOUND),
+        (lambda: with_clique(cells=[0, 0], counts=[1, 1]), NOT_SOUND),
+        (lambda: with_clique(cells=[99], counts=[1]), NOT_SOUND),
+        (lambda: with_clique(cells=[0], counts=[0]), NOT_SOUND),
+        (lambda: with_clique(cells=[0.5], counts=[1]), NOT_SOUND),
+        (lambda: with_clique(cells=[[0]], counts=[[1]]), NOT_SOUND),
+        (lambda: with_clique(at=-1, cells=[0], counts=[400]), DISAGREE),
+        (lambda: with_clique(at=-1, cells=[0], counts=[7]), DISAGREE),
+    ],
+)
+def test_bad_parameters(make, message):
+    with pytest.raises(UsageError) as error:
+        Bayesian.restored(make(), task_of())
+    assert str(error.value) == f"parameters of bayes: {message}; use parameters as they were written"
+
+
+def test_parameters_of_other_attributes():
+    parameters = Bayesian().learn(task_of(candidate_attributes=("c", "d"))).parameters
+    with pytest.raises(UsageError, match="nothing was learned of 'colour'; leave it out"):
+        Bayesian.restored(parameters, task_of())
+
+
+@pytest.mark.skipif(not DATA, reason="needs public data: set LINKRISK_DATA to its folder")
+def test_ionosphere():
+    """100 attacked records, 34 attributes; `scripts/benchmark_linkers.py` measures how long it takes."""
+    frame = pd.read_csv(Path(str(DATA)) / "uci_ionosphere.csv").drop(columns="a02")
+    random = np.random.default_rng(0)
+    order, names = random.permutation(len(frame)), random.permutation(frame.columns)
+    attacked = frame.iloc[order[:100]]
+    task = LinkageTask(
+        queries=attacked,
+        candidates=attacked,
+        query_attributes=tuple(names[:17]),
+        candidate_attributes=tuple(names[17:]),
+        schema=Schema.from_frame(frame),
+        bijection=True,
+        training=frame.iloc[order[100:]],
+    )
+    learned = Bayesian().learn(task)
+    assert judge(learned, Truth.of(np.arange(100), 100)).count >= 15

@@ -1,0 +1,185 @@
+"""Probability tables, messages, Bayes factors and the share of matches: against enumeration."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import networkx as nx
+import numpy as np
+import pytest
+from bayesian_cases import chordal_graphs, joint_table, model_of, probability, records
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import expit, logit
+
+from linkrisk.solver.linkage.bayesian import factors
+from linkrisk.solver.linkage.bayesian.factors import BayesFactors
+from linkrisk.solver.linkage.bayesian.match_share import estimated_match_share, match_probabilities
+from linkrisk.solver.linkage.bayesian.model import GraphicalModel
+
+quick = settings(max_examples=60, deadline=None, derandomize=True)
+
+
+@st.composite
+def models(draw, least=1):
+    graph = draw(chordal_graphs(least, most=5))
+    codes, sizes = draw(records(len(graph)))
+    return model_of(graph, codes, sizes, draw(st.sampled_from([0.5, 1.0, 4.0])))
+
+
+def test_the_posterior_mean_of_an_example():
+    """Two by two cells, three records, lambda = 1: (n_i + 1/4) / 4."""
+    codes = np.array([[0, 0], [0, 0], [1, 1]], dtype=np.intp)
+    model = model_of(nx.complete_graph(2), codes, (2, 2))
+    np.testing.assert_allclose(model.tables[0], [[2.25 / 4, 0.25 / 4], [0.25 / 4, 1.25 / 4]])
+
+
+@quick
+@given(models())
+def test_tables_sum_to_one_and_agree_on_what_they_share(model):
+    for table in model.tables:
+        assert table.min() > 0
+        assert table.sum() == pytest.approx(1.0, abs=1e-12)
+    marked = list(zip(model.forest, model.tables, strict=True))
+    for (one, first), (other, second) in combinations(marked, 2):
+        shared = set(one.nodes) & set(other.nodes)
+        marginals = (
+            table.sum(axis=tuple(k for k, node in enumerate(clique.nodes) if node not in shared))
+            for clique, table in ((one, first), (other, second))
+        )
+        np.testing.assert_allclose(*marginals, rtol=1e-12)
+    assert joint_table(model).sum() == pytest.approx(1.0, abs=1e-12)
+
+
+@quick
+@given(models(), st.data())
+def test_messages_give_the_probability_of_any_evidence(model, data):
+    joint = joint_table(model)
+    known = {}
+    for node in range(joint.ndim):
+        if data.draw(st.booleans()):
+            known[node] = data.draw(st.integers(0, joint.shape[node] - 1))
+    logs = model.log_probability({node: np.array([[code]]) for node, code in known.items()})
+    assert logs.shape == (1, 1)
+    assert logs.item() == pytest.approx(np.log(probability(joint, known)), abs=1e-12)
+
+
+def test_nothing_vanishes_in_a_long_chain():
+    """Two thousand nodes, each with chance 0.001 of being what it is given the one before it."""
+    table = np.full((2, 2), 0.0005)
+    table[0, 0] = table[1, 1] = 0.4995
+    graph = nx.path_graph(2001)
+    prior = model_of(graph, np.empty((0, 2001), dtype=np.intp), (2,) * 2001)
+    chain = GraphicalModel(prior.forest, (table,) * len(prior.forest))
+    logs = chain.log_probability({node: np.array([[node % 2]]) for node in range(2001)})
+    assert logs.item() == pytest.approx(np.log(0.5) + 2000 * np.log(0.001))
+
+
+def bayes_factor(joint, known_a, known_b):
+    both = probability(joint, {**known_a, **known_b})
+    return both / (probability(joint, known_a) * probability(joint, known_b))
+
+
+@quick
+@given(models(least=2), st.data(), st.sampled_from([1, 7, 10**6]))
+def test_bayes_factors_by_enumeration_with_missing_values(model, data, at_once):
+    joint = joint_table(model)
+    nodes = data.draw(st.permutations(range(joint.ndim)))
+    middle = data.draw(st.integers(1, len(nodes) - 1))
+    sides = nodes[:middle], nodes[middle:]
+    queries, candidates = (
+        np.array(
+            [
+                [data.draw(st.integers(-1, joint.shape[node] - 1)) for node in side]
+                for _ in range(data.draw(st.integers(1, 4)))
+            ],
+            dtype=np.intp,
+        )
+        for side in sides
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(factors, "_CELLS_AT_ONCE", at_once)
+        bayes = BayesFactors(model, queries, candidates, *sides)
+        rows = np.arange(len(queries))[::-1]
+        weights = bayes.weights(rows)
+    for place, row in enumerate(rows):
+        for column, candidate in enumerate(candidates):
+            known = [
+                {node: code for node, code in zip(side, record, strict=True) if code >= 0}
+                for side, record in zip(sides, (queries[row], candidate), strict=True)
+            ]
+            expected = np.log2(bayes_factor(joint, *known))
+            assert weights[place, column] == pytest.approx(expected, abs=2e-9)
+    swapped = BayesFactors(model, candidates, queries, *sides[::-1]).weights(np.arange(len(candidates)))
+    np.testing.assert_allclose(swapped, weights[::-1].T, atol=2e-9)
+
+
+@quick
+@given(st.data())
+def test_independent_files_have_factor_one_exactly(data):
+    """No edge leads from one file to the other: rounding must not make links either."""
+    codes, sizes = data.draw(records(4))
+    graph = nx.empty_graph(4)
+    graph.add_edges_from([(0, 1), (2, 3)])
+    model = model_of(graph, codes, sizes)
+    bayes = BayesFactors(model, codes[:, :2], codes[:, 2:], (0, 1), (2, 3))
+    assert not bayes.connected
+    weights = bayes.weights(np.arange(len(codes)))
+    assert (weights == 0.0).all()
+    assert not np.signbit(weights).any()
+
+
+@quick
+@given(models())
+def test_connected_means_a_path_from_file_to_file(model):
+    graph = nx.Graph()
+    for clique in model.forest:
+        nx.add_path(graph, clique.nodes)
+        graph.add_nodes_from(clique.nodes)
+    nodes = sorted(graph)
+    for middle in range(len(nodes) + 1):
+        expected = any(nx.has_path(graph, a, b) for a in nodes[:middle] for b in nodes[middle:])
+        assert model.connected(nodes[:middle], nodes[middle:]) == expected
+
+
+def em(weights, match_share, steps):
+    """The iteration as the paper has it: the mean posterior probability is the next p."""
+    for _ in range(steps):
+        match_share = match_probabilities(weights, match_share).mean()
+    return match_share
+
+
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(st.lists(st.floats(-8, 8), min_size=4, max_size=30), st.floats(0.05, 0.95))
+def test_the_share_of_matches_is_where_em_ends(weights, start):
+    weights = np.array([*weights, 8.0, -8.0])
+    found = estimated_match_share(weights)
+    assert em(weights, found, 1) == pytest.approx(found, abs=1e-10)
+    near = em(weights, start, 3000)
+    assert abs(em(weights, found, 1) - found) <= abs(em(weights, near, 1) - near) + 1e-12
+    assert near == pytest.approx(found, abs=2e-2)
+
+
+def test_the_share_of_matches_is_recovered():
+    """Evidence with chance 0.9, 0.1 in matches and 0.2, 0.8 in others, in exact proportion."""
+    p, m, u = 0.03, np.array([0.9, 0.1]), np.array([0.2, 0.8])
+    pairs = np.round(10_000 * (p * m + (1 - p) * u)).astype(int)
+    weights = np.repeat(np.log2(m / u), pairs)
+    assert estimated_match_share(weights) == pytest.approx(p, abs=1e-9)
+    assert em(weights, 0.5, 2000) == pytest.approx(p, abs=1e-6)
+
+
+def test_the_ends_of_the_range():
+    assert estimated_match_share(np.array([-1.0, -3.0])) == 0.0
+    assert estimated_match_share(np.array([1.0, 3.0])) == 1.0
+    assert estimated_match_share(np.zeros(5)) == 0.0
+    assert estimated_match_share(np.array([3000.0, -3000.0])) == pytest.approx(0.5)
+    assert match_probabilities(np.array([5.0, 3000.0]), 0.0).tolist() == [0.0, 0.0]
+    assert match_probabilities(np.array([-5.0]), 1.0).tolist() == [1.0]
+
+
+def test_match_probabilities_are_posterior():
+    factor, p = 12.0, 0.1
+    made = match_probabilities(np.array([np.log2(factor)]), p)
+    assert made.item() == pytest.approx(p * factor / (p * factor + 1 - p))
+    assert made.item() == pytest.approx(expit(np.log(factor) + logit(p)))

@@ -1,0 +1,270 @@
+"""The distance-based linker: by definition, and the evaluator's links on numeric and mixed files."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import brute_force as plain
+import categorical_cases as mixed
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.spelled import categorical_method
+from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.formulations.linkage.aggregators import make_aggregator
+from linkrisk.formulations.linkage.distances import Standardisation
+from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
+from linkrisk.solver.api.link import link
+from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+from linkrisk.solver.linkage.distance_based import DistanceBased, parse_weights
+from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.linkage.judging import judge
+from linkrisk.solver.linkage.linker import LinkageTask, Truth
+from linkrisk.solver.run.errors import UsageError
+
+SCHEMA = Schema.from_dict(mixed.SCHEMA)
+
+
+def task(queries, candidates, schema=None, attributes=None):
+    names = tuple(queries.columns) if attributes is None else attributes
+    return LinkageTask(
+        queries=queries,
+        candidates=candidates,
+        query_attributes=names,
+        candidate_attributes=names,
+        schema=Schema.from_frame(queries) if schema is None else schema,
+    )
+
+
+def links(linker, work, twins=None):
+    size = len(work.candidates)
+    return judge(linker.learn(work), Truth.of(np.arange(len(work.queries)), size, twins))
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(0, 10_000),
+    st.sampled_from(["squared", "absolute"]),
+    st.sampled_from(["own", "original", "pooled", "none"]),
+    st.booleans(),
+)
+def test_on_numeric_files_it_links_exactly_what_the_evaluator_links(seed, kind, how, share):
+    random = np.random.default_rng(seed)
+    rows, n = int(random.integers(3, 40)), int(random.integers(1, 5))
+    original = np.round(random.normal(size=(rows, n)) * 3)
+    original[:2] = [[0.0] * n, [7.0] * n]
+    masked = np.round(original + random.normal(size=original.shape))
+    masked[:2] = original[:2]
+    weights = random.dirichlet(np.ones(n)) if seed % 2 else np.full(n, 1 / n)
+    ties = Ties.SHARE if share else Ties.STRICT
+    pair = make_pair(original, masked, ties=ties, standardisation=Standardisation(how))
+    aggregator = make_aggregator("weighted-mean", pair.attributes, differences=kind)
+    wanted = Evaluator(pair, 1).table(aggregator.form(weights))
+    frames = [pd.DataFrame(values, columns=list(pair.attributes)) for values in (original, masked)]
+    linker = DistanceBased(
+        weights=tuple(zip(pair.attributes, weights.tolist(), strict=True)) if seed % 2 else None,
+        differences=kind,
+        standardisation=how,
+    )
+    made = links(linker, task(*frames), pair.twin_group if share else None)
+    assert np.array_equal(made.linked, wanted.linked)
+    assert np.array_equal(made.rank, wanted.rank)
+    assert np.array_equal(made.ties, wanted.ties)
+    np.testing.assert_allclose(made.distance, wanted.distance, rtol=1e-12, atol=0)
+    assert made.linked_weight == wanted.linked_weight
+
+
+@pytest.mark.parametrize("aware", [False, True])
+@pytest.mark.parametrize("kind", ["squared", "absolute"])
+@pytest.mark.parametrize("direction", list(Direction))
+def test_on_mixed_files_it_links_what_the_definition_and_the_evaluator_link(aware, kind, direction):
+    files = mixed.frames(3, 40, numeric=2)
+    problem = make_problem(
+        *files, ProblemOptions(differences=kind, direction=direction, **mixed.options(aware))
+    )
+    wanted = Evaluator(problem.pair, 1).table(problem.aggregator.form(problem.aggregator.equal()))
+    turned = direction is Direction.MASKED_TO_ORIGINAL
+    linker = DistanceBased(differences=kind, masking=mixed.MASKING if aware else ())
+    work = replace(task(*(reversed(files) if turned else files), SCHEMA), masked_queries=turned)
+    made = links(linker, work)
+    assert np.array_equal(made.linked, wanted.linked)
+    assert np.array_equal(made.rank, wanted.rank)
+    reference = mixed.reference(*files, direction.value, aware=aware, reachable_only=False)
+    scores = linker.learn(work).scores(np.arange(40))
+    for block in range(40):
+        for candidate, c in enumerate(reference.distances(block, kind)):
+            if reference.possible[block][candidate]:
+                assert scores[block, candidate] == pytest.approx(-sum(c) / 4, rel=1e-9, abs=1e-12)
+            else:
+                assert scores[block, candidate] == -np.inf
+    assert aware == np.isinf(scores).any()
+    assert not np.isnan(scores).any()
+
+
+def test_the_ordinal_distance_of_the_paper_links_the_same_with_fixed_weights():
+    """Definition 1 of 000 counts both ends: a constant more for each ordinal attribute."""
+    files = mixed.frames(4, 60)
+    files = tuple(frame[["size", "town"]] for frame in files)
+    scores = DistanceBased(differences="absolute").learn(task(*files, SCHEMA)).scores(np.arange(60))
+    order = list(mixed.SIZES)
+
+    def inclusive(i, j):
+        first, second = (order.index(frame["size"].iloc[at]) for frame, at in zip(files, (i, j), strict=True))
+        ordinal = (abs(first - second) + 1) / 4
+        return (ordinal + float(files[0]["town"].iloc[i] != files[1]["town"].iloc[j])) / 2
+
+    for i in range(60):
+        theirs = [inclusive(i, j) for j in range(60)]
+        np.testing.assert_allclose(-scores[i] + 1 / 8, theirs, atol=1e-12)
+
+
+def test_parameters_are_json_and_restore_the_linker():
+    files = mixed.frames(6, 30)
+    work = task(*files, SCHEMA)
+    linker = DistanceBased(
+        weights=(("town", 3.0), ("size", 1.0), ("x0", 0.0)), masking=mixed.MASKING, differences="absolute"
+    )
+    learned = linker.learn(work)
+    parameters = json.loads(json.dumps(learned.parameters))
+    assert parameters["weights"] == {"size": 0.25, "town": 0.75, "x0": 0.0}
+    again = DistanceBased.restored(parameters, work)
+    rows = np.array([4, 2])
+    assert np.array_equal(again.scores(rows), learned.scores(rows))
+    assert again.parameters == learned.parameters
+    assert parse_weights("town=3, size = 1") == (("town", 3.0), ("size", 1.0))
+
+
+def test_scores_do_not_depend_on_the_chunk():
+    work = task(*mixed.frames(7, 25), SCHEMA)
+    learned = DistanceBased().learn(work)
+    whole = learned.scores(np.arange(25))
+    for row in range(25):
+        assert np.array_equal(learned.scores(np.array([row]))[0], whole[row])
+
+
+FRAME = pd.DataFrame({"a": [1.0, 2.0, 4.0], "b": [1.0, 1.0, 1.0], "c": ["x", "y", "x"]})
+
+
+def learned(linker, **changes):
+    return linker.learn(task(FRAME, FRAME, **changes))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: DistanceBased(differences="signed"),
+            "unknown kind of differences 'signed': choose squared or absolute",
+        ),
+        (
+            lambda: DistanceBased(standardisation="other"),
+            "unknown standardisation 'other': choose one of own, original, pooled, none",
+        ),
+        (
+            lambda: DistanceBased(weights=(("a", -1.0),)),
+            "the weight of 'a' is -1; it must be a number from 0",
+        ),
+        (
+            lambda: learned(DistanceBased(weights=(("a", 1.0),)), attributes=("a", "c")),
+            "weights are given for a, but the attributes are a, c: give each one weight",
+        ),
+        (
+            lambda: learned(DistanceBased(weights=(("a", 0.0),)), attributes=("a",)),
+            "all weights are zero: give at least one attribute a weight",
+        ),
+        (
+            lambda: learned(DistanceBased(), attributes=("a", "b")),
+            "the file of queries: 'b' is constant and cannot be compared; leave it out",
+        ),
+        (
+            lambda: DistanceBased().learn(
+                LinkageTask(FRAME, FRAME, ("a",), ("c",), Schema.from_frame(FRAME))
+            ),
+            "dbrl compares attributes that both files have: name the same ones for both",
+        ),
+        (
+            lambda: DistanceBased.restored({"weights": [1]}, task(FRAME, FRAME)),
+            "these are no parameters of dbrl; take them from the JSON of `link`",
+        ),
+        (
+            lambda: DistanceBased.restored({}, task(FRAME, FRAME)),
+            "these are no parameters of dbrl; take them from the JSON of `link`",
+        ),
+        (
+            lambda: learned(
+                DistanceBased(masking=("top-coding categories=2 attributes=a",)), attributes=("a",)
+            ),
+            "masking: 'a' is not a categorical attribute that is compared; name those that are with "
+            "attributes=A,B",
+        ),
+        (lambda: parse_weights("a"), "'a' has no weight for 'a'; write A=2,B=1"),
+        (lambda: parse_weights("a=b"), "'b' is not a number"),
+    ],
+)  # fmt: skip
+def test_bad_requests(make, message):
+    with pytest.raises((UsageError, DataError)) as caught:
+        make()
+    assert str(caught.value) == message
+
+
+def test_standardised_values_are_those_of_the_reference():
+    values = np.array([[1.0], [2.0], [4.0]])
+    frame = pd.DataFrame(values, columns=["a"])
+    scores = DistanceBased().learn(task(frame, frame)).scores(np.arange(3))
+    standard = plain.standardised(values)[:, 0]
+    np.testing.assert_allclose(-scores, (standard[:, None] - standard[None, :]) ** 2, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        "global-recoding categories=2 label=other attributes=town",
+        "global-recoding hierarchy=town={folder}/towns.csv",
+        "top-coding categories=2 attributes=town",
+    ],
+)
+def test_what_masking_made_is_no_category_of_the_original_file(method, tmp_path):
+    """`link` must not count new names, or names that only stand in the masked file, to what was masked."""
+    (tmp_path / "towns.csv").write_text("town,region\na,north\nb,north\nc,south\nd,south\n", encoding="utf-8")
+    method = method.format(folder=tmp_path)
+    random = np.random.default_rng(5)
+    original = pd.DataFrame(
+        {"town": random.choice(list("abcd"), 60), "x": random.choice([f"x{at}" for at in range(30)], 60)}
+    )
+    masked = categorical_method(method).apply(original)
+    masked.loc[0, "town"] = "zz"
+    linker = DistanceBased(differences="absolute", masking=(method,))
+    result = link(original, masked, method=linker, direction="masked-to-original")
+    ranks = result.table.to_frame()["rank"]
+    assert result.linked > 10
+    recoding = categorical_method(method).recodings(original)["town"]
+    may = {
+        (before, after)
+        for at, before in enumerate(recoding.before)
+        for to, after in enumerate(recoding.after)
+        if recoding.possible[at, to]
+    }
+    for row, (town, x) in enumerate(masked.itertuples(index=False)):
+        distance = np.array(
+            [
+                ((town != t) + (x != other)) / 2 if (t, town) in may else np.inf
+                for t, other in original.itertuples(index=False)
+            ]
+        )
+        assert ranks[row] == 1 + (distance < distance[row]).sum()
+        assert np.isinf(distance[row]) == (row == 0)
+
+
+def test_an_attribute_without_weight_still_says_who_cannot_be_partners():
+    frame = pd.DataFrame({"town": list("abc"), "x": list("ppq")})
+    linker = DistanceBased(
+        weights=(("town", 0.0), ("x", 1.0)), masking=("top-coding categories=2 attributes=town",)
+    )
+    masked = pd.DataFrame({"town": list("abb"), "x": list("ppq")})
+    scores = linker.learn(task(frame, masked)).scores(np.arange(3))
+    assert scores.tolist() == [[0, -np.inf, -np.inf], [-np.inf, 0, -1], [-np.inf, -1, 0]]

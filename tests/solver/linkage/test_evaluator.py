@@ -1,0 +1,393 @@
+"""The evaluator against the plain n x n computation: every count, rank, tie and distance."""
+
+from __future__ import annotations
+
+import brute_force as plain
+import numpy as np
+import pytest
+from aggregator_cases import BY_LABEL, CASES, LABELS, NAMES
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from linkrisk.formulations.linkage.aggregators import make_aggregator
+from linkrisk.formulations.linkage.block_system import block_system
+from linkrisk.formulations.linkage.distances import Differences, Standardisation
+from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
+from linkrisk.formulations.linkage.pair import Direction, LinkagePair, Ties, make_pair
+from linkrisk.formulations.linkage.ties import TIE_TOLERANCE
+from linkrisk.solver.linkage import evaluator as evaluator_module
+from linkrisk.solver.linkage.evaluator import Evaluator, evaluate_parameters
+
+everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
+directions = pytest.mark.parametrize("direction", list(Direction))
+tie_rules = pytest.mark.parametrize("ties", list(Ties))
+
+
+def files(seed, n=25, attributes=3, whole=False, noise=0.5):
+    random = np.random.default_rng(seed)
+    original = random.normal(size=(n, attributes)) * 2
+    masked = original + noise * random.normal(size=(n, attributes))
+    return (np.round(original), np.round(masked)) if whole else (original, masked)
+
+
+def reference_of(pair):
+    return plain.of_pair(pair)
+
+
+def agree(evaluation, expected):
+    assert evaluation.linked.tolist() == expected.linked
+    assert evaluation.rank.tolist() == expected.rank
+    assert evaluation.ties.tolist() == expected.ties
+    np.testing.assert_allclose(evaluation.distance, expected.distance, rtol=1e-9, atol=1e-13)
+    np.testing.assert_allclose(evaluation.nearest_other, expected.nearest_other, rtol=1e-9, atol=1e-13)
+    finite = np.isfinite(expected.nearest_other)
+    np.testing.assert_array_equal(
+        evaluation.margin[finite], (evaluation.nearest_other - evaluation.distance)[finite]
+    )
+
+
+def settled(pair, aggregator, theta, threads=1):
+    """The evaluator's table, after checking that counting alone says the same."""
+    evaluator = Evaluator(pair, threads)
+    form = aggregator.form(theta)
+    table = evaluator.table(form)
+    np.testing.assert_array_equal(evaluator.count(form), table.linked)
+    assert evaluator.weight(form) == pytest.approx(table.linked_weight)
+    assert table.count == int(table.linked.sum())
+    return table
+
+
+@everywhere
+@directions
+@tie_rules
+@pytest.mark.parametrize("whole", [False, True])
+def test_it_is_the_plain_computation(case, direction, ties, whole):
+    pair = make_pair(*files(1, whole=whole), direction=direction, ties=ties)
+    aggregator = case.make(3)
+    for theta in aggregator.sample(10, np.random.default_rng(2)):
+        define = case.define(aggregator, aggregator.decode(theta))
+        expected = plain.outcome(reference_of(pair), define, aggregator.differences.value)
+        agree(settled(pair, aggregator, theta), expected)
+
+
+@everywhere
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(
+    seed=st.integers(0, 10_000),
+    n=st.integers(3, 12),
+    attributes=st.integers(1, 4),
+    ties=st.sampled_from(list(Ties)),
+    corner=st.booleans(),
+)
+def test_it_is_the_plain_computation_on_small_whole_numbers(case, seed, n, attributes, ties, corner):
+    """Values of 0 to 3 tie and repeat all the time; parameters at corners make most floors zero."""
+    random = np.random.default_rng(seed)
+    original, masked = (random.integers(0, 4, size=(n, attributes)).astype(float) for _ in range(2))
+    pair = make_pair(original, masked, ties=ties, standardisation=Standardisation.NONE)
+    aggregator = case.make(attributes)
+    theta = aggregator.sample(1, random)[0]
+    if corner and aggregator.relative() is not None:
+        theta = aggregator.relative()[1](np.eye(attributes)[seed % attributes])
+    define = case.define(aggregator, aggregator.decode(theta))
+    expected = plain.outcome(reference_of(pair), define, aggregator.differences.value)
+    agree(settled(pair, aggregator, theta), expected)
+
+
+@everywhere
+def test_unequal_files(case):
+    original, masked = files(3, 20)
+    partner = np.random.default_rng(0).permutation(20)[:15]
+    partner[::4] = -1
+    for direction in Direction:
+        pair = make_pair(original[:15], masked, partner, direction=direction)
+        aggregator = case.make(3)
+        theta = aggregator.sample(1, np.random.default_rng(1))[0]
+        define = case.define(aggregator, aggregator.decode(theta))
+        expected = plain.outcome(reference_of(pair), define, aggregator.differences.value)
+        agree(settled(pair, aggregator, theta), expected)
+
+
+@pytest.mark.parametrize("label", ["weighted-mean", "owa", "choquet", "2-additive", "3-additive"])
+def test_absolute_differences(label):
+    case = BY_LABEL[label]
+    aggregator = make_aggregator(case.name, NAMES[:3], differences="absolute", **case.options)
+    for whole in (False, True):
+        pair = make_pair(*files(5, whole=whole))
+        for theta in aggregator.sample(6, np.random.default_rng(1)):
+            define = case.define(aggregator, aggregator.decode(theta))
+            agree(settled(pair, aggregator, theta), plain.outcome(reference_of(pair), define, "absolute"))
+
+
+def test_pairwise_forms_of_many_attributes():
+    names = tuple(f"V{k}" for k in range(14))
+    aggregator = make_aggregator("choquet", names, k_additive=2)
+    pair = make_pair(*files(6, 30, 14, noise=2.0))
+    for theta in aggregator.sample(4, np.random.default_rng(1)):
+        moebius = {
+            frozenset(names.index(name) for name in key.split(",")): value
+            for key, value in aggregator.decode(theta)["moebius"].items()
+        }
+        expected = plain.outcome(reference_of(pair), lambda c, m=moebius: plain.choquet_of_moebius(c, m))
+        agree(settled(pair, aggregator, theta), expected)
+
+
+@tie_rules
+def test_a_single_rival_and_none(ties):
+    queries, candidates = np.array([[0.0, 0.0]]), np.array([[1.0, 1.0], [2.0, 0.5]])
+    aggregator = make_aggregator("weighted-mean", ("A", "B"))
+    pair = make_pair(queries, candidates, np.array([0]), standardisation=Standardisation.NONE, ties=ties)
+    table = settled(pair, aggregator, np.array([0.5, 0.5]))
+    assert (table.linked.tolist(), table.nearest_other.tolist()) == ([True], [2.125])
+    alone = make_pair(queries, candidates[:1], np.array([0]), standardisation=Standardisation.NONE, ties=ties)
+    table = settled(alone, aggregator, np.array([0.5, 0.5]))
+    assert (table.linked.tolist(), table.rank.tolist(), table.ties.tolist()) == ([True], [1], [0])
+    assert table.nearest_other.tolist() == [np.inf]
+
+
+def test_twins_of_the_partner_tie_under_the_strict_rule_and_are_no_rivals_under_the_other():
+    queries = np.array([[0.0, 0.0], [5.0, 5.0]])
+    candidates = np.array([[1.0, 0.0], [5.0, 5.0], [1.0, 0.0], [1.0, 0.0]])
+    aggregator = make_aggregator("weighted-mean", ("A", "B"))
+    theta = np.array([0.5, 0.5])
+    options = {"standardisation": Standardisation.NONE}
+    strict = settled(make_pair(queries, candidates, np.array([0, 1]), **options), aggregator, theta)
+    assert (strict.linked.tolist(), strict.ties.tolist()) == ([False, True], [2, 0])
+    assert strict.linked_weight == 1.0
+    pair = make_pair(queries, candidates, np.array([0, 1]), ties=Ties.SHARE, **options)
+    share = settled(pair, aggregator, theta)
+    assert (share.linked.tolist(), share.ties.tolist()) == ([True, True], [0, 0])
+    assert share.linked_weight == pytest.approx(1 / 3 + 1)
+    assert share.count == 2
+
+
+@pytest.mark.parametrize(("excess", "tied"), [(0.0, 1), (0.9, 1), (-0.9, 1), (1.1, 0), (-1.1, 0)])
+def test_near_ties_are_ties(excess, tied):
+    """A rival farther by a share of what a tie covers; neither side of a tie is linked."""
+    own, grain = 1.0, 2.0**-19  # half of 2**-18: the spread of -1, 0 and 1 is below one
+    other = np.sqrt(1.0 + excess * (TIE_TOLERANCE + grain**2))
+    pair = make_pair(
+        np.array([[0.0]]), np.array([[own], [-other]]), np.array([0]), standardisation=Standardisation.NONE
+    )
+    aggregator = make_aggregator("weighted-mean", ("A",))
+    table = settled(pair, aggregator, np.array([1.0]))
+    assert table.ties.tolist() == [tied]
+    assert table.linked.tolist() == [excess > 1.0]
+    assert table.rank.tolist() == [2 if excess < -1.0 else 1]
+
+
+def test_distances_that_are_zero_by_cancellation_tie():
+    """A singular matrix, and differences along its null direction: both distances are zero on paper."""
+    original, masked = np.array([[0.0, 0.0], [50.0, 50.0]]), np.array([[3.0, -1.0], [-36.0, 12.0]])
+    pair = make_pair(original, masked, standardisation=Standardisation.NONE)
+    aggregator = make_aggregator("mahalanobis", ("A", "B"))
+    theta = aggregator.encode({"matrix": [[0.1, 0.3], [0.3, 0.9]]})
+    table = settled(pair, aggregator, theta)
+    assert abs(table.margin[0]) > 1e-14  # what is left of terms of 100: no relative tie
+    assert table.ties.tolist() == [1, 1]
+    assert not table.linked.any()
+    system = block_system(pair, aggregator)
+    assert (system.matrix @ theta <= 0.0).all()
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(
+    seed=st.integers(0, 10_000),
+    attributes=st.integers(2, 4),
+    exponent=st.integers(-16, -4),
+    ties=st.sampled_from(list(Ties)),
+    signed=st.booleans(),
+)
+def test_nearly_singular_matrices_are_the_plain_computation(seed, attributes, exponent, ties, signed):
+    """Differences near the null space of a matrix with a condition on either side of where floors end."""
+    random = np.random.default_rng(seed)
+    basis = np.linalg.qr(random.normal(size=(attributes, attributes)))[0]
+    values = np.append(10.0**exponent, random.uniform(0.1, 1.0, attributes - 1))
+    differences = "signed" if signed else "absolute"
+    aggregator = make_aggregator("mahalanobis", NAMES[:attributes], differences=differences)
+    theta = aggregator.repair(aggregator.encode({"matrix": ((basis * values) @ basis.T).tolist()}))
+    original = random.integers(-3, 4, size=(12, 1)) * basis[:, 0]
+    masked = random.integers(-3, 4, size=(12, 1)) * basis[:, 0]
+    masked[::3] += 1e-6 * random.normal(size=(4, attributes))
+    pair = make_pair(original, masked, ties=ties, standardisation=Standardisation.NONE)
+    expected = plain.outcome(reference_of(pair), plain.Bilinear(aggregator.matrix(theta)), differences)
+    table = settled(pair, aggregator, theta)
+    scale = 1e-14 * max(1.0, float(table.distance.max()))
+    assert np.abs(table.distance - expected.distance).max() <= 40 * scale
+    # What lies within rounding of a tie's end may fall on either side of it.
+    if clear(pair, plain.Bilinear(aggregator.matrix(theta)), differences):
+        assert table.linked.tolist() == expected.linked
+        assert table.rank.tolist() == expected.rank
+        assert table.ties.tolist() == expected.ties
+
+
+def clear(pair, distance, kind):
+    """Whether no two distances differ by a tie to within a tenth: rounding is far below that."""
+    files = reference_of(pair)
+    for block, own in enumerate(files.partner):
+        c = files.distances(block, kind)
+        mine = distance(c[own])
+        for j in files.rivals(block):
+            other = distance(c[j])
+            slack = plain.slack(files, block, distance, kind, c[j])
+            if 0.9 * slack < abs(other - mine) < 1.1 * slack:
+                return False
+    return True
+
+
+@everywhere
+def test_zero_floors_look_at_every_candidate(case):
+    """Nothing but the smallest (or a null direction) counts: no attribute alone rules a candidate out."""
+    aggregator = case.make(2)
+    parameters = {
+        "weighted-mean": {"weights": {"A": 0.0, "B": 1.0}},
+        "owa": {"weights": {"1": 0.0, "2": 1.0}},
+        "choquet": {"measure": {"A": 0.0, "B": 0.0, "A,B": 1.0}},
+        "2-additive": {"moebius": {"A": 0.0, "B": 0.0, "A,B": 1.0}},
+        "3-additive": {"moebius": {"A": 0.0, "B": 0.0, "A,B": 1.0}},
+        "mahalanobis": {"matrix": [[0.5, 0.5], [0.5, 0.5]]},
+        "mahalanobis-absolute": {"matrix": [[0.5, -0.5], [-0.5, 0.5]]},
+    }[case.label]
+    theta = aggregator.encode(parameters)
+    for whole in (False, True):
+        pair = make_pair(*files(7, 30, 2, whole=whole), standardisation=Standardisation.NONE)
+        define = case.define(aggregator, parameters)
+        expected = plain.outcome(reference_of(pair), define, aggregator.differences.value)
+        agree(settled(pair, aggregator, theta), expected)
+
+
+def test_counting_and_the_table_agree_on_rounding_noise_below_zero():
+    """v v' with v orthogonal to all differences: zero on paper, on either side of it in floating point."""
+    random = np.random.default_rng(0)
+    v = np.array([0.1, 0.7, 0.3])
+    plane = np.linalg.svd(v[None, :])[2][1:]
+    original, masked = (random.normal(size=(60, 2)) @ plane for _ in range(2))
+    pair = make_pair(original, masked, standardisation=Standardisation.NONE)
+    form = DistanceForm(FormKind.QUADRATIC, Differences.SIGNED, np.outer(v, v) / (v @ v), np.zeros(3))
+    evaluator = Evaluator(pair, 1)
+    table = evaluator.table(form)
+    assert (table.distance < 0.0).sum() > 5  # the case that this test is about
+    np.testing.assert_array_equal(evaluator.count(form), table.linked)
+
+
+@everywhere
+@tie_rules
+def test_threads_and_tasks_do_not_matter(case, ties, monkeypatch):
+    pair = make_pair(*files(8, 120, whole=True), ties=ties)
+    aggregator = case.make(3)
+    theta = aggregator.sample(1, np.random.default_rng(3))[0]
+    expected = settled(pair, aggregator, theta, threads=1)
+    for threads, size in ((2, 512), (2, 7), (1, 1), (5, 50)):
+        monkeypatch.setattr(evaluator_module, "_BLOCKS_PER_TASK", size)
+        table = settled(pair, aggregator, theta, threads)
+        for name in ("linked", "rank", "ties", "distance", "nearest_other"):
+            np.testing.assert_array_equal(getattr(table, name), getattr(expected, name))
+
+
+@everywhere
+@settings(max_examples=10, deadline=None, derandomize=True)
+@given(seed=st.integers(0, 10_000))
+def test_record_order_only_moves_the_table(case, seed):
+    original, masked = files(seed, 15)
+    order = np.random.default_rng(seed).permutation(15)
+    aggregator = case.make(3)
+    theta = aggregator.sample(1, np.random.default_rng(seed))[0]
+    table = settled(make_pair(original, masked), aggregator, theta)
+    moved = settled(make_pair(original[order], masked[order]), aggregator, theta)
+    shuffled = settled(make_pair(original, masked[order], np.argsort(order)), aggregator, theta)
+    for name in ("linked", "rank", "ties"):
+        assert getattr(moved, name).tolist() == getattr(table, name)[order].tolist()
+        assert getattr(shuffled, name).tolist() == getattr(table, name).tolist()
+
+
+@everywhere
+@settings(max_examples=10, deadline=None, derandomize=True)
+@given(
+    seed=st.integers(0, 10_000),
+    scale=st.lists(st.floats(0.01, 100.0), min_size=3, max_size=3),
+    shift=st.lists(st.floats(-50.0, 50.0), min_size=3, max_size=3),
+)
+def test_units_do_not_matter(case, seed, scale, shift):
+    """Each attribute of each file may be given in other units: its own moments take them out again."""
+    original, masked = files(seed, 15)
+    aggregator = case.make(3)
+    theta = aggregator.sample(1, np.random.default_rng(seed))[0]
+    table = settled(make_pair(original, masked), aggregator, theta)
+    moved = settled(make_pair(original * scale + shift, masked * scale[::-1] - shift), aggregator, theta)
+    np.testing.assert_array_equal(moved.rank, table.rank)
+    np.testing.assert_allclose(moved.distance, table.distance, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("order", [(1, 2, 0), (2, 1, 0)])
+def test_attribute_order_does_not_matter(order):
+    original, masked = files(9, 25)
+    inverse = np.argsort(order)
+    pair, moved = make_pair(original, masked), make_pair(original[:, order], masked[:, order])
+    random = np.random.default_rng(0)
+    mean, form = (make_aggregator(name, NAMES[:3]) for name in ("weighted-mean", "mahalanobis"))
+    choquet, owa = (make_aggregator(name, NAMES[:3]) for name in ("choquet", "owa"))
+    for _ in range(5):
+        weights = mean.sample(1, random)[0]
+        matrix = form.matrix(form.sample(1, random)[0])
+        measure = choquet.sample(1, random)[0]
+        moved_measure = np.empty_like(measure)
+        for subset in range(1, 8):
+            image = sum(1 << int(inverse[k]) for k in range(3) if subset >> k & 1)
+            moved_measure[image - 1] = measure[subset - 1]
+        cases = (
+            (mean, weights, weights[list(order)]),
+            (owa, weights, weights),
+            (choquet, measure, moved_measure),
+            (form, form._theta(matrix), form._theta(matrix[np.ix_(order, order)])),
+        )
+        for aggregator, theta, other in cases:
+            first, second = settled(pair, aggregator, theta), settled(moved, aggregator, other)
+            np.testing.assert_array_equal(first.rank, second.rank)
+            np.testing.assert_allclose(first.distance, second.distance, rtol=1e-9)
+
+
+def test_scaling_a_distance_links_the_same():
+    pair = make_pair(*files(10))
+    for factor in (1e-6, 7.0, 1e9):
+        floor = np.full(3, factor)
+        form = DistanceForm(FormKind.QUADRATIC, Differences.SIGNED, np.eye(3) * factor, floor)
+        table = Evaluator(pair, 1).table(form)
+        same = Evaluator(pair, 1).table(
+            DistanceForm(FormKind.QUADRATIC, Differences.SIGNED, np.eye(3), np.ones(3))
+        )
+        np.testing.assert_array_equal(table.rank, same.rank)
+
+
+def test_one_evaluator_serves_forms_with_different_pivots():
+    pair = make_pair(*files(11, 60))
+    shared = Evaluator(pair, 1)
+    aggregator = make_aggregator("weighted-mean", NAMES[:3])
+    for theta in (*np.eye(3), np.full(3, 1 / 3), *np.eye(3)):
+        expected = Evaluator(pair, 1).table(aggregator.form(theta))
+        table = shared.table(aggregator.form(theta))
+        np.testing.assert_array_equal(table.rank, expected.rank)
+        np.testing.assert_array_equal(table.ties, expected.ties)
+
+
+def test_weights_are_those_of_the_pair():
+    original, masked = files(12, 10)
+    weight = np.arange(1.0, 11.0)
+    pair = make_pair(original, masked, weight=weight)
+    aggregator = make_aggregator("weighted-mean", NAMES[:3])
+    table = evaluate_parameters(pair, aggregator, aggregator.equal())
+    assert table.linked_weight == weight[table.linked].sum()
+    assert Evaluator(pair).weight(aggregator.form(aggregator.equal())) == table.linked_weight
+
+
+def test_a_larger_pair_on_all_threads_is_the_plain_computation():
+    """1,200 records and many tasks, against one matrix of all distances."""
+    pair = make_pair(*files(13, 1200, 4, noise=0.3))
+    assert isinstance(pair, LinkagePair)
+    for name in ("weighted-mean", "owa", "choquet", "mahalanobis"):
+        aggregator = make_aggregator(name, NAMES[:4])
+        form = aggregator.form(aggregator.sample(1, np.random.default_rng(1))[0])
+        matrix = np.vstack([form(chunk) for _, chunk in pair.chunks(form.differences)])
+        own = matrix[np.arange(1200), pair.partner]
+        table = Evaluator(pair, 2).table(form)
+        np.testing.assert_array_equal(table.rank, 1 + (matrix < own[:, None] * (1 - 1e-11)).sum(axis=1))
+        np.fill_diagonal(matrix, np.inf)
+        np.testing.assert_allclose(table.nearest_other, matrix.min(axis=1), rtol=1e-9)

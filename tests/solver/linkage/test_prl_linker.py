@@ -1,0 +1,344 @@
+"""The linker `prl`: scores by definition, interpolation at its ends, restoring, notes, every bad input."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from dataclasses import fields, replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from prl_cases import closeness, compare, drawn_files, level, ordinal, task_of
+
+from linkrisk.datasets.masking.base import Option
+from linkrisk.datasets.microdata.files import read_table
+from linkrisk.solver.linkage.judging import judge
+from linkrisk.solver.linkage.linker import Truth
+from linkrisk.solver.linkage.matching import hungarian, score_matrix
+from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
+from linkrisk.solver.linkage.probabilistic.weights import pattern_weights
+from linkrisk.solver.run.errors import UsageError
+
+PEOPLE = pd.DataFrame(
+    {
+        "name": ["anna", "bob", "martha", "dwayne", None, "robert", "anne", "hannah"],
+        "town": ["york", "york", None, "cork", "york", "leeds", "leeds", "cork"],
+        "age": [20.0, 31.0, 45.0, np.nan, 52.0, 33.5, 21.0, 70.0],
+    }
+)
+CHANGED = pd.DataFrame(
+    {
+        "name": ["ana", "bob", "marhta", "duane", "rob", "robert", None, "hannah"],
+        "town": ["york", "cork", "leeds", "cork", "york", None, "leeds", "cork"],
+        "age": [21.0, 31.0, 44.0, 60.0, 50.0, 35.0, 21.0, np.nan],
+    }
+)
+TASK = task_of(PEOPLE, CHANGED)
+GRADED = Probabilistic(
+    compare=compare("name=jaro-winkler:0.95,0.85..0.6", "age=within:1,3..6"), match_share=0.2
+)
+STEPPED = Probabilistic(compare=compare("name=jaro-winkler:0.95,0.85", "age=within:1,3"), match_share=0.2)
+EVERY = np.arange(len(PEOPLE))
+
+
+def score_by_definition(learned, query, candidate):
+    """The sum of interpolated match weights, looked up in the JSON."""
+    total = 0.0
+    for row, how in zip(learned.parameters["attributes"], learned.files.comparisons, strict=True):
+        a, b = query[row["attribute"]], candidate[row["attribute"]]
+        if pd.isna(a) or pd.isna(b):
+            continue
+        weights = np.log2(np.array(row["m"]) / np.array(row["u"]))
+        assert row["weights"] == pytest.approx(weights)
+        if how.disagreement is None:
+            total += weights[level(how, a, b) - 1]
+            continue
+        knots, heights, value = list(how.knots), list(weights[::-1]), closeness(how, a, b)
+        sign = 1.0 if how.measure.value == "within" else -1.0
+        total += np.interp(sign * value, sign * np.array(knots), heights)
+    return total
+
+
+@pytest.mark.parametrize("linker", [GRADED, STEPPED], ids=["interpolated", "levels"])
+def test_scores_are_sums_of_match_weights(linker):
+    learned = linker.learn(TASK)
+    scores = learned.scores(EVERY)
+    for i, query in PEOPLE.iterrows():
+        for j, candidate in CHANGED.iterrows():
+            expected = score_by_definition(learned, query, candidate)
+            assert scores[i, j] == pytest.approx(expected, abs=1e-9)
+    assert (learned.scores(np.array([3, 3, 0])) == scores[[3, 3, 0]]).all()
+
+
+def test_scores_of_levels_are_those_of_patterns():
+    learned = STEPPED.learn(TASK)
+    patterns = [
+        [level(how, q[name], c[name]) for name, how in zip(PEOPLE, learned.files.comparisons, strict=True)]
+        for _, q in PEOPLE.iterrows()
+        for _, c in CHANGED.iterrows()
+    ]
+    weights = pattern_weights(np.array(patterns, dtype=np.uint8), learned.level_weights)
+    assert learned.scores(EVERY).ravel() == pytest.approx(weights, abs=1e-12)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.floats(0.0, 12.0, allow_subnormal=False))
+def test_interpolated_weights_at_their_ends_and_between(difference):
+    queries = pd.DataFrame({"x": [0.0, 100.0, 200.0, 300.0]})
+    candidates = pd.DataFrame({"x": [difference, 101.0, 203.0, 306.0]})
+    linker = Probabilistic(compare=compare("x=within:2,4..8"), match_share=0.25)
+    learned = linker.learn(task_of(queries, candidates))
+    disagree, partly, agree = learned.level_weights[0]
+    weight = learned.scores(np.array([0]))[0, 0]
+    if difference <= 2:
+        assert weight == agree
+    elif difference >= 8:
+        assert weight == pytest.approx(disagree, abs=1e-12)
+    elif difference <= 4:
+        assert weight == pytest.approx(agree + (partly - agree) * (difference - 2) / 2)
+    else:
+        assert weight == pytest.approx(partly + (disagree - partly) * (difference - 4) / 4)
+
+
+def test_winklers_interpolation_of_a_similarity():
+    """Full agreement from 0.96 on, disagreement up to 0.8, half way at 0.88."""
+    queries = pd.DataFrame({"x": ["a" * 25]})
+    candidates = pd.DataFrame({"x": ["a" * (25 - wrong) + "b" * wrong for wrong in range(8)]})
+    learned = Probabilistic(compare=compare("x=levenshtein:0.96..0.8")).learn(task_of(queries, candidates))
+    disagree, agree = learned.level_weights[0]
+    weights = learned.scores(np.array([0]))[0]
+    assert (weights[:2] == agree).all()
+    assert weights[3] == pytest.approx((agree + disagree) / 2)
+    assert weights[2] == pytest.approx(agree - (agree - disagree) / 4)
+    assert weights[5:] == pytest.approx([disagree] * 3)
+
+
+def test_probabilities_are_bayes_rule():
+    learned = STEPPED.learn(TASK)
+    scores = np.array([-np.inf, -3.0, 0.0, learned.even, 40.0])
+    found = learned.probabilities(scores)
+    odds = 2.0 ** scores[1:] * learned.p / (1 - learned.p)
+    assert found[0] == 0.0
+    assert found[1:] == pytest.approx(odds / (1 + odds))
+    assert found[3] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("linker", [GRADED, replace(STEPPED, blocking=("town",), prior=0.5)])
+def test_parameters_that_went_through_json_score_alike(linker):
+    learned = linker.learn(TASK)
+    restored = Probabilistic.restored(json.loads(json.dumps(learned.parameters)), TASK)
+    assert (restored.scores(EVERY) == learned.scores(EVERY)).all()
+    assert restored.parameters == learned.parameters
+
+
+def test_blocked_pairs_are_no_matches():
+    learned = replace(STEPPED, blocking=("town", "age"), match_share=None).learn(TASK)
+    scores = learned.scores(EVERY)
+    free = STEPPED.learn(TASK)
+    assert np.isfinite(free.scores(EVERY)).all()
+    for i, query in PEOPLE.iterrows():
+        for j, candidate in CHANGED.iterrows():
+            equal = any(pd.notna(query[key]) and query[key] == candidate[key] for key in ("town", "age"))
+            assert np.isfinite(scores[i, j]) == equal
+    assert learned.parameters["compared_pairs"] == np.isfinite(scores).sum()
+    assert (learned.probabilities(scores)[np.isinf(scores)] == 0.0).all()
+
+
+@pytest.mark.parametrize("linker", [GRADED, STEPPED, replace(GRADED, blocking=("town",))])
+def test_outcomes_count_every_pair_once(linker):
+    learned = replace(linker, false_link_rate=0.05, false_non_link_rate=0.05).learn(TASK)
+    found = learned.parameters["thresholds"]
+    scores = learned.scores(EVERY)
+    link = math.inf if found["link"] is None else found["link"]
+    assert found["linked"] == (scores >= link).sum()
+    assert found["non_linked"] == (scores < found["non_link"]).sum()
+    assert found["linked"] + found["clerical"] + found["non_linked"] == scores.size
+    assert found["false_link_rate"] <= 0.05
+
+
+def test_the_share_of_matches_of_a_bijection_is_known():
+    task = replace(TASK, bijection=True)
+    assert Probabilistic().learn(task).p == 1 / 8
+    assert not Probabilistic().learn(task).parameters["p_estimated"]
+    for linker in (Probabilistic(estimate_share=True), Probabilistic(blocking=("town",))):
+        assert linker.learn(task).parameters["p_estimated"]
+    assert Probabilistic(match_share=0.3).learn(task).p == 0.3
+    assert Probabilistic().learn(TASK).parameters["p_estimated"]
+
+
+def test_records_are_linked_that_share_no_value_but_are_near():
+    first, second, _, _ = drawn_files(300, 5, (40, 50, 60, 70), (0.05, 0.05, 0.05, 0.05))
+    learned = Probabilistic().learn(task_of(first, second + 0.2, bijection=True))
+    truth = Truth.of(np.arange(300), 300)
+    assert judge(learned, truth).count > 270
+    shuffled = second.sample(frac=1.0, random_state=0)
+    again = Probabilistic().learn(task_of(first, shuffled + 0.2, bijection=True))
+    assert again.scores(np.arange(300)) == pytest.approx(learned.scores(np.arange(300))[:, shuffled.index])
+
+
+def test_what_is_doubtful_is_said():
+    first, second, _, _ = drawn_files(60, 5, (4, 5, 6), (0.3, 0.3, 0.3))
+    task = task_of(first, second)
+    equal = compare("x0=equal", "x1=equal", "x2=equal")
+    assert any(
+        "EM did not converge in 2 iterations" in note
+        for note in Probabilistic(compare=equal, most_iterations=2).learn(task).notes
+    )
+    sure = pd.DataFrame({name: np.arange(60.0) for name in ("x0", "x1", "x2")})
+    clean = Probabilistic(compare=equal, prior=0.0, match_share=1 / 60).learn(task_of(sure, sure))
+    assert any("the m-probability of 'x0' is at its bound 1e-09 at level 0" in note for note in clean.notes)
+    assert np.isfinite(clean.scores(np.arange(60))).all()
+    assert Probabilistic(compare=equal, match_share=1 / 60).learn(task_of(sure, sure)).notes == ()
+    against = (sure.assign(x2=sure["x2"] % 6), sure.assign(x2=(sure["x2"] + 1) % 6))
+    found = Probabilistic(compare=equal, match_share=1 / 60).learn(task_of(*against))
+    assert any("full agreement on 'x2' is no likelier among matches" in note for note in found.notes)
+    apart = Probabilistic(compare=equal, prior=0.0, tolerance=1e-12).learn(task_of(sure, sure + 100))
+    assert sum("does not speak for a match" in note for note in apart.notes) == 3
+    classes = pd.DataFrame(np.repeat(np.arange(6.0), 10)[:, None] * np.ones((1, 4)))
+    many = Probabilistic(compare=compare(*(f"{name}=equal" for name in range(4))))
+    alike = many.learn(
+        task_of(classes.set_axis(list("0123"), axis=1), classes.set_axis(list("0123"), axis=1))
+    )
+    assert any("EM expects 600 matches for 60 records" in note for note in alike.notes)
+
+
+def test_every_setting_is_an_option():
+    for field in fields(Probabilistic):
+        assert isinstance(field.metadata["option"], Option), field.name
+    assert Probabilistic.name == "prl"
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"compare": compare("a=equal", "a=within:2")}, "attribute 'a' has two comparisons"),
+        ({"match_share": 0.0}, "the share of matches is 0; it must be between 0 and 1"),
+        ({"match_share": 1.0}, "the share of matches is 1; it must be between 0 and 1"),
+        ({"match_share": 0.1, "estimate_share": True}, "both given and to be estimated"),
+        ({"prior": -1.0}, "the prior is -1 pairs"),
+        ({"prior": math.nan}, "the prior is nan pairs"),
+        ({"tolerance": 0.0}, "the tolerance is 0; it must be positive"),
+        ({"most_iterations": 0}, "EM needs at least one iteration, not 0"),
+        ({"false_link_rate": 0.1}, "thresholds need both error rates"),
+        ({"false_link_rate": 0.1, "false_non_link_rate": 1.5}, "an error rate is 1.5"),
+    ],
+)
+def test_bad_settings_are_refused_in_one_line(setting, message):
+    with pytest.raises(UsageError) as caught:
+        Probabilistic(**setting)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def _without(frame, name):
+    return frame.drop(columns=name)
+
+
+@pytest.mark.parametrize(
+    ("linker", "task", "message"),
+    [
+        (
+            Probabilistic(compare=compare("nam=equal")),
+            TASK,
+            "a comparison for 'nam', which is not among the attributes name, town, age",
+        ),
+        (Probabilistic(compare=compare("name=within:2")), TASK, "'name' is text and has no differences"),
+        (
+            Probabilistic(blocking=("zip",)),
+            TASK,
+            "blocking key 'zip' is no column of the file of queries; both files need it",
+        ),
+        (
+            Probabilistic(blocking=("town",)),
+            task_of(PEOPLE, CHANGED.assign(town="paris")),
+            "no pair of records is equal on town; block by others",
+        ),
+        (
+            Probabilistic(),
+            replace(TASK, candidate_attributes=("name",)),
+            "compares attributes that both files have",
+        ),
+        (
+            Probabilistic(),
+            replace(TASK, candidate_attributes=(), query_attributes=()),
+            "needs at least one attribute",
+        ),
+        (
+            Probabilistic(),
+            task_of(PEOPLE, CHANGED.assign(age=np.nan)),
+            "the file of candidates has no value of attribute 'age'; leave it out",
+        ),
+        (
+            Probabilistic(),
+            task_of(PEOPLE.assign(age=np.inf), CHANGED),
+            "attribute 'age' has an infinite number",
+        ),
+        (
+            Probabilistic(compare=compare("town=within:1")),
+            task_of(PEOPLE, CHANGED, scales=ordinal("town", "cork", "york")),
+            "'town' has the value 'leeds', which is none of its categories",
+        ),
+    ],
+)
+def test_tasks_that_do_not_suit_are_refused_in_one_line(linker, task, message):
+    with pytest.raises(UsageError) as caught:
+        linker.learn(task)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+LEARNED = STEPPED.learn(TASK).parameters
+
+
+def _changed(**entries):
+    first, *others = LEARNED["attributes"]
+    return LEARNED | {"attributes": [first | entries, *others]}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({}, "no parameters of a probabilistic linker: 'attributes' is missing"),
+        (LEARNED | {"p": "x"}, "no parameters of a probabilistic linker"),
+        (LEARNED | {"p": 1.0}, "the share of matches p is 1; it must be between 0 and 1"),
+        (LEARNED | {"attributes": LEARNED["attributes"][:2]}, "are those of attributes name, town, not of"),
+        (_changed(m=[0.5, 0.5]), "attribute 'name' has 3 levels of agreement, but 2 m-probabilities"),
+        (_changed(u=[0.5, 0.5, 0.5]), "the u-probabilities of attribute 'name' must be positive and sum to"),
+        (_changed(m=[0.0, 0.5, 0.5]), "the m-probabilities of attribute 'name' must be positive"),
+        (_changed(comparison={"measure": "soundex"}), "no parameters of a probabilistic linker"),
+        (
+            _changed(comparison={"measure": "within", "thresholds": [2, 1], "disagreement": None}),
+            "must be ascending differences",
+        ),
+    ],
+)
+def test_bad_parameters_are_refused_in_one_line(parameters, message):
+    with pytest.raises(UsageError) as caught:
+        Probabilistic.restored(parameters, TASK)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_febrl4_is_linked_one_to_one():
+    folder = Path(os.environ.get("LINKRISK_DATA", "nowhere"))
+    if not (folder / "febrl4a.csv").exists():
+        pytest.skip("needs public data: set LINKRISK_DATA to its folder")
+    first, second = (read_table(folder / f"febrl4{letter}.csv") for letter in "ab")
+    partner = (
+        first["rec_id"]
+        .str.split("-")
+        .str[1]
+        .map(pd.Series(second.index, index=second["rec_id"].str.split("-").str[1]))
+    )
+    names = [name for name in first.columns if name != "rec_id"]
+    learned = Probabilistic(compare=compare(*(f"{name}=equal" for name in names))).learn(
+        task_of(first[names], second[names])
+    )
+    matched = hungarian(score_matrix(learned, len(first), len(second)))
+    assert (matched == partner).mean() >= 0.99
+    assert learned.notes == ()

@@ -1,0 +1,247 @@
+"""Agreement patterns against comparing pair by pair: all measures, missing values, blocking keys."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from prl_cases import as_dict, ordinal, patterns_by_definition, task_of
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.solver.linkage.probabilistic import patterns, similarity
+from linkrisk.solver.linkage.probabilistic.comparisons import USUAL, Comparison, Measure, parse_comparison
+from linkrisk.solver.linkage.probabilistic.learned import ComparedFiles
+from linkrisk.solver.linkage.probabilistic.patterns import agreement_patterns
+from linkrisk.solver.run.errors import UsageError
+
+NAMES = ["anna", "anne", "hannah", "bob", "bobby", "robert", "martha", "marhta", "", "dwayne", "duane"]
+HOWS = {
+    "name": (
+        "equal",
+        "jaro-winkler:0.9",
+        "jaro-winkler:0.95,0.8,0.6",
+        "levenshtein:0.8,0.5",
+        "jaro-winkler:0.9..0.5",
+    ),
+    "town": ("equal", "levenshtein:1,0.7..0.2"),
+    "age": ("equal", "within:0", "within:2,5", "within:1..4", "within:0,1,2,3,4,5"),
+}
+
+
+@st.composite
+def frames(draw):
+    size = draw(st.integers(1, 9))
+    columns = {
+        "name": st.sampled_from([*NAMES, None]),
+        "town": st.sampled_from(["york", "new york", "cork", None]),
+        "age": st.sampled_from([20.0, 21.0, 22.5, 25.0, 40.0, np.nan]),
+    }
+    cells = {name: draw(st.lists(values, min_size=size, max_size=size)) for name, values in columns.items()}
+    frame = pd.DataFrame({name: pd.Series(cells[name], dtype=object) for name in ("name", "town")})
+    return frame.assign(age=np.array(cells["age"], dtype=np.float64))
+
+
+def compared(task, comparisons, keys=()):
+    return ComparedFiles.of(task, dict(zip(task.query_attributes, comparisons, strict=True)), keys)
+
+
+def counted(task, comparisons, keys=(), threads=1):
+    files = compared(task, comparisons, keys)
+    return agreement_patterns(files.coded, files.blocks, threads)
+
+
+@settings(max_examples=120, deadline=None)
+@given(frames(), frames(), st.tuples(*(st.sampled_from(HOWS[name]) for name in ("name", "town", "age"))))
+def test_patterns_are_those_of_comparing_every_pair(queries, candidates, hows):
+    comparisons = [parse_comparison(f"x={how}")[1] for how in hows]
+    task = task_of(queries, candidates)
+    if any(frame[name].isna().all() for frame in (queries, candidates) for name in HOWS):
+        with pytest.raises(UsageError, match="has no value of attribute"):
+            counted(task, comparisons)
+        return
+    made = counted(task, comparisons)
+    assert as_dict(made) == patterns_by_definition(task, comparisons)
+    assert made.pairs == len(queries) * len(candidates)
+
+
+@settings(max_examples=80, deadline=None)
+@given(frames(), frames(), st.sampled_from([("town",), ("age",), ("town", "age"), ("name", "town", "age")]))
+def test_only_pairs_with_an_equal_key_are_compared(queries, candidates, keys):
+    comparisons = [parse_comparison("name=jaro-winkler:0.9,0.7")[1]]
+    task = task_of(queries, candidates, attributes=["name"])
+
+    def allowed(query, candidate):
+        return any(pd.notna(query[key]) and query[key] == candidate[key] for key in keys)
+
+    if queries["name"].isna().all() or candidates["name"].isna().all():
+        return
+    assert as_dict(counted(task, comparisons, keys)) == patterns_by_definition(task, comparisons, allowed)
+
+
+def test_threads_and_the_order_of_records_do_not_matter():
+    chance = np.random.default_rng(0)
+    frame = pd.DataFrame(chance.integers(0, 4, size=(700, 6)).astype(float), columns=list("abcdef"))
+    other = frame.sample(frac=0.8, random_state=1).mask(chance.random((560, 6)) < 0.1)
+    comparisons = [Comparison(Measure.WITHIN, (0.0, 1.0))] * 6
+    made = counted(task_of(frame, other), comparisons)
+    for threads in (2, 5):
+        again = counted(task_of(frame, other), comparisons, threads=threads)
+        assert (again.patterns == made.patterns).all()
+        assert (again.counts == made.counts).all()
+    shuffled = counted(
+        task_of(frame.sample(frac=1.0, random_state=2), other.sample(frac=1.0, random_state=3)), comparisons
+    )
+    assert as_dict(shuffled) == as_dict(made)
+
+
+def test_twenty_one_attributes_and_thousands_of_patterns():
+    """More patterns than the first hash table holds, and every bit of a pattern in use."""
+    chance = np.random.default_rng(0)
+    names = [f"x{k}" for k in range(21)]
+    first = pd.DataFrame(chance.integers(0, 2, size=(120, 21)).astype(float), columns=names)
+    second = pd.DataFrame(chance.integers(0, 2, size=(130, 21)).astype(float), columns=names)
+    second = second.mask(chance.random(second.shape) < 0.05)
+    made = counted(task_of(first, second), [Comparison()] * 21)
+    a, b = first.to_numpy()[:, None], second.to_numpy()[None]
+    levels = np.where(np.isnan(a) | np.isnan(b), 0, 1 + (a == b)).reshape(-1, 21)
+    distinct, counts = np.unique(levels, axis=0, return_counts=True)
+    assert len(distinct) > 8192
+    assert as_dict(made) == dict(zip(map(tuple, distinct.tolist()), counts.tolist(), strict=True))
+    with pytest.raises(UsageError, match="at most 21 attributes, not 22"):
+        counted(task_of(first.assign(y=1.0), second.assign(y=1.0)), [Comparison()] * 22)
+
+
+def test_more_patterns_than_memory_should_hold_are_refused(monkeypatch):
+    monkeypatch.setattr(patterns, "LARGEST_TABLE", 1 << 12)
+    frame = pd.DataFrame(np.random.default_rng(0).integers(0, 2, size=(120, 15)).astype(float))
+    frame.columns = [f"x{k}" for k in range(15)]
+    with pytest.raises(UsageError, match="more than 2,048 agreement patterns: compare fewer"):
+        counted(task_of(frame, frame), [Comparison()] * 15, threads=2)
+
+
+@pytest.mark.parametrize(
+    "kind", ["string", "category", "object"], ids=["text of pandas", "categories", "objects"]
+)
+def test_text_columns_of_every_kind(kind):
+    queries = pd.DataFrame({"x": pd.Series(["a", "b", None, "c"]).astype(kind)})
+    candidates = pd.DataFrame({"x": pd.Series(["b", "b", "d", None]).astype(kind)})
+    made = counted(task_of(queries, candidates), [Comparison()], keys=["x"])
+    assert as_dict(made) == {(2,): 2}
+    for how in (Comparison(), Comparison(Measure.LEVENSHTEIN, (1.0,))):
+        assert as_dict(counted(task_of(queries, candidates), [how])) == {(2,): 2, (1,): 7, (0,): 7}
+
+
+@pytest.mark.parametrize("kind", ["float64", "Int64", "Float64", "object"])
+def test_number_columns_of_every_kind(kind):
+    queries = pd.DataFrame({"x": pd.Series([1, 2, None, 3]).astype(kind)})
+    candidates = pd.DataFrame({"x": pd.Series([2, 2, 4, None]).astype(kind)})
+    hows = [Comparison(), Comparison(Measure.WITHIN, (0.5,)), Comparison(Measure.DEVIATIONS, (0.1,))]
+    for how in hows[: 1 if kind == "object" else 3]:
+        made = counted(task_of(queries, candidates), [how])
+        assert as_dict(made) == {(2,): 2, (1,): 7, (0,): 7}
+
+
+def test_differences_that_only_rounding_makes_too_large_agree():
+    queries, candidates = pd.DataFrame({"x": [0.4, 0.1, 1e6]}), pd.DataFrame({"x": [0.3, 0.3, 1e6 + 0.1]})
+    made = counted(task_of(queries, candidates), [Comparison(Measure.WITHIN, (0.1,))])
+    assert as_dict(made) == {(2,): 3, (1,): 6}
+
+
+def test_deviation_and_range_are_those_of_both_files():
+    queries, candidates = pd.DataFrame({"x": [0.0, 10.0]}), pd.DataFrame({"x": [4.0, np.nan, 6.0]})
+    task = task_of(queries, candidates)
+    known = np.array([0.0, 10.0, 4.0, 6.0])
+    for text, unit in (("x=deviations:0.5,1..2", known.std()), ("x=range:0.5,1..2", 10.0)):
+        files = compared(task, [parse_comparison(text)[1]])
+        assert files.comparisons[0].thresholds == pytest.approx((0.5 * unit, unit))
+        assert files.comparisons[0].disagreement == pytest.approx(2 * unit)
+    constant = task_of(pd.DataFrame({"x": [3.0, 3.0]}), pd.DataFrame({"x": [3.0]}))
+    assert as_dict(counted(constant, [USUAL[constant.schema["x"].scale]])) == {(3,): 2}
+
+
+def test_ordered_categories_differ_by_their_places():
+    frame = pd.DataFrame({"size": ["small", "large", "medium"]})
+    task = task_of(frame, frame, scales=ordinal("size", "small", "medium", "large"))
+    made = counted(task, [Comparison(Measure.WITHIN, (0.0, 1.0))])
+    assert as_dict(made) == {(3,): 3, (2,): 4, (1,): 2}
+
+
+def test_numbers_can_be_compared_as_text():
+    queries, candidates = pd.DataFrame({"code": [4223.0, 2.5]}), pd.DataFrame({"code": [4232, 25]})
+    made = counted(task_of(queries, candidates), [Comparison(Measure.LEVENSHTEIN, (0.6, 0.5))])
+    assert as_dict(made) == {(3,): 1, (2,): 1, (1,): 2}  # 2.5 and 25; 4223 and 4232
+
+
+def test_a_number_in_one_file_and_text_in_the_other_are_equal_as_text():
+    queries, candidates = pd.DataFrame({"code": [7.0, 8.0]}), pd.DataFrame({"code": ["7", "x"]})
+    task = task_of(candidates, queries)
+    assert as_dict(counted(task, [Comparison()])) == {(2,): 1, (1,): 3}
+    assert counted(task, [Comparison()], keys=["code"]).pairs == 1
+
+
+@pytest.mark.parametrize(
+    ("measure", "first", "second", "value"),
+    [
+        # Winkler 1990 and later reports of the Census Bureau.
+        (Measure.JARO_WINKLER, "MARTHA", "MARHTA", 0.9611),
+        (Measure.JARO_WINKLER, "DWAYNE", "DUANE", 0.84),
+        (Measure.JARO_WINKLER, "DIXON", "DICKSONX", 0.8133),
+        (Measure.LEVENSHTEIN, "kitten", "sitting", 1 - 3 / 7),
+    ],
+)
+def test_similarities_are_the_published_ones(measure, first, second, value):
+    number, slot, found = similarity.similar_texts(
+        np.array([first]), np.array(["", second]), Comparison(measure, (0.5,))
+    )
+    assert number.tolist() == [1]
+    assert slot.tolist() == [1]
+    assert found[0] == pytest.approx(value, abs=5e-5)
+
+
+def test_too_many_similar_texts_are_refused(monkeypatch):
+    monkeypatch.setattr(similarity, "MOST_SIMILAR", 3)
+    texts = np.array(["aa", "ab", "ac"])
+    with pytest.raises(UsageError, match=r"'levenshtein:0.5' finds more than 3 pairs .* higher similarity"):
+        similarity.similar_texts(texts, texts, Comparison(Measure.LEVENSHTEIN, (0.5,)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a=equal", "a=within:2", "a=deviations:0.1,0.5", "a=range:0.1..0.3", "a=b=jaro-winkler:0.92,0.8..0.7"],
+)
+def test_comparisons_are_read_and_written(text):
+    attribute, comparison = parse_comparison(text)
+    assert f"{attribute}={comparison.describe()}" == text
+    assert Comparison.from_dict(comparison.to_dict()) == comparison
+    assert comparison.levels == 1 + max(1, len(comparison.thresholds))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("surname", "'surname' does not say what to compare how"),
+        ("=equal", "does not say what to compare how"),
+        ("a=", "does not say what to compare how"),
+        ("a=soundex", "unknown comparison 'soundex' in 'a=soundex'; use one of equal, within"),
+        ("a=equal:1", "comparison 'equal' has no thresholds"),
+        ("a=within", "comparison 'within' has 0 thresholds; give 1 to 6, as in within:1,5"),
+        ("a=within:1,2,3,4,5,6,7", "has 7 thresholds"),
+        ("a=within:x", "a threshold in 'a=within:x' is not a number"),
+        ("a=within:1..", "is not a number"),
+        ("a=within:..3", "is not a number"),
+        ("a=within:-1", "must be finite and not negative"),
+        ("a=within:nan", "must be finite and not negative"),
+        ("a=within:2,1", "must be ascending differences, full agreement first"),
+        ("a=within:2..2", "must be ascending differences"),
+        ("a=jaro-winkler:0.8,0.9", "must be descending similarities, full agreement first"),
+        ("a=jaro-winkler:92", "has a threshold above 1; similarities are from 0 to 1"),
+        ("a=levenshtein:0.5,0", "threshold 0, which every pair of texts reaches"),
+    ],
+)
+def test_bad_comparisons_are_refused_in_one_line(text, message):
+    with pytest.raises(DataError) as caught:
+        parse_comparison(text)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,299 @@
+"""The linkers `owa`, `sugeno`, `pca`, `zscore` and `nearest` behind the interface of linkers."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import rankdata
+
+from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
+from linkrisk.datasets.public.registry import load
+from linkrisk.solver.linkage.judging import judge
+from linkrisk.solver.linkage.linker import LinkageTask, Linker, Truth
+from linkrisk.solver.linkage.representatives.aggregation import owa, sugeno
+from linkrisk.solver.linkage.representatives.linkers import OrderedWeightedAverages, SugenoIntegrals
+from linkrisk.solver.linkage.representatives.nearest import Nearest
+from linkrisk.solver.linkage.representatives.one_dimension import PrincipalComponent, SumOfStandardised
+from linkrisk.solver.linkage.representatives.quantifiers import FAMILIES, parse_family
+from linkrisk.solver.run.errors import UsageError
+
+EVERY = [
+    OrderedWeightedAverages(),
+    SugenoIntegrals(),
+    PrincipalComponent(),
+    SumOfStandardised(),
+    PrincipalComponent(by="score"),
+    SumOfStandardised(by="score"),
+    OrderedWeightedAverages(classes=20, missing="zero"),
+    SugenoIntegrals(normalisation="normal", standardise=True),
+]
+
+
+each_linker = pytest.mark.parametrize(
+    "linker", EVERY, ids=[f"{linker.name}-{position}" for position, linker in enumerate(EVERY)]
+)
+
+
+def task(queries, candidates, **others):
+    """A task of two arrays; the attributes are called q0, q1, ... and c0, c1, ..."""
+    first = pd.DataFrame(queries).add_prefix("q")
+    second = pd.DataFrame(candidates).add_prefix("c")
+    names = [tuple(frame.columns) for frame in (first, second)]
+    schema = Schema(tuple(Attribute(name) for side in names for name in side))
+    return LinkageTask(first, second, *names, schema, **others)
+
+
+@pytest.fixture
+def one_factor():
+    """Five attributes of 40 records that all grow with the same hidden number, divided 3 to 2."""
+    random = np.random.default_rng(8)
+    values = random.normal(size=(40, 1)) + 0.1 * random.normal(size=(40, 5))
+    return task(values[:, :3], values[:, 3:])
+
+
+@each_linker
+def test_linked_far_above_chance(linker, one_factor):
+    assert not linker.common_attributes
+    assert judge(linker.learn(one_factor), Truth.of(np.arange(40), 40)).count >= 6
+
+
+@each_linker
+def test_parameters_survive_json(linker, one_factor):
+    learned = linker.learn(one_factor)
+    restored = type(linker).restored(json.loads(json.dumps(learned.parameters)), one_factor)
+    assert restored.parameters == learned.parameters
+    part = np.array([5, 0, 39])
+    scores = learned.scores(part)
+    assert scores.shape == (3, 40)
+    assert (restored.scores(part) == scores).all()
+    assert (learned.scores(np.arange(40))[part] == scores).all()
+
+
+@each_linker
+def test_missing_values_give_finite_scores(linker):
+    random = np.random.default_rng(1)
+    values = random.normal(size=(12, 6))
+    values[random.random(values.shape) < 0.2] = np.nan
+    values[:, 0] = np.arange(12)
+    values[:, 3] = np.arange(12)
+    assert np.isfinite(linker.learn(task(values[:, :3], values[:, 3:])).scores(np.arange(12))).all()
+
+
+@each_linker
+def test_the_order_of_attributes_changes_nothing(linker, one_factor):
+    mixed = LinkageTask(
+        one_factor.queries,
+        one_factor.candidates,
+        one_factor.query_attributes[::-1],
+        one_factor.candidate_attributes[::-1],
+        one_factor.schema,
+    )
+    everyone = np.arange(40)
+    np.testing.assert_allclose(
+        linker.learn(mixed).scores(everyone), linker.learn(one_factor).scores(everyone), atol=1e-12
+    )
+
+
+@pytest.mark.parametrize(
+    ("linker", "aggregation"), [(OrderedWeightedAverages, owa), (SugenoIntegrals, sugeno)]
+)
+def test_scores_are_distances_of_raw_representatives(linker, aggregation, one_factor):
+    learned = linker(normalisation="standardising", quantifiers=(FAMILIES["power"],)).learn(one_factor)
+    sides = []
+    for frame in (one_factor.queries, one_factor.candidates):
+        values = frame.to_numpy()
+        sides.append(aggregation((values - values.mean(axis=0)) / values.std(axis=0), FAMILIES["power"]))
+    expected = -np.sqrt(((sides[0][:, None] - sides[1][None]) ** 2).sum(axis=2))
+    np.testing.assert_allclose(learned.scores(np.arange(40)), expected, atol=1e-12)
+
+
+def test_permuted_attributes_link_all_records():
+    """The example of Torra and Nin (2008, section 3.2): the same values in another order."""
+    values = np.random.default_rng(2).random((10, 4))
+    values[:2] = [[0.0] * 4, [1.0] * 4]  # so that ranging changes nothing
+    shuffled = np.random.default_rng(3).permuted(values, axis=1)
+    shuffled[:2] = values[:2]
+    for linker in (OrderedWeightedAverages, SugenoIntegrals):
+        learned = linker(normalisation="ranging").learn(task(values, shuffled))
+        assert judge(learned, Truth.of(np.arange(10), 10)).count == 10
+        assert (np.diag(learned.scores(np.arange(10))) == 0.0).all()
+
+
+def test_projection_and_zero_treat_gaps_differently():
+    queries = np.array([[0.0, 0.0], [np.nan, 1.0], [1.0, 0.5]])
+    candidates = np.array([[0.0], [1.0], [0.5]])
+    mean = (parse_family("power:1"),)
+    projection = OrderedWeightedAverages(quantifiers=mean, normalisation="ranging")
+    zero = OrderedWeightedAverages(quantifiers=mean, normalisation="ranging", missing="zero")
+    middle = np.array([1])
+    assert projection.learn(task(queries, candidates)).scores(middle).tolist() == [[-1.0, 0.0, -0.5]]
+    assert zero.learn(task(queries, candidates)).scores(middle).tolist() == [[-0.5, -0.5, 0.0]]
+
+
+def test_a_record_without_values_is_linked_to_nobody():
+    queries = np.array([[0.0, 0.0], [np.nan, np.nan], [1.0, 0.5]])
+    learned = OrderedWeightedAverages().learn(task(queries, np.array([[0.0], [1.0], [0.5]])))
+    assert (learned.scores(np.array([1])) == -np.inf).all()
+    assert learned.notes == ("records without any value in the file of queries: 1",)
+    assert judge(learned, Truth.of(np.arange(3), 3)).linked[1] == np.False_
+
+
+def test_files_of_different_length():
+    random = np.random.default_rng(4)
+    for linker in EVERY:
+        scores = linker.learn(task(random.random((7, 2)), random.random((11, 5)))).scores(np.arange(7))
+        assert scores.shape == (7, 11)
+        assert not np.isnan(scores).any()
+
+
+@pytest.mark.skipif(
+    "LINKRISK_DATA" not in os.environ, reason="needs public data: set LINKRISK_DATA to its folder"
+)
+@pytest.mark.parametrize(
+    ("data", "queries", "candidates", "normalisation", "published"),
+    [
+        (
+            "abalone",
+            ("Height", "Whole_weight", "Viscera_weight"),
+            ("Length", "Diameter", "Shucked_weight", "Shell_weight"),
+            "standardising",
+            (9.9, 7.9, 8.8),
+        ),
+        (
+            "ionosphere",
+            ("a05", "a07", "a09", "a11", "a13", "a20"),
+            ("a15", "a17", "a19", "a21", "a23", "a30"),
+            "ranging",
+            (14.4, 21.8, 21.9),
+        ),
+    ],
+)
+def test_near_the_published_links(data, queries, candidates, normalisation, published):
+    """Tables V and VI of Torra and Nin (2008), OWA and DBRL, means of ten draws like theirs."""
+    frame = load(data)
+    schema = Schema.from_frame(frame)
+    for family, expected in zip(FAMILIES.values(), published, strict=True):
+        linker = OrderedWeightedAverages(quantifiers=(family,), normalisation=normalisation)
+        counts = []
+        for seed in range(10):
+            drawn = frame.sample(100, random_state=seed, ignore_index=True)
+            learned = linker.learn(LinkageTask(drawn, drawn, queries, candidates, schema))
+            counts.append(judge(learned, Truth.of(np.arange(100), 100)).count)
+        # Two standard errors of the difference of two such means: a draw has a standard deviation near 3.
+        assert np.mean(counts) == pytest.approx(expected, abs=2.7)
+
+
+@dataclass(frozen=True)
+class Spy(Linker):
+    """Remembers its task and links by the distance of the first attribute."""
+
+    name = "spy"
+    seen: tuple[list, ...] = ([],)
+
+    def learn(self, task):
+        self.seen[0].append(task)
+        return Nearest().learn(task)
+
+    @classmethod
+    def restored(cls, parameters, task):
+        raise NotImplementedError
+
+
+def test_another_linker_of_the_representatives(one_factor):
+    spy = Spy(([],))
+    learned = OrderedWeightedAverages(inner=spy, classes=5).learn(one_factor)
+    (inner_task,) = spy.seen[0]
+    assert inner_task.query_attributes == inner_task.candidate_attributes
+    assert inner_task.query_attributes == tuple(str(quantifier) for quantifier in FAMILIES["sigmoid"])
+    for attribute in inner_task.schema.attributes:
+        assert attribute.scale is Scale.ORDINAL
+        assert attribute.categories == ("1", "2", "3", "4", "5")
+    assert set(inner_task.queries.to_numpy().ravel()) <= set("12345")
+    assert learned.probabilities(np.zeros(3)) is None
+
+
+def test_nearest_needs_common_attributes(one_factor):
+    with pytest.raises(UsageError, match="nearest compares attributes that both files have"):
+        Nearest().learn(one_factor)
+
+
+def first_component(values):
+    """By the singular value decomposition of standardised values, with a positive sum of loadings."""
+    z = (values - values.mean(axis=0)) / values.std(axis=0)
+    vector = np.linalg.svd(z)[2][0]
+    return z @ (vector * np.sign(vector.sum()))
+
+
+@pytest.mark.parametrize(
+    ("linker", "place"),
+    [
+        (PrincipalComponent, first_component),
+        (SumOfStandardised, lambda x: ((x - x.mean(axis=0)) / x.std(axis=0)).sum(axis=1)),
+    ],
+)
+def test_places_in_one_order(linker, place, one_factor):
+    sums = [place(frame.to_numpy()) for frame in (one_factor.queries, one_factor.candidates)]
+    ranks = [(rankdata(values) - 0.5) / 40 for values in sums]
+    scores = [(values - values.mean()) / values.std() for values in sums]
+    for by, (first, second) in (("rank", ranks), ("score", scores)):
+        made = linker(by=by).learn(one_factor).scores(np.arange(40))
+        np.testing.assert_allclose(made, -np.abs(first[:, None] - second), atol=1e-10)
+
+
+def test_ranks_of_one_file_are_found_in_the_other():
+    """Any increasing change of the sums keeps the ranks; every record is linked."""
+    values = np.random.default_rng(6).normal(size=(30, 1))
+    learned = SumOfStandardised().learn(task(values, np.exp(values)))
+    assert judge(learned, Truth.of(np.arange(30), 30)).count == 30
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: OrderedWeightedAverages(normalisation="z"), "--normalisation is 'z'; use one of ranging, "),
+        (lambda: OrderedWeightedAverages(missing="mean"), "--missing is 'mean'; use one of projection, zero"),
+        (lambda: OrderedWeightedAverages(linkage="x"), "--linkage is 'x'; use one of distance"),
+        (lambda: OrderedWeightedAverages(classes=1), "--classes is 1; give 2 to 10000, or 0"),
+        (lambda: OrderedWeightedAverages(classes=-2), "--classes is -2; give 2 to 10000, or 0"),
+        (lambda: OrderedWeightedAverages(quantifiers=()), "there is no quantifier; give at least one"),
+        (
+            lambda: OrderedWeightedAverages(quantifiers=(FAMILIES["power"], parse_family("power:0.2"))),
+            "the quantifier power:0.2 is given twice; give it once",
+        ),
+        (lambda: SumOfStandardised(by="size"), "--by is 'size'; use one of rank, score"),
+    ],
+)
+def test_bad_settings(make, message):
+    with pytest.raises(UsageError) as caught:
+        make()
+    assert str(caught.value).startswith(message)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("linker", [OrderedWeightedAverages, SugenoIntegrals, PrincipalComponent])
+@pytest.mark.parametrize("parameters", [{}, {"by": "rank", "loadings": 3}, {"quantifiers": 7}])
+def test_what_are_no_parameters(linker, parameters, one_factor):
+    with pytest.raises(UsageError, match=f"these are not parameters of {linker.name}: they need"):
+        linker.restored(parameters, one_factor)
+
+
+def test_loadings_of_other_attributes(one_factor):
+    parameters = PrincipalComponent().learn(one_factor).parameters
+    parameters["loadings"]["queries"] = {"x": 1.0}
+    with pytest.raises(
+        UsageError, match="the loadings are of x, but the file has q0, q1, q2; choose the same"
+    ):
+        PrincipalComponent.restored(parameters, one_factor)
+
+
+@each_linker
+def test_nominal_attributes_are_refused(linker):
+    frame = pd.DataFrame({"a": ["x", "y", "z"], "b": [1.0, 2.0, 3.0]})
+    schema = Schema((Attribute("a", scale=Scale.NOMINAL), Attribute("b")))
+    with pytest.raises(UsageError, match="attribute 'a' is nominal"):
+        linker.learn(LinkageTask(frame, frame, ("b",), ("a",), schema))

@@ -1,0 +1,349 @@
+"""`fit` for several families at once: one table, one maximum, one JSON, one report; time shared out."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from dataclasses import FrozenInstanceError
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from cli_runs import PAIR, refuse, run
+from fit_runs import frames
+from report_pages import Page
+
+from linkrisk.formulations.errors import FormulationError
+from linkrisk.formulations.linkage.aggregators import make_aggregator
+from linkrisk.formulations.linkage.pair import make_pair
+from linkrisk.solver import evaluate, fit
+from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.report.page import render_report
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.results import FitResult
+from linkrisk.solver.worst_case.families import several
+from linkrisk.solver.worst_case.family_results import FitResults
+
+ALL = ["weighted-mean", "owa", "choquet", "mahalanobis"]
+CONTAINED = [("weighted-mean", "choquet"), ("owa", "choquet"), ("weighted-mean", "mahalanobis")]
+
+
+# Which families
+
+
+@pytest.mark.parametrize(
+    ("asked", "names"),
+    [
+        ("all", ALL),
+        (["all"], ALL),
+        ("mahalanobis,owa", ["owa", "mahalanobis"]),
+        ("choquet , weighted-mean", ["weighted-mean", "choquet"]),
+        (["all", "owa"], ALL),
+        (("owa",), ["owa"]),
+    ],
+)
+def test_names_in_the_order_of_search(asked, names):
+    assert list(several(asked) or ()) == names
+
+
+@pytest.mark.parametrize("one", ["owa", "weighted-mean", "no-such-family"])
+def test_one_name_is_one_family(one):
+    assert several(one) is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ("owa,choquett", "unknown aggregator 'choquett': did you mean 'choquet'?"),
+        ("owa,owa", "the aggregator 'owa' is given twice; give it once"),
+        ("choquet, owa ,choquet", "the aggregator 'choquet' is given twice; give it once"),
+        (["choquet", "choquet"], "the aggregator 'choquet' is given twice; give it once"),
+        ([], "the aggregators must be names, such as weighted-mean, owa, choquet, mahalanobis, or all"),
+        ([1], "the aggregators must be names, such as weighted-mean, owa, choquet, mahalanobis, or all"),
+    ],
+)
+def test_what_is_no_list_of_names(asked, message):
+    with pytest.raises((UsageError, FormulationError)) as error:
+        fit("no.csv", "no.csv", aggregator=asked)
+    assert str(error.value) == message
+
+
+# Answers handed on
+
+
+@pytest.mark.parametrize(("poor", "rich"), CONTAINED)
+@pytest.mark.parametrize("k", [None, 2, 3])
+def test_a_lifted_answer_is_the_same_distance(poor, rich, k):
+    random = np.random.default_rng(3)
+    original = random.normal(size=(40, 3))
+    pair = make_pair(original, original + random.normal(size=(40, 3)))
+    options = {"k_additive": k} if rich == "choquet" else {}
+    richer, poorer = make_aggregator(rich, pair.attributes, **options), make_aggregator(poor, pair.attributes)
+    lift = richer.lift_from(poorer)
+    if poor == "owa" and k == 2:
+        assert lift is None  # of three attributes, a 2-additive measure is not every symmetric one
+        return
+    evaluator = Evaluator(pair)
+    for theta in poorer.sample(10, random):
+        lifted = lift(theta)
+        assert richer.domain().violation(lifted) < 1e-9
+        counts = [evaluator.count(a.form(t)).tolist() for a, t in ((poorer, theta), (richer, lifted))]
+        assert counts[0] == counts[1]
+
+
+def test_other_differences_are_not_contained():
+    names = ("A", "B")
+    assert (
+        make_aggregator("choquet", names).lift_from(make_aggregator("owa", names, differences="absolute"))
+        is None
+    )
+    assert make_aggregator("owa", names).lift_from(make_aggregator("weighted-mean", names)) is None
+
+
+@pytest.mark.parametrize("limit", [1e-9, 4.0])
+@pytest.mark.parametrize("seed", range(2))
+def test_a_richer_family_never_links_less(seed, limit):
+    results = fit(*frames(seed, 25, noise=0.9), aggregator="all", time_limit=limit)
+    linked = {name: result.linked for name, result in results.results.items()}
+    # On a busy machine, no time may be left for the last of them.
+    assert list(linked) == ALL[: len(linked)]
+    assert linked
+    for poor, rich in CONTAINED:
+        assert rich not in linked or linked[rich] >= linked[poor]
+    if "mahalanobis" in linked:
+        baselines = results.results["mahalanobis"].details["baselines"]
+        assert linked["mahalanobis"] >= max(baselines.values())
+    assert results.linked == max(linked.values()) == results.worst.linked
+
+
+# The result
+
+
+def test_one_maximum():
+    files, names = frames(5, 12), ALL[:3]
+    results = fit(*files, aggregator=names)
+    assert isinstance(results, FitResults)
+    alone = {name: fit(*files, aggregator=name) for name in names}
+    assert all(result.proven for result in alone.values())
+    assert {name: result.linked for name, result in results.results.items()} == {
+        name: result.linked for name, result in alone.items()
+    }
+    assert results.proven
+    assert results.linked == results.linked_upper_bound == max(result.linked for result in alone.values())
+    with pytest.raises(FrozenInstanceError):
+        results.details = {}  # type: ignore[misc]
+
+
+def test_one_json_one_frame_and_a_readable_line_for_each():
+    files = frames(6, 15)
+    results = fit(*files, aggregator=["owa", "weighted-mean"])
+    content = json.loads(results.to_json())
+    assert content == json.loads(json.dumps(results.to_dict()))
+    assert [family["aggregator"] for family in content["families"]] == ["weighted-mean", "owa"]
+    assert content["worst"] == results.worst.details["aggregator"]
+    assert (content["records"], content["linked"]) == (15, results.linked)
+    frame = results.to_frame()
+    assert frame["aggregator"].tolist() == ["weighted-mean", "owa"]
+    assert frame["linked"].max() == results.linked
+    lines = repr(results).splitlines()
+    assert lines[0] == f"FitResults(worst: {content['worst']}"
+    assert lines[1].startswith("  FitResult(weighted-mean, original-to-masked: ")
+    single = fit(*files, aggregator="owa")
+    assert isinstance(single, FitResult)
+    assert set(content["families"][1]) == set(single.to_dict())
+
+
+def test_shared_ties_compare_expected_links():
+    results = fit(*frames(7, 12, twins=True), aggregator="all", ties="share")
+    content = results.to_dict()
+    expected = [result.details["expected_links"] for result in results.results.values()]
+    assert content["expected_links"] == max(expected) == results.worst.details["expected_links"]
+
+
+def test_a_family_that_cannot_take_the_attributes_is_a_row():
+    random = np.random.default_rng(8)
+    original = pd.DataFrame(random.normal(size=(12, 13)), columns=[f"V{k}" for k in range(13)])
+    results = fit(original, original + 0.1, aggregator=["choquet", "weighted-mean"])
+    assert list(results.results) == ["weighted-mean"]
+    reason = results.families[1].reason
+    assert reason is not None
+    assert reason.startswith("a fuzzy measure on 13 attributes has 8,191 non-empty subsets")
+    assert results.to_dict()["families"][1] == {"aggregator": "choquet", "reason": reason}
+    frame = results.to_frame()
+    assert frame["reason"].isna().tolist() == [True, False]
+    assert frame["reason"][1] == reason
+    assert "choquet: no result, a fuzzy measure" in repr(results)
+    page = Page(render_report(results.to_dict()))
+    assert "no result: a fuzzy measure on 13 attributes" in page.text
+    assert "1 of 2 families have no result and are not covered" in page.text
+
+
+def test_differences_choose_families():
+    results = fit(*frames(9, 10), aggregator="all", differences="signed")
+    assert list(results.results) == ["mahalanobis"]
+    assert results.families[0].reason == (
+        "the weighted-mean aggregator takes squared or absolute differences, not signed"
+    )
+    additive = fit(*frames(9, 10), aggregator="all", k_additive=2)
+    assert additive.results["choquet"].details["aggregator_options"] == {"k_additive": 2}
+    assert additive.results["owa"].details["aggregator_options"] == {}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"differences": "signed", "aggregator": ["owa"]}, "the owa aggregator takes squared or absolute"),
+        ({"k_additive": 2, "aggregator": ["owa"]}, "--k-additive is an option of choquet, not of owa"),
+        ({"certificate": True}, "a certificate is about one family: name one aggregator"),
+    ],
+)
+def test_what_no_family_can_do(options, message):
+    with pytest.raises((UsageError, FormulationError)) as error:
+        fit(*frames(10, 8), **{"aggregator": "all", **options})
+    assert str(error.value).startswith(message)
+
+
+def test_ctrl_c_leaves_what_was_found(monkeypatch):
+    """Pressed after the first search: the others are not begun, and the first one's answer is kept."""
+    from linkrisk.solver.worst_case import families
+
+    whole = families.fit_one
+
+    def stop(*arguments):
+        fitted = whole(*arguments)
+        os.kill(os.getpid(), signal.SIGINT)
+        return fitted
+
+    monkeypatch.setattr(families, "fit_one", stop)
+    results = fit(*frames(11, 10), aggregator="all")
+    check_stopped(results)
+
+
+def test_ctrl_c_in_a_search_stops_all():
+    pressed = []
+
+    def press(progress):
+        if not pressed:
+            pressed.append(progress)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    check_stopped(fit(*frames(11, 10), aggregator="all", report=press))
+
+
+def check_stopped(results):
+    assert list(results.results) == ["weighted-mean"]
+    assert [family.reason for family in results.families[1:]] == ["stopped before its search began"] * 3
+
+
+def test_time_is_shared_out_and_what_is_left_goes_to_the_next(monkeypatch):
+    from linkrisk.solver.worst_case import families
+
+    limits = []
+    whole = families.fit_one
+
+    def note(problem, request, clock, starts):
+        limits.append(clock.time_limit)
+        return whole(problem, request, clock, starts)
+
+    monkeypatch.setattr(families, "fit_one", note)
+    fit(*frames(12, 8), aggregator="all", time_limit=4000.0)
+    # Nothing takes long here, so each share is the rest over those that are left.
+    assert limits == pytest.approx([1000.0, 4000 / 3, 2000.0, 4000.0], rel=0.1)
+    assert limits[3] < 4000.0
+    limits.clear()
+    fit(*frames(12, 8), aggregator="all", time_limit=None)
+    assert limits == [None] * 4
+
+
+class SlowEnds:
+    """Stands in for `time` in `solver.run.clock`: it passes only when it is told to."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def perf_counter(self):
+        return self.now
+
+
+@pytest.mark.parametrize("limit", [5.0, 10.0, 60.0])
+@pytest.mark.parametrize("end", [0.0, 0.9, 2.5])
+def test_the_ends_of_all_searches_together_keep_the_limit(limit, end, monkeypatch):
+    """Each takes a while beyond its share, of large files: once 8.7 s of 5, with four families."""
+    from linkrisk.solver.worst_case import families
+
+    time, whole, files = SlowEnds(), families.fit_one, frames(12, 8)
+
+    def late(problem, request, clock, starts):
+        fitted = whole(problem, request, clock, starts)
+        time.now += clock.time_limit + end
+        return fitted
+
+    monkeypatch.setattr("linkrisk.solver.run.clock.time", time)
+    monkeypatch.setattr(families, "fit_one", late)
+    results = fit(*files, aggregator="all", time_limit=limit)
+    # What the first takes beyond its share is not known before it has.
+    assert time.now <= 1.1 * limit + 1.0 + max(0.0, end - 1.0)
+    missing = [family.reason for family in results.families if family.result is None]
+    assert set(missing) <= {"no time was left for it; a longer --time-limit would search it too"}
+    assert (not missing) or end > 0.0
+    assert limit < 60.0 or not missing
+
+
+# The command
+
+
+@pytest.mark.usefixtures("survey_folder")
+def test_the_command_prints_one_table_and_writes_one_json_and_one_page(capsys):
+    argv = ["fit", *PAIR, "--aggregator", "all", "--json", "all.json", "--report", "all.html"]
+    lines = run(capsys, *argv).splitlines()
+    content = json.loads(Path("all.json").read_text("utf-8"))
+    assert lines[1].startswith("4 families of distances, from each original record")
+    assert lines[3].split() == ["family", "linked", "at", "most", "seconds", "state"]
+    table = {family["aggregator"]: family for family in content["families"]}
+    assert list(table) == ALL
+    assert [int(line.split()[-4]) for line in lines[4:8]] == [family["linked"] for family in table.values()]
+    assert any("in the worst case" in line and f" {content['linked']} of 30" in line for line in lines)
+    page = Page(Path("all.html").read_text("utf-8"))
+    assert [row[0] for row in page.table("Family")[1:]] == [
+        "weighted mean", "ordered weighted average (OWA)", "Choquet integral", "Mahalanobis-type distance",
+    ]  # fmt: skip
+    assert page.text.count("Record by record") == 1
+    assert "What the ordered weighted average (OWA) relies on" in page.text
+
+
+@pytest.mark.usefixtures("survey_folder")
+def test_evaluate_takes_the_worst_or_the_one_that_is_named(capsys):
+    run(capsys, "fit", *PAIR, "--aggregator", "all", "--json", "all.json")
+    content = json.loads(Path("all.json").read_text("utf-8"))
+    argv = ["evaluate", *PAIR, "--parameters", "all.json"]
+    assert f"re-identified                    {content['linked']} of 30" in run(capsys, *argv)
+    owa = next(family for family in content["families"] if family["aggregator"] == "owa")
+    printed = run(capsys, *argv, "--aggregator", "owa")
+    assert "ordered weighted average (OWA)" in printed
+    assert f"re-identified                    {owa['linked']} of 30" in printed
+    assert evaluate("original.csv", "masked.csv", parameters=content).linked == content["linked"]
+    only = {**content, "families": [owa], "worst": "owa"}
+    Path("only.json").write_text(json.dumps(only), encoding="utf-8")
+    refuse(
+        capsys,
+        "only.json has no parameters of 'choquet', only of owa: choose with --aggregator",
+        *["evaluate", *PAIR, "--parameters", "only.json", "--aggregator", "choquet"],
+    )
+
+
+@pytest.mark.usefixtures("survey_folder")
+def test_a_certificate_and_a_model_are_about_one_family(capsys):
+    argv = ["fit", *PAIR, "--aggregator", "all"]
+    message = "a certificate is about one family: name one aggregator, or leave the certificate out"
+    refuse(capsys, message, *argv, "--json", "all.json", "--certificate", "p.json")
+    message = "--write-model writes the model of one family: name one --aggregator"
+    refuse(capsys, message, *argv, "--write-model", "m.lp")
+    run(capsys, *argv, "--json", "all.json")
+    run(capsys, "fit", *PAIR, "--json", "one.json", "--certificate", "p.json")
+    message = (
+        "all.json is about several families, and a certificate about one: run `fit` with one --aggregator "
+        "and --certificate"
+    )
+    refuse(capsys, message, "verify", "all.json", "--certificate", "p.json", *PAIR)

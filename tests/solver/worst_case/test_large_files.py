@@ -1,0 +1,249 @@
+"""Rows that grow, and the compiled code for many rows: the same answers as on all rows, by definition."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from aggregator_cases import BY_LABEL, CASES, LABELS
+from scipy import sparse
+
+from linkrisk.formulations.linkage.block_system import block_system
+from linkrisk.formulations.linkage.distances import attribute_distances
+from linkrisk.formulations.linkage.pair import Ties, make_pair
+from linkrisk.solver.api.fit import fit
+from linkrisk.solver.engines.attacks.lines import best_on_lines
+from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer, _smallest
+from linkrisk.solver.engines.base import Record
+from linkrisk.solver.engines.exact.simplex_tree.conflicts import clique_saving, matching_saving
+from linkrisk.solver.engines.exact.simplex_tree.tree import SimplexTree
+from linkrisk.solver.engines.growing_rows import GrowingRows
+from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.run.clock import Clock
+
+everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
+
+
+def files(seed, n=40, attributes=3, noise=0.8):
+    random = np.random.default_rng(seed)
+    original = random.normal(size=(n, attributes))
+    return original, original + noise * random.normal(size=(n, attributes))
+
+
+def frames(seed, n=40, attributes=3, noise=0.8):
+    names = ["A", "B", "C", "D", "E"][:attributes]
+    return [pd.DataFrame(values, columns=names) for values in files(seed, n, attributes, noise)]
+
+
+def probed(pair, aggregator):
+    """Rows that grow, after the first look at all blocks."""
+    clock = Clock(None)
+    rows = GrowingRows(pair, aggregator, clock, 0)
+    rows.probe(Record(clock, aggregator.equal(), 0.0, pair.blocks), np.inf)
+    return rows
+
+
+def rows_link(system, theta):
+    linked = ~system.lost
+    linked[system.block[system.values @ theta <= STRICT]] = False
+    return linked
+
+
+# ---------------------------------------------------------------- rows that grow
+
+
+@everywhere
+@pytest.mark.parametrize("ties", list(Ties))
+def test_after_a_count_the_rows_say_what_the_evaluator_has_counted(case, ties):
+    original, masked = files(3, 150)
+    masked[5] = masked[6]
+    pair = make_pair(original, masked, ties=ties)
+    aggregator = case.make(3)
+    rows = probed(pair, aggregator)
+    first = rows.system()
+    assert not first.complete
+    whole = block_system(pair, aggregator, reduce=False)
+    wrong = 0
+    for theta in aggregator.sample(10, np.random.default_rng(1)):
+        form = aggregator.form(theta)
+        before = rows_link(rows.system(), theta)
+        weight = rows.weight(form)
+        truth = Evaluator(pair, 1).count(form)
+        assert weight == pytest.approx(pair.weight[truth].sum())
+        assert (before >= truth).all()  # a part of the rows never forbids what can be linked
+        wrong += (before > truth).sum()
+        np.testing.assert_array_equal(rows_link(rows.system(), theta), truth)
+    last = rows.system()
+    assert wrong > 0
+    assert first.rows < last.rows < whole.rows
+    assert not (last.lost & ~whole.lost).any()
+    assert rows.fresh == 0
+
+
+@everywhere
+def test_growing_rows_are_rows_of_the_whole_system(case):
+    pair = make_pair(*files(4, 25))
+    aggregator = case.make(3)
+    part = probed(pair, aggregator).system()
+    whole = block_system(pair, aggregator, reduce=False)
+    place = {key: at for at, key in enumerate(zip(whole.block, whole.rival, strict=True))}
+    # That a block is lost shows only in the rivals met so far.
+    open_rows = np.flatnonzero(~whole.lost[part.block])
+    at = [place[part.block[row], part.rival[row]] for row in open_rows]
+    np.testing.assert_allclose(part.part(open_rows).toarray(), whole.matrix[at].toarray(), atol=1e-14)
+    assert len(set(at)) == len(at) > 0
+    assert (np.diff(part.block) >= 0).all()
+
+
+@everywhere
+def test_where_memory_is_short_rows_are_taken_by_lot(case, monkeypatch):
+    """A part of the rows forbids nothing that all of them allow, and no two builds are there at once."""
+    pair, limit = make_pair(*files(5, 60)), 1e6
+    aggregator = case.make(3)
+    rows = GrowingRows(pair, aggregator, Clock(None, limit), 0)
+    rows.probe(Record(rows._clock, aggregator.equal(), 0.0, pair.blocks), np.inf)
+    whole = rows.system()
+    monkeypatch.setattr("linkrisk.solver.engines.growing_rows.resident_megabytes", lambda: limit - 0.01)
+    part = rows.system()
+    assert 0 < part.rows < whole.rows
+    assert 8 * part.rows * aggregator.dimension < 10_000
+    assert set(zip(part.block, part.rival, strict=True)) < set(zip(whole.block, whole.rival, strict=True))
+    for theta in aggregator.sample(10, np.random.default_rng(1)):
+        assert (rows_link(part, theta) >= rows_link(whole, theta)).all()
+    monkeypatch.setattr("linkrisk.solver.engines.growing_rows.resident_megabytes", lambda: 2 * limit)
+    assert rows.system().rows == rows.no_rows().rows == 0
+
+
+@pytest.mark.parametrize("label", ["weighted-mean", "owa", "choquet", "2-additive"])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
+def test_the_optimum_on_growing_rows_is_that_on_all_rows(label, seed, monkeypatch):
+    case = BY_LABEL[label]
+    options = {"aggregator": case.name, "engine": "exact", "time_limit": None, **case.options}
+    whole = fit(*frames(seed), **options)
+    monkeypatch.setattr("linkrisk.solver.worst_case.search.MOST_REDUCED", 0)
+    grown = fit(*frames(seed), **options)
+    assert whole.proven
+    assert grown.proven
+    assert grown.linked == whole.linked
+
+
+@pytest.mark.usefixtures("virtual_time")
+def test_a_quadratic_form_on_growing_rows_agrees_with_all_rows(monkeypatch):
+    options = {"aggregator": "mahalanobis", "engine": "exact", "time_limit": 6.0}
+    whole = fit(*frames(1, 60, noise=0.3), **options)
+    monkeypatch.setattr("linkrisk.solver.worst_case.search.MOST_UNREDUCED", 0)
+    grown = fit(*frames(1, 60, noise=0.3), **options)
+    assert grown.linked <= whole.linked_upper_bound
+    assert whole.linked <= grown.linked_upper_bound
+    assert grown.linked >= grown.details["baselines"]["euclid"]
+
+
+@pytest.mark.usefixtures("virtual_time")
+def test_more_records_than_a_big_c_model_can_hold(monkeypatch):
+    """The exact engine takes what `milp` refuses, and its interval holds the best weights known."""
+    monkeypatch.setattr("linkrisk.solver.worst_case.search.MOST_REDUCED", 100_000)
+    result = fit(*frames(7, 500, 4, 0.2), engine="exact", time_limit=8.0)
+    assert result.details["baselines"]["euclid"] <= result.linked <= result.linked_upper_bound < 500
+
+
+@everywhere
+def test_the_rival_in_the_way_is_the_nearest_by_definition(case):
+    pair = make_pair(*files(9, 30))
+    aggregator = case.make(3)
+    theta = aggregator.sample(1, np.random.default_rng(2))[0]
+    form = aggregator.form(theta)
+    rival = Evaluator(pair, 1).table(form).rival
+    for block in range(pair.blocks):
+        distances = form(attribute_distances(pair.queries[block], pair.candidates, aggregator.differences))
+        distances[pair.partner[block]] = np.inf
+        assert distances[rival[block]] == pytest.approx(distances.min(), rel=1e-9)
+
+
+def test_one_candidate_has_no_rival():
+    pair = make_pair(np.array([[0.0], [1.0]]), np.array([[0.5], [2.0]]), np.array([0, -1]))
+    lonely = replace(pair, candidates=pair.candidates[:1])
+    aggregator = BY_LABEL["weighted-mean"].make(1)
+    assert Evaluator(lonely, 1).table(aggregator.form(aggregator.equal())).rival.tolist() == [-1]
+
+
+# ---------------------------------------------------------------- many rows
+
+
+@pytest.mark.parametrize("count", [1, 3, 12])
+def test_the_few_smallest_of_each_block(count):
+    random = np.random.default_rng(count)
+    sizes = random.integers(1, 30, size=40)
+    first = np.concatenate([[0], np.cumsum(sizes)])
+    values = np.round(random.normal(size=first[-1]), 1)  # with ties
+    few = _smallest(values, first, count)
+    for block, size in enumerate(sizes):
+        expected = first[block] + np.argsort(values[first[block] : first[block + 1]], kind="stable")[:count]
+        assert few[block, : min(size, count)].tolist() == expected.tolist()
+        assert (few[block, size:] == -1).all()
+
+
+def test_lines_are_the_same_on_dense_and_on_sparse_rows():
+    pair = make_pair(*files(2, 30))
+    aggregator = BY_LABEL["choquet"].make(3)
+    dense = block_system(pair, aggregator)
+    assert isinstance(dense.values, np.ndarray)
+    thin = replace(dense, values=sparse.csr_array(dense.values))
+    theta, *targets = aggregator.sample(6, np.random.default_rng(0))
+    directions = np.array(targets) - theta
+    chords = np.array([aggregator.chord(theta, direction) for direction in directions])
+    for one, other in zip(
+        best_on_lines(Scorer(dense), theta, directions, chords),
+        best_on_lines(Scorer(thin), theta, directions, chords),
+        strict=True,
+    ):
+        np.testing.assert_allclose(one, other, atol=1e-12)
+
+
+# ---------------------------------------------------------------- conflicts in a simplex
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_no_point_of_a_simplex_links_more_than_conflicts_allow(seed):
+    random = np.random.default_rng(seed)
+    blocks, corners = 12, 3
+    block = np.repeat(np.arange(blocks), 2)
+    values = random.normal(size=(block.size, corners)) + 0.3
+    weight = random.choice([1.0, 0.5], size=blocks)
+    keep = np.arange(block.size)
+    points = random.dirichlet(np.full(corners, 0.7), size=20_000)
+    holds = np.minimum.reduceat(values @ points.T, np.arange(0, block.size, 2), axis=0) > 0.0
+    most = (weight @ holds).max()
+    for saving in (
+        matching_saving(values, keep, block, weight, np.inf, 10**9),
+        clique_saving(values, keep, block, weight, np.inf),
+    ):
+        assert weight.sum() - saving >= most - 1e-12
+    assert matching_saving(values, keep, block, weight, np.inf, 1) <= weight.max()
+
+
+def test_matching_pairs_what_excludes_each_other():
+    """Block 0 holds left of the middle only, block 1 right of it only, block 2 everywhere but at an end."""
+    values = np.array([[1.0, -1.1], [-1.1, 1.0], [1.0, -0.1]])
+    own, ones = np.arange(3), np.ones(3)
+    assert matching_saving(values, own, own, ones, np.inf, 100) == 1.0
+    assert matching_saving(values[[0, 2]], own[:2], own[:2], ones, np.inf, 100) == 0.0
+
+
+def test_subtrees_of_many_rows_prove_the_same(monkeypatch):
+    """With every subtree told its rows, and explorations of one simplex each."""
+    pair = make_pair(*files(5, 40))
+    system = block_system(pair, BY_LABEL["weighted-mean"].make(3))
+    bounds = []
+    for few, budget in ((20_000, 10_000_000), (0, 1)):
+        monkeypatch.setattr("linkrisk.solver.engines.exact.simplex_tree.tree._FEW_ROWS", few)
+        monkeypatch.setattr("linkrisk.solver.engines.exact.simplex_tree.tree._BUDGET_ROWS", budget)
+        theta = system.aggregator.equal()
+        evaluator = Evaluator(pair, 1)
+        linked = evaluator.weight(system.aggregator.form(theta))
+        record = Record(Clock(60.0), theta, linked, system.total_weight - system.lost_weight)
+        SimplexTree(system, record, evaluator).run(60.0)
+        assert record.proven
+        bounds.append(record.bound)
+    assert bounds[0] == bounds[1]

@@ -1,0 +1,48 @@
+"""Running commands in tests: what they print, what they refuse, and golden files."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from linkrisk.solver.commands.program import main
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+PAIR = ["--original", "original.csv", "--masked", "masked.csv"]
+
+
+def run(capsys, *argv: str) -> str:
+    """Run a command that must succeed without a word on standard error; what it printed."""
+    code = main(list(argv))
+    printed = capsys.readouterr()
+    assert (code, printed.err) == (0, "")
+    return printed.out
+
+
+def refuse(capsys, message: str, *argv: str) -> None:
+    """Run a command that must be refused: one line on standard error, nothing printed or written."""
+    before = contents()
+    code = main(list(argv))
+    printed = capsys.readouterr()
+    assert printed.err == f"error: {message}\n"
+    assert (code, printed.out) == (2, "")
+    assert contents() == before
+
+
+def contents() -> dict[str, bytes]:
+    """Every file under the working folder."""
+    return {str(path): path.read_bytes() for path in sorted(Path().rglob("*")) if path.is_file()}
+
+
+def check_golden(name: str, text: str) -> None:
+    """Compare with a golden file; LINKRISK_UPDATE_GOLDEN=1 writes it anew, then look at the difference."""
+    path = GOLDEN / f"{name}.txt"
+    if os.environ.get("LINKRISK_UPDATE_GOLDEN"):
+        path.write_text(text, encoding="utf-8")
+    assert text == path.read_text(encoding="utf-8")
+
+
+def without_seconds(text: str) -> str:
+    """Hide what a clock measured."""
+    return re.sub(r"\d+\.\d s$", "N s", text, flags=re.MULTILINE)
