@@ -48,8 +48,8 @@ def fit(
     options : EngineOptions, optional
         Seed; for ``milp`` also backend, threads, margin and constant C.
     certificate : bool
-        Write down what proves the bound, for `solver.verify`; ``exact`` and one aggregator only. Where that
-        fails, the result has no certificate and a note that says why.
+        Write down what proves the bound, for the command `verify`; ``exact`` and one aggregator only. Where
+        that fails, the result has no certificate and a note that says why.
     certificate_time_limit : float, optional
         Seconds for that, after the search; 60 or the time limit, whichever is longer, when absent.
     report : callable, optional

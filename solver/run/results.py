@@ -67,7 +67,7 @@ class FitResult:
     details : dict
         Everything else of the JSON.
     certificate : dict or None
-        What proves the bound, where asked for; `solver.verify` checks it.
+        What proves the bound, where asked for; the command `verify` checks it.
     """
 
     linked: int
