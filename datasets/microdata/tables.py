@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
@@ -52,8 +54,9 @@ def load_table(table: Any, name: str, text_columns: Sequence[str] = ()) -> Table
 
     Parameters
     ----------
-    table : str, Path or frame
-        A CSV or Parquet file, a pandas frame, or a frame of another library with a `to_pandas` method.
+    table : str, Path, frame or ndarray
+        A CSV or Parquet file, a pandas frame, a frame of another library with a `to_pandas` method, or an
+        array (n, a), whose columns are called V1, V2, ...
     name : str
         What to call a frame in messages.
     text_columns : sequence of str
@@ -67,6 +70,8 @@ def load_table(table: Any, name: str, text_columns: Sequence[str] = ()) -> Table
     if isinstance(table, str | Path):
         frame, labels = read_labelled(table, text_columns=text_columns)
         return Table(frame, str(table), labels, path=Path(table))
+    if isinstance(table, np.ndarray):
+        return Table(_frame_of(table, name), name)
     indexed = isinstance(table, pd.DataFrame)
     if indexed:
         frame, labels = table.reset_index(drop=True), own_labels(table)
@@ -75,7 +80,8 @@ def load_table(table: Any, name: str, text_columns: Sequence[str] = ()) -> Table
         converted = convert() if callable(convert) else None
         if not isinstance(converted, pd.DataFrame):
             raise DataError(
-                f"{name} is a {type(table).__name__}; give a file name or a table (pandas, polars, pyarrow)"
+                f"{name} is a {type(table).__name__}; give a file name or a table (pandas, polars, pyarrow, "
+                "numpy)"
             )
         frame, labels = split_labels(converted)
     frame.columns = pd.Index([str(column) for column in frame.columns])
@@ -83,3 +89,12 @@ def load_table(table: Any, name: str, text_columns: Sequence[str] = ()) -> Table
     if len(twins):
         raise DataError(f"{name} has two columns named {twins[0]!r}; rename one of them")
     return Table(frame, name, labels, indexed)
+
+
+def _frame_of(values: npt.NDArray[Any], name: str) -> pd.DataFrame:
+    """An array of records by attributes as a frame; its columns have the names that R gives them too."""
+    if values.ndim != 2:
+        raise DataError(
+            f"{name} is an array with {values.ndim} dimensions; give one with two, records by attributes"
+        )
+    return pd.DataFrame(values.copy(), columns=[f"V{at + 1}" for at in range(values.shape[1])])

@@ -14,6 +14,7 @@ from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.linkage.distance_tables import DistanceTables
 from linkrisk.formulations.linkage.distances import (
     Differences,
+    FileMoments,
     Standardisation,
     attribute_distances,
     standardised_files,
@@ -182,7 +183,7 @@ def make_pair(
     *,
     attributes: tuple[str, ...] | None = None,
     direction: Direction = Direction.ORIGINAL_TO_MASKED,
-    standardisation: Standardisation = Standardisation.OWN,
+    standardisation: Standardisation | FileMoments = Standardisation.OWN,
     ties: Ties = Ties.STRICT,
     weight: FloatArray | None = None,
     tables: Sequence[FloatArray | None] | None = None,
@@ -199,8 +200,8 @@ def make_pair(
         Names of the attributes.
     direction : Direction
         Which file is queried.
-    standardisation : Standardisation
-        Whose mean and standard deviation scale the attributes.
+    standardisation : Standardisation or FileMoments
+        Whose mean and standard deviation scale the attributes; or moments that other records had.
     ties : Ties
         The tie rule.
     weight : ndarray of float64, optional, shape (n,)

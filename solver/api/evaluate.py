@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.datasets.microdata.strict_json import AmbiguousError, parse
+from linkrisk.datasets.pairs.categorical import Masking
 from linkrisk.formulations.errors import FormulationError
+from linkrisk.solver.api.choices import (
+    DifferencesName,
+    DirectionName,
+    StandardisationName,
+    TableLike,
+    TiesName,
+)
+from linkrisk.solver.api.keywords import spelled
 from linkrisk.solver.api.link import relink
 from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
 from linkrisk.solver.engines.base import Reporter
@@ -25,8 +34,9 @@ from linkrisk.solver.linkage.baselines import baselines
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.result import LinkResult
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.results import RecordsTable, dump_json
+from linkrisk.solver.run.results import FitResult, RecordsTable, dump_json
 from linkrisk.solver.worst_case.answers import library_versions, records_table
+from linkrisk.solver.worst_case.family_results import FitResults
 
 _GIVE = "give the file that `fit --json` or `link --json` wrote"
 
@@ -128,52 +138,93 @@ def learned_options(fitted: Mapping[str, Any]) -> dict[str, Any]:
     return known
 
 
+@spelled
 def evaluate(
-    original: Any = None,
-    masked: Any = None,
+    original: TableLike | None = None,
+    masked: TableLike | None = None,
     *,
-    parameters: str | Path | Mapping[str, Any],
+    parameters: str | Path | Mapping[str, Any] | FitResult | FitResults | LinkResult,
     one_to_one: bool = False,
+    aggregator: str | None = None,
+    attributes: Sequence[str] | None = None,
+    id_column: str | None = None,
+    row_by_row: bool = False,
+    drop_constant: bool = False,
+    nominal: Sequence[str] | None = None,
+    ordinal: Sequence[str] | None = None,
+    schema: str | Path | Mapping[str, Any] | None = None,
+    masking: Masking | None = None,
+    direction: DirectionName | None = None,
+    ties: TiesName | None = None,
+    standardisation: StandardisationName | None = None,
+    differences: DifferencesName | None = None,
+    k_additive: int | None = None,
     report: Reporter | None = None,
-    **problem_options: Any,
 ) -> EvaluationResult | LinkResult:
     """Apply parameters learned by `fit`, or by a linker, to a file pair.
 
     Parameters
     ----------
-    original, masked : path, pandas.DataFrame or polars.DataFrame, optional
+    original, masked : path, frame (pandas, polars, pyarrow) or ndarray of shape (n, a), optional
         The file pair; the embedded default pair when both are absent.
-    parameters : path or mapping
-        The JSON that `fit` or `link` wrote, or its content.
+    parameters : result of `fit` or `link`, path or mapping
+        The result, the JSON that was written of it, or its content.
     one_to_one : bool
         Also count the correct links of the assignment with the smallest total distance.
+    aggregator : str, optional
+        Which of them, where the parameters are those of several families; the worst when absent.
+    attributes, drop_constant, nominal, ordinal, schema, masking, direction, ties, optional
+        See `fit`; what the parameters were learned with, when absent.
+    standardisation, differences, k_additive, optional
+        The same.
+    id_column, row_by_row
+        Who is who; see `fit`.
     report : callable, optional
         Told when code has to be compiled first.
-    **problem_options
-        Fields of `ProblemOptions` that replace those under which the parameters were learned.
 
     Returns
     -------
     EvaluationResult or LinkResult
-        The second for the JSON of `link`.
+        The second for what `link` learned.
 
     Raises
     ------
+    TypeError
+        If a keyword is misspelt.
     UsageError, DataError, FormulationError
         If the request, the parameters or the files cannot be used.
     """
+    asked = {
+        "aggregator": aggregator,
+        "direction": direction,
+        "attributes": attributes,
+        "id_column": id_column,
+        "row_by_row": row_by_row,
+        "drop_constant": drop_constant,
+        "ties": ties,
+        "standardisation": standardisation,
+        "differences": differences,
+        "k_additive": k_additive,
+        "nominal": nominal,
+        "ordinal": ordinal,
+        "schema": schema,
+        "masking": masking,
+    }
+    given = {name: value for name, value in asked.items() if value is not None and value is not False}
     if isinstance(parameters, Mapping):
         fitted, source = parameters, "the parameters"
+    elif isinstance(parameters, FitResult | FitResults | LinkResult):
+        fitted, source = parameters.to_dict(), "the parameters"
     else:
         fitted, source = read_parameters(parameters), str(parameters)
-    fitted = pick_family(fitted, problem_options.get("aggregator"), source)
+    fitted = pick_family(fitted, aggregator, source)
     if "method" in fitted:
         matching = "hungarian" if one_to_one else None
-        linking = _link_options(problem_options, source)
-        return relink(original, masked, fitted, one_to_one=matching, report=report, **linking)
-    if "masking" not in problem_options:
-        problem_options["masking"] = recorded_masking(fitted)
-    problem = make_problem(original, masked, ProblemOptions(**{**learned_options(fitted), **problem_options}))
+        return relink(
+            original, masked, fitted, one_to_one=matching, report=report, **_link_options(given, source)
+        )
+    given.setdefault("masking", recorded_masking(fitted))
+    problem = make_problem(original, masked, ProblemOptions(**{**learned_options(fitted), **given}))
     theta = _encode(problem, fitted["parameters"], source)
     compile_once(LINKAGE, report)
     evaluator = Evaluator(problem.pair)

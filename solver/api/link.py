@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from linkrisk.datasets.pairs.linkage_frames import LinkageFrames
 from linkrisk.datasets.pairs.remarks import remarks
 from linkrisk.datasets.pairs.table_pair import TablePair
 from linkrisk.formulations.linkage.pair import Direction, Ties
+from linkrisk.solver.api.choices import DirectionName, MatchingName, TableLike, TiesName
+from linkrisk.solver.api.keywords import spelled
 from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
 from linkrisk.solver.engines.base import Reporter
 from linkrisk.solver.inputs.learned_links import learned_keys, learned_options, learned_parameters
@@ -40,29 +43,65 @@ from linkrisk.solver.worst_case.answers import library_versions, records_table
 IndexArray = NDArray[np.intp]
 
 
+@spelled
 def link(
-    original: Any,
-    masked: Any,
+    original: TableLike,
+    masked: TableLike,
     *,
     method: str | Linker,
     settings: Mapping[str, Any] | None = None,
+    attributes: Sequence[str] | None = None,
+    original_attributes: Sequence[str] | None = None,
+    masked_attributes: Sequence[str] | None = None,
+    id_column: str | None = None,
+    row_by_row: bool = False,
+    nominal: Sequence[str] = (),
+    ordinal: Sequence[str] = (),
+    schema: str | Path | Mapping[str, Any] | None = None,
+    training: TableLike | None = None,
+    direction: DirectionName = "original-to-masked",
+    ties: TiesName = "strict",
+    one_to_one: MatchingName | None = None,
+    threshold: float | None = None,
+    seed: int = 0,
     report: Reporter | None = None,
-    **options: Any,
 ) -> LinkResult:
     """Link the records of two files, and count how many links are right.
 
     Parameters
     ----------
-    original, masked : path, pandas.DataFrame or polars.DataFrame
+    original, masked : path, frame (pandas, polars, pyarrow) or ndarray of shape (n, a)
         The two files.
     method : str or Linker
         One of `LINKERS`, or a linker with settings of its own.
     settings : mapping, optional
         Settings of the linker, when it is given by name.
+    attributes : sequence of str, optional
+        Attributes that both files have; all common columns when absent.
+    original_attributes, masked_attributes : sequence of str, optional
+        Attributes of either file, for linkers that need none in common; all other columns when absent.
+    id_column : str, optional
+        Column that says who is who; when absent, the labels of two pandas frames, else row by row.
+    row_by_row : bool
+        Take the rows as they stand, whatever labels or columns say.
+    nominal, ordinal : sequence of str
+        Attributes that are not numeric.
+    schema : path or mapping, optional
+        Scale and categories of attributes.
+    training : path, frame or ndarray, optional
+        Other records with all attributes, for linkers that learn from them.
+    direction : str
+        ``original-to-masked`` or ``masked-to-original``.
+    ties : str
+        ``strict`` or ``share``.
+    one_to_one : str, optional
+        Also match records one to one: ``hungarian`` or ``greedy``.
+    threshold : float, optional
+        One-to-one links need at least this score.
+    seed : int
+        Of every random choice.
     report : callable, optional
         Told when code has to be compiled first.
-    **options
-        Fields of `LinkOptions`.
 
     Returns
     -------
@@ -70,6 +109,8 @@ def link(
 
     Raises
     ------
+    TypeError
+        If a keyword is misspelt.
     UsageError, DataError
         If the request or the files cannot be used.
 
@@ -79,8 +120,27 @@ def link(
     >>> link("a.csv", "b.csv", method="prl", one_to_one="hungarian").linked  # doctest: +SKIP
     312
     """
-    linker = method if isinstance(method, Linker) else make_linker(method, settings or {})
-    return _run(original, masked, linker, LinkOptions(**options), None, report)
+    options = LinkOptions(
+        direction=direction,
+        attributes=attributes,
+        original_attributes=original_attributes,
+        masked_attributes=masked_attributes,
+        id_column=id_column,
+        row_by_row=row_by_row,
+        nominal=nominal,
+        ordinal=ordinal,
+        schema=schema,
+        training=training,
+        ties=ties,
+        one_to_one=one_to_one,
+        threshold=threshold,
+        seed=seed,
+    )
+    if isinstance(method, Linker):
+        if settings:
+            raise UsageError("settings are for a method given by its name; this linker has its own")
+        return _run(original, masked, method, options, None, report)
+    return _run(original, masked, make_linker(method, settings or {}), options, None, report)
 
 
 def relink(

@@ -9,15 +9,8 @@ from typing import Any
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.names import parse_names
-from linkrisk.formulations.linkage.aggregators import AGGREGATORS
-from linkrisk.formulations.linkage.block_indicator import DEFAULT_MARGIN
-from linkrisk.formulations.linkage.distances import Differences, Standardisation
-from linkrisk.formulations.linkage.pair import Direction, Ties
-from linkrisk.solver.api.fit import check_limits, check_memory_limit
-from linkrisk.solver.engines.base import EngineOptions, check_options
-from linkrisk.solver.inputs.problem import ProblemOptions
+from linkrisk.solver.commands.offered import offered
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.worst_case.single_fit import AUTOMATIC
 
 
 def add_files(parser: argparse.ArgumentParser) -> None:
@@ -73,16 +66,17 @@ def add_problem(
         listed = list(names)
         return f"{', '.join(listed)}; default: {default or usual or listed[0]}"
 
+    names = offered()
     group = parser.add_argument_group("linkage")
     more = "; several joined by commas, or all" if several else ""
-    group.add_argument("--aggregator", metavar="NAME", help=choices(AGGREGATORS) + more)
-    group.add_argument("--direction", metavar="WAY", help=choices(Direction))
+    group.add_argument("--aggregator", metavar="NAME", help=choices(names.aggregators) + more)
+    group.add_argument("--direction", metavar="WAY", help=choices(names.directions))
     group.add_argument(
-        "--ties", metavar="RULE", help=f"{choices(Ties)}; share: identical candidates share a link"
+        "--ties", metavar="RULE", help=f"{choices(names.ties)}; share: identical candidates share a link"
     )
-    group.add_argument("--standardisation", metavar="HOW", help=choices(Standardisation))
+    group.add_argument("--standardisation", metavar="HOW", help=choices(names.standardisations))
     group.add_argument(
-        "--differences", metavar="KIND", help=choices(Differences, "squared, for mahalanobis signed")
+        "--differences", metavar="KIND", help=choices(names.differences, "squared, for mahalanobis signed")
     )
     group.add_argument("--k-additive", metavar="K", help="for choquet: interactions of at most K attributes")
 
@@ -97,11 +91,11 @@ def add_run(parser: argparse.ArgumentParser, time_limit: float, each: str = "") 
         default=f"{time_limit:g}",
     )
     group.add_argument("--seed", metavar="N", default="0", help="seed of every random choice; default: 0")
-    group.add_argument("--threads", metavar="N", default="1", help="threads of the optimiser; default: 1")
+    group.add_argument("--threads", metavar="N", help="threads of the optimiser; default: 1")
     group.add_argument(
         "--margin",
         metavar="M",
-        help=f"the strict inequality in a model, on rows of unit length; default: {DEFAULT_MARGIN:g}",
+        help=f"the strict inequality in a model, on rows of unit length; default: {offered().margin:g}",
     )
     group.add_argument(
         "--big-c",
@@ -110,8 +104,8 @@ def add_run(parser: argparse.ArgumentParser, time_limit: float, each: str = "") 
     )
 
 
-def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Those fields of `ProblemOptions` that the user has given."""
+def given_problem(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What the user has said of the problem, as keywords of `fit`."""
     fields = {
         "aggregator": arguments.aggregator,
         "direction": arguments.direction,
@@ -131,23 +125,15 @@ def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def problem_options(arguments: argparse.Namespace) -> ProblemOptions:
-    """The problem that the arguments describe."""
-    return ProblemOptions(**given_options(arguments))
-
-
-def engine_options(arguments: argparse.Namespace) -> EngineOptions:
-    """The settings of a run; UsageError when one is out of range."""
-    defaults = EngineOptions()
-    options = EngineOptions(
-        backend=getattr(arguments, "backend", None) or defaults.backend,
-        threads=whole_number(arguments.threads, "--threads") or 0,
-        seed=whole_number(arguments.seed, "--seed") or 0,
-        margin=defaults.margin if arguments.margin is None else number(arguments.margin, "--margin"),
-        big_c=None if arguments.big_c is None else number(arguments.big_c, "--big-c"),
-    )
-    check_options(options)
-    return options
+def given_run(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What the user has said of the run, as keywords of `fit` and `compare`."""
+    return {
+        "threads": whole_number(arguments.threads, "--threads"),
+        "seed": whole_number(arguments.seed, "--seed"),
+        "margin": None if arguments.margin is None else number(arguments.margin, "--margin"),
+        "big_c": None if arguments.big_c is None else number(arguments.big_c, "--big-c"),
+        "time_limit": limit(arguments.time_limit, "--time-limit"),
+    }
 
 
 def names(text: str | None, option: str) -> list[str] | None:
@@ -163,20 +149,9 @@ def words(text: str | None) -> list[str] | None:
     return None if text is None else [word.strip() for word in text.split(",")]
 
 
-def time_limit(text: str) -> float | None:
-    """Seconds, or 'none'; UsageError when no time is left."""
-    limit = None if text == "none" else number(text, "--time-limit")
-    check_limits(limit)
-    return limit
-
-
-def memory_limit(text: str) -> float | str | None:
-    """Megabytes, 'none' or 'auto'; UsageError when there is none."""
-    if text == AUTOMATIC:
-        return text
-    limit = None if text == "none" else number(text, "--memory-limit")
-    check_memory_limit(limit)
-    return limit
+def limit(text: str, option: str) -> float | None:
+    """A finite number, or 'none'."""
+    return None if text == "none" else number(text, option)
 
 
 def number(text: str, option: str) -> float:

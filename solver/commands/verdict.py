@@ -169,3 +169,18 @@ def coverage(verdict: Verdict, fit: Mapping[str, Any], alignment: str) -> str:
     if len(unchecked) > _MOST_KEYS:
         shown.append(f"and {len(unchecked) - _MOST_KEYS} more")
     return f"checked {', '.join(checked)}; not checked {', '.join(shown) or 'nothing'}"
+
+
+def checked(verdict: Verdict, seconds: float) -> str:
+    """How much was checked, and what it took."""
+    leaves = "1 leaf" if verdict.leaves == 1 else f"{verdict.leaves} leaves"
+    parts = [_many(verdict.lost, "record") + " out of reach"]
+    if verdict.method == "hitting-set":
+        parts.append(f"{_many(verdict.cores, 'core')}, a hitting-set tree of {leaves}")
+    if verdict.method == "simplex-tree":
+        parts.append(f"a simplex tree of {leaves}")
+    return f"checked: {', '.join(parts)}; {seconds:.1f} s"
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"

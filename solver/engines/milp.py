@@ -34,7 +34,7 @@ class MilpEngine(Engine):
     """Build the whole model, let a backend solve it, and recount what it returns."""
 
     name: ClassVar[str] = "milp"
-    takes: ClassVar[tuple[str, ...]] = ("backend", "margin", "big_c")
+    takes: ClassVar[tuple[str, ...]] = ("backend", "threads", "margin", "big_c")
     models: ClassVar[bool] = True
 
     def run(

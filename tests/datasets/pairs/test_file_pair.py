@@ -307,7 +307,7 @@ def test_too_few_records() -> None:
 
 def test_not_a_table() -> None:
     frame = pd.DataFrame(GOOD)
-    expected = "masked is a list; give a file name or a table (pandas, polars, pyarrow)"
+    expected = "masked is a list; give a file name or a table (pandas, polars, pyarrow, numpy)"
     assert _message(frame, [[1, 2]]) == expected
     twins = pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], columns=pd.Index(["a", "a"]))
     assert _message(twins, frame) == "original has two columns named 'a'; rename one of them"

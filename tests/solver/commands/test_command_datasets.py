@@ -16,7 +16,6 @@ FOLDER = os.environ.get("LINKRISK_DATA")
 
 @pytest.fixture(autouse=True)
 def _only_this_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(cli, "COMMANDS", ("datasets",))
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("LINKRISK_DATA", raising=False)
     monkeypatch.setenv("LINKRISK_CACHE", str(tmp_path / "cache"))

@@ -47,7 +47,7 @@ def test_golden_output_and_file(capsys: pytest.CaptureFixture[str]) -> None:
 def test_masking_shows_that_it_is_going_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from linkrisk.solver.commands import mask as command
+    from linkrisk.solver.api import mask as command
 
     def masked(*arguments: object, **options: object) -> object:
         assert "progress" in {thread.name for thread in threading.enumerate()}

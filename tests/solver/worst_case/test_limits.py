@@ -18,7 +18,6 @@ from fit_runs import check, frames, solve
 from linkrisk.solver.api.evaluate import evaluate
 from linkrisk.solver.api.fit import fit
 from linkrisk.solver.commands.program import main
-from linkrisk.solver.engines.base import EngineOptions
 from linkrisk.solver.engines.exact.engine import ExactEngine
 from linkrisk.solver.engines.growing_rows import GrowingRows
 from linkrisk.solver.run.clock import Clock
@@ -319,8 +318,8 @@ def test_what_goes_wrong_in_the_search_is_raised(monkeypatch):
     [
         ({"engine": "exact"}, "compare"),
         ({"engine": "exact"}, "branch and cut"),
-        ({"engine": "milp", "options": EngineOptions(backend="highs")}, "solve"),
-        ({"engine": "milp", "options": EngineOptions(backend="scipy")}, "solve"),
+        ({"engine": "milp", "backend": "highs"}, "solve"),
+        ({"engine": "milp", "backend": "scipy"}, "solve"),
     ],
     ids=lambda value: value if isinstance(value, str) else value["engine"],
 )

@@ -1,0 +1,28 @@
+"""The types of what `fit` and its neighbours take: tables, and names that are fixed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal, Protocol, TypeAlias
+
+import pandas as pd
+from numpy.typing import NDArray
+
+
+class ToPandas(Protocol):
+    """A frame of another library, such as polars or pyarrow."""
+
+    def to_pandas(self) -> Any:
+        """The same table as a pandas frame."""
+        ...
+
+
+TableLike: TypeAlias = str | Path | pd.DataFrame | NDArray[Any] | ToPandas
+"""A file (CSV or Parquet), a frame, or an array whose columns are the attributes V1, V2, ..."""
+
+DirectionName = Literal["original-to-masked", "masked-to-original"]
+TiesName = Literal["strict", "share"]
+StandardisationName = Literal["own", "original", "pooled", "none"]
+DifferencesName = Literal["squared", "absolute", "signed"]
+EngineName = Literal["exact", "milp"]
+MatchingName = Literal["hungarian", "greedy"]
