@@ -27,6 +27,8 @@ from linkrisk.formulations.linkage.moments import moments
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
+Rows = IndexArray | np.intp | slice
+"""Which rows of an array: numbers that broadcast with others, one number, or a stretch."""
 
 
 class Missing(StrEnum):
@@ -99,18 +101,17 @@ class MissingDifferences:
         """The same of some of the blocks."""
         return MissingDifferences(self.attributes, self.of_queries[blocks], self.of_candidates, self.of_both)
 
-    def place(
-        self,
-        differences: FloatArray,
-        blocks: IndexArray | np.intp | slice,
-        candidates: IndexArray | np.intp | slice,
-    ) -> None:
+    def place(self, differences: FloatArray, blocks: Rows, candidates: Rows) -> None:
         """Write into `differences`, shape (..., attributes), what is missing there and stands as NaN."""
         for k in self.attributes.tolist():
-            known, lacking = self.of_queries[blocks, k], self.of_candidates[candidates, k]
-            either = np.where(np.isnan(known), lacking, known)
-            either = np.where(np.isnan(known) & np.isnan(lacking), self.of_both[k], either)
-            differences[..., k] = np.where(np.isnan(differences[..., k]), either, differences[..., k])
+            self.fill(differences[..., k], k, blocks, candidates)
+
+    def fill(self, differences: FloatArray, k: int, blocks: Rows, candidates: Rows) -> None:
+        """The same of one attribute, whose differences have shape (...)."""
+        known, lacking = self.of_queries[blocks, k], self.of_candidates[candidates, k]
+        either = np.where(np.isnan(known), lacking, known)
+        either = np.where(np.isnan(known) & np.isnan(lacking), self.of_both[k], either)
+        np.copyto(differences, either, where=np.isnan(differences))
 
 
 def missing_differences(

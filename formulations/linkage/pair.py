@@ -13,14 +13,12 @@ from numpy.typing import NDArray
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.linkage.distance_tables import DistanceTables
 from linkrisk.formulations.linkage.distances import Differences, Standardisation, of_kind, standardised_files
-from linkrisk.formulations.linkage.missing import Missing, MissingDifferences, missing_differences
+from linkrisk.formulations.linkage.missing import Missing, MissingDifferences, Rows, missing_differences
 from linkrisk.formulations.linkage.ties import Partners, grain, table_grain, tied_distances, value_rounding
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
-Rows = IndexArray | np.intp | slice
-"""Which rows of an array: numbers that broadcast with others, one number, or a stretch."""
 
 
 class Direction(StrEnum):

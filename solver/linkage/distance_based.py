@@ -20,9 +20,10 @@ from linkrisk.datasets.pairs.file_pair import attribute_values
 from linkrisk.formulations.linkage.distances import (
     Differences,
     Standardisation,
-    attribute_distances,
+    of_kind,
     standardised_files,
 )
+from linkrisk.formulations.linkage.missing import Missing, missing_differences
 from linkrisk.solver.linkage.categories import category_distances
 from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker
 from linkrisk.solver.run.errors import UsageError
@@ -62,6 +63,8 @@ class DistanceBased(Linker):
     masking : tuple of str
         How categorical attributes were masked (`datasets.masking.spelled`): records that it cannot have made
         of each other are at an infinite distance.
+    missing : str
+        What a missing value is compared as (`formulations.linkage.missing`).
     """
 
     name: ClassVar[str] = "dbrl"
@@ -89,6 +92,15 @@ class DistanceBased(Linker):
         ),
     )
 
+    missing: str = field(
+        default=Missing.EXPECTED.value,
+        metadata=option(
+            "what a missing value is compared as: nearest, expected or farthest (default: expected)",
+            str,
+            metavar="RULE",
+        ),
+    )
+
     def __post_init__(self) -> None:
         kinds = (Differences.SQUARED.value, Differences.ABSOLUTE.value)
         if self.differences not in kinds:
@@ -97,6 +109,11 @@ class DistanceBased(Linker):
         if self.standardisation not in ways:
             raise UsageError(
                 f"unknown standardisation '{self.standardisation}': choose one of {', '.join(ways)}"
+            )
+        rules = [rule.value for rule in Missing]
+        if self.missing not in rules:
+            raise UsageError(
+                f"unknown rule for missing values '{self.missing}': choose one of {', '.join(rules)}"
             )
         for name, weight in self.weights or ():
             if not (math.isfinite(weight) and weight >= 0.0):
@@ -142,7 +159,13 @@ class _Distances(LearnedLinker):
             "differences": linker.differences,
             "standardisation": linker.standardisation,
             "masking": list(linker.masking),
+            "missing": linker.missing,
         }
+        numeric = np.array([k for k, table in enumerate(tables) if table is None], dtype=np.intp)
+        everyone = np.arange(len(self._queries))
+        self._missing = missing_differences(
+            self._queries, self._candidates, everyone, numeric, Missing(linker.missing)
+        )
 
     def scores(self, rows: IndexArray) -> FloatArray:
         """Minus the distance; -inf where masking cannot have made one record of the other."""
@@ -151,8 +174,10 @@ class _Distances(LearnedLinker):
         for k, (weight, share) in enumerate(zip(self._weights, self._shares, strict=True)):
             queries, candidates = self._queries[rows, k], self._candidates[:, k]
             if share is None:
-                apart = attribute_distances(queries[:, None, None], candidates[None, :, None], self._kind)
-                total += weight * apart[..., 0]
+                apart = queries[:, None] - candidates
+                if self._missing is not None:
+                    self._missing.fill(apart, k, rows[:, None], np.arange(candidates.size))
+                total += weight * of_kind(apart, self._kind)
             else:
                 total += share[queries.astype(np.intp)].take(candidates.astype(np.intp), axis=1)
         return -total
@@ -193,7 +218,10 @@ def _records(
     scales = scales_of(attributes, (), (), task.schema)
     recodings = known_recodings(linker.masking, original, scales)
     categorical = categorical_attributes((original, masked), scales, recodings)
-    tables = [category_distances(categorical[name]) if name in categorical else None for name in attributes]
+    rule = Missing(linker.missing)
+    tables = [
+        category_distances(categorical[name], rule) if name in categorical else None for name in attributes
+    ]
     values = (
         attribute_values(original, attributes, categorical),
         attribute_values(masked, attributes, categorical),

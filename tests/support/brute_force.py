@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache, cached_property
 from itertools import chain, combinations, pairwise
 
 import numpy as np
@@ -65,6 +66,7 @@ def power_below(value):
     return 2.0 ** math.floor(math.log2(value)) if value else 0.0
 
 
+@cache
 def _moments(values):
     mean = math.fsum(values) / len(values)
     return mean, math.fsum((x - mean) ** 2 for x in values) / (len(values) - 1)
@@ -76,7 +78,7 @@ def apart(a, b, known, rule):
         return a - b
     if rule == "nearest":
         return 0.0
-    lists = [own if math.isnan(x) else [x] for x, own in zip((a, b), known, strict=True)]
+    lists = [own if math.isnan(x) else (x,) for x, own in zip((a, b), known, strict=True)]
     if rule == "farthest":
         return max((x - y for x in lists[0] for y in lists[1]), key=abs)
     means, variances = zip(*(_moments(own) if len(own) > 1 else (own[0], 0.0) for own in lists), strict=True)
@@ -107,11 +109,11 @@ class Records:
     lengths: Sequence[float] | None = None
     rule: str = "expected"
 
-    @property
+    @cached_property
     def known(self):
         """By attribute, the values of queries and of candidates that are not missing."""
         return [
-            [[x for x in column if not math.isnan(x)] for column in columns]
+            [tuple(x for x in column if not math.isnan(x)) for column in columns]
             for columns in zip(self.queries.T.tolist(), self.candidates.T.tolist(), strict=True)
         ]
 
