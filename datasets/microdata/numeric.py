@@ -23,19 +23,11 @@ SMALLEST_RANGE = 1e-300
 CONSTANT, NEARLY = "constant", "constant but for the last digits"
 """What is wrong with an attribute that cannot be compared."""
 
-Written = Callable[[str, int], str]
-"""What stands in a missing cell of a column and a row from 0; nothing where that is not known."""
-
-
-def _unknown(column: str, row: int) -> str:  # noqa: ARG001
-    return ""
-
 
 def numeric_matrix(
     frame: pd.DataFrame,
     attributes: Sequence[str],
     source: str,
-    written: Written = _unknown,
     *,
     may_lack: bool = False,
 ) -> npt.NDArray[np.float64]:
@@ -51,8 +43,6 @@ def numeric_matrix(
         Its columns to take, a of them.
     source : str
         What to call the table in messages (a file name).
-    written : callable, optional
-        Told a column and a row, says what stands in a missing cell of the file, such as NA.
     may_lack : bool
         Whether values may be missing.
 
@@ -72,7 +62,10 @@ def numeric_matrix(
         column = frame[attribute]
         missing = column.isna().to_numpy(dtype=bool)
         if missing.any() and not may_lack:
-            raise DataError(_missing_cell(source, attribute, missing, written))
+            raise DataError(
+                f"{_place(source, attribute, missing)}: missing value; fill it in or choose other "
+                "--attributes"
+            )
         matrix[missing, position] = np.nan
         matrix[~missing, position] = _numbers(column, ~missing, attribute, source)
     return matrix
@@ -185,17 +178,6 @@ def _extremes(matrix: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64],
     highest = np.where(unknown, -np.inf, matrix).max(axis=0)
     some = lowest <= highest
     return np.where(some, lowest, 0.0), np.where(some, highest, 0.0)
-
-
-def _missing_cell(source: str, attribute: str, missing: npt.NDArray[np.bool_], written: Written) -> str:
-    mark = written(attribute, int(np.argmax(missing)))
-    what = "missing value; fill it in or choose other --attributes"
-    if mark:
-        what = (
-            f"{mark!r} stands for a missing value; fill it in, choose other --attributes, or name the "
-            "column in --nominal where this is a category"
-        )
-    return f"{_place(source, attribute, missing)}: {what}"
 
 
 def _numbers(

@@ -192,7 +192,7 @@ def make_file_pair(
         categorical=categorical,
         masking=tuple(dict.fromkeys(item if isinstance(item, str) else item.masking for item in masking)),
         alignment=tables.alignment,
-        notes=remarks(tables, names, categorical),
+        notes=(*remarks(tables, names, categorical), *_marks((first, second), left)),
     )
 
 
@@ -283,6 +283,22 @@ def _numbers(
                 "compared; choose other --attributes"
             )
     return matrices
+
+
+def _marks(tables: tuple[Table, Table], numeric: tuple[str, ...]) -> tuple[str, ...]:
+    """Which words in columns of numbers were taken for missing values, the first of each column."""
+    notes = []
+    for table in tables:
+        for name in numeric:
+            missing = table.frame[name].isna().to_numpy(dtype=bool)
+            row = int(np.argmax(missing))
+            mark = table.written(name, row) if missing.any() else ""
+            if mark:
+                notes.append(
+                    f"{table.source}, column {name!r}, row {row + 1}: {mark!r} stands for a missing value; "
+                    "name the column in --nominal where this is a category"
+                )
+    return tuple(notes)
 
 
 def _without_constants(
