@@ -84,7 +84,7 @@ class MissingDifferences:
     ----------
     attributes : ndarray of int, shape (any,)
         Those in which a value is missing, ascending.
-    of_queries : ndarray of float64, shape (blocks, attributes)
+    of_queries : ndarray of float64, shape (queries, attributes)
         Differences of the values of queries to a missing one of a candidate; NaN where they are missing.
     of_candidates : ndarray of float64, shape (candidates, attributes)
         Differences of a missing value of a query to the values of candidates.
@@ -97,9 +97,9 @@ class MissingDifferences:
     of_candidates: FloatArray
     of_both: FloatArray
 
-    def part(self, blocks: IndexArray) -> MissingDifferences:
-        """The same of some of the blocks."""
-        return MissingDifferences(self.attributes, self.of_queries[blocks], self.of_candidates, self.of_both)
+    def part(self, queries: IndexArray) -> MissingDifferences:
+        """The same of some of the queries."""
+        return MissingDifferences(self.attributes, self.of_queries[queries], self.of_candidates, self.of_both)
 
     def place(self, differences: FloatArray, blocks: Rows, candidates: Rows) -> None:
         """Write into `differences`, shape (..., attributes), what is missing there and stands as NaN."""
@@ -115,7 +115,7 @@ class MissingDifferences:
 
 
 def missing_differences(
-    queries: FloatArray, candidates: FloatArray, blocks: IndexArray, numeric: IndexArray, rule: Missing
+    queries: FloatArray, candidates: FloatArray, numeric: IndexArray, rule: Missing
 ) -> MissingDifferences | None:
     """Differences to missing values by a rule; None where no value is missing.
 
@@ -123,8 +123,6 @@ def missing_differences(
     ----------
     queries, candidates : ndarray of float64, shape (rows, attributes)
         Standardised records of both files, NaN where a value is missing.
-    blocks : ndarray of int, shape (blocks,)
-        The queries that are linked; all of the file say what a missing value may be.
     numeric : ndarray of int, shape (any,)
         The attributes that are not looked up.
     rule : Missing
@@ -133,11 +131,11 @@ def missing_differences(
     attributes: IndexArray = numeric[lacking]
     if attributes.size == 0:
         return None
-    of_queries, of_candidates = np.full_like(queries[blocks], np.nan), np.full_like(candidates, np.nan)
+    of_queries, of_candidates = np.full_like(queries, np.nan), np.full_like(candidates, np.nan)
     of_both = np.zeros(queries.shape[1])
     for k in attributes.tolist():
         own, other = _Known.of(queries[:, k]), _Known.of(candidates[:, k])
-        of_queries[:, k] = other.differences(queries[blocks, k], rule)
+        of_queries[:, k] = other.differences(queries[:, k], rule)
         of_candidates[:, k] = -own.differences(candidates[:, k], rule)
         of_both[k] = own.difference(other, rule)
     return MissingDifferences(attributes, of_queries, of_candidates, of_both)

@@ -11,21 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.formulations.errors import FormulationError
+from linkrisk.formulations.linkage.comparison import Comparison, compare_files
+from linkrisk.formulations.linkage.comparison import Direction as Direction
 from linkrisk.formulations.linkage.distance_tables import DistanceTables
-from linkrisk.formulations.linkage.distances import Differences, Standardisation, of_kind, standardised_files
-from linkrisk.formulations.linkage.missing import Missing, MissingDifferences, Rows, missing_differences
-from linkrisk.formulations.linkage.ties import Partners, grain, table_grain, tied_distances, value_rounding
+from linkrisk.formulations.linkage.distances import Differences, Standardisation, of_kind
+from linkrisk.formulations.linkage.missing import Missing, MissingDifferences, Rows
+from linkrisk.formulations.linkage.ties import Partners, tied_distances, value_rounding
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
-
-
-class Direction(StrEnum):
-    """Which file's records are linked (the blocks) to which file's (the candidates)."""
-
-    ORIGINAL_TO_MASKED = "original-to-masked"
-    MASKED_TO_ORIGINAL = "masked-to-original"
 
 
 class Ties(StrEnum):
@@ -271,34 +266,50 @@ def make_pair(
     linked = np.flatnonzero(partner >= 0)
     if linked.size == 0:
         raise FormulationError("no original record has a masked partner, so there is nothing to link")
-    looked_up = None if tables is None else DistanceTables.of(tables)
-    called = [repr(name) for name in attributes or ()]
-    standard_original, standard_masked, offset = standardised_files(
-        original, masked, standardisation, tables, called
+    comparison = compare_files(
+        original,
+        masked,
+        attributes=attributes,
+        direction=direction,
+        standardisation=standardisation,
+        tables=tables,
+        missing=missing,
     )
-    own = linked.astype(np.intp)
-    other = partner[linked].astype(np.intp)
-    base = np.ones(len(linked)) if weight is None else np.asarray(weight, dtype=np.float64)[linked]
+    own, other = linked.astype(np.intp), partner[linked].astype(np.intp)
+    base = np.ones(own.size) if weight is None else np.asarray(weight, dtype=np.float64)[linked]
     if direction is Direction.MASKED_TO_ORIGINAL:
         order = np.argsort(other, kind="stable")
         own, other, base = other[order], own[order], base[order]
-        standard_original, standard_masked = standard_masked, standard_original
-        looked_up = None if looked_up is None else looked_up.transposed()
-    names = attributes or tuple(f"V{k + 1}" for k in range(original.shape[1]))
-    categorical = np.empty(0, dtype=np.intp) if looked_up is None else looked_up.attributes
-    numeric = np.setdiff1d(np.arange(len(names)), categorical).astype(np.intp)
+    return pair_of(comparison, own, other, base, ties)
+
+
+def pair_of(
+    comparison: Comparison, rows: IndexArray, partner: IndexArray, weight: FloatArray, ties: Ties
+) -> LinkagePair:
+    """The linkage problem of files that are ready to be compared.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    rows, partner : ndarray of int, shape (blocks,)
+        The queries to be linked, and the candidate that each belongs to.
+    weight : ndarray of float64, shape (blocks,)
+        What linking each of them counts, before identical candidates share it.
+    ties : Ties
+    """
+    missing = comparison.missing
     pair = LinkagePair(
-        queries=np.ascontiguousarray(standard_original[own]),
-        candidates=np.ascontiguousarray(standard_masked),
-        partner=other,
-        weight=base,
-        attributes=names,
+        queries=np.ascontiguousarray(comparison.queries[rows]),
+        candidates=comparison.candidates,
+        partner=partner,
+        weight=weight,
+        attributes=comparison.attributes,
         ties=ties,
-        query_rows=own,
-        offset=offset,
-        grains=_grains(standard_original, standard_masked, offset, looked_up),
-        tables=looked_up,
-        missing=missing_differences(standard_original, standard_masked, own, numeric, missing),
+        query_rows=rows,
+        offset=comparison.offset,
+        grains=comparison.grains,
+        tables=comparison.tables,
+        missing=None if missing is None else missing.part(rows),
     )
     return _shared(pair) if ties is Ties.SHARE else pair
 
@@ -327,17 +338,6 @@ def _checked_partner(original: FloatArray, masked: FloatArray, partner: IndexArr
             f"partner {partner.max()} is no row of the {len(masked)} masked records: rows count from 0"
         )
     return partner
-
-
-def _grains(
-    original: FloatArray, masked: FloatArray, offset: FloatArray, tables: DistanceTables | None
-) -> FloatArray:
-    """The grain of each attribute, shape (attributes,)."""
-    grains = grain(original, masked, offset)
-    if tables is not None:
-        for at, k in enumerate(tables.attributes.tolist()):
-            grains[k] = table_grain(tables.table(at))
-    return grains
 
 
 def _shared(pair: LinkagePair) -> LinkagePair:
