@@ -90,7 +90,10 @@ class FilePair:
 
     @cached_property
     def original_values(self) -> npt.NDArray[np.float64]:
-        """The attributes of the original records, float64 (n, a); categories as their positions."""
+        """The attributes of the original records, float64 (n, a); categories as their positions.
+
+        NaN where a number is missing, the position behind all categories where a category is.
+        """
         return attribute_values(Table(self.original, "original"), self.attributes, self.categorical)
 
     @cached_property
@@ -150,8 +153,8 @@ def make_file_pair(
     Returns
     -------
     FilePair
-        Checked: finite numbers, known categories, at least two records on either side, at least one pair
-        of partners.
+        Checked: finite numbers or missing ones, known categories, at least two records on either side, at
+        least one pair of partners.
 
     Raises
     ------
@@ -189,7 +192,7 @@ def make_file_pair(
         categorical=categorical,
         masking=tuple(dict.fromkeys(item if isinstance(item, str) else item.masking for item in masking)),
         alignment=tables.alignment,
-        notes=remarks(tables, names, categorical),
+        notes=(*remarks(tables, names, categorical), *_marks((first, second), left)),
     )
 
 
@@ -210,18 +213,17 @@ def attribute_values(
     Returns
     -------
     float64 array (n, a)
+        NaN where a number is missing, the position behind all categories where a category is.
 
     Raises
     ------
     DataError
-        If a cell is missing, no number or no category; the message names column and row.
+        If a cell is no number or no category; the message names column and row.
     """
     numeric = [name for name in attributes if name not in categorical]
-    if len(numeric) == len(attributes):
-        return numeric_matrix(table.frame, attributes, table.source)
     values = np.empty((len(table.frame), len(attributes)))
     values[:, [attributes.index(name) for name in numeric]] = numeric_matrix(
-        table.frame, numeric, table.source
+        table.frame, numeric, table.source, may_lack=True
     )
     for at, name in enumerate(attributes):
         if name in categorical:
@@ -264,7 +266,7 @@ def _numbers(
 ) -> list[npt.NDArray[np.float64]]:
     """Numeric attributes of both tables; where one is none, perhaps because it is an id, that is said."""
     try:
-        return [numeric_matrix(table.frame, names, table.source, table.written) for table in tables]
+        matrices = [numeric_matrix(table.frame, names, table.source, may_lack=True) for table in tables]
     except NoNumberError as error:
         found = text_id(*tables, with_ids)
         if found is None:
@@ -273,6 +275,30 @@ def _numbers(
             f"{error}; both files have the same values in column {found!r}: align the records with --id "
             f"{shlex.quote(found)}"
         ) from None
+    for table, matrix in zip(tables, matrices, strict=True):
+        empty = np.isnan(matrix).all(axis=0)
+        if empty.any():
+            raise DataError(
+                f"{table.source}, column {names[int(np.argmax(empty))]!r} has no value at all and cannot be "
+                "compared; choose other --attributes"
+            )
+    return matrices
+
+
+def _marks(tables: tuple[Table, Table], numeric: tuple[str, ...]) -> tuple[str, ...]:
+    """Which words in columns of numbers were taken for missing values, the first of each column."""
+    notes = []
+    for table in tables:
+        for name in numeric:
+            missing = table.frame[name].isna().to_numpy(dtype=bool)
+            row = int(np.argmax(missing))
+            mark = table.written(name, row) if missing.any() else ""
+            if mark:
+                notes.append(
+                    f"{table.source}, column {name!r}, row {row + 1}: {mark!r} stands for a missing value; "
+                    "name the column in --nominal where this is a category"
+                )
+    return tuple(notes)
 
 
 def _without_constants(

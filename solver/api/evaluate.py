@@ -30,7 +30,7 @@ from linkrisk.solver.worst_case.answers import library_versions, records_table
 
 _GIVE = "give the file that `fit --json` or `link --json` wrote"
 
-_PROBLEM_KEYS = ("aggregator", "direction", "ties", "standardisation", "differences")
+_PROBLEM_KEYS = ("aggregator", "direction", "ties", "standardisation", "differences", "missing")
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from linkrisk.solver.inputs.link_tasks import (
 )
 from linkrisk.solver.inputs.problem import choice
 from linkrisk.solver.linkage.curves import Claim, all_scores, most_probable_claim, precision_recall
-from linkrisk.solver.linkage.judging import judge
+from linkrisk.solver.linkage.judging import judge, own_scores
 from linkrisk.solver.linkage.linker import LearnedLinker, Linker, Truth
 from linkrisk.solver.linkage.matching import matched, score_matrix
 from linkrisk.solver.linkage.registry import LINKERS
@@ -144,7 +144,7 @@ def _run(
     group = twin_group(task) if ties is Ties.SHARE else None
     truth = Truth.of(partner, len(task.candidates), group)
     evaluation = judge(found, truth)
-    curve = precision_recall(-evaluation.distance, all_scores(found, truth))
+    curve = precision_recall(own_scores(found, truth), all_scores(found, truth))
     one_to_one = None if options.one_to_one is None else _one_to_one(found, truth, options)
     claim = most_probable_claim(found, truth)
     details = {

@@ -12,6 +12,7 @@ from linkrisk.datasets.microdata.names import parse_names
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS
 from linkrisk.formulations.linkage.block_indicator import DEFAULT_MARGIN
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
+from linkrisk.formulations.linkage.missing import Missing
 from linkrisk.formulations.linkage.pair import Direction, Ties
 from linkrisk.solver.api.fit import check_limits, check_memory_limit
 from linkrisk.solver.engines.base import EngineOptions, check_options
@@ -84,6 +85,11 @@ def add_problem(
     group.add_argument(
         "--differences", metavar="KIND", help=choices(Differences, "squared, for mahalanobis signed")
     )
+    group.add_argument(
+        "--missing",
+        metavar="RULE",
+        help=f"what a missing value is compared as: {choices(Missing, Missing.EXPECTED)}",
+    )
     group.add_argument("--k-additive", metavar="K", help="for choquet: interactions of at most K attributes")
 
 
@@ -118,6 +124,7 @@ def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
         "ties": arguments.ties,
         "standardisation": arguments.standardisation,
         "differences": arguments.differences,
+        "missing": arguments.missing,
         "k_additive": whole_number(arguments.k_additive, "--k-additive"),
         "attributes": names(arguments.attributes, "--attributes"),
         "id_column": arguments.id,

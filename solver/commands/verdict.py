@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from linkrisk.solver.certificates.checking.setting import Setting
 from linkrisk.solver.certificates.checking.verify import Verdict
 
 _FAMILIES = {
@@ -51,6 +50,7 @@ _PROBLEM = (
     "ties",
     "standardisation",
     "differences",
+    "missing",
     "schema",
     "masking",
     "recodings",
@@ -75,7 +75,7 @@ def proved(verdict: Verdict, aligned: str) -> str:
     lines = [
         *_assumption(verdict),
         f"{under}: no {family} links more than {verdict.bound_count} of {verdict.records} records "
-        f"({setting.direction}, ties {setting.ties}, records aligned {aligned}), by {_compared(setting)}",
+        f"({setting.direction}, ties {setting.ties}, records aligned {aligned}), by {_compared(verdict)}",
         *_beyond(verdict),
         f"{under}: the parameters of the fit link {verdict.linked}",
     ]
@@ -115,15 +115,17 @@ def _assumption(verdict: Verdict) -> list[str]:
     ]
 
 
-def _compared(setting: Setting) -> str:
+def _compared(verdict: Verdict) -> str:
     """What is compared, and how."""
+    setting = verdict.setting
     categories = {name: (scale, names) for name, scale, names in setting.schema}
     shown = []
     for name in setting.attributes:
         scale, names = categories.get(name, ("", ()))
         shown.append(quoted(name) + (f" ({scale}: {_categories(scale, names)})" if scale else ""))
     scaled = "" if len(categories) == len(setting.attributes) else f", {_SCALED[setting.standardisation]}"
-    return f"{setting.differences} differences of {', '.join(shown)}{scaled}"
+    missing = f", missing values as {setting.missing} ones" if verdict.lacking else ""
+    return f"{setting.differences} differences of {', '.join(shown)}{scaled}{missing}"
 
 
 def _categories(scale: str, names: Sequence[str]) -> str:

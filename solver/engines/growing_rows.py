@@ -146,9 +146,7 @@ class GrowingRows(Evaluator):
 
     def _compared(self, block: IndexArray, rival: IndexArray) -> tuple[Partners, FloatArray]:
         """The partner of each block, and attribute distances to the rival."""
-        distances = self.pair.distances(
-            self.pair.queries[block], self.pair.candidates[rival], self._aggregator.differences
-        )
+        distances = self.pair.distances(block, rival, self._aggregator.differences)
         return self._partners[block], distances
 
     def _judge(self, keys: NDArray[np.int64]) -> None:

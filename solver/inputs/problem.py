@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.categories import read_schema
+from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.datasets.microdata.schema import Attribute, Schema
 from linkrisk.datasets.pairs.categorical import Masking
 from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
@@ -21,6 +22,7 @@ from linkrisk.datasets.pairs.table_pair import check_alignment
 from linkrisk.datasets.public.default_pair import default_pair
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS, Aggregator, make_aggregator
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
+from linkrisk.formulations.linkage.missing import Missing
 from linkrisk.formulations.linkage.pair import Direction, LinkagePair, Ties, make_pair
 from linkrisk.solver.inputs.scales import scale_notes
 from linkrisk.solver.linkage.categories import category_distances
@@ -63,6 +65,8 @@ class ProblemOptions:
         Scale and categories of attributes, as `Schema.from_dict` reads them.
     masking : sequence of str or KnownRecoding
         How categorical attributes were masked, such as ``top-coding categories=3 attributes=A``.
+    missing : str
+        What a missing value is compared as: ``nearest``, ``expected`` or ``farthest``.
     """
 
     aggregator: str = "weighted-mean"
@@ -79,6 +83,7 @@ class ProblemOptions:
     ordinal: Sequence[str] = ()
     schema: str | Path | Mapping[str, Any] | None = None
     masking: Masking = ()
+    missing: str = Missing.EXPECTED
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +126,7 @@ class Problem:
             "ties": str(self.pair.ties),
             "standardisation": str(self.options.standardisation),
             "differences": self.aggregator.differences.value,
+            "missing": str(self.options.missing),
         }
         if self.files.categorical:
             described["schema"] = categorical_schema(self.files).to_dict()
@@ -170,6 +176,7 @@ def make_problem(original: Any = None, masked: Any = None, options: ProblemOptio
     direction = choice(Direction, options.direction, "direction")
     ties = choice(Ties, options.ties, "tie rule")
     standardisation = choice(Standardisation, options.standardisation, "standardisation")
+    missing = choice(Missing, options.missing, "rule for missing values")
     k: object = options.k_additive
     if k is not None and (isinstance(k, bool) or not isinstance(k, int)):
         raise UsageError(f"k_additive must be a whole number, not {k!r}")
@@ -188,9 +195,10 @@ def make_problem(original: Any = None, masked: Any = None, options: ProblemOptio
         direction=direction,
         standardisation=standardisation,
         ties=ties,
-        tables=distance_tables(files),
+        tables=distance_tables(files, missing),
+        missing=missing,
     )
-    files = replace(files, notes=(*files.notes, *scale_notes(files, pair)))
+    files = replace(files, notes=(*files.notes, *_missing_notes(files, missing), *scale_notes(files, pair)))
     return Problem(files, pair, aggregator, options, time.perf_counter() - began)
 
 
@@ -214,14 +222,14 @@ def _aggregator(options: ProblemOptions, attributes: tuple[str, ...], *, categor
     )
 
 
-def distance_tables(files: FilePair) -> list[FloatArray | None] | None:
+def distance_tables(files: FilePair, missing: Missing) -> list[FloatArray | None] | None:
     """Distances between the categories of each attribute, None for numeric ones; None if all are."""
     if not files.categorical:
         return None
     tables: list[FloatArray | None] = []
     for name in files.attributes:
         attribute = files.categorical.get(name)
-        tables.append(None if attribute is None else category_distances(attribute))
+        tables.append(None if attribute is None else category_distances(attribute, missing))
     return tables
 
 
@@ -250,6 +258,21 @@ def recorded_recodings(files: FilePair) -> list[dict[str, Any]]:
         for name, attribute in files.categorical.items()
         if attribute.possible is not None
     ]
+
+
+def _missing_notes(files: FilePair, rule: Missing) -> tuple[str, ...]:
+    """How many values are missing in which columns, and how they are compared."""
+    lacking = []
+    for name in files.attributes:
+        counts = [int(frame[name].isna().sum()) for frame in (files.original, files.masked)]
+        if any(counts):
+            lacking.append(f"{shown_name(name)} ({counts[0]:,} and {counts[1]:,})")
+    if not lacking:
+        return ()
+    return (
+        f"values are missing in the original and the masked file and compared by --missing {rule}: "
+        f"{', '.join(lacking)}",
+    )
 
 
 def _schema(given: str | Path | Mapping[str, Any] | None) -> Schema | None:

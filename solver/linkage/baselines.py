@@ -81,8 +81,10 @@ def classical_matrix(pair: LinkagePair) -> FloatArray:
 def _between_strangers(pair: LinkagePair) -> FloatArray:
     """Mean products of the differences between all queries and all candidates that could be partners."""
     # About the candidates' mean, products of a query and a candidate are zero on the average.
+    middle = np.nanmean(pair.candidates, axis=0)
+    # Missing values are where the others are on the average.
     queries, candidates = (
-        records - pair.candidates.mean(axis=0) for records in (pair.queries, pair.candidates)
+        np.where(np.isnan(records), 0.0, records - middle) for records in (pair.queries, pair.candidates)
     )
     products = queries.T @ queries / len(queries) + candidates.T @ candidates / len(candidates)
     products = _without_products(pair, products)

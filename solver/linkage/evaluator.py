@@ -16,7 +16,7 @@ from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair, Ties
 from linkrisk.formulations.linkage.ties import GRAIN_SHARE, TIE_TOLERANCE
-from linkrisk.solver.linkage.kernels import COUNTING, NEAREST, RANKING, Tables, settle
+from linkrisk.solver.linkage.kernels import COUNTING, NEAREST, RANKING, Missing, Tables, settle
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -196,21 +196,26 @@ class Evaluator:
             )
         return self._sorted[pivot]
 
+    def _pivot(self, form: DistanceForm, power: int) -> tuple[float, int]:
+        """The attribute that leaves the fewest candidates to look at, and its floor; a floor of zero: all."""
+        ordered = self.pair.ordered
+        if ordered.size == 0:
+            return 0.0, 0
+        widths = form.floor[ordered] * self.pair.candidates[:, ordered].std(axis=0) ** power
+        pivot = int(ordered[np.argmax(widths)])
+        return float(form.floor[pivot]), pivot
+
     def _settle(
         self, form: DistanceForm, purpose: int, pair: LinkagePair, stop: Callable[[], bool] | None
     ) -> Evaluation:
         """Settle the blocks of `pair`, which has all candidates."""
         power = 1 if form.differences is Differences.ABSOLUTE and form.kind != 4 else 2
-        spread = pair.candidates.std(axis=0)
-        floor = form.floor
-        if pair.tables is not None:
-            floor = floor.copy()
-            floor[pair.tables.attributes] = 0.0  # the positions of categories have no distance
-        pivot = int(np.argmax(floor * spread**power))
+        floor, pivot = self._pivot(form, power)
         candidates, group, place, order = self._by(pivot)
         partner, rounding = place[pair.partner], pair.rounding
         allowance = pair.grains**2 if power == 2 else GRAIN_SHARE * pair.grains
-        tables = as_arrays(pair)
+        tables, missing = as_arrays(pair), missing_arrays(pair)
+        missing = (missing[0], missing[1][order] if pair.missing else missing[1], missing[2])
         flat = form.parameters.ndim == 1
         vector = form.parameters if flat else np.empty(0)
         matrix = np.empty((0, 0)) if flat else form.parameters
@@ -227,7 +232,7 @@ class Evaluator:
             part = slice(first, first + together)
             settle(
                 int(form.kind), vector, matrix, _DIFFERENCES[form.differences],
-                power, float(floor[pivot]), pivot, tables,
+                power, floor, pivot, tables, (missing[0][part], *missing[1:]),
                 pair.queries[part], candidates, group, partner[part], rounding[part], allowance,
                 pair.ties is Ties.SHARE, purpose, TIE_TOLERANCE, form.noise,
                 rank[part], ties[part], distance[part], nearest[part], rival[part],
@@ -279,6 +284,13 @@ def as_arrays(pair: LinkagePair) -> Tables:
     """The tables of a pair as compiled code takes them."""
     tables = pair.tables or DistanceTables.of(())
     return tables.attributes, tables.values, tables.first, tables.width
+
+
+def missing_arrays(pair: LinkagePair) -> Missing:
+    """Differences to missing values of a pair as compiled code takes them, of no length without any."""
+    if pair.missing is None:
+        return np.empty((0, 0)), np.empty((0, 0)), np.empty(0)
+    return pair.missing.of_queries, pair.missing.of_candidates, pair.missing.of_both
 
 
 def evaluate_parameters(

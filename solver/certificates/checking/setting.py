@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from linkrisk.solver.certificates.checking.fields import Fields, listed, text, whole
+from linkrisk.solver.certificates.checking.missing import RULES
 from linkrisk.solver.certificates.checking.rejection import demand
 from linkrisk.solver.run.errors import UsageError
 
@@ -55,6 +56,8 @@ class Setting:
         In the order of the parameters.
     k_additive : int or None
         Of a k-additive Choquet integral.
+    missing : str
+        What a missing value is compared as.
     schema : tuple of (str, str, tuple of str)
         Name, scale and categories of each categorical attribute.
     recodings : tuple of Recodings
@@ -68,6 +71,7 @@ class Setting:
     differences: str
     attributes: tuple[str, ...]
     k_additive: int | None
+    missing: str = "expected"
     schema: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
     recodings: tuple[Recodings, ...] = ()
 
@@ -98,11 +102,21 @@ def read_setting(fields: Fields) -> Setting:
         raise UsageError(f"{fields.where}, aggregator_options: k_additive is for choquet, and at least 2")
     if chosen["aggregator"] == "choquet" and k != 2 and len(attributes) > MOST_ATTRIBUTES:
         raise UsageError(f"{fields.where}, attributes: a measure on {len(attributes)} has too many subsets")
+    missing = "expected" if fields.get("missing") is None else fields.text("missing")
+    if missing not in RULES:
+        raise UsageError(f"{fields.where}, missing must be one of {', '.join(RULES)}")
     schema = _read_schema(fields, attributes)
     if schema and signed:
         raise UsageError(f"{fields.where}: differences of categories have no sign")
     recodings = _read_recodings(fields, {name: len(categories) for name, _, categories in schema})
-    return Setting(attributes=attributes, k_additive=k, schema=schema, recodings=recodings, **chosen)
+    return Setting(
+        attributes=attributes,
+        k_additive=k,
+        missing=missing,
+        schema=schema,
+        recodings=recodings,
+        **chosen,
+    )
 
 
 def _read_schema(fields: Fields, attributes: tuple[str, ...]) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
@@ -159,6 +173,6 @@ def demand_same(fit: Setting, certificate: Setting) -> None:
         fit.recodings == certificate.recodings,
         "problem: the fit and the certificate have different recodings",
     )
-    for name in (*_CHOICES, "attributes", "k_additive"):
+    for name in (*_CHOICES, "attributes", "k_additive", "missing"):
         here, there = getattr(fit, name), getattr(certificate, name)
         demand(here == there, f"problem: the fit has {name} {here}, the certificate {there}")

@@ -39,6 +39,7 @@ _PROBLEM_KEYS = (
     "ties",
     "standardisation",
     "differences",
+    "missing",
 )
 
 _CATEGORY_KEYS = ("schema", "masking", "recodings")
@@ -117,8 +118,9 @@ def _certificate(
     records = make_records(files, setting)
     pair = system.pair
     same = (
-        np.array_equal(records.queries, pair.queries)
-        and np.array_equal(records.candidates, pair.candidates)
+        np.array_equal(records.queries, pair.queries, equal_nan=True)
+        and np.array_equal(records.candidates, pair.candidates, equal_nan=True)
+        and np.array_equal(records.widths, pair.rounding)
         and np.array_equal(records.offset, pair.offset)
         and np.array_equal(records.grains, pair.grains)
     )

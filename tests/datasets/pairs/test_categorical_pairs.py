@@ -175,10 +175,16 @@ def test_bad_requests(options: dict[str, Any], message: str) -> None:
 
 def test_missing_categories_and_too_many() -> None:
     gap = ORIGINAL.assign(town=["a", None, "c", "a"])
+    made = make_file_pair(gap, MASKED, schema=SCHEMA)
+    town, size = made.attributes.index("town"), len(made.categorical["town"].categories)
+    assert made.original_values[1, town] == size
+    often = made.categorical["town"].frequencies
+    assert often is not None
+    assert (often[0].sum(), often[1].sum()) == (3, 4)
     with pytest.raises(DataError) as caught:
-        make_file_pair(gap, MASKED, schema=SCHEMA)
+        make_file_pair(gap.assign(town=None), MASKED, schema=SCHEMA)
     assert str(caught.value) == (
-        "original, column 'town', row 2: missing value; fill it in or choose other --attributes"
+        "original, column 'town' has no value at all and cannot be compared; choose other --attributes"
     )
     many = pd.DataFrame({"x": [f"c{row}" for row in range(2001)]})
     with pytest.raises(DataError) as caught:

@@ -160,16 +160,10 @@ CASES: dict[str, tuple[Spoil, list[str], str]] = {
         [],
         "masked.csv, column 'income', row 4: 'many' is not a number; mend it or choose other --attributes",
     ),
-    "empty cell": (
-        lambda: write_cell(5, 2, ""),
+    "nothing but empty cells": (
+        lambda: [write_cell(row, 2, "") for row in range(1, 31)],
         [],
-        "masked.csv, column 'hours', row 5: missing value; fill it in or choose other --attributes",
-    ),
-    "NaN": (
-        lambda: write_cell(2, 0, math.nan, "original.csv"),
-        [],
-        "original.csv, column 'age', row 2: 'nan' stands for a missing value; fill it in, choose other "
-        "--attributes, or name the column in --nominal where this is a category",
+        "masked.csv, column 'hours' has no value at all and cannot be compared; choose other --attributes",
     ),
     "infinity": (
         lambda: write_cell(30, 0, -math.inf),
