@@ -13,6 +13,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.spelled import spelled_recodings
 from linkrisk.datasets.microdata.categories import are_numbers, coded, in_order, occurring
 from linkrisk.datasets.microdata.numeric import check_no_twins
+from linkrisk.datasets.microdata.scales import CATEGORICAL
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.datasets.microdata.tables import Table
 
@@ -67,7 +68,9 @@ def listed_categories(
 ) -> dict[str, tuple[str, ...]]:
     """The columns that hold names and not numbers, with the categories that a schema lists."""
     attributes = () if schema is None else schema.attributes
-    listed = {each.name: each.categories or () for each in attributes if each.scale is not Scale.NUMERIC}
+    listed = {
+        each.name: each.categories or () for each in attributes if each.scale not in (None, Scale.NUMERIC)
+    }
     return {**dict.fromkeys((*nominal, *ordinal), ()), **listed}
 
 
@@ -89,7 +92,7 @@ def scales_of(
     """
     found: dict[str, tuple[Scale, tuple[str, ...]]] = {}
     for attribute in () if schema is None else schema.attributes:
-        if attribute.name in attributes and attribute.scale is not Scale.NUMERIC:
+        if attribute.name in attributes and attribute.scale in CATEGORICAL:
             found[attribute.name] = (attribute.scale, attribute.categories or ())
     for option, names, scale in (
         ("--nominal", nominal, Scale.NOMINAL),

@@ -113,16 +113,14 @@ def linkage_frames(
 def _attribute(
     name: str, tables: Sequence[Table], nominal: Sequence[str], ordinal: Sequence[str], schema: Schema | None
 ) -> Attribute:
-    listed = schema[name] if schema is not None and name in schema.names else None
+    listed = Attribute(name) if schema is None else schema.get(name)
     if name in nominal or name in ordinal:
         scale = Scale.NOMINAL if name in nominal else Scale.ORDINAL
-    elif listed is not None:
-        scale = listed.scale
     else:
-        scale = _guessed_scale(name, tables)
+        scale = listed.scale or _guessed_scale(name, tables)
     if scale is Scale.NUMERIC:
-        return Attribute(name)
-    if listed is not None and listed.categories:
+        return Attribute(name, scale=scale)
+    if listed.categories:
         return Attribute(name, scale=scale, categories=listed.categories)
     if scale is Scale.NOMINAL:  # a list would be taken for that of the original file before masking
         return Attribute(name, scale=scale)

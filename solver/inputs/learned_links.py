@@ -50,7 +50,7 @@ def reusable_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     """A schema for other files: their nominal attributes may have other categories."""
     rows = Schema.from_dict(schema).to_dict()["attributes"]
     for row in rows:
-        if row["scale"] == Scale.NOMINAL:
+        if row.get("scale") == Scale.NOMINAL:
             row.pop("categories", None)
     return {"attributes": rows}
 

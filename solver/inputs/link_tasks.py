@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.datasets.microdata.categories import read_schema
 from linkrisk.datasets.microdata.numeric import check_no_twins
 from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.datasets.microdata.schema_files import read_schema
 from linkrisk.datasets.microdata.spelling import spelled_alike
 from linkrisk.datasets.microdata.tables import Table, load_table
 from linkrisk.datasets.pairs.categorical import listed_categories

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.categories import read_schema
-from linkrisk.datasets.microdata.schema import Attribute, Schema
+from linkrisk.datasets.microdata.schema import Attribute, Role, Schema
+from linkrisk.datasets.microdata.schema_files import read_schema
 from linkrisk.datasets.pairs.categorical import Masking
 from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
 from linkrisk.datasets.pairs.table_pair import check_alignment
@@ -229,7 +229,7 @@ def categorical_schema(files: FilePair) -> Schema:
     """Scale and categories of the categorical attributes, as results record them."""
     return Schema(
         tuple(
-            Attribute(name, scale=attribute.scale, categories=attribute.categories)
+            Attribute(name, Role.KEY, attribute.scale, attribute.categories)
             for name, attribute in files.categorical.items()
         )
     )
