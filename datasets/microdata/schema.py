@@ -13,7 +13,7 @@ from linkrisk.datasets.microdata.hierarchies import Hierarchy
 from linkrisk.datasets.microdata.missing import Missing, overlapping
 from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.datasets.microdata.numeric import check_no_twins, suggestion
-from linkrisk.datasets.microdata.roles import NAMES_RECORDS, recognised_role
+from linkrisk.datasets.microdata.roles import NAMES_RECORDS, ROLE_WORDS, recognised_role
 from linkrisk.datasets.microdata.roles import Role as Role
 from linkrisk.datasets.microdata.scales import CATEGORICAL
 from linkrisk.datasets.microdata.scales import Scale as Scale
@@ -130,6 +130,16 @@ class Schema:
             for attribute in self.attributes
             if role in (None, attribute.role) and scale in (None, attribute.scale)
         )
+
+    def only(self, role: Role) -> str | None:
+        """Name the attribute of a role that one attribute can have; a DataError when there are two."""
+        found = self.select(role=role)
+        if len(found) > 1:
+            raise DataError(
+                f"the schema calls both {found[0]!r} and {found[1]!r} {ROLE_WORDS[role]}; let one of them be "
+                f"{Role.IGNORED}"
+            )
+        return found[0] if found else None
 
     @property
     def hierarchies(self) -> tuple[Hierarchy, ...]:
