@@ -16,6 +16,7 @@ from linkrisk.datasets.masking.recoding import CategoricalMethod, Grouping
 from linkrisk.datasets.microdata.categories import Categories
 from linkrisk.datasets.microdata.hierarchies import Hierarchy
 from linkrisk.datasets.microdata.numeric import suggestion
+from linkrisk.datasets.microdata.schema import Role, Schema
 
 
 def grouping(hierarchy: Hierarchy, names: Sequence[str], level: int) -> Grouping:
@@ -56,7 +57,8 @@ class GlobalRecoding(CategoricalMethod):
     label : str, optional
         What to call them; the most frequent of them lends its name when absent.
     hierarchy : tuple of Hierarchy
-        Instead of `categories`: one for each attribute to mask.
+        Instead of `categories`: one for each attribute to mask. Where neither is given, those of the schema,
+        of the attributes named or of all key variables.
     level : int, optional
         With `hierarchy`: the level to recode to, 1 when absent.
 
@@ -81,7 +83,7 @@ class GlobalRecoding(CategoricalMethod):
         default=(),
         metadata=option(
             "file with the categories of an attribute and one column per coarser level; give it once for "
-            "each attribute",
+            "each attribute (default: the hierarchies of --schema)",
             Hierarchy.parse,
             metavar="A=FILE",
             repeated=True,
@@ -92,6 +94,8 @@ class GlobalRecoding(CategoricalMethod):
     )
 
     def __post_init__(self) -> None:
+        if self.categories is None and not self.hierarchy and self.schema is not None:
+            object.__setattr__(self, "hierarchy", self._declared(self.schema))
         if (self.categories is None) == (not self.hierarchy):
             raise DataError("give either --categories or --hierarchy: what becomes one")
         check_categories(self.categories)
@@ -128,6 +132,17 @@ class GlobalRecoding(CategoricalMethod):
         if attribute not in self._hierarchies:
             raise DataError(f"{attribute!r} has no hierarchy; give one with --hierarchy or leave it out")
         return grouping(self._hierarchies[attribute], categories.names, self._level)
+
+    def _declared(self, schema: Schema) -> tuple[Hierarchy, ...]:
+        """The hierarchies of the schema; DataError where there is none to be used."""
+        without_role = tuple(each.name for each in schema.attributes if each.role is None)
+        names = self.attributes or schema.select(role=Role.KEY) or without_role
+        found = tuple(item for item in schema.hierarchies if item.attribute in names)
+        if not found:
+            raise DataError(
+                "the schema has no hierarchy of an attribute to mask; give --hierarchy or --categories"
+            )
+        return found
 
     @property
     def _level(self) -> int:

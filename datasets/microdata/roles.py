@@ -196,6 +196,19 @@ def stratum(name: str, column: pd.Series) -> Recognition | None:
     return Recognition(Role.STRATUM, "has the name of a stratum, and few different values")
 
 
+def household(name: str, column: pd.Series) -> Recognition | None:
+    """Say whether a column of a name such as "household" numbers households: their records stand together.
+
+    As `stratum` it is no part of `recognition`: such a name may as well be that of a size or a kind.
+    """
+    if "_".join(_words(name)) not in HOUSEHOLDS or column.isna().any() or not _is_whole(column):
+        return None
+    different, runs = column.nunique(), int((column != column.shift()).sum())
+    if not different == runs < len(column) or different * LARGEST_GROUP < len(column):
+        return None
+    return Recognition(Role.HOUSEHOLD, "has the name of a household, and equal values stand together")
+
+
 def _each_once(words: tuple[str, ...], known: pd.Series, records: int) -> Recognition | None:
     """What a column is whose values all differ."""
     if not (_is_id_name(words) or _is_counter(known, records)):

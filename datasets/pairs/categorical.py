@@ -16,7 +16,7 @@ from linkrisk.datasets.microdata.numeric import check_no_twins
 from linkrisk.datasets.microdata.scales import CATEGORICAL
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.datasets.microdata.tables import Table
-from linkrisk.datasets.pairs.undeclared import MOST_CATEGORIES, undeclared_scale
+from linkrisk.datasets.microdata.undeclared import MOST_CATEGORIES, undeclared_scale
 
 
 @dataclass(frozen=True, eq=False)

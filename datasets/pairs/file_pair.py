@@ -26,6 +26,7 @@ from linkrisk.datasets.microdata.numeric import (
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.spelling import spelled_alike
 from linkrisk.datasets.microdata.tables import Table
+from linkrisk.datasets.microdata.undeclared import nominal_note
 from linkrisk.datasets.pairs.attributes import chosen_attributes
 from linkrisk.datasets.pairs.by_schema import record_id, text_columns, with_missing
 from linkrisk.datasets.pairs.categorical import (
@@ -40,7 +41,6 @@ from linkrisk.datasets.pairs.categorical import (
 from linkrisk.datasets.pairs.remarks import remarks
 from linkrisk.datasets.pairs.survey_design import SurveyDesign, survey_design
 from linkrisk.datasets.pairs.table_pair import BY_ROW, align, check_alignment, load_tables
-from linkrisk.datasets.pairs.undeclared import nominal_note
 
 _WITHOUT_RANGE = {
     CONSTANT: ("constant attributes", ""),

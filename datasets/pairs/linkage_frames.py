@@ -13,8 +13,8 @@ from linkrisk.datasets.microdata.categories import are_numbers, in_order, spelle
 from linkrisk.datasets.microdata.numeric import LARGEST, check_known, check_no_twins
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.datasets.microdata.tables import Table
+from linkrisk.datasets.microdata.undeclared import nominal_note, undeclared_scale
 from linkrisk.datasets.pairs.table_pair import TablePair
-from linkrisk.datasets.pairs.undeclared import nominal_note, undeclared_scale
 
 
 @dataclass(frozen=True, eq=False)

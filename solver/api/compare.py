@@ -140,10 +140,9 @@ def compare(
 
 def _in_population(row: BackendRow, unit: float) -> BackendRow:
     """A row whose linked weights are in the units of the sampling weights."""
-    weights = {name: getattr(row, name) for name in _WEIGHTS}
-    return replace(
-        row, **{name: None if weight is None else weight * unit for name, weight in weights.items()}
-    )
+    found = {name: getattr(row, name) for name in _WEIGHTS}
+    changed: dict[str, Any] = {name: None if each is None else each * unit for name, each in found.items()}
+    return replace(row, **changed)
 
 
 def _check_names(names: Sequence[str]) -> None:

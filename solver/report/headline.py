@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from linkrisk.solver.report.fields import Fields
 from linkrisk.solver.report.formats import duration
-from linkrisk.solver.run.results import WEIGHTED, objective
+from linkrisk.solver.run.results import EXPECTED, WEIGHTED, objective
 
 _PROOF_TOLERANCE = 1e-6
 
@@ -53,9 +53,9 @@ def state(status: str, limit: str | None) -> str:
 
 def headline(result: Fields) -> Headline:
     """Read the interval of what the engines maximise (`solver.run.results.objective`)."""
-    keys = objective(result)
-    expected, weighted = result.text("ties") == "share", keys == WEIGHTED
-    lower, upper = (result.number(key) for key in keys)
+    expected, keys = result.text("ties") == "share", objective(result)
+    weighted = keys == WEIGHTED
+    lower, upper = (result.number(key) for key in (EXPECTED if expected and not weighted else keys))
     total = result.number("total_weight" if weighted else "records")
     proven = upper - lower <= _PROOF_TOLERANCE
     state, explanation = _proof(result, proven)

@@ -83,6 +83,7 @@ class Records:
     share: bool = False
     offset: Sequence[float] | None = None
     lengths: Sequence[float] | None = None
+    sampling: Sequence[float] | None = None
 
     def rounding(self, block):
         """The power of two above 16 units in the last place of all that the partner's differences are of."""
@@ -119,7 +120,8 @@ class Records:
         return [j for j in range(len(self.candidates)) if j not in excluded]
 
     def weight(self, block):
-        return 1.0 / len(self.twins(block)) if self.share else 1.0
+        own = 1.0 if self.sampling is None else self.sampling[block]
+        return own / len(self.twins(block)) if self.share else own
 
     @property
     def weights(self):

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from linkrisk.datasets.microdata.files import read_table
-from linkrisk.datasets.microdata.roles import recognition, stratum
+from linkrisk.datasets.microdata.roles import household, recognition, stratum
 from linkrisk.datasets.microdata.schema import Role, Schema
 
 DATA = os.environ.get("LINKRISK_DATA")
@@ -85,6 +85,20 @@ def test_strata_by_name_with_few_values(name: str) -> None:
     for values in (GAPS, [1] * 30, AMOUNTS, [None] * 30, [1.5, 2.5] * 15):
         assert stratum(name, pd.Series(values)) is None
     # Masking leaves strata alone only where a schema says what they are.
+    assert role(name, HOUSEHOLDS) is Role.KEY
+
+
+@pytest.mark.parametrize("name", ["household", "HH", "Family", "dwelling"])
+def test_households_by_name_whose_records_stand_together(name: str) -> None:
+    found = household(name, pd.Series(HOUSEHOLDS))
+    assert found is not None
+    assert (found.role, found.why) == (
+        Role.HOUSEHOLD,
+        "has the name of a household, and equal values stand together",
+    )
+    sizes = [1, 2, 2, 1, 3, 3, 3] * 4
+    for values in (sizes, GAPS, [1] * 30, AMOUNTS, [None, *HOUSEHOLDS], ["a", "a", "b"]):
+        assert household(name, pd.Series(values)) is None
     assert role(name, HOUSEHOLDS) is Role.KEY
 
 

@@ -109,7 +109,12 @@ def test_methods_as_text() -> None:
 
 
 BAD: list[tuple[dict[str, Any], str]] = [
-    ({}, "original, column 'size', row 1: 'small' is not a number; mend it or choose other --attributes"),
+    (
+        {},
+        "original, column 'size', row 1: 'small' is not a number, and with 3 different values in 4 records "
+        "the column is not taken for categories; declare it with --nominal or --schema, or choose other "
+        "--attributes",
+    ),
     (
         {"ordinal": ["size"], "nominal": ["town"]},
         "the ordinal attribute 'size' has categories in words ('huge', for example), whose order is not "

@@ -35,9 +35,11 @@ _ZEROS = re.compile(r"[+-]?0\d+")
 _LONGEST = 40
 
 
-class _Kind(Enum):
+class Kind(Enum):
+    """What the cells of a column are."""
+
     NUMBERS = auto()
-    CODES = auto()
+    CODES = auto()  # numbers with leading zeros
     WORDS = auto()
 
 
@@ -60,17 +62,17 @@ def undeclared_scale(name: str, tables: Sequence[Table]) -> Scale:
     NoNumberError
         If it is text in one table and numbers in another, or text with too many values for categories.
     """
-    kinds = [_kind(table.frame[name]) for table in tables]
-    if _Kind.NUMBERS not in kinds:
+    kinds = [kind_of(table.frame[name]) for table in tables]
+    if Kind.NUMBERS not in kinds:
         for table in tables:
             _check_few(name, table)
         return Scale.NOMINAL
     for table, kind in zip(tables, kinds, strict=True):
-        if kind is _Kind.WORDS:
-            numbers = next(other for other, its in zip(tables, kinds, strict=True) if its is _Kind.NUMBERS)
+        if kind is Kind.WORDS:
+            numbers = next(other for other, its in zip(tables, kinds, strict=True) if its is Kind.NUMBERS)
             raise NoNumberError(
                 f"{_first_text(table, name)} is not a number, and {numbers.source} has numbers there; fix "
-                "it, or compare categories with --nominal"
+                "it, choose other --attributes, or compare categories with --nominal"
             )
     return Scale.NUMERIC
 
@@ -84,24 +86,31 @@ def nominal_note(name: str, tables: Sequence[Table]) -> str:
     )
 
 
-def _kind(column: pd.Series) -> _Kind:
+def kind_of(column: pd.Series) -> Kind:
+    """What most of the cells of a column are."""
     if pd.api.types.is_numeric_dtype(column.dtype):  # logical values too
-        return _Kind.NUMBERS
+        return Kind.NUMBERS
     known = column.dropna().astype("object")
     if known.empty:
-        return _Kind.NUMBERS
+        return Kind.NUMBERS
     unread = float(pd.to_numeric(known, errors="coerce").isna().mean())
     if unread > _MOST:
-        return _Kind.WORDS
+        return Kind.WORDS
     codes = unread == 0.0 and any(isinstance(cell, str) and _ZEROS.fullmatch(cell) for cell in known.unique())
-    return _Kind.CODES if codes else _Kind.NUMBERS
+    return Kind.CODES if codes else Kind.NUMBERS
+
+
+def has_few_values(column: pd.Series) -> bool:
+    """Whether text has so few different values that they are taken for categories."""
+    known, values = int(column.notna().sum()), int(column.nunique())
+    return values <= MOST_CATEGORIES and known >= SMALLEST_CATEGORY * values
 
 
 def _check_few(name: str, table: Table) -> None:
     column = table.frame[name]
-    known, values = int(column.notna().sum()), int(column.nunique())
-    if values <= MOST_CATEGORIES and known >= SMALLEST_CATEGORY * values:
+    if has_few_values(column):
         return
+    known, values = int(column.notna().sum()), int(column.nunique())
     why = (
         f"more than {MOST_CATEGORIES} different values"
         if values > MOST_CATEGORIES
