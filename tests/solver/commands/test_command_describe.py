@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import tomllib
 from pathlib import Path
 
@@ -111,6 +112,26 @@ def test_bad_requests(argv, message, capsys):
         assert sorted(path.name for path in Path().iterdir()) == ["survey.csv"]
     else:
         refuse(capsys, message, "describe", *argv)
+
+
+def test_the_page_shows_what_is_printed(capsys):
+    """The example of docs/schema.md is true: its files, the guess, the corrected part, the fit."""
+    page = (Path(__file__).parents[3] / "docs" / "schema.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```(\w*)\n(.*?)```", page, re.DOTALL)
+    (_, source), (_, described), (_, guessed), (_, corrected), (_, fitted) = blocks[:5]
+    exec(compile(source, "schema.md", "exec"), {})
+    command, _, shown = described.partition("\n")
+    assert run(capsys, *command.split()[4:]) == shown
+    schema = Path("survey.toml").read_text(encoding="utf-8")
+    assert guessed in schema
+    Path("survey.toml").write_text(schema.replace(guessed, corrected), encoding="utf-8")
+    command, _, shown = fitted.partition("\n")
+    printed = run(capsys, *command.split()[4:])
+    # What follows depends on which of the best parameters was found.
+    assert printed.split("\n\n")[:3] == shown.split("\n\n")[:3]
+    notes = [line for line in shown.splitlines() if line.startswith("note: ")]
+    assert len(notes) == 2
+    assert set(notes) <= set(printed.splitlines())
 
 
 @pytest.mark.skipif(DATA is None, reason="needs public data: set LINKRISK_DATA to its folder")
