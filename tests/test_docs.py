@@ -35,6 +35,7 @@ HOMES = {
     "verify": "certificate.md",
     "link": "linkers.md",
     "mask": "masking.md",
+    "describe": "schema.md",
     "datasets": "data.md",
     "compile": "guide.md",
 }

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,9 +13,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.missing import without_codes
 from linkrisk.datasets.microdata.numeric import suggestion
-from linkrisk.datasets.microdata.schema import Scale, Schema
-from linkrisk.datasets.microdata.strict_json import AmbiguousError, parse
+from linkrisk.datasets.microdata.scales import CATEGORICAL
+from linkrisk.datasets.microdata.schema import Schema
 
 IndexArray = npt.NDArray[np.intp]
 
@@ -149,38 +149,18 @@ def with_names(column: pd.Series, names: Sequence[str], codes: IndexArray) -> pd
     return pd.Series([cells[code] for code in codes.tolist()], column.index, name=column.name)
 
 
-def read_schema(path: str | Path) -> Schema:
-    """Read a schema from a JSON file.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, is no schema, or ambiguous (`datasets.microdata.strict_json`).
-    """
-    try:
-        content = parse(Path(path).read_bytes())
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}") from error
-    except AmbiguousError as error:
-        raise DataError(f"{path} cannot be relied on: {error}; mend the schema") from None
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{path} is no JSON; a schema is a JSON object with a list of attributes") from error
-    if not isinstance(content, dict):
-        raise DataError(f'{path} is no schema: a schema is a JSON object with a list under "attributes"')
-    return Schema.from_dict(content)
-
-
 def categories_of(frame: pd.DataFrame, name: str, schema: Schema | None, source: str) -> Categories:
-    """The categories of an attribute, numeric ones too: each of their values is one.
+    """The categories of an attribute, numeric ones too: each of their values is one, but for missing codes.
 
     Raises
     ------
     DataError
         If a cell is none of the categories that the schema lists.
     """
-    column = frame[name]
-    if schema is not None and name in schema.names:
-        listed = schema[name].categories
-        if listed and schema[name].scale is not Scale.NUMERIC:
-            return coded(column, listed, source)
+    if schema is None:
+        return occurring(frame[name])
+    declared = schema.get(name)
+    column = without_codes(frame[name], declared.missing)
+    if declared.categories and declared.scale in CATEGORICAL:
+        return coded(column, declared.categories, source)
     return occurring(column)

@@ -13,11 +13,10 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.spelled import spelled_recodings
 from linkrisk.datasets.microdata.categories import are_numbers, coded, in_order, occurring
 from linkrisk.datasets.microdata.numeric import check_no_twins
+from linkrisk.datasets.microdata.scales import CATEGORICAL
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.datasets.microdata.tables import Table
-
-MOST_CATEGORIES = 2000
-"""A table of distances between more categories would not fit into memory many times over."""
+from linkrisk.datasets.microdata.undeclared import MOST_CATEGORIES, undeclared_scale
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +64,9 @@ def listed_categories(
 ) -> dict[str, tuple[str, ...]]:
     """The columns that hold names and not numbers, with the categories that a schema lists."""
     attributes = () if schema is None else schema.attributes
-    listed = {each.name: each.categories or () for each in attributes if each.scale is not Scale.NUMERIC}
+    listed = {
+        each.name: each.categories or () for each in attributes if each.scale not in (None, Scale.NUMERIC)
+    }
     return {**dict.fromkeys((*nominal, *ordinal), ()), **listed}
 
 
@@ -87,7 +88,7 @@ def scales_of(
     """
     found: dict[str, tuple[Scale, tuple[str, ...]]] = {}
     for attribute in () if schema is None else schema.attributes:
-        if attribute.name in attributes and attribute.scale is not Scale.NUMERIC:
+        if attribute.name in attributes and attribute.scale in CATEGORICAL:
             found[attribute.name] = (attribute.scale, attribute.categories or ())
     for option, names, scale in (
         ("--nominal", nominal, Scale.NOMINAL),
@@ -102,6 +103,26 @@ def scales_of(
             if scale is Scale.ORDINAL and name in nominal:
                 raise DataError(f"{name!r} is both in --nominal and in --ordinal; choose one")
             found[name] = (scale, found[name][1] if name in found else ())
+    return {name: found[name] for name in attributes if name in found}
+
+
+def with_undeclared(
+    scales: Scales, attributes: Sequence[str], schema: Schema | None, tables: tuple[Table, Table]
+) -> Scales:
+    """The scales with those of text of which nobody has said what it is (`undeclared_scale`).
+
+    Raises
+    ------
+    DataError
+        If such a column cannot be compared.
+    """
+    found = dict(scales)
+    for name in attributes:
+        declared = None if schema is None else schema.get(name).scale
+        if name in scales or declared is not None:
+            continue
+        if undeclared_scale(name, tables) is Scale.NOMINAL:
+            found[name] = (Scale.NOMINAL, ())
     return {name: found[name] for name in attributes if name in found}
 
 

@@ -19,6 +19,8 @@ from linkrisk.datasets.pairs.row_order import check_row_order
 
 BY_ROW = "row by row"
 BY_LABEL = "index labels"
+BY_ID = "id "
+"""Before the name of the column."""
 
 _LABELS_NOTE = (
     "records were aligned by the labels of the two indexes, which hold the same ones in different orders; "
@@ -159,7 +161,7 @@ def _by_id(first: Table, second: Table, id_column: str) -> TablePair:
             f"(for example {original_ids[0]!r} and {masked_ids[0]!r}); write the ids alike "
             "in both files"
         )
-    return TablePair(first, second, partner, original_ids, masked_ids, alignment=f"id {id_column}")
+    return TablePair(first, second, partner, original_ids, masked_ids, alignment=f"{BY_ID}{id_column}")
 
 
 def _by_label(first: Table, second: Table) -> npt.NDArray[np.intp] | None:

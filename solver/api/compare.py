@@ -6,10 +6,11 @@ import csv
 import difflib
 import io
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from itertools import combinations, product
 from typing import Any
 
+from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.solver.api.fit import check_limits
 from linkrisk.solver.backends.registry import available_backends, backend_names, get_backend
 from linkrisk.solver.compiling.ahead import compile_once
@@ -21,6 +22,11 @@ from linkrisk.solver.worst_case.answers import library_versions
 from linkrisk.solver.worst_case.contest import EXACT, BackendRow, Contest
 
 DEFAULT_TIME_LIMIT = 60.0
+
+_BY_WEIGHT = "linked and at most are sums of the sampling weights in column {}"
+
+_WEIGHTS = ("linked", "linked_with_margin", "linked_upper_bound", "gap")
+"""What of a row is a linked weight."""
 
 
 @dataclass(frozen=True)
@@ -114,11 +120,14 @@ def compare(
         if report is not None:
             report(name)
         rows.append(contest.row(name))
+    said = disagreements(rows)
+    unit, weight = problem.survey.unit, problem.survey.weight_column
+    by_weight = [] if weight is None else [_BY_WEIGHT.format(shown_name(weight))]
     details = {
         **problem.describe(),
-        "notes": list(problem.files.notes),
+        "notes": [*problem.files.notes, *by_weight],
         "records": problem.pair.blocks,
-        "attack": plain(contest.attack),
+        "attack": plain(contest.attack * unit),
         "margin": settings.margin,
         "big_c": settings.big_c,
         "time_limit": time_limit,
@@ -126,7 +135,14 @@ def compare(
         "threads": settings.threads,
         "versions": library_versions(),
     }
-    return ComparisonResult(tuple(rows), tuple(disagreements(rows)), details)
+    return ComparisonResult(tuple(_in_population(row, unit) for row in rows), tuple(said), details)
+
+
+def _in_population(row: BackendRow, unit: float) -> BackendRow:
+    """A row whose linked weights are in the units of the sampling weights."""
+    found = {name: getattr(row, name) for name in _WEIGHTS}
+    changed: dict[str, Any] = {name: None if each is None else each * unit for name, each in found.items()}
+    return replace(row, **changed)
 
 
 def _check_names(names: Sequence[str]) -> None:

@@ -18,7 +18,7 @@ from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
 from linkrisk.solver.engines.base import Reporter
 from linkrisk.solver.inputs.learned_links import reusable_schema
 from linkrisk.solver.inputs.link_tasks import LinkOptions
-from linkrisk.solver.inputs.problem import Problem, ProblemOptions, make_problem
+from linkrisk.solver.inputs.problem import Problem, ProblemOptions, make_problem, shares
 from linkrisk.solver.inputs.recorded_masking import recorded_masking
 from linkrisk.solver.linkage.assignment import assigned_links
 from linkrisk.solver.linkage.baselines import baselines
@@ -26,7 +26,7 @@ from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.result import LinkResult
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.results import RecordsTable, dump_json
-from linkrisk.solver.worst_case.answers import library_versions, records_table
+from linkrisk.solver.worst_case.answers import in_population, library_versions, records_table
 
 _GIVE = "give the file that `fit --json` or `link --json` wrote"
 
@@ -120,8 +120,10 @@ def learned_options(fitted: Mapping[str, Any]) -> dict[str, Any]:
     known = {key: fitted[key] for key in _PROBLEM_KEYS if isinstance(fitted.get(key), str)}
     if isinstance(fitted.get("attributes"), list):
         known["attributes"] = [str(name) for name in fitted["attributes"]]
-    if isinstance(fitted.get("schema"), Mapping):
-        known["schema"] = reusable_schema(fitted["schema"])
+    schema = fitted.get("schema")
+    if "attributes" in known:
+        recorded = schema if isinstance(schema, Mapping) else {"attributes": []}
+        known["schema"] = reusable_schema(recorded, known["attributes"])
     options = fitted.get("aggregator_options")
     if isinstance(options, Mapping) and isinstance(options.get("k_additive"), int):
         known["k_additive"] = options["k_additive"]
@@ -181,9 +183,11 @@ def evaluate(
     evaluation = evaluator.table(form)
     details = {
         **problem.describe(),
-        "expected_links": evaluation.linked_weight,
+        "expected_links": float(shares(problem)[evaluation.linked].sum()),
+        **problem.survey.links(evaluation.linked, shares(problem)),
+        **problem.survey.strata(evaluation.linked),
         "parameters": problem.aggregator.decode(theta),
-        "baselines": baselines(evaluator, problem.aggregator),
+        "baselines": in_population(baselines(evaluator, problem.aggregator), problem.survey.unit),
         "notes": list(problem.files.notes),
         "versions": library_versions(),
     }

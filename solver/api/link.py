@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from linkrisk.datasets.microdata.schema import Scale
 from linkrisk.datasets.pairs.linkage_frames import LinkageFrames
 from linkrisk.datasets.pairs.remarks import remarks
+from linkrisk.datasets.pairs.survey_design import survey_design
 from linkrisk.datasets.pairs.table_pair import TablePair
 from linkrisk.formulations.linkage.pair import Direction, Ties
 from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
@@ -28,6 +29,7 @@ from linkrisk.solver.inputs.link_tasks import (
     twin_group,
 )
 from linkrisk.solver.inputs.problem import choice
+from linkrisk.solver.inputs.survey import BlockSurvey
 from linkrisk.solver.linkage.curves import Claim, all_scores, most_probable_claim, precision_recall
 from linkrisk.solver.linkage.judging import judge, own_scores
 from linkrisk.solver.linkage.linker import LearnedLinker, Linker, Truth
@@ -137,12 +139,14 @@ def _run(
     keys = linker.keys if parameters is None else learned_keys(parameters)
     frames = compared_frames(pair, linker, options, schema, keys)
     task, labels, partner = linkage_task(pair, frames, direction, options.seed)
+    design = survey_design(pair.original, pair.masked, pair.partner, schema)
     spent = time.perf_counter() - began
     compile_once(LINKAGE, report)
     began = time.perf_counter() - spent
     found = linker.learn(task) if parameters is None else linker.restored(parameters, task)
     group = twin_group(task) if ties is Ties.SHARE else None
     truth = Truth.of(partner, len(task.candidates), group)
+    survey = BlockSurvey.of(design, direction, truth.query_rows, truth.partner)
     evaluation = judge(found, truth)
     curve = precision_recall(own_scores(found, truth), all_scores(found, truth))
     one_to_one = None if options.one_to_one is None else _one_to_one(found, truth, options)
@@ -156,9 +160,12 @@ def _run(
         "ties": ties.value,
         "bijection": task.bijection,
         "expected_links": evaluation.linked_weight,
+        **survey.describe(),
+        **survey.links(evaluation.linked, truth.weight),
+        **survey.strata(evaluation.linked),
         "most_probable_claim": None if claim is None else _claimed(claim, labels),
         "alignment": pair.alignment,
-        "notes": [*_remarks(pair, linker, frames), *found.notes],
+        "notes": [*_remarks(pair, linker, frames), *frames.notes, *design.notes, *found.notes],
         "seed": options.seed,
         "seconds": round(time.perf_counter() - began, 3),
         "versions": library_versions(),

@@ -52,7 +52,11 @@ def add_categories(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("categorical attributes (all others are numeric)")
     group.add_argument("--nominal", metavar="A,B", help="attributes whose categories have no order")
     group.add_argument("--ordinal", metavar="A,B", help="attributes whose categories have one")
-    group.add_argument("--schema", metavar="FILE", help="JSON file with scale and categories of attributes")
+    group.add_argument(
+        "--schema",
+        metavar="FILE",
+        help="JSON or TOML file that says what the columns are: roles, scales, categories, missing codes",
+    )
     group.add_argument(
         "--masking",
         metavar="METHOD",

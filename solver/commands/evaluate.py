@@ -11,7 +11,15 @@ from linkrisk.solver.commands.link import finish
 from linkrisk.solver.commands.link import summary as summary_of_links
 from linkrisk.solver.commands.progress import progress_line, reporter
 from linkrisk.solver.commands.targets import check_targets
-from linkrisk.solver.commands.wording import baseline_pairs, heading, listed, share
+from linkrisk.solver.commands.wording import (
+    baseline_pairs,
+    heading,
+    listed,
+    share,
+    spaced,
+    strata_lines,
+    weighted_pairs,
+)
 from linkrisk.solver.linkage.result import LinkResult
 
 
@@ -68,12 +76,15 @@ def summary(result: EvaluationResult) -> str:
         counts.insert(0, ("expected links", details["expected_links"]))
     if result.one_to_one is not None:
         counts.append(("re-identified one to one", result.one_to_one))
+    total = details.get("total_weight", records)
     lines = [
         *heading(details, records),
         "",
+        *listed(weighted_pairs(details)),
         *listed([(name, share(number, records)) for name, number in counts]),
         "",
-        *listed(baseline_pairs(details["baselines"], records)),
+        *listed(baseline_pairs(details["baselines"], total)),
+        *spaced(strata_lines(details)),
         *(f"note: {note}" for note in details["notes"]),
     ]
     return "\n".join(lines) + "\n"

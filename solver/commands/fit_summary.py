@@ -12,12 +12,13 @@ from linkrisk.solver.commands.wording import (
     heading,
     listed,
     share,
+    strata_lines,
     way,
 )
 from linkrisk.solver.report.formats import count, weight
 from linkrisk.solver.report.headline import state
 from linkrisk.solver.report.making import AGGREGATORS, family_title
-from linkrisk.solver.run.results import FitResult
+from linkrisk.solver.run.results import EXPECTED, WEIGHTED, FitResult, objective
 from linkrisk.solver.worst_case.family_results import Family, FitResults
 
 _REASONS = {
@@ -38,11 +39,12 @@ def summary(result: FitResult) -> str:
         *_interval(result),
         *listed(_affected(result)),
         "",
-        *listed(baseline_pairs(details["baselines"], result.records)),
+        *listed(baseline_pairs(details["baselines"], result.total)),
         *_beyond(result),
         "",
         *parameter_lines(result),
         "",
+        *strata_lines(details),
         *_notes(details),
         _making(details),
     ]
@@ -51,21 +53,22 @@ def summary(result: FitResult) -> str:
 
 def families_summary(results: FitResults) -> str:
     """A table of families, the worst of them, and what that one relies on."""
-    worst, details, records = results.worst, results.details, results.worst.records
+    worst, details = results.worst, results.details
     lines = [
-        *files_line(details, records),
+        *files_line(details, worst.records),
         f"{len(results.results)} families of distances, {way(details['direction'])}",
         "",
         *_families_table(results),
         "",
         *_worst_of(results),
         "",
-        *listed(baseline_pairs(worst.details["baselines"], records)),
+        *listed(baseline_pairs(worst.details["baselines"], worst.total)),
         *(_beyond(worst) if _outside_all(results) else []),
         "",
         f"  of the {family_title(worst.details)}:",
         *parameter_lines(worst),
         "",
+        *strata_lines(worst.details),
         *_notes(details),
         *(
             f"note on the {family_title(result.details)}: {note}"
@@ -83,7 +86,7 @@ def families_summary(results: FitResults) -> str:
 
 def _interval(result: FitResult) -> list[str]:
     """The interval that holds the worst case, and the state of its proof."""
-    records, (low, high) = result.records, result.interval
+    records, (low, high) = result.total, result.interval
     what = _what(result)
     if result.proven:
         pairs = [(f"{what} in the worst case", share(low, records)), ("at most", share(high, records))]
@@ -95,7 +98,9 @@ def _interval(result: FitResult) -> list[str]:
 
 
 def _what(result: FitResult) -> str:
-    return "expected links" if result.details["ties"] == "share" else "re-identified"
+    return {WEIGHTED: "weighted links", EXPECTED: "expected links"}.get(
+        objective(result.details), "re-identified"
+    )
 
 
 def why_not_proven(result: FitResult) -> str:
@@ -111,6 +116,8 @@ def _affected(result: FitResult) -> list[tuple[str, str]]:
     pairs = []
     if details["ties"] == "share":
         pairs.append(("nearest up to identical ones", share(result.linked, records)))
+    elif "weight" in details:
+        pairs.append(("re-identified records", share(result.linked, records)))
     if details["lost"]:
         pairs.append(("out of reach for any parameters", share(details["lost"], records)))
     tied, twins = details["tied"]["records"], details["tied"]["with_twins"]
@@ -225,7 +232,7 @@ def _short_title(family: Family) -> str:
 
 def _worst_of(results: FitResults) -> list[str]:
     """One maximum, and what is proven of it."""
-    worst, records, (low, high) = results.worst, results.worst.records, results.interval
+    worst, records, (low, high) = results.worst, results.worst.total, results.interval
     what, title = _what(worst), family_title(worst.details)
     if results.proven:
         pairs = [(f"{what} in the worst case", f"{share(low, records)}, by the {title}")]

@@ -15,7 +15,7 @@ from linkrisk.solver.api.link import link
 from linkrisk.solver.commands.arguments import add_alignment, names, number, whole_number
 from linkrisk.solver.commands.progress import progress_line, reporter
 from linkrisk.solver.commands.targets import check_targets
-from linkrisk.solver.commands.wording import directions, listed, share
+from linkrisk.solver.commands.wording import directions, listed, share, spaced, strata_lines, weighted_pairs
 from linkrisk.solver.linkage.matching import MATCHINGS
 from linkrisk.solver.linkage.registry import LINKERS
 from linkrisk.solver.linkage.result import LinkResult
@@ -70,7 +70,11 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
     add_alignment(group)
     group.add_argument("--nominal", metavar="A,B", help="attributes whose categories have no order")
     group.add_argument("--ordinal", metavar="A,B", help="attributes whose categories have one")
-    group.add_argument("--schema", metavar="FILE", help="JSON file with scale and categories of attributes")
+    group.add_argument(
+        "--schema",
+        metavar="FILE",
+        help="JSON or TOML file that says what the columns are: roles, scales, categories, missing codes",
+    )
     group.add_argument(
         "--training", metavar="FILE", help="other records with the attributes of both files, for bayes"
     )
@@ -191,6 +195,7 @@ def summary(result: LinkResult) -> str:
         ("partner tied with another", share(int((frame["ties"] > 0).sum()), records)),
         ("by chance", f"{records / details['candidates']:.3g} of {count(records)}"),
     ]
+    counts[1:1] = weighted_pairs(details)
     if details["ties"] == Ties.SHARE:
         counts[0] = ("best up to identical ones", share(result.linked, records))
         counts.insert(0, ("expected links", share(details["expected_links"], records)))
@@ -202,6 +207,7 @@ def summary(result: LinkResult) -> str:
         *_matched(result),
         "",
         *listed(_curve(result)),
+        *spaced(strata_lines(details)),
         *[f"note: {note}" for note in details["notes"]],
     ]
     return "\n".join(lines) + "\n"

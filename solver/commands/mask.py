@@ -11,6 +11,7 @@ import pandas as pd
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.base import MaskingMethod, Option, new_seed, parse_whole
+from linkrisk.datasets.masking.choosing import known_columns
 from linkrisk.datasets.masking.record import check_new, sha256, steps_as_json, version, write_record
 from linkrisk.datasets.masking.registry import METHODS, all_options, make_method
 from linkrisk.datasets.masking.sequence import Step, masked_in_order, masked_twice, planned
@@ -18,7 +19,7 @@ from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.datasets.microdata.cells import cell_codes
 from linkrisk.datasets.microdata.files import CSV_SUFFIXES, read_table, table_bytes, write_whole
 from linkrisk.datasets.microdata.names import shown_name, shown_names
-from linkrisk.datasets.microdata.schema import Role, Schema
+from linkrisk.datasets.microdata.roles import NAMES_RECORDS, Role
 from linkrisk.datasets.public.registry import load
 from linkrisk.solver.commands.progress import progress_line, reporter
 from linkrisk.solver.compiling.ahead import MASKING, compile_once
@@ -160,10 +161,11 @@ def _columns(
     masked = {name for step in steps for name in step.attributes}
     left = {}
     if any(step.chosen for step in steps):
-        roles = {item.name: item.role for item in Schema.from_frame(frame).attributes}
-        roles |= {name: Role.WEIGHT if what == "weight" else Role.IDENTIFIER for name, what in kept.items()}
-        words = {Role.IDENTIFIER: "id", Role.WEIGHT: "weight"}
-        left = {name: words[role] for name, role in roles.items() if role in words and name not in masked}
+        schemas = [step.method.schema for step in steps if step.method.schema is not None]
+        columns = known_columns(frame, schemas[0] if schemas else None)
+        words = {**dict.fromkeys(NAMES_RECORDS, "id"), Role.WEIGHT: "weight", Role.STRATUM: "stratum"}
+        left = {name: words[role] for name, (role, _) in columns.items() if role in words} | kept
+        left = {name: left[name] for name in frame.columns if name in left and name not in masked}
     return {
         "masked": [name for name in frame.columns if name in masked],
         "unchanged": [

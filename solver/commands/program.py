@@ -15,7 +15,7 @@ from typing import Any, NoReturn, TextIO
 
 from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError
 
-COMMANDS = ("fit", "compare", "evaluate", "verify", "link", "mask", "datasets", "compile")
+COMMANDS = ("fit", "compare", "evaluate", "verify", "link", "mask", "describe", "datasets", "compile")
 PROGRAM = "python -m solver"
 
 

@@ -10,7 +10,7 @@ from linkrisk.datasets.microdata.files import CSV_SUFFIXES, PARQUET_SUFFIXES
 from linkrisk.solver.backends.model_file import SUFFIXES as MODEL_SUFFIXES
 from linkrisk.solver.run.errors import UsageError
 
-_INPUTS = ("original", "masked", "parameters")
+_INPUTS = ("original", "masked", "parameters", "schema", "file")
 _SUFFIXES = {"table": CSV_SUFFIXES + PARQUET_SUFFIXES, "write_model": MODEL_SUFFIXES}
 
 

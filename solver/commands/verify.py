@@ -9,9 +9,10 @@ from dataclasses import replace
 from typing import Any
 
 from linkrisk.datasets.microdata.names import shown_names
-from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
+from linkrisk.datasets.microdata.schema import Attribute, Role, Scale, Schema
+from linkrisk.datasets.microdata.schema_files import read_schema
 from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
-from linkrisk.datasets.pairs.table_pair import BY_ROW
+from linkrisk.datasets.pairs.table_pair import BY_ID, BY_ROW
 from linkrisk.datasets.public.default_pair import default_pair
 from linkrisk.solver.certificates.checking.fields import read_object
 from linkrisk.solver.certificates.checking.rejection import RejectedError
@@ -40,6 +41,11 @@ def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
         "--certificate", required=True, metavar="FILE", help="what `fit --certificate` wrote in the same run"
     )
     add_files(parser)
+    parser.add_argument(
+        "--schema",
+        metavar="FILE",
+        help="JSON or TOML file with the record id and the missing codes of columns",
+    )
     parser.set_defaults(run=run)
 
 
@@ -62,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
         except RejectedError as error:
             return _rejected(error)
     print(f"of {_named(arguments, files)}:")
-    print(proved(verdict, _aligned(arguments, files)))
+    print(proved(verdict, _aligned(files)))
     try:
         demand_fit(fit, verdict, arguments.fit)
     except RejectedError as error:
@@ -79,10 +85,10 @@ def _named(arguments: argparse.Namespace, files: FilePair) -> str:
     return f"{quoted(arguments.original)} and, masked, {quoted(arguments.masked)}"
 
 
-def _aligned(arguments: argparse.Namespace, files: FilePair) -> str:
+def _aligned(files: FilePair) -> str:
     """How the records of the two files were put together."""
-    if arguments.id is not None:
-        return f"by the id column {quoted(arguments.id)}"
+    if files.alignment.startswith(BY_ID):
+        return f"by the id column {quoted(files.alignment.removeprefix(BY_ID))}"
     return "row by row" if files.alignment == BY_ROW else "by the labels of the two indexes"
 
 
@@ -99,12 +105,7 @@ def _files(arguments: argparse.Namespace, setting: Setting) -> FilePair:
         "attributes": attributes,
         "id_column": arguments.id,
         "row_by_row": arguments.row_by_row,
-        "schema": Schema(
-            tuple(
-                Attribute(name, scale=Scale(scale), categories=categories)
-                for name, scale, categories in setting.schema
-            )
-        ),
+        "schema": _schema(arguments, setting),
     }
     given = names(arguments.attributes, "--attributes")
     if given is not None and tuple(given) != attributes:
@@ -127,6 +128,18 @@ def _files(arguments: argparse.Namespace, setting: Setting) -> FilePair:
         missing = "original" if original is None else "masked"
         raise UsageError(f"the {missing} file is missing: give both --original and --masked, or neither")
     return make_file_pair(original, masked, **options)
+
+
+def _schema(arguments: argparse.Namespace, setting: Setting) -> Schema:
+    """The categories of the fit; who is who and which codes are missing as the user's own schema says."""
+    given = Schema(()) if arguments.schema is None else read_schema(arguments.schema)
+    categories = {name: (Scale(scale), listed) for name, scale, listed in setting.schema}
+    compared = []
+    for name in setting.attributes:
+        scale, listed = categories.get(name, (Scale.NUMERIC, None))
+        compared.append(Attribute(name, None, scale, listed, missing=given.get(name).missing))
+    ids = [Attribute(name, Role.RECORD_ID) for name in given.select(role=Role.RECORD_ID)]
+    return Schema((*compared, *(each for each in ids if each.name not in setting.attributes)))
 
 
 def _checked(verdict: Verdict, seconds: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.categories import read_schema
 from linkrisk.datasets.microdata.names import shown_name
-from linkrisk.datasets.microdata.schema import Attribute, Schema
+from linkrisk.datasets.microdata.schema import Attribute, Role, Schema
+from linkrisk.datasets.microdata.schema_files import read_schema
 from linkrisk.datasets.pairs.categorical import Masking
 from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
 from linkrisk.datasets.pairs.table_pair import check_alignment
@@ -25,6 +25,7 @@ from linkrisk.formulations.linkage.distances import Differences, Standardisation
 from linkrisk.formulations.linkage.missing import Missing
 from linkrisk.formulations.linkage.pair import Direction, LinkagePair, Ties, make_pair
 from linkrisk.solver.inputs.scales import scale_notes
+from linkrisk.solver.inputs.survey import BlockSurvey, weight_unit
 from linkrisk.solver.linkage.categories import category_distances
 from linkrisk.solver.run.errors import UsageError
 
@@ -62,7 +63,7 @@ class ProblemOptions:
     nominal, ordinal : sequence of str
         Attributes that are not numeric.
     schema : path or mapping, optional
-        Scale and categories of attributes, as `Schema.from_dict` reads them.
+        What the columns are (docs/schema.md): a file, or a mapping as `Schema.from_dict` reads it.
     masking : sequence of str or KnownRecoding
         How categorical attributes were masked, such as ``top-coding categories=3 attributes=A``.
     missing : str
@@ -98,6 +99,8 @@ class Problem:
     options : ProblemOptions
     seconds : float
         What setting it up took, once the files had been read and checked.
+    survey : BlockSurvey
+        Sampling weights and strata of the blocks.
     """
 
     files: FilePair
@@ -105,6 +108,7 @@ class Problem:
     aggregator: Aggregator
     options: ProblemOptions
     seconds: float = 0.0
+    survey: BlockSurvey = field(default_factory=BlockSurvey)
 
     @property
     def labels(self) -> list[str]:
@@ -133,7 +137,7 @@ class Problem:
         if self.files.masking:
             described["masking"] = list(self.files.masking)
             described["recodings"] = recorded_recodings(self.files)
-        return described
+        return {**described, **self.survey.describe()}
 
 
 def check_who_is_who(id_column: str | None, row_by_row: bool) -> None:
@@ -187,6 +191,8 @@ def make_problem(original: Any = None, masked: Any = None, options: ProblemOptio
     began = time.perf_counter()
     # The aggregator next: a request that it refuses should not cost the comparison of records.
     aggregator = _aggregator(options, files.attributes, categorical=bool(files.categorical))
+    weight = files.design.weight
+    unit = 1.0 if weight is None else weight_unit(weight[files.partner >= 0])
     pair = make_pair(
         files.original_values,
         files.masked_values,
@@ -195,11 +201,13 @@ def make_problem(original: Any = None, masked: Any = None, options: ProblemOptio
         direction=direction,
         standardisation=standardisation,
         ties=ties,
+        weight=None if weight is None else weight / unit,
         tables=distance_tables(files, missing),
         missing=missing,
     )
+    survey = BlockSurvey.of(files.design, direction, pair.query_rows, pair.partner)
     files = replace(files, notes=(*files.notes, *_missing_notes(files, missing), *scale_notes(files, pair)))
-    return Problem(files, pair, aggregator, options, time.perf_counter() - began)
+    return Problem(files, pair, aggregator, options, time.perf_counter() - began, survey)
 
 
 def with_aggregator(problem: Problem, name: str, k_additive: int | None) -> Problem:
@@ -208,6 +216,12 @@ def with_aggregator(problem: Problem, name: str, k_additive: int | None) -> Prob
     files = problem.files
     aggregator = _aggregator(options, files.attributes, categorical=bool(files.categorical))
     return replace(problem, aggregator=aggregator, options=options)
+
+
+def shares(problem: Problem) -> FloatArray:
+    """What a link of each block counts apart from its sampling weight: one, but for shared ties."""
+    weight, pair = problem.survey.weight, problem.pair
+    return pair.weight if weight is None else np.asarray(pair.weight * problem.survey.unit / weight)
 
 
 def _aggregator(options: ProblemOptions, attributes: tuple[str, ...], *, categorical: bool) -> Aggregator:
@@ -237,7 +251,7 @@ def categorical_schema(files: FilePair) -> Schema:
     """Scale and categories of the categorical attributes, as results record them."""
     return Schema(
         tuple(
-            Attribute(name, scale=attribute.scale, categories=attribute.categories)
+            Attribute(name, Role.KEY, attribute.scale, attribute.categories)
             for name, attribute in files.categorical.items()
         )
     )

@@ -76,6 +76,8 @@ def families_headline(result: Fields, rows: list[FamilyRow]) -> Headline:
         else "Not every search was finished, as the table says. Both numbers hold: the worst case of these "
         "families lies between them."
     )
-    expected = "expected_links" in result
+    weighted = "weighted_links" in result
+    expected = result.text("ties") == "share"
+    total = result.number("total_weight" if weighted else "records")
     title = "Proven" if proven else "Interval"
-    return Headline(lower, upper, result.number("records"), expected, proven, title, said + without)
+    return Headline(lower, upper, total, expected, proven, title, said + without, weighted)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from linkrisk.formulations.linkage.pair import Ties
 from linkrisk.solver.engines.base import Engine, EngineOptions
-from linkrisk.solver.inputs.problem import Problem
+from linkrisk.solver.inputs.problem import Problem, shares
 from linkrisk.solver.linkage.baselines import best_known
 from linkrisk.solver.linkage.evaluator import Evaluation
-from linkrisk.solver.run.results import FitResult, RecordsTable, plain
+from linkrisk.solver.run.results import EXPECTED, WEIGHTED, FitResult, RecordsTable, plain
 from linkrisk.solver.worst_case.parameters_shown import tie_breaking
 from linkrisk.solver.worst_case.within_limits import Run
 
@@ -41,15 +41,14 @@ def answer(
     evaluation = run.final  # before all else, which may depend on it
     aggregator, record, outcome = problem.aggregator, run.record, run.outcome
     seconds = record.clock.seconds
-    expected = {}
-    if problem.pair.ties is Ties.SHARE:
-        expected = {"expected_links": evaluation.linked_weight, "expected_links_upper_bound": record.bound}
+    unit = problem.survey.unit
     versions = {**library_versions(), **outcome.versions}
     details = {
         **problem.describe(),
         "engine": engine.name,
         "backend": choices.backend if "backend" in engine.takes else None,
-        **expected,
+        **_objective(problem, evaluation, record.bound),
+        **problem.survey.strata(evaluation.linked),
         "lost": int(run.out_of_reach.sum()),
         "tied": tied_partners(problem, evaluation),
         "margin": outcome.margin,
@@ -62,7 +61,7 @@ def answer(
         "seconds": round(seconds, 3),
         "phases": {name: round(value, 3) for name, value in run.phases.items()},
         "model": outcome.model,
-        "trace": [[time, plain(linked), plain(bound)] for time, linked, bound in record.trace],
+        "trace": [[time, plain(linked * unit), plain(bound * unit)] for time, linked, bound in record.trace],
         "seed": choices.seed,
         "threads": choices.threads,
         "time_limit": record.clock.time_limit,
@@ -82,14 +81,35 @@ def answer(
     )
 
 
+def _objective(problem: Problem, evaluation: Evaluation, bound: float) -> dict[str, Any]:
+    """What the engine has maximised and its bound, where that is not the number of linked records."""
+    found = problem.survey.links(evaluation.linked, shares(problem))
+    if found:
+        most = max(found[WEIGHTED[0]], bound * problem.survey.unit)
+        return {**found, WEIGHTED[1]: plain(most)}
+    if problem.pair.ties is Ties.SHARE:
+        return dict(zip(EXPECTED, (evaluation.linked_weight, bound), strict=True))
+    return {}
+
+
 def _comparison(problem: Problem, run: Run) -> dict[str, Any]:
     """The baselines, and the best of those that this family does not contain, where it links more."""
     known = best_known(problem.aggregator, problem.pair, run.baselines, run.record.linked)
     found = None
     if known is not None:
         above = known.linked > run.record.bound + 1e-9
-        found = {"attack": known.name, "linked": known.linked, "above_bound": above, "cure": known.cure}
-    return {"baselines": run.baselines, "best_known": found}
+        found = {
+            "attack": known.name,
+            "linked": plain(known.linked * problem.survey.unit),
+            "above_bound": above,
+            "cure": known.cure,
+        }
+    return {"baselines": in_population(run.baselines, problem.survey.unit), "best_known": found}
+
+
+def in_population(counts: Mapping[str, float | None], unit: float) -> dict[str, Any]:
+    """Linked weights in the units of the sampling weights; None stays None."""
+    return {name: None if count is None else plain(count * unit) for name, count in counts.items()}
 
 
 def tied_partners(problem: Problem, evaluation: Evaluation) -> dict[str, int]:

@@ -179,6 +179,7 @@ class _Families:
         same = ("name", "direction", "attributes", "candidates", "ties", "standardisation")
         return {
             **{key: described[key] for key in same},
+            **self._first.survey.describe(),
             "notes": list(self._first.files.notes),
             "engine": self._request.engine.name,
             "seed": self._request.options.seed,

@@ -261,7 +261,8 @@ class _Work:
             alone = (
                 f"{said} alone" if len(best.order) == 1 else f"{said}, each only where those before it tie"
             )
-            notes.append(_BEYOND_TIES.format(best.weight, alone, run.record.bound))
+            unit = self._problem.survey.unit
+            notes.append(_BEYOND_TIES.format(best.weight * unit, alone, run.record.bound * unit))
             run.record.bound, run.in_order = best.weight, best.linked
             run.outcome = replace(run.outcome, limit=run.outcome.limit or Limit.TIES)
         if not self._orders_counted and run.record.bound < pair.weight[pair.reachable].sum() - 1e-9:

@@ -107,6 +107,7 @@ class Records:
     share: bool = False
     offset: Sequence[float] | None = None
     lengths: Sequence[float] | None = None
+    sampling: Sequence[float] | None = None
     rule: str = "expected"
 
     @cached_property
@@ -156,7 +157,8 @@ class Records:
         return [j for j in range(len(self.candidates)) if j not in excluded]
 
     def weight(self, block):
-        return 1.0 / len(self.twins(block)) if self.share else 1.0
+        own = 1.0 if self.sampling is None else self.sampling[block]
+        return own / len(self.twins(block)) if self.share else own
 
     @property
     def weights(self):
@@ -183,7 +185,7 @@ def of_pair(pair, rule="expected"):
     Where values are missing, all queries must have a partner.
     """
     share, partner = pair.ties == "share", pair.partner.tolist()
-    return Records(pair.queries, pair.candidates, partner, share, pair.offset, pair.grains, rule)
+    return Records(pair.queries, pair.candidates, partner, share, pair.offset, pair.grains, rule=rule)
 
 
 # ---------------------------------------------------------------- aggregators by definition

@@ -56,7 +56,7 @@ def test_parameters_reach_the_method() -> None:
 def test_a_shared_option_says_what_it_means_to_each_method() -> None:
     options = all_options()
     assert list(options) == [
-        *("attributes", "k", "groups", "percent", "correlated", "schema", "categories", "label", "hierarchy"),
+        *("attributes", "k", "groups", "schema", "percent", "correlated", "categories", "label", "hierarchy"),
         *("level", "change", "theta", "matrix", "invariant"),
     ]
     assert options["label"].help == (
@@ -80,8 +80,12 @@ def test_a_shared_option_says_what_it_means_to_each_method() -> None:
     [
         ("nois", {}, "there is no masking method 'nois'; did you mean 'noise'?"),
         ("noise", {}, "noise needs --percent"),
-        ("noise", {"k": 3}, "noise has no parameter --k; it takes --attributes, --percent, --correlated"),
-        ("M4-33", {"k": 3}, "M4-33 has no parameter --k; it takes --attributes"),
+        (
+            "noise",
+            {"k": 3},
+            "noise has no parameter --k; it takes --attributes, --schema, --percent, --correlated",
+        ),
+        ("M4-33", {"k": 3}, "M4-33 has no parameter --k; it takes --attributes, --schema"),
         ("rank-swapping", {"percent": 200.0}, "percent is 200; it must be above 0 and at most 100"),
     ],
 )

@@ -62,8 +62,8 @@ FILES: dict[str, tuple[Spoil, str]] = {
     ),
     "text": (
         lambda: write_cell("many"),
-        "masked.csv, column 'income', row 4: 'many' is not a number, and original.csv has numbers there; "
-        "mend it, or compare categories with --nominal",
+        "masked.csv, column 'income', row 4: 'many' is no finite number; mend it, or compare the column as a "
+        "category with --nominal",
     ),
     "infinity": (
         lambda: write_cell(math.inf),
@@ -137,7 +137,7 @@ USAGE = {
         "--nominal rent": "--nominal: 'rent' is not among the attributes to compare",
         "--nominal age --ordinal age": "'age' is both in --nominal and in --ordinal; choose one",
         "--schema no.json": "no.json cannot be read: no such file or directory",
-        "--schema masked.csv": "masked.csv is no JSON; a schema is a JSON object with a list of attributes",
+        "--schema masked.csv": "masked.csv: a schema is a .json or a .toml file; give it one of these names",
         "--blocking town": "original.csv has no column 'town' (key); there are: age, income, hours",
         "--compare age=near": "--compare: unknown comparison 'near' in 'age=near'; use one of equal, within, "
         "deviations, range, jaro-winkler, levenshtein",

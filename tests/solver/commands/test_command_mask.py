@@ -155,7 +155,7 @@ def test_the_id_column_is_never_masked(capsys: pytest.CaptureFixture[str]) -> No
         (("--method", "nois"), "there is no masking method 'nois'; did you mean 'noise'?"),
         (
             ("--method", "noise", "--percent", "5", "--k", "3"),
-            "noise has no parameter --k; it takes --attributes, --percent, --correlated",
+            "noise has no parameter --k; it takes --attributes, --schema, --percent, --correlated",
         ),
         (("--method", "noise", "--percent", "much"), "--percent: 'much' is not a number"),
         (("--method", "noise", "--percent", "-1"), "percent is -1; it must be above 0"),
@@ -342,4 +342,6 @@ def test_categories_are_masked_from_the_command_line(capsys: pytest.CaptureFixtu
         *("--input", "t.csv", "--method", "top-coding", "--schema", "t.csv", "--output", "m.csv"),
     )
     assert code == 2
-    assert err == ("error: --schema: t.csv is no JSON; a schema is a JSON object with a list of attributes\n")
+    assert err == (
+        "error: --schema: t.csv: a schema is a .json or a .toml file; give it one of these names\n"
+    )
