@@ -14,7 +14,7 @@ from linkrisk.datasets.masking.end_coding import check_categories
 from linkrisk.datasets.masking.paper_parameters import collapsed_categories
 from linkrisk.datasets.masking.recoding import CategoricalMethod, Grouping
 from linkrisk.datasets.microdata.categories import Categories
-from linkrisk.datasets.microdata.files import read_table
+from linkrisk.datasets.microdata.formats.registry import read_table
 from linkrisk.datasets.microdata.numeric import suggestion
 
 

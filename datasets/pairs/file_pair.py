@@ -126,7 +126,7 @@ def make_file_pair(
     Parameters
     ----------
     original, masked : str, Path or frame
-        CSV or Parquet files, or pandas frames, or frames of another library with a `to_pandas` method.
+        Files of any format, or pandas frames, or frames of another library with a `to_pandas` method.
     attributes : sequence of str, optional
         The attributes to compare; by default all columns but the id, which both tables must have.
     id_column : str, optional
