@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -76,7 +77,7 @@ class Stata(Format):
         notes = notes_of(meta, "stata")
         frame = with_missing_text(with_letters(frame, notes), list(frame.columns))
         dialect = StataDialect(_version(content), meta.file_label or "")
-        return StoredFile(frame, columns=notes, dialect=dialect)
+        return StoredFile(frame, columns=notes, dialect=dialect, remarks=_undefined_labels(meta))
 
     def write(self, stored: StoredFile, path: Path) -> dict[Path, bytes]:
         """With labels, missing letters and display formats."""
@@ -117,6 +118,15 @@ class Stata(Format):
         long = [name for name in frame.columns if len(stored.notes(name).label) > _LABEL_LETTERS]
         said += sentence(long, f"variable labels are cut at {_LABEL_LETTERS} letters")
         return tuple(said)
+
+
+def _undefined_labels(meta: Any) -> tuple[str, ...]:
+    """What to say of value labels that columns name and the file does not have.
+
+    Files before Stata 13 have them at the end, where nothing shows that they were cut off.
+    """
+    names = [name for name, label in meta.variable_to_label.items() if label not in meta.value_labels]
+    return tuple(sentence(names, "value labels are named but not in the file; it may be cut off"))
 
 
 def _version(content: bytes) -> int:

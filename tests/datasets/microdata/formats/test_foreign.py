@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import sqlite3
@@ -138,6 +139,17 @@ def test_missing_file_folder_and_empty_file(tmp_path: Path) -> None:
     assert message(tmp_path / "folder.rda") == f"{tmp_path}/folder.rda is a folder; give an ARGUS file"
     (tmp_path / "x.dta").write_bytes(b"")
     assert message(tmp_path / "x.dta") == f"{tmp_path}/x.dta is empty; it needs a header and records"
+
+
+def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x.sav"
+    path.write_bytes(b"x")
+
+    def refuse(self: Path, *_: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "open", refuse)
+    assert message(path) == f"{path} cannot be read: permission denied"
 
 
 @pytest.mark.parametrize("text", ["PK,b\n1,2\n", "q,rs\n1,2\n", "BZ,h\n1,2\n", "a,b\n1,\u00e9\n"])

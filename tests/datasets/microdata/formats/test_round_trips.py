@@ -12,6 +12,7 @@ from format_cases import BIG, COLUMNS, LABELLED, RANGED, WRITTEN, described, of_
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.base import ColumnNotes, MissingRange, StoredFile
 from linkrisk.datasets.microdata.formats.registry import read_file
+from linkrisk.datasets.microdata.formats.stata import StataDialect
 
 TEXT = (".csv", ".tsv", ".tab", ".txt")
 ARROW = (".parquet", ".pq", ".feather", ".arrow")
@@ -155,6 +156,37 @@ def test_letters_for_missing_numbers_of_stata(tmp_path: Path) -> None:
     back = there_and_back(stored, tmp_path / "x.dta")
     assert [None if cell != cell else cell for cell in back.frame["x"]] == [1.0, ".a", None, ".z"]
     assert told(back, "x") == (*told(stored, "x")[:3], None)
+
+
+@pytest.mark.parametrize("version", [8, 12, 13, 14])
+def test_files_of_old_stata_keep_their_version(version: int, tmp_path: Path) -> None:
+    stored = StoredFile(pd.DataFrame({"x": [1, 2], "t": ["a", "b"]}), dialect=StataDialect(version))
+    back = there_and_back(stored, tmp_path / "x.dta")
+    assert back.dialect == StataDialect(version)
+    assert back.frame.equals(stored.frame)
+    beyond = StoredFile(stored.frame.assign(t=["ä", "b"]), dialect=back.dialect)
+    assert there_and_back(beyond, tmp_path / "y.dta").frame["t"].to_list() == ["ä", "b"]
+
+
+def test_an_old_stata_file_cut_off_within_its_labels_says_so(tmp_path: Path) -> None:
+    labels = ColumnNotes(value_labels={"1": "one"})
+    path = tmp_path / "x.dta"
+    frame = pd.DataFrame({"x": [1, 2]})
+    whole = there_and_back(StoredFile(frame, columns={"x": labels}, dialect=StataDialect(12)), path)
+    assert (whole.notes("x").value_labels, whole.remarks) == ({"1": "one"}, ())
+    path.write_bytes(path.read_bytes()[:-5])
+    assert read_file(path).remarks == (
+        "value labels are named but not in the file; it may be cut off (column x)",
+    )
+
+
+def test_letters_of_an_old_spss_file_are_those_of_windows(tmp_path: Path) -> None:
+    path = tmp_path / "x.sav"
+    there_and_back(StoredFile(pd.DataFrame({"ort": ["Köln", "Ulm"]})), path)
+    path.write_bytes(path.read_bytes().replace("ö".encode(), b"\xf6 "))
+    stored = read_file(path)
+    assert stored.frame["ort"].to_list() == ["Kö ln", "Ulm"]
+    assert stored.remarks == ("read with Windows-1252",)
 
 
 def test_labels_that_stata_cannot_hold_are_said(tmp_path: Path) -> None:
