@@ -15,8 +15,8 @@ import numpy as np
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.registry import METHODS
 from linkrisk.datasets.masking.sequence import Step
-from linkrisk.datasets.microdata.files import write_whole
 from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.datasets.microdata.writing import write_whole
 
 
 def version() -> str:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import pandas as pd
 
-from linkrisk.datasets.microdata.categories import are_numbers, in_order, spelled
+from linkrisk.datasets.microdata.category_names import are_numbers, in_order, spelled
 from linkrisk.datasets.microdata.missing import Missing, MissingRange, overlapping, without_codes
 from linkrisk.datasets.microdata.roles import ROLE_WORDS, Recognition, Role, household, recognition, stratum
 from linkrisk.datasets.microdata.scales import Scale

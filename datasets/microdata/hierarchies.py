@@ -10,7 +10,7 @@ from typing import Self
 import numpy as np
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.files import read_table
+from linkrisk.datasets.microdata.formats.registry import read_table
 
 
 @dataclass(frozen=True)

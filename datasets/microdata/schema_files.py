@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.files import write_whole
 from linkrisk.datasets.microdata.schema import Attribute, Schema
 from linkrisk.datasets.microdata.schema_rows import read_rows
 from linkrisk.datasets.microdata.strict_json import AmbiguousError, parse
+from linkrisk.datasets.microdata.writing import write_whole
 
 SUFFIXES = (".json", ".toml")
 

@@ -11,7 +11,8 @@ import pandas as pd
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.spelled import spelled_recodings
-from linkrisk.datasets.microdata.categories import are_numbers, coded, in_order, occurring
+from linkrisk.datasets.microdata.categories import coded, occurring
+from linkrisk.datasets.microdata.category_names import are_numbers, in_order
 from linkrisk.datasets.microdata.numeric import check_no_twins
 from linkrisk.datasets.microdata.scales import CATEGORICAL
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema

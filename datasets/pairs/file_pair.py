@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError, NoNumberError
-from linkrisk.datasets.microdata.files import MISSING_MARKS
+from linkrisk.datasets.microdata.formats.delimited_values import MISSING_MARKS
 from linkrisk.datasets.microdata.id_columns import text_id
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.numeric import (
@@ -137,7 +137,7 @@ def make_file_pair(
     Parameters
     ----------
     original, masked : str, Path or frame
-        CSV or Parquet files, or pandas frames, or frames of another library with a `to_pandas` method.
+        Files of any format, or pandas frames, or frames of another library with a `to_pandas` method.
     attributes : sequence of str, optional
         The attributes to compare, which both tables must have; by default the key variables of the schema,
         or all columns but the id and those to which the schema gives another role.

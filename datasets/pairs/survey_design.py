@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.categories import in_order, spelled
+from linkrisk.datasets.microdata.category_names import in_order, spelled
 from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.datasets.microdata.numeric import numeric_matrix
 from linkrisk.datasets.microdata.roles import ROLE_WORDS, Role

@@ -24,8 +24,8 @@ from linkrisk.solver.worst_case.single_fit import AUTOMATIC
 def add_files(parser: argparse.ArgumentParser) -> None:
     """The file pair: without files, the embedded default pair."""
     group = parser.add_argument_group("file pair (the embedded default pair when left out)")
-    group.add_argument("--original", metavar="FILE", help="original file, CSV or Parquet")
-    group.add_argument("--masked", metavar="FILE", help="masked file, CSV or Parquet")
+    group.add_argument("--original", metavar="FILE", help="original file, of any format")
+    group.add_argument("--masked", metavar="FILE", help="masked file, of any format")
     group.add_argument(
         "--attributes",
         metavar="A,B,C",

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from linkrisk.datasets.microdata.files import write_whole
+from linkrisk.datasets.microdata.writing import write_whole
 from linkrisk.solver.api.compare import DEFAULT_TIME_LIMIT, ComparisonResult, compare
 from linkrisk.solver.backends.registry import backend_names
 from linkrisk.solver.commands.arguments import (

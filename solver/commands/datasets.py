@@ -8,7 +8,7 @@ import json
 import textwrap
 from typing import Any
 
-from linkrisk.datasets.microdata.files import write_table
+from linkrisk.datasets.microdata.writing import write_table
 from linkrisk.datasets.public.registry import Description, describe, fetch, load, names
 
 
@@ -33,7 +33,7 @@ def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
 
     fetching = actions.add_parser("fetch", help="bring one data set to this machine")
     fetching.add_argument("name", metavar="NAME")
-    fetching.add_argument("--output", metavar="FILE", help="also write it as a CSV or Parquet file")
+    fetching.add_argument("--output", metavar="FILE", help="also write it, in the format of the suffix")
     fetching.set_defaults(run=run, act=_fetch)
 
 

@@ -34,7 +34,7 @@ def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
         "identifiers are not shown.",
         epilog="example: describe survey.csv --output survey.toml",
     )
-    parser.add_argument("file", metavar="FILE", help="CSV or Parquet file")
+    parser.add_argument("file", metavar="FILE", help="the file, of any format")
     parser.add_argument(
         "--output", metavar="SCHEMA", help="write the schema, as .toml (with comments) or .json"
     )
@@ -47,16 +47,16 @@ def run(arguments: argparse.Namespace) -> int:
     from pathlib import Path
 
     from linkrisk.datasets.microdata.describing import describe
-    from linkrisk.datasets.microdata.files import write_whole
     from linkrisk.datasets.microdata.schema_files import check_suffix, write_schema
     from linkrisk.datasets.microdata.tables import load_table
+    from linkrisk.datasets.microdata.writing import write_whole
     from linkrisk.solver.commands.targets import check_targets
 
     check_targets(arguments, "output", "json")
     if arguments.output is not None:
         check_suffix(Path(arguments.output))
     table = load_table(arguments.file, arguments.file)
-    described = describe(table.frame, table.source)
+    described = describe(table.frame, table.source, table.notes)
     if arguments.output is not None:
         comments = {column.attribute.name: comment(column) for column in described.columns}
         write_schema(described.schema, arguments.output, comments)

@@ -9,7 +9,7 @@ import sys
 from dataclasses import replace
 from typing import Any
 
-from linkrisk.datasets.microdata.files import write_whole
+from linkrisk.datasets.microdata.writing import write_whole
 from linkrisk.formulations.linkage.block_indicator import IndicatorOptions, indicator_model
 from linkrisk.solver.api.fit import DEFAULT_TIME_LIMIT, check_limits, find, fit_request
 from linkrisk.solver.backends.registry import backend_names

@@ -9,7 +9,7 @@ from typing import Any
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.base import Option
-from linkrisk.datasets.microdata.files import write_table, write_whole
+from linkrisk.datasets.microdata.writing import write_table, write_whole
 from linkrisk.formulations.linkage.pair import Direction, Ties
 from linkrisk.solver.api.link import link
 from linkrisk.solver.commands.arguments import add_alignment, names, number, whole_number
@@ -50,14 +50,14 @@ def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
         _add_setting(group, name, options)
     group = parser.add_argument_group("output")
     group.add_argument("--json", metavar="FILE", help="write the whole result as JSON")
-    group.add_argument("--table", metavar="FILE", help="write the table of records as CSV or Parquet")
+    group.add_argument("--table", metavar="FILE", help="write the table of records, as its suffix says")
     parser.set_defaults(run=run)
 
 
 def _add_files(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("files")
-    group.add_argument("--original", required=True, metavar="FILE", help="original file, CSV or Parquet")
-    group.add_argument("--masked", required=True, metavar="FILE", help="masked file, CSV or Parquet")
+    group.add_argument("--original", required=True, metavar="FILE", help="original file, of any format")
+    group.add_argument("--masked", required=True, metavar="FILE", help="masked file, of any format")
     group.add_argument(
         "--attributes", metavar="A,B", help="attributes of both files; default: all common columns"
     )

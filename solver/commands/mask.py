@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,20 @@ from linkrisk.datasets.masking.record import check_new, sha256, steps_as_json, v
 from linkrisk.datasets.masking.registry import METHODS, all_options, make_method
 from linkrisk.datasets.masking.sequence import Step, masked_in_order, masked_twice, planned
 from linkrisk.datasets.masking.spelled import masking_method
+from linkrisk.datasets.microdata.carried import carried
 from linkrisk.datasets.microdata.cells import cell_codes
-from linkrisk.datasets.microdata.files import CSV_SUFFIXES, read_table, table_bytes, write_whole
+from linkrisk.datasets.microdata.formats.base import StoredFile
+from linkrisk.datasets.microdata.formats.delimited import DelimitedDialect, written_columns
+from linkrisk.datasets.microdata.formats.registry import (
+    DELIMITED,
+    format_of,
+    read_file,
+    with_suffix_of,
+    writable_format,
+)
 from linkrisk.datasets.microdata.names import shown_name, shown_names
 from linkrisk.datasets.microdata.roles import NAMES_RECORDS, Role
+from linkrisk.datasets.microdata.writing import write_all
 from linkrisk.datasets.public.registry import load
 from linkrisk.solver.commands.progress import progress_line, reporter
 from linkrisk.solver.compiling.ahead import MASKING, compile_once
@@ -36,7 +47,7 @@ def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
         description="Make a masked file. Columns that are not masked stay as they are, and so do the rows.",
     )
     parser.add_argument(
-        "--input", required=True, metavar="FILE", help="CSV or Parquet file, or the name of a data set"
+        "--input", required=True, metavar="FILE", help="file of any format, or the name of a data set"
     )
     parser.add_argument(
         "--method",
@@ -46,7 +57,12 @@ def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
         help=f"{', '.join(METHODS)}. Its parameters are options, or part of it, as in 'noise percent=5 "
         "attributes=A,B'; in this form it can be given several times, and methods are applied in order",
     )
-    parser.add_argument("--output", required=True, metavar="FILE", help="CSV or Parquet file to write")
+    parser.add_argument(
+        "--output",
+        required=True,
+        metavar="FILE",
+        help="file to write, in the format that its suffix says; without a suffix in that of the input",
+    )
     parser.add_argument("--id", metavar="COLUMN", help="column of record ids, never masked")
     parser.add_argument("--weight", metavar="COLUMN", help="column of sampling weights, never masked")
     parser.add_argument(
@@ -65,9 +81,12 @@ def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Mask a table, write it and print what was done."""
     seed = new_seed() if arguments.seed is None else _parsed("seed", arguments.seed, parse_whole)
+    arguments.output = with_suffix_of(arguments.output, arguments.input)
     _check_names(arguments)
     methods = _methods(arguments)
-    frame = _read(arguments.input, [arguments.id] if arguments.id is not None else [])
+    stored = _read(arguments.input, [arguments.id] if arguments.id is not None else [])
+    frame = stored.frame
+    _say(stored, arguments.output)
     kept = {getattr(arguments, what): what for what in ("weight", "id")}
     kept.pop(None, None)
     steps = planned(methods, frame, kept, source=arguments.input)
@@ -76,7 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
         masked = masked_in_order(steps, frame, seed, source=arguments.input)
     used = seed if any(step.method.chance for step in steps) else None
     columns = _columns(frame, masked, steps, kept)
-    _write(arguments, masked, steps, columns, used)
+    _write(arguments, carried(stored, masked, columns["masked"]), steps, columns, used)
     print(_summary(arguments, frame, steps, columns, used))
     return 0
 
@@ -91,10 +110,14 @@ def _add_option(parser: argparse.ArgumentParser, name: str, option: Option) -> N
 
 
 def _check_names(arguments: argparse.Namespace) -> None:
-    """Refuse an output that would take the place of another file of this call."""
+    """Refuse an output that cannot be written, or would take the place of another file of this call."""
     source, output, record = arguments.input, arguments.output, arguments.record
+    writable_format(output)
     if _is_file(source) and _same_file(source, output):
         raise UsageError(f"--output {output} is the input file; give the masked file another name")
+    if _is_file(source) and _parts(source) & _parts(output):
+        shared = sorted(path.name for path in _parts(source) & _parts(output))
+        raise UsageError(f"--output {output} would overwrite {shared[0]} of the input; give it another name")
     if record is not None:
         if _same_file(record, output):
             raise UsageError(f"--record {record} is the masked file; give the record another name")
@@ -147,8 +170,26 @@ def _same_file(first: str, second: str) -> bool:
     return Path(first).resolve() == Path(second).resolve()
 
 
-def _read(text: str, text_columns: Sequence[str]) -> pd.DataFrame:
-    return read_table(text, text_columns=text_columns) if _is_file(text) else load(text)
+def _parts(path: str) -> set[Path]:
+    """All files that a table is made of."""
+    return {part.resolve() for part in format_of(path).files(Path(path))}
+
+
+def _read(text: str, text_columns: Sequence[str]) -> StoredFile:
+    return read_file(text, text_columns=text_columns) if _is_file(text) else StoredFile(load(text))
+
+
+def _say(stored: StoredFile, output: str) -> None:
+    """Say how the input was read and what the output cannot hold, before any work is done.
+
+    What the output cannot take at all, such as the names of columns, is refused here.
+    """
+    writable_format(output).write(replace(stored, frame=stored.frame.head(1)), Path(output))
+    # Text files keep what is not masked letter by letter.
+    alike = format_of(output) is DELIMITED and isinstance(stored.dialect, DelimitedDialect)
+    losses = () if alike else writable_format(output).loses(stored)
+    for remark in (*stored.remarks, *losses):
+        print(f"note     {remark}", flush=True)
 
 
 def _columns(
@@ -180,23 +221,23 @@ def _columns(
 
 def _write(
     arguments: argparse.Namespace,
-    masked: pd.DataFrame,
+    masked: StoredFile,
     steps: Sequence[Step],
     columns: dict[str, Any],
     seed: int | None,
 ) -> None:
     """Write the masked file and the record of it, both or none."""
     written = _as_written(masked, columns["as_is"], arguments.input, arguments.output)
-    content = table_bytes(written, arguments.output)
+    files = writable_format(arguments.output).write(written, Path(arguments.output))
     if arguments.record is None:
-        write_whole(arguments.output, content)
+        write_all(files)
         return
     source = Path(arguments.input).read_bytes() if _is_file(arguments.input) else None
     record = {
         "linkrisk": version(),
         "input": {"name": arguments.input, "sha256": None if source is None else sha256(source)},
-        "output": {"name": arguments.output, "sha256": sha256(content)},
-        "records": len(masked),
+        "output": {"name": arguments.output, "sha256": sha256(files[Path(arguments.output)])},
+        "records": len(masked.frame),
         "methods": steps_as_json(steps),
         # As text: few programs read whole numbers of so many digits.
         "seed": None if seed is None else str(seed),
@@ -205,20 +246,20 @@ def _write(
     # A masked file whose seed is lost cannot be made again, so the record comes first.
     write_record(arguments.record, record)
     try:
-        write_whole(arguments.output, content)
+        write_all(files)
     except BaseException:
         Path(arguments.record).unlink(missing_ok=True)
         raise
 
 
-def _as_written(masked: pd.DataFrame, others: Sequence[str], source: str, target: str) -> pd.DataFrame:
-    """Take the columns that are not masked letter by letter from a CSV file: codes such as 007 stay 007."""
-    both_csv = all(Path(name).suffix.lower() in CSV_SUFFIXES for name in (source, target))
-    if not both_csv or not others:
+def _as_written(masked: StoredFile, others: Sequence[str], source: str, target: str) -> StoredFile:
+    """Take the columns that are not masked letter by letter from a text file: codes such as 007 stay 007."""
+    both_text = all(Path(name).suffix.lower() in DELIMITED.suffixes for name in (source, target))
+    if not both_text or not others:
         return masked
-    written = masked.copy()
-    written[others] = read_table(source, text_columns=others)[others]
-    return written
+    frame = masked.frame.copy()
+    frame[list(others)] = written_columns(Path(source), others)
+    return replace(masked, frame=frame)
 
 
 def _summary(

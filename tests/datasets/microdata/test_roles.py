@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from linkrisk.datasets.microdata.files import read_table
+from linkrisk.datasets.microdata.formats.registry import read_table
 from linkrisk.datasets.microdata.roles import household, recognition, stratum
 from linkrisk.datasets.microdata.schema import Role, Schema
 

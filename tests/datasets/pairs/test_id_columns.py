@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.files import write_table
+from linkrisk.datasets.microdata.writing import write_table
 from linkrisk.datasets.pairs.file_pair import make_file_pair
 from linkrisk.datasets.pairs.table_pair import make_table_pair
 

@@ -152,7 +152,8 @@ USAGE = {
         "--json no/out.json": "cannot write --json no/out.json: the folder no does not exist; create "
         "it first",
         "--json masked.csv": "--json masked.csv would overwrite the --masked file: give another name",
-        "--table out.txt": "cannot write --table out.txt: end the name in .csv or .parquet or .pq",
+        "--table out.html": "cannot write --table out.html: end the name in .csv, .tsv, .tab, .txt, "
+        ".parquet, .pq, .feather, .arrow, .xlsx, .sav, .zsav, .dta, .xpt, .rda, .asc or .dat",
         "--alpha 1": "unknown option '--alpha': did you mean '--help'? (see `python -m solver link --help`)",
     },
     "dbrl": {
