@@ -19,6 +19,7 @@ from linkrisk.solver import fit
 from linkrisk.solver.backends.base import Status
 from linkrisk.solver.commands.fit_summary import summary
 from linkrisk.solver.engines.base import EngineOptions, EngineResult, Record
+from linkrisk.solver.engines.exact.engine import ExactEngine
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
 from linkrisk.solver.linkage.baselines import baselines
 from linkrisk.solver.linkage.evaluator import Evaluator
@@ -161,7 +162,7 @@ def evaluated(name: str, weights: list[float], options: dict[str, int]) -> FitRe
         EngineResult(Status.FEASIBLE, limit=None, margin=None, phases={}, model=None, versions={}),
         baselines={"euclid": 0, "mahalanobis": 0},
     )
-    return answer(problem, run, EngineOptions(), "exact", "fit")
+    return answer(problem, run, EngineOptions(), ExactEngine(), "fit")
 
 
 @pytest.mark.parametrize("name", THETAS)
@@ -237,7 +238,7 @@ def test_the_distance_without_attributes_is_that_of_records_that_agree_on_them(k
     random = np.random.default_rng(6)
     signed = aggregator.differences is Differences.SIGNED
     c = random.normal(size=(50, n)) if signed else random.uniform(size=(50, n))
-    theta = aggregator.sample(1, random)[0]
+    theta = aggregator.domain.sample(1, random)[0]
     agree = c.copy()
     agree[:, [0, 2]] = 0.0
     form = aggregator.form(theta)

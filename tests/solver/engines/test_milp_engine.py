@@ -49,7 +49,7 @@ def run(pair, aggregator, *, attacked=False, seconds=None, reduce=True, **option
     result = MilpEngine().run(system, record, evaluator, EngineOptions(**options))
     assert record.linked == pytest.approx(evaluator.weight(aggregator.form(record.theta)))
     assert record.linked <= record.bound + 1e-9
-    assert aggregator.domain().violation(record.theta) <= 1e-9
+    assert aggregator.domain.rows.violation(record.theta) <= 1e-9
     return record, result
 
 

@@ -45,13 +45,13 @@ def reached(pair: LinkagePair, aggregator: Aggregator, random: np.random.Generat
         counts.append(int(linked.sum()))
         return weights[-1]
 
-    points = [aggregator.repair(point) for point in aggregator.sample(_SAMPLES, random)]
-    points += [aggregator.repair(point) for point in cells(pair, aggregator, random)]
+    points = [aggregator.domain.repair(point) for point in aggregator.domain.sample(_SAMPLES, random)]
+    points += [aggregator.domain.repair(point) for point in cells(pair, aggregator, random)]
     best = max([aggregator.equal(), *points], key=judge)
     for _ in range(_STEPS):
         share = 10.0 ** random.uniform(-8, 0)
         other = points[random.integers(len(points))]
-        moved = aggregator.repair((1.0 - share) * best + share * other)
+        moved = aggregator.domain.repair((1.0 - share) * best + share * other)
         if judge(moved) >= max(weights[:-1]):
             best = moved
     return Reached(max(weights), max(counts))

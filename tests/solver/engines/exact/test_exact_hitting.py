@@ -282,7 +282,7 @@ def test_swaps_never_lose_and_learn_true_cores(label):
             assert scorer.exact_weight(found) >= weight
             weight = scorer.exact_weight(found)
     assert weight > first
-    points = aggregator.sample(2000, np.random.default_rng(2))
+    points = aggregator.domain.sample(2000, np.random.default_rng(2))
     linked = scorer.linked(points)
     assert learned
     for answer in learned:
@@ -298,7 +298,7 @@ def test_a_walk_that_gets_nowhere_goes_on_from_what_was_offered(monkeypatch):
     scorer = Scorer(made.system)
     finder = PolytopeCoreFinder(made.system, scorer, made.record.clock)
     search = SwapSearch(finder, scorer, scorer.weight, lambda _: None, np.random.default_rng(0))
-    low, high = sorted(aggregator.sample(30, np.random.default_rng(3)), key=scorer.exact_weight)[::29]
+    low, high = sorted(aggregator.domain.sample(30, np.random.default_rng(3)), key=scorer.exact_weight)[::29]
     assert scorer.exact_weight(low) + 1 < scorer.exact_weight(high)
     search.start(low)
     search.offer(high, np.zeros(scorer.weight.size))
