@@ -75,9 +75,8 @@ def test_all_tests_of_aggregators_run_on_the_worked_one():
     assert passed(MORE) > 150
 
 
-def test_an_aggregator_is_these_files_and_no_others():
-    files = files_of(HEADING)
-    assert files == [
+STEPS = {
+    HEADING: [
         "formulations/linkage/aggregators/mean_and_ends.py",
         "formulations/linkage/aggregators/registry.py",
         "solver/certificates/checking/families/mean_and_ends.py",
@@ -85,9 +84,31 @@ def test_an_aggregator_is_these_files_and_no_others():
         "tests/support/aggregator_cases.py",
         "docs/mean-and-ends.md",
         "docs/index.md",
-    ]
-    new = [name for name in files if "mean" in name]
-    assert [name for name in files if not (ROOT / name).exists()] == new
+    ],
+    "How to add a backend": [
+        "solver/backends/cvxpy_scipy.py",
+        "solver/backends/registry.py",
+        "pyproject.toml",
+        "constraints.txt",
+        "docs/backends.md",
+    ],
+    "How to add a masking method": [
+        "datasets/masking/rounding.py",
+        "datasets/masking/registry.py",
+        "tests/datasets/masking/test_rounding.py",
+        "tests/datasets/masking/test_masking_registry.py",
+        "docs/masking.md",
+    ],
+}
+NEW = ("mean", "cvxpy_scipy", "rounding")
+
+
+@pytest.mark.parametrize("heading", STEPS)
+def test_the_steps_name_these_files_and_no_others(heading):
+    files = files_of(heading)
+    assert files == STEPS[heading]
+    absent = [name for name in files if not (ROOT / name).exists()]
+    assert absent == [name for name in files if any(word in name for word in NEW)]
 
 
 @pytest.fixture

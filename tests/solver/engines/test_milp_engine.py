@@ -77,7 +77,7 @@ def test_proven_means_the_exact_optimum(case, direction, ties, seed):
     assert record.linked == pytest.approx(best)
     assert record.bound == pytest.approx(best)
     if case.name == "mahalanobis":
-        assert np.linalg.eigvalsh(case.make(attributes).matrix(record.theta))[0] >= 0.0
+        assert np.linalg.eigvalsh(case.make(attributes).domain.matrix(record.theta))[0] >= 0.0
 
 
 @pytest.mark.parametrize("backend", available_backends())

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from linkrisk.formulations.linkage.aggregators import Aggregator
 from linkrisk.formulations.linkage.block_system import block_system
+from linkrisk.formulations.linkage.domains import Measures, Simplex, Spectrahedron
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.linkage.evaluator import Evaluator
 
@@ -72,13 +73,13 @@ def cells(pair: LinkagePair, aggregator: Aggregator, random: np.random.Generator
 
 def corners(aggregator: Aggregator) -> FloatArray | None:
     """Parameters around the domain, in their order; None where it has more than two dimensions."""
-    n = len(aggregator.attributes)
-    if aggregator.on_simplex and aggregator.dimension <= 3:
-        return np.eye(aggregator.dimension)
-    if n != 2 or aggregator.on_simplex or aggregator.options.get("k_additive") is not None:
+    domain = aggregator.domain
+    if isinstance(domain, Simplex) and domain.dimension <= 3:
+        return np.eye(domain.dimension)
+    if len(aggregator.attributes) != 2 or not isinstance(domain, Spectrahedron | Measures):
         return None
     a, b = aggregator.attributes
-    if aggregator.name == "mahalanobis":
+    if isinstance(domain, Spectrahedron):
         angles = np.pi * np.arange(_DIRECTIONS) / _DIRECTIONS
         rays = np.stack([np.cos(angles), np.sin(angles)], axis=1)
         return np.array([aggregator.encode({"matrix": np.outer(ray, ray).tolist()}) for ray in rays])

@@ -43,7 +43,7 @@ def test_proven_means_the_exact_optimum(case, direction, ties, seed):
     assert made.record.linked == pytest.approx(best)
     assert made.record.bound == pytest.approx(best)
     if case.name == "mahalanobis":
-        assert np.linalg.eigvalsh(case.make(attributes).matrix(made.record.theta))[0] >= 0.0
+        assert np.linalg.eigvalsh(case.make(attributes).domain.matrix(made.record.theta))[0] >= 0.0
 
 
 @everywhere

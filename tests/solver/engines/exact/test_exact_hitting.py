@@ -215,7 +215,7 @@ def test_hitting_sets_alone_reach_the_optimum(case, ties, seed):
 )
 def test_the_finder_suits_the_domain(label, most, kind, monkeypatch):
     """Three attributes have seven subsets; a basis of too many parameters is left to HiGHS."""
-    monkeypatch.setattr("linkrisk.solver.engines.exact.hitting_sets.search.MOST_PARAMETERS", most)
+    monkeypatch.setattr("linkrisk.solver.engines.exact.polytope.cores.MOST_PARAMETERS", most)
     pair = make_pair(*files(3, 9, 3, 1.4))
     made = start(pair, BY_LABEL[label].make(3))
     search = HittingSearch(made.system, made.record, made.evaluator, 0)
