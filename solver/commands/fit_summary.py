@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from linkrisk.formulations.linkage.aggregators import Words, words_of
 from linkrisk.solver.commands.wording import (
     baseline_name,
     baseline_pairs,
@@ -17,7 +18,7 @@ from linkrisk.solver.commands.wording import (
 )
 from linkrisk.solver.report.formats import count, weight
 from linkrisk.solver.report.headline import state
-from linkrisk.solver.report.making import AGGREGATORS, family_title
+from linkrisk.solver.report.making import family_title
 from linkrisk.solver.run.results import EXPECTED, WEIGHTED, FitResult, objective
 from linkrisk.solver.worst_case.family_results import Family, FitResults
 
@@ -164,23 +165,16 @@ def _outside_all(results: FitResults) -> bool:
 
 
 def parameter_lines(result: FitResult) -> list[str]:
-    """The importance of each attribute, or the weight of each rank; what breaks ties is named."""
-    importance, details = result.details["importance"], result.details
-    if importance is None:
-        title = "weight by rank of the attribute distance (1 = largest)"
-        return [f"  {title}", *_columns(result.parameters["weights"], result)]
-    titles = {
-        "weighted-mean": "weight of each attribute",
-        "choquet": "importance of each attribute (Shapley value)",
-        "mahalanobis": "share of each attribute in the trace of the matrix",
-    }
-    return [f"  {titles[details['aggregator']]}", *_columns(importance, result)]
+    """The importance of each attribute, or the weight of each rank (or part); what breaks ties is named."""
+    importance, words = result.details["importance"], words_of(result.details["aggregator"])
+    numbers = result.parameters["weights"] if importance is None else importance
+    return [f"  {words.numbers}", *_columns(numbers, words, result)]
 
 
-def _columns(values: Mapping[str, float], result: FitResult) -> list[str]:
+def _columns(values: Mapping[str, float], words: Words, result: FitResult) -> list[str]:
     width = max(len(name) for name in values)
     breaking = result.details["tie_breaking"]
-    names = [] if breaking is None else breaking.get("attributes") or breaking["ranks"]
+    names = [] if breaking is None else breaking[words.owners]
     these = "it" if len(names) == 1 else f"these {len(names)}"
     lines = []
     for name, value in values.items():
@@ -226,7 +220,7 @@ def _names(results: FitResults) -> list[str]:
 
 def _short_title(family: Family) -> str:
     if family.result is None:
-        return AGGREGATORS.get(family.aggregator, family.aggregator)
+        return words_of(family.aggregator).title
     return family_title(family.result.details)
 
 

@@ -13,13 +13,6 @@ from typing import Any
 
 from linkrisk.solver.certificates.checking.verify import Verdict
 
-_FAMILIES = {
-    "weighted-mean": "weighted mean",
-    "owa": "ordered weighted average",
-    "choquet": "Choquet integral",
-    "mahalanobis": "Mahalanobis-type form",
-}
-
 _SCALED = {
     "own": "each file in units of its own mean and deviation",
     "original": "both files in units of the original's mean and deviation",
@@ -66,11 +59,9 @@ _MOST_KEYS = 40
 def proved(verdict: Verdict, aligned: str) -> str:
     """The claims, in a few lines; `aligned` says how records were put together."""
     setting = verdict.setting
-    family = _FAMILIES[setting.aggregator]
-    if setting.k_additive is not None:
-        family = f"{setting.k_additive}-additive {family}"
+    family = setting.family.words
     under = "proved under this assumption" if setting.recodings else "proved"
-    if verdict.ordered is not None:
+    if verdict.ordered is not None or not setting.family.orders:  # what links more, or might: nobody looked
         family += " whose distances are told apart from ties"
     lines = [
         *_assumption(verdict),

@@ -25,7 +25,7 @@ from linkrisk.solver.engines.attacks.search import attack
 from linkrisk.solver.engines.base import EngineProgress, Record, Reporter
 from linkrisk.solver.engines.exact.hitting_sets.search import HittingSearch
 from linkrisk.solver.engines.exact.simplex_tree.kernels import undecided
-from linkrisk.solver.engines.exact.simplex_tree.tree import SimplexTree
+from linkrisk.solver.engines.exact.treatments import treatment
 from linkrisk.solver.engines.growing_rows import GrowingRows
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.orders import best_order
@@ -112,14 +112,16 @@ def _search(system: BlockSystem) -> None:
     evaluator.table(aggregator.form(aggregator.equal()))
     attack(system, _record(system), evaluator, 0)
     hitting = HittingSearch(system, _record(system), evaluator, 0)
-    if aggregator.on_simplex:
-        SimplexTree(system, _record(system), evaluator).run(_ENOUGH)
+    treated = treatment(aggregator.domain)
+    if treated.tree is not None:
+        treated.tree(system, _record(system), evaluator).run(_ENOUGH)
+    if treated.pairs_of_rows:
         hitting.pairs_of_rows(_ENOUGH)
     hitting.all_pairs(_ENOUGH)
     hitting.branch(_ENOUGH)
     hitting.rehearse()
     nearest_rows(np.ones(system.rows), np.array([0, system.rows], dtype=np.intp))
-    if aggregator.on_simplex and isinstance(system.values, np.ndarray):
+    if treated.tree is not None and isinstance(system.values, np.ndarray):
         rows, corners = np.arange(system.rows, dtype=np.int32), np.eye(aggregator.dimension)
         undecided(system.values, system.row_open, system.open_weight, rows, corners, 0.0)
 

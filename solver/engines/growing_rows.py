@@ -84,7 +84,7 @@ class GrowingRows(Evaluator):
         aggregator = self._aggregator
         points = [
             aggregator.starts(self._partners.distances),
-            aggregator.sample(_PROBES, np.random.default_rng(self._seed)),
+            aggregator.domain.sample(_PROBES, np.random.default_rng(self._seed)),
         ]
         for theta in np.vstack([aggregator.equal()[None, :], *points]):
             if self._clock.expired or self._clock.seconds >= until:

@@ -155,7 +155,7 @@ class _Run:
     def _recount(self, point: FloatArray) -> None:
         """Take the parameters of a point of the model for an attack."""
         aggregator = self.system.aggregator
-        theta = aggregator.repair(point[: aggregator.dimension])
+        theta = aggregator.domain.repair(point[: aggregator.dimension])
         self.record.improve(theta, self.evaluator.weight(aggregator.form(theta)))
 
     def _claim(self, model: IndicatorModel, result: BackendResult) -> float:

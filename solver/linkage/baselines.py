@@ -110,7 +110,7 @@ def _without_products(pair: LinkagePair, matrix: FloatArray) -> FloatArray:
 
 
 def _upper_triangle(aggregator: Mahalanobis, matrix: FloatArray) -> FloatArray:
-    return aggregator.repair(matrix[np.triu_indices(len(matrix))])
+    return aggregator.domain.repair(matrix[np.triu_indices(len(matrix))])
 
 
 def baseline_forms(pair: LinkagePair, aggregator: Aggregator | None = None) -> dict[str, DistanceForm]:
@@ -133,7 +133,8 @@ def own_attacks(aggregator: Aggregator, pair: LinkagePair) -> dict[str, FloatArr
     most is numeric), it is a quadratic form of absolute differences and a weighted mean of squared ones too.
     """
     squared = aggregator.differences is Differences.SQUARED
-    own = {"euclid": aggregator.equal()} if squared or aggregator.semidefinite else {}
+    # Ties of squares are those of a mean of squared differences, and of quadratic forms.
+    own = {"euclid": aggregator.equal()} if aggregator.tied_differences is Differences.SQUARED else {}
     matrix = classical_matrix(pair)
     diagonal = not (matrix - np.diag(np.diag(matrix))).any()
     if isinstance(aggregator, Mahalanobis):

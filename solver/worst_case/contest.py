@@ -210,7 +210,7 @@ class Contest:
         if values is None:
             return None, None
         aggregator = self._system.aggregator
-        theta = aggregator.repair(values[: self._model.dimension])
+        theta = aggregator.domain.repair(values[: self._model.dimension])
         linked = self._evaluator.weight(aggregator.form(theta))
         if not self._system.open_blocks.size:
             return linked, linked

@@ -17,7 +17,6 @@ from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.formulations.linkage.aggregators.owa import OrderedWeightedAverage
 from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
 from linkrisk.formulations.linkage.block_system import BlockSystem, block_system, system_of
-from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.lost import lost_blocks
 from linkrisk.formulations.linkage.pair import LinkagePair
@@ -199,7 +198,7 @@ class _Work:
         """Count what starts link, at the blocks that they linked before: of large files, a small part."""
         run, aggregator = self.run, self._problem.aggregator
         for start in self._starts:
-            theta, blocks = aggregator.exact(start.theta), np.flatnonzero(start.linked)
+            theta, blocks = aggregator.domain.exact(start.theta), np.flatnonzero(start.linked)
             evaluation = run.evaluator.recount(aggregator.form(theta), blocks)
             run.record.improve(theta, evaluation.linked_weight)
 
@@ -238,14 +237,13 @@ class _Work:
         contains the OWA to comparing ranks.
         """
         aggregator, pair = self._problem.aggregator, self._problem.pair
-        kind = Differences.SQUARED if aggregator.semidefinite else aggregator.differences
         until = max(_MOMENT, self._clock.share(_ORDERS_SHARE, _ORDERS_MOST))
 
         def late() -> bool:
             return self._clock.stopped or self._clock.seconds >= until
 
         for ranked, simplest in ((False, WeightedMean), (True, OrderedWeightedAverage)):
-            relative = simplest(pair.attributes, kind)
+            relative = simplest(pair.attributes, aggregator.tied_differences)
             if type(aggregator) is simplest or aggregator.lift_from(relative) is not None:
                 self._orders.append(best_order(pair, late, ranked=ranked))
         self._orders_counted = not late()

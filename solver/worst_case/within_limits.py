@@ -83,7 +83,7 @@ class Run:
         Blocks that neither this nor the count of these parameters has looked at are not `settled`.
         """
         aggregator, record = self.system.aggregator, self.record
-        record.theta = aggregator.exact(record.theta)  # as they are written, and exactly in the domain
+        record.theta = aggregator.domain.exact(record.theta)  # as they are written, and exactly in the domain
         until = _last_call(record.clock)
         evaluation = self.evaluator.final(
             aggregator.form(record.theta), lambda: record.clock.seconds >= until

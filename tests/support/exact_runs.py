@@ -14,6 +14,7 @@ from hunting.kinds import EXTREME, KINDS
 
 from linkrisk.formulations.linkage.block_system import BlockSystem, block_system
 from linkrisk.formulations.linkage.distances import Standardisation
+from linkrisk.formulations.linkage.domains import Simplex
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
 from linkrisk.solver.engines.attacks.search import attack
 from linkrisk.solver.engines.base import EngineOptions, EngineResult, Record
@@ -64,7 +65,7 @@ def honest(made, aggregator):
     record = made.record
     assert record.linked == pytest.approx(made.evaluator.weight(aggregator.form(record.theta)))
     assert record.linked <= record.bound + 1e-9
-    assert aggregator.domain().violation(record.theta) <= 1e-9
+    assert aggregator.domain.rows.violation(record.theta) <= 1e-9
     return made
 
 
@@ -106,7 +107,7 @@ def every_search(pair, aggregator):
         "engine": engine(pair, aggregator, **limit),
         "hitting sets": hitting_sets(pair, aggregator, **limit),
     }
-    if aggregator.on_simplex and aggregator.dimension <= MOST_TREE_DIMENSION:
+    if isinstance(aggregator.domain, Simplex) and aggregator.dimension <= MOST_TREE_DIMENSION:
         # Rows that touch along a line or a plane take the tree alone more memory than there is.
         runs["tree"] = tree(pair, aggregator, most_nodes=MOST_NODES)
     return runs

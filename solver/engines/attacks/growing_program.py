@@ -78,7 +78,7 @@ class GrowingProgram:
         upper: FloatArray,
         theta_cost: FloatArray | None = None,
     ) -> None:
-        domain = aggregator.domain()
+        domain = aggregator.domain.rows
         self.dimension = aggregator.dimension
         self.domain_rows = self.rows = domain.matrix.shape[0]
         leading = np.zeros(self.dimension) if theta_cost is None else theta_cost

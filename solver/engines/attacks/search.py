@@ -62,7 +62,7 @@ class Attack:
         if self.system.open_blocks.size == 0:
             return
         starts = self._starts()
-        points = self.aggregator.sample(_FEW_POINTS if brief else _RANDOM_POINTS, self.random)
+        points = self.aggregator.domain.sample(_FEW_POINTS if brief else _RANDOM_POINTS, self.random)
         self.scorer = Scorer(self.system, np.vstack([self.record.theta, starts, points[:_PROBES]]))
         if self.system.complete:
             self._count(starts)
@@ -90,7 +90,7 @@ class Attack:
         better = False
         for at in np.argsort(-scores, kind="stable")[:3]:
             if scores[at] > self.record.linked:
-                theta = self.aggregator.repair(points[at])
+                theta = self.aggregator.domain.repair(points[at])
                 better |= self.record.improve(theta, self.evaluator.weight(self.aggregator.form(theta)))
         return better
 
@@ -119,13 +119,13 @@ class Attack:
         failures = 0
         while failures < _FAILURES and not self._late():
             directions = self._directions(theta)
-            chords = np.array([self.aggregator.chord(theta, direction) for direction in directions])
+            chords = np.array([self.aggregator.domain.chord(theta, direction) for direction in directions])
             weights, steps = best_on_lines(self.scorer, theta, directions, chords)
             at = int(np.argmax(weights))
             failures += 1
             if weights[at] < best:
                 continue
-            point = self.aggregator.repair(theta + steps[at] * directions[at])
+            point = self.aggregator.domain.repair(theta + steps[at] * directions[at])
             weight = self.scorer.exact_weight(point)
             if weight >= best:
                 failures = 0 if weight > best else failures
@@ -136,7 +136,7 @@ class Attack:
         """Towards random points of the domain, and along differences of such points."""
         dense = isinstance(self.system.values, np.ndarray)
         count = _LINES if dense else min(_LINES, max(2, self.scorer.points_at_once // 4))
-        towards = self.aggregator.sample(count, self.random)
+        towards = self.aggregator.domain.sample(count, self.random)
         return np.vstack([towards[::2] - theta, towards[1::2] - towards[: count // 2 * 2 : 2]])
 
     def _hinge(self) -> None:
@@ -176,7 +176,7 @@ def widen(system: BlockSystem, scorer: Scorer, record: Record, evaluator: Evalua
     solution = program.solve()
     if solution is None:
         return
-    theta = system.aggregator.repair(solution[0])
+    theta = system.aggregator.domain.repair(solution[0])
     record.improve(theta, evaluator.weight(system.aggregator.form(theta)), even=True)
 
 

@@ -16,6 +16,7 @@ from linkrisk.solver.engines.attacks.search import attack, widen
 from linkrisk.solver.engines.base import Engine, EngineOptions, EngineResult, Proof, Record
 from linkrisk.solver.engines.exact.hitting_sets.search import HittingSearch
 from linkrisk.solver.engines.exact.simplex_tree.tree import SimplexTree
+from linkrisk.solver.engines.exact.treatments import treatment
 from linkrisk.solver.linkage.evaluator import Evaluator
 
 MOST_TREE_DIMENSIONS = 7
@@ -84,8 +85,9 @@ class _Run:
         """First what is quick, then all attacks, then what takes long."""
         aggregator = self._system.aggregator
         hitting = HittingSearch(self._system, self._record, self._evaluator, self._seed)
-        if aggregator.on_simplex and aggregator.dimension <= MOST_TREE_DIMENSIONS:
-            self._both(SimplexTree(self._system, self._record, self._evaluator), hitting)
+        tree = treatment(aggregator.domain).tree
+        if tree is not None and aggregator.dimension <= MOST_TREE_DIMENSIONS:
+            self._both(tree(self._system, self._record, self._evaluator), hitting)
         else:
             self._hitting_sets(hitting)
 

@@ -238,7 +238,7 @@ def test_the_distance_without_attributes_is_that_of_records_that_agree_on_them(k
     random = np.random.default_rng(6)
     signed = aggregator.differences is Differences.SIGNED
     c = random.normal(size=(50, n)) if signed else random.uniform(size=(50, n))
-    theta = aggregator.sample(1, random)[0]
+    theta = aggregator.domain.sample(1, random)[0]
     agree = c.copy()
     agree[:, [0, 2]] = 0.0
     form = aggregator.form(theta)

@@ -45,7 +45,7 @@ def test_scores_are_the_evaluators_counts(case, ties):
     aggregator = case.make(3)
     system = block_system(pair, aggregator)
     scorer, evaluator = Scorer(system), Evaluator(pair, 1)
-    points = aggregator.sample(40, np.random.default_rng(0))
+    points = aggregator.domain.sample(40, np.random.default_rng(0))
     weights = scorer.weights(points) + system.sure_weight
     for theta, weight in zip(points, weights, strict=True):
         assert weight == pytest.approx(evaluator.weight(aggregator.form(theta)))
@@ -69,9 +69,9 @@ def test_the_best_point_of_a_line_beats_every_point_of_a_fine_grid(case, seed):
     aggregator = case.make(3)
     system = block_system(pair, aggregator)
     scorer = Scorer(system)
-    theta, *targets = aggregator.sample(9, np.random.default_rng(seed))
+    theta, *targets = aggregator.domain.sample(9, np.random.default_rng(seed))
     directions = np.array(targets) - theta
-    chords = np.array([aggregator.chord(theta, direction) for direction in directions])
+    chords = np.array([aggregator.domain.chord(theta, direction) for direction in directions])
     weights, steps = best_on_lines(scorer, theta, directions, chords)
     for direction, (low, high), weight, step in zip(directions, chords, weights, steps, strict=True):
         assert low <= step <= high
@@ -91,7 +91,7 @@ def test_the_widest_margin_is_that_of_one_whole_linear_program(case, seed):
     system = block_system(pair, aggregator, reduce=False)
     program = WidestMargin(system, Scorer(system), Clock(20.0))
     family = case.family(3)
-    domain = aggregator.domain()
+    domain = aggregator.domain.rows
     for size in (1, 2, 3, 1):  # one program, asked for different blocks in turn
         blocks = np.random.default_rng(seed + size).permutation(system.open_blocks.size)[:size]
         program.require(blocks)
@@ -116,7 +116,7 @@ def test_hinge_points_lie_in_the_domain(case):
     points = hinge(system, Scorer(system), Clock(20.0), aggregator.equal(), 0.05)
     assert len(points) > 3
     for theta in points:
-        assert aggregator.domain().violation(theta) <= 1e-6
+        assert aggregator.domain.rows.violation(theta) <= 1e-6
 
 
 @everywhere
@@ -126,7 +126,7 @@ def test_widening_loses_nothing_and_the_record_stays_true(case, seed):
     aggregator = case.make(3)
     system = block_system(pair, aggregator)
     record, evaluator = start(system)
-    theta = aggregator.sample(1, np.random.default_rng(seed))[0]
+    theta = aggregator.domain.sample(1, np.random.default_rng(seed))[0]
     record.theta, record.linked = theta, evaluator.weight(aggregator.form(theta))
     before, scorer = record.linked, Scorer(system)
     inside = scorer.exact_margins(theta) > STRICT
@@ -153,9 +153,9 @@ def test_the_attack_improves_on_equal_weights_and_says_what_it_counts(case, ties
     attack(system, record, evaluator, seed=0)
     assert record.linked > euclid
     assert record.linked == pytest.approx(evaluator.weight(system.aggregator.form(record.theta)))
-    assert system.aggregator.domain().violation(record.theta) <= 1e-9
+    assert system.aggregator.domain.rows.violation(record.theta) <= 1e-9
     if case.name == "mahalanobis":
-        assert np.linalg.eigvalsh(system.aggregator.matrix(record.theta))[0] >= 0.0
+        assert np.linalg.eigvalsh(system.aggregator.domain.matrix(record.theta))[0] >= 0.0
     assert [p.linked for p in seen] == sorted(p.linked for p in seen)
     assert [row[1] for row in record.trace] == sorted(row[1] for row in record.trace)
 

@@ -49,7 +49,7 @@ def run(pair, aggregator, *, attacked=False, seconds=None, reduce=True, **option
     result = MilpEngine().run(system, record, evaluator, EngineOptions(**options))
     assert record.linked == pytest.approx(evaluator.weight(aggregator.form(record.theta)))
     assert record.linked <= record.bound + 1e-9
-    assert aggregator.domain().violation(record.theta) <= 1e-9
+    assert aggregator.domain.rows.violation(record.theta) <= 1e-9
     return record, result
 
 
@@ -77,7 +77,7 @@ def test_proven_means_the_exact_optimum(case, direction, ties, seed):
     assert record.linked == pytest.approx(best)
     assert record.bound == pytest.approx(best)
     if case.name == "mahalanobis":
-        assert np.linalg.eigvalsh(case.make(attributes).matrix(record.theta))[0] >= 0.0
+        assert np.linalg.eigvalsh(case.make(attributes).domain.matrix(record.theta))[0] >= 0.0
 
 
 @pytest.mark.parametrize("backend", available_backends())

@@ -24,8 +24,8 @@ def hunt(kind, seed):
         return False
     aggregator = case.make(pair.queries.shape[1])
     evaluator = Evaluator(pair, 1)
-    points = aggregator.sample(50, np.random.default_rng(seed))
-    reached = [evaluator.weight(aggregator.form(aggregator.repair(point))) for point in points]
+    points = aggregator.domain.sample(50, np.random.default_rng(seed))
+    reached = [evaluator.weight(aggregator.form(aggregator.domain.repair(point))) for point in points]
     runs = every_search(pair, aggregator)
     reached += [made.record.linked for made in runs.values()]
     try:

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from linkrisk.formulations.linkage.aggregators import Domain
 from linkrisk.formulations.linkage.block_system import BlockSystem
+from linkrisk.formulations.linkage.domains import DomainRows
 from linkrisk.solver.engines.attacks.repair import Multipliers, WidestMargin
 from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer
 from linkrisk.solver.engines.base import CoreProof
@@ -97,7 +97,7 @@ class LinearCoreFinder(CoreFinder):
         super().__init__(system)
         self._program = WidestMargin(system, scorer, clock)
         self._evaluator = Evaluator(system.pair)
-        self._domain = system.aggregator.domain()
+        self._domain = system.aggregator.domain.rows
 
     def ask(self, blocks: IndexArray) -> Answer:
         """Solve, and cut the relaxed domain where the answer lies outside the true one."""
@@ -115,7 +115,7 @@ class LinearCoreFinder(CoreFinder):
                 theta = answer.theta
                 if self._program.extend(theta):
                     continue
-            cuts = self.system.aggregator.cuts(theta)
+            cuts = self.system.aggregator.domain.cuts(theta)
             if len(cuts) == 0:
                 known = margin > STRICT or self._linked(blocks, theta)
                 return Answer(theta=theta) if known else Answer()
@@ -138,7 +138,7 @@ class LinearCoreFinder(CoreFinder):
 
     def _linked(self, blocks: IndexArray, theta: FloatArray) -> bool:
         """Whether the evaluator links all of these open blocks: within rounding, it alone decides."""
-        form = self.system.aggregator.form(self.system.aggregator.repair(theta))
+        form = self.system.aggregator.form(self.system.aggregator.domain.repair(theta))
         return bool(self._evaluator.count(form)[self.system.open_blocks[blocks]].all())
 
     def _proven(self, rows: IndexArray, given: Multipliers) -> Answer:
@@ -163,7 +163,7 @@ class Combination(NamedTuple):
     multipliers: FloatArray
 
 
-def largest(domain: Domain, combined: Sequence[Combination], multipliers: FloatArray) -> float:
+def largest(domain: DomainRows, combined: Sequence[Combination], multipliers: FloatArray) -> float:
     """An upper bound of combinations of rows, added up, over a domain, with what rounding may hide of it.
 
     Weak duality holds for any multipliers of the domain's rows. For the roundings see
@@ -171,7 +171,7 @@ def largest(domain: Domain, combined: Sequence[Combination], multipliers: FloatA
 
     Parameters
     ----------
-    domain : Domain
+    domain : DomainRows
         With finite bounds of all columns.
     combined : sequence of Combination
     multipliers : ndarray of float64, shape (domain rows,)

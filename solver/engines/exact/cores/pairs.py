@@ -106,7 +106,7 @@ class SmallCores:
         """
         cells = self._system.values.size  # entries, or non-zeros of a sparse matrix
         count = max(50, min(_MOST_WITNESSES, _WITNESS_CELLS // max(1, cells)))
-        points = self._system.aggregator.sample(count, self._random)
+        points = self._system.aggregator.domain.sample(count, self._random)
         share = self._random.uniform(size=(count, 1)) ** 2
         points = self._random.permutation(np.vstack([points, (1.0 - share) * near + share * points]))
         for first in range(0, len(points), _AT_ONCE):

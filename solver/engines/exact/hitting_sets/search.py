@@ -14,14 +14,13 @@ from numpy.typing import NDArray
 from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.engines.attacks.scoring import Scorer
 from linkrisk.solver.engines.base import Proof, Record, rounded_bound, whole
-from linkrisk.solver.engines.exact.cores.base import Answer, Core, CoreFinder, LinearCoreFinder
+from linkrisk.solver.engines.exact.cores.base import Answer, Core, CoreFinder
 from linkrisk.solver.engines.exact.cores.pairs import SmallCores
 from linkrisk.solver.engines.exact.hitting_sets.branching import BranchAndCut, Worker
 from linkrisk.solver.engines.exact.hitting_sets.covering import CoveringProgram
 from linkrisk.solver.engines.exact.hitting_sets.hitting_set import HittingSet
 from linkrisk.solver.engines.exact.hitting_sets.swaps import SwapSearch
-from linkrisk.solver.engines.exact.polytope.cores import MOST_PARAMETERS, PolytopeCoreFinder
-from linkrisk.solver.engines.exact.spectrahedron.cores import SemidefiniteCoreFinder
+from linkrisk.solver.engines.exact.treatments import treatment
 from linkrisk.solver.linkage.evaluator import Evaluator
 
 FloatArray = NDArray[np.float64]
@@ -61,7 +60,7 @@ class HittingSearch:
         self._system, self._record, self._evaluator = system, record, evaluator
         self._random = np.random.default_rng(seed)
         aggregator = system.aggregator
-        self._probes = np.vstack([record.theta, aggregator.sample(_PROBES, self._random)])
+        self._probes = np.vstack([record.theta, aggregator.domain.sample(_PROBES, self._random)])
         self._scorer = Scorer(system, self._probes)
         self.master = HittingSet(system.open_weight)
         self._whole = whole(system.open_weight)
@@ -81,14 +80,10 @@ class HittingSearch:
     def _new_finder(self) -> CoreFinder:
         # Threads must not share a scorer, whose working set grows.
         scorer, clock = Scorer(self._system, self._probes), self._record.clock
-        if self._system.aggregator.semidefinite:
-            return SemidefiniteCoreFinder(self._system, scorer, clock)
-        if self._system.aggregator.dimension <= MOST_PARAMETERS:
-            return PolytopeCoreFinder(self._system, scorer, clock)
-        return LinearCoreFinder(self._system, scorer, clock)
+        return treatment(self._system.aggregator.domain).finder(self._system, scorer, clock)
 
     def pairs_of_rows(self, until: float) -> None:
-        """Pairs that two rows exclude, where the domain is a simplex."""
+        """Pairs that two rows exclude, where that is known by their entries (`Treatment.pairs_of_rows`)."""
         with self._anew():
             self._small.sample(self._record.theta)
             self._small.two_rows(until)
@@ -258,7 +253,7 @@ class HittingSearch:
 
     def _attack(self, theta: FloatArray) -> None:
         aggregator = self._system.aggregator
-        repaired = aggregator.repair(theta)
+        repaired = aggregator.domain.repair(theta)
         self._record.improve(repaired, self._evaluator.weight(aggregator.form(repaired)))
 
     def _tighten(self, given_up: float) -> None:

@@ -164,7 +164,7 @@ class SimplexTree:
         self._stuck = max(self._stuck, answer.stuck)
         if answer.best > -np.inf:
             aggregator = self._system.aggregator
-            theta = aggregator.repair(self._unit * answer.point / (self._unit @ answer.point))
+            theta = aggregator.domain.repair(self._unit * answer.point / (self._unit @ answer.point))
             linked = self._evaluator.weight(aggregator.form(theta))
             self._record.improve(theta, linked)
             if linked < answer.best - 1e-9:

@@ -43,7 +43,7 @@ def test_proven_means_the_exact_optimum(case, direction, ties, seed):
     assert made.record.linked == pytest.approx(best)
     assert made.record.bound == pytest.approx(best)
     if case.name == "mahalanobis":
-        assert np.linalg.eigvalsh(case.make(attributes).matrix(made.record.theta))[0] >= 0.0
+        assert np.linalg.eigvalsh(case.make(attributes).domain.matrix(made.record.theta))[0] >= 0.0
 
 
 @everywhere
@@ -69,7 +69,7 @@ def test_no_attack_exceeds_the_bound(case):
     aggregator = case.make(3)
     bound = engine(pair, aggregator, seconds=1.0, attacked=True).record.bound
     evaluator = Evaluator(pair, 1)
-    points = aggregator.sample(500, np.random.default_rng(1))
+    points = aggregator.domain.sample(500, np.random.default_rng(1))
     assert max(evaluator.weight(aggregator.form(point)) for point in points) <= bound
     other = start(pair, aggregator, seconds=3.0)
     attack(other.system, other.record, evaluator, 1)

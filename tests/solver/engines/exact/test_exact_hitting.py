@@ -215,7 +215,7 @@ def test_hitting_sets_alone_reach_the_optimum(case, ties, seed):
 )
 def test_the_finder_suits_the_domain(label, most, kind, monkeypatch):
     """Three attributes have seven subsets; a basis of too many parameters is left to HiGHS."""
-    monkeypatch.setattr("linkrisk.solver.engines.exact.hitting_sets.search.MOST_PARAMETERS", most)
+    monkeypatch.setattr("linkrisk.solver.engines.exact.polytope.cores.MOST_PARAMETERS", most)
     pair = make_pair(*files(3, 9, 3, 1.4))
     made = start(pair, BY_LABEL[label].make(3))
     search = HittingSearch(made.system, made.record, made.evaluator, 0)
@@ -282,7 +282,7 @@ def test_swaps_never_lose_and_learn_true_cores(label):
             assert scorer.exact_weight(found) >= weight
             weight = scorer.exact_weight(found)
     assert weight > first
-    points = aggregator.sample(2000, np.random.default_rng(2))
+    points = aggregator.domain.sample(2000, np.random.default_rng(2))
     linked = scorer.linked(points)
     assert learned
     for answer in learned:
@@ -298,7 +298,7 @@ def test_a_walk_that_gets_nowhere_goes_on_from_what_was_offered(monkeypatch):
     scorer = Scorer(made.system)
     finder = PolytopeCoreFinder(made.system, scorer, made.record.clock)
     search = SwapSearch(finder, scorer, scorer.weight, lambda _: None, np.random.default_rng(0))
-    low, high = sorted(aggregator.sample(30, np.random.default_rng(3)), key=scorer.exact_weight)[::29]
+    low, high = sorted(aggregator.domain.sample(30, np.random.default_rng(3)), key=scorer.exact_weight)[::29]
     assert scorer.exact_weight(low) + 1 < scorer.exact_weight(high)
     search.start(low)
     search.offer(high, np.zeros(scorer.weight.size))
