@@ -20,6 +20,7 @@ from linkrisk.datasets.microdata.cells import cell_codes
 from linkrisk.datasets.microdata.files import CSV_SUFFIXES, read_table, table_bytes, write_whole
 from linkrisk.datasets.microdata.names import shown_name, shown_names
 from linkrisk.datasets.microdata.roles import NAMES_RECORDS, Role
+from linkrisk.datasets.pairs.categorical import listed_categories
 from linkrisk.datasets.public.registry import load
 from linkrisk.solver.commands.progress import progress_line, reporter
 from linkrisk.solver.compiling.ahead import MASKING, compile_once
@@ -67,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     seed = new_seed() if arguments.seed is None else _parsed("seed", arguments.seed, parse_whole)
     _check_names(arguments)
     methods = _methods(arguments)
-    frame = _read(arguments.input, [arguments.id] if arguments.id is not None else [])
+    frame = _read(arguments.input, _text_columns(arguments, methods))
     kept = {getattr(arguments, what): what for what in ("weight", "id")}
     kept.pop(None, None)
     steps = planned(methods, frame, kept, source=arguments.input)
@@ -79,6 +80,13 @@ def run(arguments: argparse.Namespace) -> int:
     _write(arguments, masked, steps, columns, used)
     print(_summary(arguments, frame, steps, columns, used))
     return 0
+
+
+def _text_columns(arguments: argparse.Namespace, methods: Sequence[MaskingMethod]) -> list[str]:
+    """Columns of a CSV file that are kept as written: ids, and those that a schema calls categories."""
+    schemas = [method.schema for method in methods if method.schema is not None]
+    declared = [name for schema in schemas for name in listed_categories((), (), schema)]
+    return declared if arguments.id is None else [arguments.id, *declared]
 
 
 def _add_option(parser: argparse.ArgumentParser, name: str, option: Option) -> None:
