@@ -31,6 +31,7 @@ from linkrisk.datasets.microdata.formats.registry import (
 from linkrisk.datasets.microdata.names import shown_name, shown_names
 from linkrisk.datasets.microdata.roles import NAMES_RECORDS, Role
 from linkrisk.datasets.microdata.writing import write_all
+from linkrisk.datasets.pairs.categorical import listed_categories
 from linkrisk.datasets.public.registry import load
 from linkrisk.solver.commands.progress import progress_line, reporter
 from linkrisk.solver.compiling.ahead import MASKING, compile_once
@@ -84,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
     arguments.output = with_suffix_of(arguments.output, arguments.input)
     _check_names(arguments)
     methods = _methods(arguments)
-    stored = _read(arguments.input, [arguments.id] if arguments.id is not None else [])
+    stored = _read(arguments.input, _text_columns(arguments, methods))
     frame = stored.frame
     _say(stored, arguments.output)
     kept = {getattr(arguments, what): what for what in ("weight", "id")}
@@ -98,6 +99,13 @@ def run(arguments: argparse.Namespace) -> int:
     _write(arguments, carried(stored, masked, columns["masked"]), steps, columns, used)
     print(_summary(arguments, frame, steps, columns, used))
     return 0
+
+
+def _text_columns(arguments: argparse.Namespace, methods: Sequence[MaskingMethod]) -> list[str]:
+    """Columns of a CSV file that are kept as written: ids, and those that a schema calls categories."""
+    schemas = [method.schema for method in methods if method.schema is not None]
+    declared = [name for schema in schemas for name in listed_categories((), (), schema)]
+    return declared if arguments.id is None else [arguments.id, *declared]
 
 
 def _add_option(parser: argparse.ArgumentParser, name: str, option: Option) -> None:

@@ -177,6 +177,25 @@ def test_global_recoding_by_the_hierarchies_of_the_schema(more, expected, capsys
     assert recorded["attributes"][2]["missing"] == ["9"]
 
 
+def test_codes_that_the_schema_lists_stay_as_they_are_written(capsys):
+    Path("t.csv").write_text("code,age\n007,20\n010,30\n007,40\nNA,50\n")
+    row = {"name": "code", "role": "key", "scale": "ordinal", "categories": ["007", "010", "NA"]}
+    Path("s.json").write_text(json.dumps({"attributes": [row]}))
+    argv = [
+        "mask",
+        "--input",
+        "t.csv",
+        "--method",
+        "bottom-coding",
+        "--categories",
+        "2",
+        "--schema",
+        "s.json",
+    ]
+    run(capsys, *argv, "--output", "m.csv")
+    assert Path("m.csv").read_text() == "code,age\n010,20\n010,30\n010,40\nNA,50\n"
+
+
 @pytest.mark.parametrize(
     ("more", "message"),
     [
