@@ -17,9 +17,10 @@ from worked_aggregator import AS_PLUGIN, NAME, ROOT, as_module, code_of, environ
 from linkrisk.datasets.errors import DataError
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS
 from linkrisk.formulations.programs.mixed_integer import MilpModel
-from linkrisk.solver.backends.base import SolveOptions, Status
+from linkrisk.solver.backends.base import SolveOptions
 from linkrisk.solver.backends.registry import BACKENDS, get_backend
 from linkrisk.solver.commands.program import main
+from linkrisk.solver.run.status import Status
 
 # Tests that list all aggregators, by what step 5 says about them: they do not know this one.
 LISTS = ("aggregator_errors", "importance_sums_to_one", "zero_floors")

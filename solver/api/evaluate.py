@@ -15,7 +15,6 @@ from linkrisk.datasets.microdata.strict_json import AmbiguousError, parse
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.solver.api.link import relink
 from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
-from linkrisk.solver.engines.base import Reporter
 from linkrisk.solver.inputs.learned_links import reusable_schema
 from linkrisk.solver.inputs.link_tasks import LinkOptions
 from linkrisk.solver.inputs.problem import Problem, ProblemOptions, make_problem
@@ -25,6 +24,7 @@ from linkrisk.solver.linkage.baselines import baselines
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.result import LinkResult
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.incumbent import Reporter
 from linkrisk.solver.run.results import RecordsTable, dump_json
 from linkrisk.solver.worst_case.answers import library_versions, records_table
 

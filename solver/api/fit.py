@@ -6,10 +6,11 @@ from dataclasses import fields
 from numbers import Real
 from typing import Any
 
-from linkrisk.solver.engines.base import EngineOptions, Reporter
+from linkrisk.solver.engines.base import EngineOptions
 from linkrisk.solver.engines.registry import ENGINES, check_taken, get_engine, given_options
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.incumbent import Reporter
 from linkrisk.solver.run.results import FitResult
 from linkrisk.solver.worst_case.families import fit_families, several
 from linkrisk.solver.worst_case.family_results import FitResults

@@ -16,7 +16,6 @@ from linkrisk.datasets.pairs.remarks import remarks
 from linkrisk.datasets.pairs.table_pair import TablePair
 from linkrisk.formulations.linkage.pair import Direction, Ties
 from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
-from linkrisk.solver.engines.base import Reporter
 from linkrisk.solver.inputs.learned_links import learned_keys, learned_options, learned_parameters
 from linkrisk.solver.inputs.link_tasks import (
     LinkOptions,
@@ -35,6 +34,7 @@ from linkrisk.solver.linkage.matching import matched, score_matrix
 from linkrisk.solver.linkage.registry import LINKERS
 from linkrisk.solver.linkage.result import LinkResult, OneToOne
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.incumbent import Reporter
 from linkrisk.solver.worst_case.answers import library_versions, records_table
 
 IndexArray = NDArray[np.intp]

@@ -21,9 +21,10 @@ from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.formulations.linkage.ties import Partners
 from linkrisk.solver.engines.attacks.search import attack
-from linkrisk.solver.engines.base import Engine, EngineOptions, EngineResult, Record
+from linkrisk.solver.engines.base import Engine, EngineOptions, EngineResult
 from linkrisk.solver.linkage.evaluator import Evaluation, Evaluator
 from linkrisk.solver.run.clock import Clock, resident_megabytes
+from linkrisk.solver.run.incumbent import Incumbent
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -79,7 +80,7 @@ class GrowingRows(Evaluator):
         self._lost = self._lost | lost
         super().lose(self._lost)
 
-    def probe(self, record: Record, until: float) -> None:
+    def probe(self, incumbent: Incumbent[FloatArray], until: float) -> None:
         """Meet the rivals of every block at a few parameters, until the clock shows `until` seconds."""
         aggregator = self._aggregator
         points = [
@@ -91,7 +92,7 @@ class GrowingRows(Evaluator):
                 break
             form = aggregator.form(theta)
             evaluation = self.nearest(form)
-            record.improve(theta, evaluation.linked_weight)
+            incumbent.improve(theta, evaluation.linked_weight)
             self._keep(evaluation, everyone=True)
 
     def weight(self, form: DistanceForm) -> float:
@@ -217,7 +218,7 @@ class _Round(Clock):
 class Holder(Protocol):
     """Whoever keeps what a search has in its hands."""
 
-    record: Record
+    incumbent: Incumbent[FloatArray]
     system: BlockSystem
 
 
@@ -228,11 +229,11 @@ class GrowingRun:
     ----------
     rows : GrowingRows
     holder : Holder
-        Its record takes every improvement of attack and bound, and it is given the rows of every round.
+        Its incumbent takes every improvement of attack and bound, and it is given the rows of every round.
     """
 
     def __init__(self, rows: GrowingRows, holder: Holder) -> None:
-        self._rows, self._record, self._clock = rows, holder.record, holder.record.clock
+        self._rows, self._incumbent, self._clock = rows, holder.incumbent, holder.incumbent.clock
         self._holder = holder
         self._take()
         self.rounds = 0
@@ -241,9 +242,9 @@ class GrowingRun:
     def attack(self, seed: int) -> None:
         """Attack until no attack meets fresh rows, or for a share of the time that remains."""
         until = self._clock.share(_ATTACK_SHARE, 120.0)
-        while not self._record.proven and not self._clock.expired and self._clock.seconds < until:
+        while not self._incumbent.proven and not self._clock.expired and self._clock.seconds < until:
             with self._round(until):
-                attack(self.system, self._record, self._rows, seed)
+                attack(self.system, self._incumbent, self._rows, seed)
             if not self._grow():
                 break
 
@@ -252,23 +253,23 @@ class GrowingRun:
         phases: dict[str, float] = {}
         while True:
             with self._round(None):
-                outcome = engine.run(self.system, self._record, self._rows, options)
+                outcome = engine.run(self.system, self._incumbent, self._rows, options)
             for name, seconds in outcome.phases.items():
                 phases[name] = phases.get(name, 0.0) + seconds
-            if self._record.proven or self._clock.expired or not self._grow():
+            if self._incumbent.proven or self._clock.expired or not self._grow():
                 break
-        limit = None if self._record.proven else self._clock.limit
+        limit = None if self._incumbent.proven else self._clock.limit
         return replace(outcome, phases=phases, limit=limit)
 
     @contextmanager
     def _round(self, until: float | None) -> Iterator[None]:
-        """Let the record run on the clock of a round for a while."""
+        """Let the incumbent run on the clock of a round for a while."""
         self.rounds += 1
-        self._record.clock = _Round(self._clock, self._rows, self.system, self._patience, until)
+        self._incumbent.clock = _Round(self._clock, self._rows, self.system, self._patience, until)
         try:
             yield
         finally:
-            self._record.clock = self._clock
+            self._incumbent.clock = self._clock
 
     def _grow(self) -> bool:
         """Take fresh rows into the system; False when there are none."""
@@ -284,4 +285,4 @@ class GrowingRun:
         self.system = self._holder.system = self._rows.no_rows()
         self.system = self._rows.system()
         self._holder.system = self.system
-        self._record.tighten(self.system.total_weight - self.system.lost_weight)
+        self._incumbent.tighten(self.system.total_weight - self.system.lost_weight)

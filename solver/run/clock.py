@@ -5,22 +5,14 @@ from __future__ import annotations
 import math
 import threading
 import time
-from enum import StrEnum
 from pathlib import Path
 
 import psutil
 
+from linkrisk.solver.run.status import Limit
+
 _LOOK_AT_MEMORY = 0.02
 """Seconds between two looks at the memory of the process."""
-
-
-class Limit(StrEnum):
-    """Which limit ended a run or a solve; or that what counts as a tie keeps bound and attack apart."""
-
-    TIME = "time"
-    MEMORY = "memory"
-    USER = "user"
-    TIES = "ties"
 
 
 class Clock:

@@ -16,8 +16,8 @@ from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.linkage.baselines import best_known
 from linkrisk.solver.linkage.evaluator import Evaluation
 from linkrisk.solver.run.results import FitResult, RecordsTable, plain
+from linkrisk.solver.worst_case.left_behind import Run
 from linkrisk.solver.worst_case.parameters_shown import tie_breaking
-from linkrisk.solver.worst_case.within_limits import Run
 
 FloatArray = NDArray[np.float64]
 
@@ -39,11 +39,11 @@ def answer(
         The command line to note.
     """
     evaluation = run.final  # before all else, which may depend on it
-    aggregator, record, outcome = problem.aggregator, run.record, run.outcome
-    seconds = record.clock.seconds
+    aggregator, incumbent, outcome = problem.aggregator, run.incumbent, run.outcome
+    seconds = incumbent.clock.seconds
     expected = {}
     if problem.pair.ties is Ties.SHARE:
-        expected = {"expected_links": evaluation.linked_weight, "expected_links_upper_bound": record.bound}
+        expected = {"expected_links": evaluation.linked_weight, "expected_links_upper_bound": incumbent.bound}
     versions = {**library_versions(), **outcome.versions}
     details = {
         **problem.describe(),
@@ -53,8 +53,8 @@ def answer(
         "lost": int(run.out_of_reach.sum()),
         "tied": tied_partners(problem, evaluation),
         "margin": outcome.margin,
-        "importance": aggregator.importance(record.theta),
-        "interaction": aggregator.interaction(record.theta),
+        "importance": aggregator.importance(incumbent.solution),
+        "interaction": aggregator.interaction(incumbent.solution),
         "tie_breaking": tie_breaking(aggregator, run, evaluation.count),
         **_comparison(problem, run),
         "notes": [*problem.files.notes, *outcome.notes],
@@ -62,20 +62,20 @@ def answer(
         "seconds": round(seconds, 3),
         "phases": {name: round(value, 3) for name, value in run.phases.items()},
         "model": outcome.model,
-        "trace": [[time, plain(linked), plain(bound)] for time, linked, bound in record.trace],
+        "trace": [[time, plain(linked), plain(bound)] for time, linked, bound in incumbent.trace],
         "seed": choices.seed,
         "threads": choices.threads,
-        "time_limit": record.clock.time_limit,
+        "time_limit": incumbent.clock.time_limit,
         "command": command,
         "linkrisk": versions["linkrisk"],
         "versions": versions,
     }
     return FitResult(
         linked=evaluation.count,
-        linked_upper_bound=most_blocks(problem.pair.weight[~run.out_of_reach], record.bound),
+        linked_upper_bound=most_blocks(problem.pair.weight[~run.out_of_reach], incumbent.bound),
         status=outcome.status.value,
         limit=None if outcome.limit is None else outcome.limit.value,
-        parameters=aggregator.decode(record.theta),
+        parameters=aggregator.decode(incumbent.solution),
         records=problem.pair.blocks,
         table=records_table(problem.labels, evaluation),
         details=details,
@@ -84,10 +84,10 @@ def answer(
 
 def _comparison(problem: Problem, run: Run) -> dict[str, Any]:
     """The baselines, and the best of those that this family does not contain, where it links more."""
-    known = best_known(problem.aggregator, problem.pair, run.baselines, run.record.linked)
+    known = best_known(problem.aggregator, problem.pair, run.baselines, run.incumbent.value)
     found = None
     if known is not None:
-        above = known.linked > run.record.bound + 1e-9
+        above = known.linked > run.incumbent.bound + 1e-9
         found = {"attack": known.name, "linked": known.linked, "above_bound": above, "cure": known.cure}
     return {"baselines": run.baselines, "best_known": found}
 

@@ -16,11 +16,11 @@ from linkrisk.solver.compiling.ahead import compile_once
 from linkrisk.solver.inputs.problem import Problem, ProblemOptions, make_problem, with_aggregator
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError
+from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.worst_case.answers import library_versions
 from linkrisk.solver.worst_case.family_results import Family, FitResults
 from linkrisk.solver.worst_case.search import Start
 from linkrisk.solver.worst_case.single_fit import FitRequest, Fitted, fit_one
-from linkrisk.solver.worst_case.within_limits import interruptible
 
 FloatArray = NDArray[np.float64]
 
@@ -170,7 +170,7 @@ class _Families:
         if share is not None:
             self._beyond = max(self._beyond, clock.seconds - share)
         run = fitted.run
-        self._found.append((problem.aggregator, Start(run.record.theta, run.final.linked)))
+        self._found.append((problem.aggregator, Start(run.incumbent.solution, run.final.linked)))
         return Family(name, fitted.result)
 
     def details(self) -> dict[str, Any]:

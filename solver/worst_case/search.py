@@ -22,16 +22,19 @@ from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.lost import lost_blocks
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.engines.attacks.search import attack
-from linkrisk.solver.engines.base import Engine, EngineOptions, Record, Reporter
+from linkrisk.solver.engines.base import Engine, EngineOptions
 from linkrisk.solver.engines.growing_rows import GrowingRows, GrowingRun
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.linkage.baselines import baseline_forms, own_attacks
 from linkrisk.solver.linkage.evaluator import Evaluation, Evaluator
 from linkrisk.solver.linkage.orders import Ordered, best_order
-from linkrisk.solver.run.clock import Clock, Limit
+from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.incumbent import Incumbent, Reporter
+from linkrisk.solver.run.limits import in_time, memory_errors
 from linkrisk.solver.run.results import plain
-from linkrisk.solver.worst_case.within_limits import Run, in_time, memory_errors, out_of_time
+from linkrisk.solver.run.status import Limit
+from linkrisk.solver.worst_case.left_behind import Run, out_of_time
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -159,19 +162,19 @@ class _Work:
         pair, aggregator = problem.pair, problem.aggregator
         nothing = np.empty(0, dtype=np.intp)
         system = system_of(pair, aggregator, nothing, nothing, ~pair.reachable, complete=False)
-        record = Record(
+        incumbent = Incumbent(
             clock, aggregator.equal(), 0.0, system.total_weight - system.lost_weight, report, phase="compare"
         )
         evaluator = Evaluator(pair, stop=self._late)
-        self.run = Run(record, evaluator, system, out_of_time(record))
+        self.run = Run(incumbent, evaluator, system, out_of_time(incumbent))
 
     def _late(self) -> bool:
         return self._clock.expired and self._clock.seconds >= _MOMENT
 
-    def do(self) -> None:
+    def do(self) -> Run:
         """First attacks, rows, engine."""
         run, clock = self.run, self._clock
-        run.record.note()
+        run.incumbent.note()
         with memory_errors(clock):
             self._count_starts()
             self._estimate()
@@ -185,15 +188,16 @@ class _Work:
             else:
                 self._solve()
         self._beside_orders(run)
-        run.outcome = out_of_time(run.record, run.outcome)
+        run.outcome = out_of_time(run.incumbent, run.outcome)
+        return run
 
     def so_far(self) -> Run:
         """What is known now, out of reach of the thread, which may go on for a while."""
-        run, record = self.run, self.run.record.frozen()
-        if record.linked > record.bound + 1e-9:  # a big-C bound that the attack refutes, by its margin
-            record.bound = run.system.total_weight - run.system.lost_weight
-        known = self._beside_orders(replace(run, record=record, phases=dict(run.phases)))
-        return replace(known, outcome=out_of_time(record, known.outcome))
+        run, incumbent = self.run, self.run.incumbent.frozen()
+        if incumbent.refuted:  # a big-C bound that the attack refutes, by its margin
+            incumbent.bound = run.system.total_weight - run.system.lost_weight
+        known = self._beside_orders(replace(run, incumbent=incumbent, phases=dict(run.phases)))
+        return replace(known, outcome=out_of_time(incumbent, known.outcome))
 
     def _count_starts(self) -> None:
         """Count what starts link, at the blocks that they linked before: of large files, a small part."""
@@ -201,7 +205,7 @@ class _Work:
         for start in self._starts:
             theta, blocks = aggregator.exact(start.theta), np.flatnonzero(start.linked)
             evaluation = run.evaluator.recount(aggregator.form(theta), blocks)
-            run.record.improve(theta, evaluation.linked_weight)
+            run.incumbent.improve(theta, evaluation.linked_weight)
 
     def _count_known(self) -> None:
         """First attacks: baselines that belong to the family, and parameters known from elsewhere."""
@@ -209,10 +213,10 @@ class _Work:
         own = own_attacks(aggregator, self._problem.pair)
         for name, theta in own.items():
             evaluation = self._count_baseline(name, aggregator.form(theta), run.evaluator)
-            run.record.improve(theta, evaluation.linked_weight)
+            run.incumbent.improve(theta, evaluation.linked_weight)
         equal = () if "euclid" in own else (aggregator.equal(),)
         for theta in (*equal, *(start.theta for start in self._starts)):
-            run.record.improve(theta, run.evaluator.weight(aggregator.form(theta)))
+            run.incumbent.improve(theta, run.evaluator.weight(aggregator.form(theta)))
 
     def _count_others(self) -> None:
         """Count the baselines that do not belong to the family, to be shown beside it.
@@ -254,31 +258,31 @@ class _Work:
         """Raise the bound where an order links more, and say so; or that there was no time to count them."""
         notes, pair = list(run.outcome.notes), self._problem.pair
         best = max(self._orders, key=lambda found: found.weight, default=None)
-        if best is not None and best.weight > run.record.bound + 1e-9:
+        if best is not None and best.weight > run.incumbent.bound + 1e-9:
             ranks = [f"the attribute distance of rank {k + 1}" for k in range(len(pair.attributes))]
             names = ranks if best.ranked else [shown_name(name) for name in pair.attributes]
             said = " and then ".join(names[k] for k in best.order)
             alone = (
                 f"{said} alone" if len(best.order) == 1 else f"{said}, each only where those before it tie"
             )
-            notes.append(_BEYOND_TIES.format(best.weight, alone, run.record.bound))
-            run.record.bound, run.in_order = best.weight, best.linked
+            notes.append(_BEYOND_TIES.format(best.weight, alone, run.incumbent.bound))
+            run.incumbent.bound, run.in_order = best.weight, best.linked
             run.outcome = replace(run.outcome, limit=run.outcome.limit or Limit.TIES)
-        if not self._orders_counted and run.record.bound < pair.weight[pair.reachable].sum() - 1e-9:
+        if not self._orders_counted and run.incumbent.bound < pair.weight[pair.reachable].sum() - 1e-9:
             notes.append(_ORDERS_UNCOUNTED)
         run.outcome = replace(run.outcome, notes=tuple(notes))
         return run
 
     def _estimate(self) -> None:
         """Say how long a look at all records takes, and leave time for one when the search is over."""
-        clock, pair, record = self._clock, self._problem.pair, self.run.record
+        clock, pair, incumbent = self._clock, self._problem.pair, self.run.incumbent
         if _pairs(self._problem) <= _MOST_AT_ONCE:
             return
         began = clock.seconds
-        Evaluator(_sample(pair), threads=1).table(self._problem.aggregator.form(record.theta))
+        Evaluator(_sample(pair), threads=1).table(self._problem.aggregator.form(incumbent.solution))
         seconds = (clock.seconds - began) / _SAMPLED * pair.blocks / (os.cpu_count() or 1)
-        record.work = f"about {seconds:.0f} s for a look at all records"
-        record.tell()
+        incumbent.work = f"about {seconds:.0f} s for a look at all records"
+        incumbent.tell()
         if clock.time_limit is not None:
             clock.reserve(min(_MOST_RESERVED * clock.time_limit, 1.5 * seconds))
 
@@ -288,7 +292,7 @@ class _Work:
         lost = lost_blocks(pair, self._problem.aggregator, lambda: clock.expired)
         run.evaluator.lose(lost)
         run.system = replace(run.system, lost=lost)
-        run.record.tighten(run.system.total_weight - run.system.lost_weight)
+        run.incumbent.tighten(run.system.total_weight - run.system.lost_weight)
 
     def _must_grow(self) -> bool:
         """Whether there are too many rows to take them all, by number, memory or time."""
@@ -313,15 +317,15 @@ class _Work:
     def _solve(self) -> None:
         """Attack and search on all rows."""
         run, problem, clock, choices = self.run, self._problem, self._clock, self._choices
-        run.record.phase = "compare"
+        run.incumbent.phase = "compare"
         run.system = problem_system(
             problem, reduce=choices.big_c is None, model=self._runner.models, clock=clock
         )
-        run.record.tighten(run.system.total_weight - run.system.lost_weight)
+        run.incumbent.tighten(run.system.total_weight - run.system.lost_weight)
         run.phases["rows"] = clock.seconds
-        attack(run.system, run.record, run.evaluator, choices.seed, brief=self._runner.attacks)
+        attack(run.system, run.incumbent, run.evaluator, choices.seed, brief=self._runner.attacks)
         run.phases["first attack"] = clock.seconds - run.phases["rows"]
-        outcome = self._runner.run(run.system, run.record, run.evaluator, choices)
+        outcome = self._runner.run(run.system, run.incumbent, run.evaluator, choices)
         run.phases |= outcome.phases
         if not run.system.complete:
             what = "memory" if clock.out_of_memory else "time"
@@ -335,7 +339,7 @@ class _Work:
         rows.follow(run.evaluator)
         rows.lose(run.system.lost)
         run.evaluator = rows
-        rows.probe(run.record, clock.share(_BUILDING_SHARE, np.inf))
+        rows.probe(run.incumbent, clock.share(_BUILDING_SHARE, np.inf))
         growing = GrowingRun(rows, run)
         run.phases["rows"] = clock.seconds
         growing.attack(choices.seed)
@@ -379,10 +383,10 @@ def problem_system(
     )
 
 
-def first_record(system: BlockSystem, evaluator: Evaluator, clock: Clock) -> Record:
+def first_incumbent(system: BlockSystem, evaluator: Evaluator, clock: Clock) -> Incumbent[FloatArray]:
     """Equal weights as the first attack, and all blocks that are not lost as the first bound."""
     theta = system.aggregator.equal()
     linked = evaluator.weight(system.aggregator.form(theta))
-    record = Record(clock, theta, linked, system.total_weight - system.lost_weight)
-    record.note()
-    return record
+    incumbent = Incumbent(clock, theta, linked, system.total_weight - system.lost_weight)
+    incumbent.note()
+    return incumbent

@@ -12,14 +12,16 @@ from numpy.typing import NDArray
 from linkrisk.solver.certificates.writing.build import certify
 from linkrisk.solver.certificates.writing.certifiable import CertificateError, why_not_certifiable
 from linkrisk.solver.compiling.ahead import CERTIFICATES, compile_once
-from linkrisk.solver.engines.base import Engine, EngineOptions, Proof, Reporter
+from linkrisk.solver.engines.base import Engine, EngineOptions, Proof
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.run.clock import Clock, usable_megabytes
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.incumbent import Reporter
+from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.run.results import FitResult
 from linkrisk.solver.worst_case.answers import answer
+from linkrisk.solver.worst_case.left_behind import Run
 from linkrisk.solver.worst_case.search import Start, search
-from linkrisk.solver.worst_case.within_limits import Run, interruptible
 
 FloatArray = NDArray[np.float64]
 
@@ -93,7 +95,7 @@ class Fitted:
         seconds : float, optional
             Time for it; `CERTIFICATE_SECONDS` or the time limit, whichever is longer, when absent.
         """
-        clock, outcome = self.run.record.clock, self.run.outcome
+        clock, outcome = self.run.incumbent.clock, self.run.outcome
         allowed = max(CERTIFICATE_SECONDS, clock.time_limit or 0.0) if seconds is None else seconds
         try:
             certificate = certify(
@@ -102,7 +104,7 @@ class Fitted:
                 self.run.system,
                 self.result.parameters,
                 self.result.linked,
-                self.run.record.bound,
+                self.run.incumbent.bound,
                 outcome.proof or Proof("lost"),
                 allowed,
             )
@@ -120,7 +122,7 @@ class Fitted:
 
     def _weaker(self, proved: Mapping[str, int]) -> list[str]:
         """A note where the certificate proves less than the search did."""
-        here, most = proved["linked_weight"] / proved["unit"], self.run.record.bound
+        here, most = proved["linked_weight"] / proved["unit"], self.run.incumbent.bound
         if here <= most * (1.0 + _SAME_WEIGHT):
             return []
         return [

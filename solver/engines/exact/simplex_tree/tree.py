@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.formulations.linkage.block_system import BlockSystem
-from linkrisk.solver.engines.base import Record, rounded_bound
+from linkrisk.solver.engines.base import rounded_bound
 from linkrisk.solver.engines.exact.simplex_tree.kernels import ROOM, STACK, explore, undecided
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.run.incumbent import Incumbent
 
 FloatArray = NDArray[np.float64]
 
@@ -68,7 +69,7 @@ class SimplexTree:
     ----------
     system : BlockSystem
         Of an aggregator whose domain is the simplex.
-    record : Record
+    incumbent : Incumbent[FloatArray]
         Takes every improvement of attack and bound.
     evaluator : Evaluator
         Counts the attacks.
@@ -79,8 +80,8 @@ class SimplexTree:
         Simplices looked at.
     """
 
-    def __init__(self, system: BlockSystem, record: Record, evaluator: Evaluator) -> None:
-        self._system, self._record, self._evaluator = system, record, evaluator
+    def __init__(self, system: BlockSystem, incumbent: Incumbent[FloatArray], evaluator: Evaluator) -> None:
+        self._system, self._incumbent, self._evaluator = system, incumbent, evaluator
         values = system.values
         rows = values if isinstance(values, np.ndarray) else values.toarray()
         self._rows, self._unit = _in_like_units(rows)
@@ -97,10 +98,10 @@ class SimplexTree:
 
     def run(self, until: float) -> None:
         """Search until all is proven or the clock shows `until` seconds."""
-        record = self._record
-        record.phase = "branch and bound"
+        incumbent = self._incumbent
+        incumbent.phase = "branch and bound"
         with ThreadPoolExecutor(self._threads) as pool:
-            while not record.proven and not record.clock.expired and record.clock.seconds < until:
+            while not incumbent.proven and not incumbent.clock.expired and incumbent.clock.seconds < until:
                 taken = [heapq.heappop(self._waiting) for _ in range(self._at_once())]
                 for answer in pool.map(self._explore, taken):
                     self._put_back(answer)
@@ -115,7 +116,7 @@ class SimplexTree:
         """
         if not self._waiting:
             return 0
-        clock, part = self._record.clock, self._waiting[0][-1]
+        clock, part = self._incumbent.clock, self._waiting[0][-1]
         rows = len(self._rows) if part.rows is None else part.rows.size
         # Lists of rows, the rows themselves once more, and their values at the vertices twice.
         needed = rows * (8e-6 * (ROOM + 3 * self._rows.shape[1] + 3))
@@ -135,7 +136,7 @@ class SimplexTree:
         bounds, inexact = np.empty(STACK), np.empty(STACK)
         vertices[0], bounds[0], inexact[0] = simplex, -bound - part.sure, rounded
         point = np.empty(dimension)
-        target = self._record.linked - part.sure
+        target = self._incumbent.value - part.sure
         budget = max(1, min(_BUDGET, _BUDGET_ROWS // max(1, len(rows))))
         effort = self._effort()
         nodes, left, stuck, best = explore(
@@ -148,7 +149,7 @@ class SimplexTree:
 
     def _effort(self) -> int:
         """Pairs of rows to look at in one simplex: few enough to end before the time does."""
-        left = self._record.clock.remaining
+        left = self._incumbent.clock.remaining
         return _MOST_PAIRS if left is None else int(min(_MOST_PAIRS, 1 + _PAIRS_A_SECOND * left / 4))
 
     def _narrowed(self, part: _Part, simplex: FloatArray, inexact: float) -> _Part:
@@ -166,7 +167,7 @@ class SimplexTree:
             aggregator = self._system.aggregator
             theta = aggregator.repair(self._unit * answer.point / (self._unit @ answer.point))
             linked = self._evaluator.weight(aggregator.form(theta))
-            self._record.improve(theta, linked)
+            self._incumbent.improve(theta, linked)
             if linked < answer.best - 1e-9:
                 # The evaluator did not confirm the centre: simplices closed on its account count again.
                 self._stuck = max(self._stuck, answer.best)
@@ -178,10 +179,10 @@ class SimplexTree:
     def _tighten(self) -> None:
         """Take the largest bound that waits, or that could not be split any more, as the upper bound."""
         waiting = -self._waiting[0][0] if self._waiting else -np.inf
-        bound = max(waiting, self._stuck, self._record.linked)
-        self._record.work = f"{self.nodes} nodes"
-        self._record.tighten(rounded_bound(bound, self._system.pair.weight))
-        self._record.tell()
+        bound = max(waiting, self._stuck, self._incumbent.value)
+        self._incumbent.work = f"{self.nodes} nodes"
+        self._incumbent.tighten(rounded_bound(bound, self._system.pair.weight))
+        self._incumbent.tell()
 
 
 def _in_like_units(rows: FloatArray) -> tuple[FloatArray, FloatArray]:
