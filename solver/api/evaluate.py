@@ -25,6 +25,8 @@ from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.result import LinkResult
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.incumbent import Reporter
+from linkrisk.solver.run.interruption import Cancel
+from linkrisk.solver.run.limits import cancellable
 from linkrisk.solver.run.results import RecordsTable, dump_json
 from linkrisk.solver.worst_case.answers import library_versions, records_table
 
@@ -134,6 +136,7 @@ def evaluate(
     *,
     parameters: str | Path | Mapping[str, Any],
     one_to_one: bool = False,
+    cancel: Cancel | None = None,
     report: Reporter | None = None,
     **problem_options: Any,
 ) -> EvaluationResult | LinkResult:
@@ -147,6 +150,8 @@ def evaluate(
         The JSON that `fit` or `link` wrote, or its content.
     one_to_one : bool
         Also count the correct links of the assignment with the smallest total distance.
+    cancel : Cancel, optional
+        A token to give up with, from another thread.
     report : callable, optional
         Told when code has to be compiled first.
     **problem_options
@@ -161,7 +166,23 @@ def evaluate(
     ------
     UsageError, DataError, FormulationError
         If the request, the parameters or the files cannot be used.
+    CancelledError
+        If `cancel` has been used: a part of the counts would say nothing.
     """
+    return cancellable(
+        lambda: _evaluate(original, masked, parameters, one_to_one, report, problem_options), cancel
+    )
+
+
+def _evaluate(
+    original: Any,
+    masked: Any,
+    parameters: str | Path | Mapping[str, Any],
+    one_to_one: bool,
+    report: Reporter | None,
+    problem_options: dict[str, Any],
+) -> EvaluationResult | LinkResult:
+    """What `evaluate` does, all of it."""
     if isinstance(parameters, Mapping):
         fitted, source = parameters, "the parameters"
     else:

@@ -35,6 +35,8 @@ from linkrisk.solver.linkage.registry import LINKERS
 from linkrisk.solver.linkage.result import LinkResult, OneToOne
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.incumbent import Reporter
+from linkrisk.solver.run.interruption import Cancel
+from linkrisk.solver.run.limits import cancellable
 from linkrisk.solver.worst_case.answers import library_versions, records_table
 
 IndexArray = NDArray[np.intp]
@@ -46,6 +48,7 @@ def link(
     *,
     method: str | Linker,
     settings: Mapping[str, Any] | None = None,
+    cancel: Cancel | None = None,
     report: Reporter | None = None,
     **options: Any,
 ) -> LinkResult:
@@ -59,6 +62,8 @@ def link(
         One of `LINKERS`, or a linker with settings of its own.
     settings : mapping, optional
         Settings of the linker, when it is given by name.
+    cancel : Cancel, optional
+        A token to give up with, from another thread.
     report : callable, optional
         Told when code has to be compiled first.
     **options
@@ -72,6 +77,8 @@ def link(
     ------
     UsageError, DataError
         If the request or the files cannot be used.
+    CancelledError
+        If `cancel` has been used: there is no result before the end.
 
     Examples
     --------
@@ -80,7 +87,8 @@ def link(
     312
     """
     linker = method if isinstance(method, Linker) else make_linker(method, settings or {})
-    return _run(original, masked, linker, LinkOptions(**options), None, report)
+    chosen = LinkOptions(**options)
+    return cancellable(lambda: _run(original, masked, linker, chosen, None, report), cancel)
 
 
 def relink(

@@ -146,6 +146,8 @@ class Engine(ABC):
         Whether it hands all rows to an optimiser, which holds fewer than a search.
     proves : bool
         Whether it says what its bound rests on, so that a certificate can be made.
+    counts : bool
+        Whether all that it does is counted, so that work can be limited.
     """
 
     name: ClassVar[str]
@@ -154,6 +156,7 @@ class Engine(ABC):
     grows: ClassVar[bool] = False
     models: ClassVar[bool] = False
     proves: ClassVar[bool] = False
+    counts: ClassVar[bool] = False
 
     @abstractmethod
     def run(

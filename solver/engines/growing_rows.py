@@ -23,7 +23,7 @@ from linkrisk.formulations.linkage.ties import Partners
 from linkrisk.solver.engines.attacks.search import attack
 from linkrisk.solver.engines.base import Engine, EngineOptions, EngineResult
 from linkrisk.solver.linkage.evaluator import Evaluation, Evaluator
-from linkrisk.solver.run.clock import Clock, resident_megabytes
+from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.incumbent import Incumbent
 
 FloatArray = NDArray[np.float64]
@@ -62,7 +62,7 @@ class GrowingRows(Evaluator):
     """
 
     def __init__(self, pair: LinkagePair, aggregator: Aggregator, clock: Clock, seed: int) -> None:
-        super().__init__(pair, stop=lambda: clock.expired)
+        super().__init__(pair, stop=lambda: clock.expired, spend=clock.spend)
         self._aggregator = aggregator
         self._partners = aggregator.partners(pair)
         self._lost = ~pair.reachable
@@ -88,7 +88,7 @@ class GrowingRows(Evaluator):
             aggregator.sample(_PROBES, np.random.default_rng(self._seed)),
         ]
         for theta in np.vstack([aggregator.equal()[None, :], *points]):
-            if self._clock.expired or self._clock.seconds >= until:
+            if self._clock.expired or self._clock.now >= until:
                 break
             form = aggregator.form(theta)
             evaluation = self.nearest(form)
@@ -136,10 +136,10 @@ class GrowingRows(Evaluator):
 
     def _most_rows(self) -> int:
         """Rows that there is memory for, and for as much again as a search makes of them."""
-        if self._clock.memory_limit is None:
+        megabytes = self._clock.megabytes_left
+        if np.isinf(megabytes):
             return int(np.iinfo(np.intp).max)
-        room = max(0.0, self._clock.memory_limit - resident_megabytes()) * 1e6
-        return int(_MEMORY_SHARE * room / (8 * (self._aggregator.dimension + _BESIDE)))
+        return int(_MEMORY_SHARE * 1e6 * megabytes / (8 * (self._aggregator.dimension + _BESIDE)))
 
     def _split(self, keys: NDArray[np.int64]) -> tuple[IndexArray, IndexArray]:
         many = len(self.pair.candidates)
@@ -175,24 +175,45 @@ class _Round(Clock):
     rows : GrowingRows
     system : BlockSystem
         The rows of this round.
-    seconds : float
-        How long the round lasts at least, unless its search ends.
+    least : float
+        How long the round lasts at least, unless its search ends, measured as ``clock.now``.
     until : float, optional
-        When it ends at the latest, in seconds of `clock`.
+        When it ends at the latest.
     """
 
     def __init__(
-        self, clock: Clock, rows: GrowingRows, system: BlockSystem, seconds: float, until: float | None = None
+        self, clock: Clock, rows: GrowingRows, system: BlockSystem, least: float, until: float | None = None
     ) -> None:
-        limits = [limit for limit in (clock.deadline, until) if limit is not None]
-        super().__init__(min(limits, default=None), clock.memory_limit)
-        self._whole, self._rows, self._size = clock, rows, system.rows
-        self._least = clock.seconds + seconds
+        super().__init__(
+            clock.time_limit, clock.memory_limit, work_limit=clock.work_limit, cancel=clock.cancel
+        )
+        self._whole, self._rows, self._size, self._until = clock, rows, system.rows, until
+        self._least = clock.now + least
 
     @property
     def seconds(self) -> float:
         """Seconds since the start of the whole run."""
         return self._whole.seconds
+
+    @property
+    def now(self) -> float:
+        """How far the whole run has come."""
+        return self._whole.now
+
+    def spend(self, operations: float) -> None:
+        """Count work of the whole run."""
+        self._whole.spend(operations)
+
+    @property
+    def deadline(self) -> float | None:
+        """When the round must end."""
+        limits = [limit for limit in (self._whole.deadline, self._until) if limit is not None]
+        return min(limits, default=None)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds until the round, or the time of the whole run, is over."""
+        return self._whole.seconds_left if self.counts else self.remaining
 
     def stop(self) -> None:
         """Ask the whole run to stop with what it has."""
@@ -203,6 +224,10 @@ class _Round(Clock):
         """Whether the user asked to stop."""
         return self._whole.stopped
 
+    def run_out_of_memory(self) -> None:
+        """Note that memory has run out, for the whole run."""
+        self._whole.run_out_of_memory()
+
     @property
     def out_of_memory(self) -> bool:
         """Whether memory has run out."""
@@ -211,8 +236,9 @@ class _Round(Clock):
     @property
     def expired(self) -> bool:
         """Whether the round must end now."""
-        grown = self._rows.fresh > _ENOUGH * self._size and self.seconds >= self._least
-        return grown or super().expired
+        grown = self._rows.fresh > _ENOUGH * self._size and self.now >= self._least
+        late = self.deadline is not None and self.now >= self.deadline
+        return grown or late or self.stopped or self.out_of_memory or (self.counts and self._whole.expired)
 
 
 class Holder(Protocol):
@@ -242,7 +268,7 @@ class GrowingRun:
     def attack(self, seed: int) -> None:
         """Attack until no attack meets fresh rows, or for a share of the time that remains."""
         until = self._clock.share(_ATTACK_SHARE, 120.0)
-        while not self._incumbent.proven and not self._clock.expired and self._clock.seconds < until:
+        while not self._incumbent.proven and not self._clock.expired and self._clock.now < until:
             with self._round(until):
                 attack(self.system, self._incumbent, self._rows, seed)
             if not self._grow():

@@ -87,11 +87,11 @@ class _Run:
 
     def _solve(self) -> None:
         clock = self.incumbent.clock
-        self.incumbent.phase = "build"
+        self.incumbent.enter("build")
         began = clock.seconds
         model = self._model()
         self.phases["build"] = clock.seconds - began
-        self.incumbent.phase = "solve"
+        self.incumbent.enter("solve")
         began = clock.seconds
         try:
             result = self._backend(model)
@@ -133,7 +133,7 @@ class _Run:
         """Run the backend, in this process when it can be watched here and in a child when it cannot."""
         clock = self.incumbent.clock
         options = SolveOptions(
-            time_limit=clock.remaining,
+            time_limit=clock.seconds_left,
             threads=self.options.threads,
             seed=self.options.seed,
             absolute_gap=0.999 if whole(self.system.pair.weight) else 1e-6,

@@ -7,6 +7,7 @@ parameters of a distance, cells that are suppressed.
 from __future__ import annotations
 
 import copy
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -14,6 +15,8 @@ from threading import RLock
 from typing import Generic, TypeVar
 
 from linkrisk.solver.run.clock import Clock
+
+_log = logging.getLogger(__name__)
 
 Solution = TypeVar("Solution")
 
@@ -126,10 +129,18 @@ class Incumbent(Generic[Solution]):
                 self.note()
         return sharper
 
+    def enter(self, phase: str) -> None:
+        """Begin a phase of the run."""
+        if phase != self.phase and _log.isEnabledFor(logging.INFO):
+            _log.info("%.3f s: %s", self.clock.seconds, phase)
+        self.phase = phase
+
     def note(self) -> None:
         """Write the trace and tell the reporter."""
         with self._lock:
-            self.trace.append((round(self.clock.seconds, 4), self.value, self.bound))
+            seconds = self.clock.seconds
+            self.trace.append((round(seconds, 4), self.value, self.bound))
+            _log.debug("%.3f s: value %g, bound %g", seconds, self.value, self.bound)
             self.tell()
 
     def tell(self) -> None:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import atexit
+import logging
 import math
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from linkrisk.solver.run.clock import Clock, resident_megabytes
+from linkrisk.solver.run.errors import CancelledError
+from linkrisk.solver.run.interruption import Cancel
+
+_log = logging.getLogger(__name__)
 
 Left = TypeVar("Left", covariant=True)
+Answer = TypeVar("Answer")
 
 _TICK = 0.02
 """Seconds between two looks at the work."""
@@ -68,11 +74,51 @@ def in_time(work: Work[Left], clock: Clock) -> Left:
         if over == math.inf and _is_over(clock, time.monotonic() - began):
             over = time.monotonic() + _grace(clock)
     if thread.is_alive():
+        _say_why(clock)
+        _log.debug("what is being done has not noticed that it is over: the answer does not wait for it")
         _left_behind.append(thread)
         return work.so_far()
     if failures:
         raise failures[0]
+    _say_why(clock)
     return done[0]
+
+
+def _say_why(clock: Clock) -> None:
+    """Log which limit has come, if one has."""
+    if _log.isEnabledFor(logging.INFO) and clock.limit is not None:
+        _log.info("ended after %.3f s: %s", clock.seconds, clock.why)
+
+
+class _Whole(Generic[Answer]):
+    """Work that leaves nothing behind before its end."""
+
+    def __init__(self, do: Callable[[], Answer]) -> None:
+        self.do = do
+
+    def so_far(self) -> Answer:
+        """Nothing is known, so the run is over without an answer."""
+        raise CancelledError("the run was cancelled before there was a result")
+
+
+def cancellable(do: Callable[[], Answer], cancel: Cancel | None) -> Answer:
+    """Do work that has nothing to show before its end, unless it is cancelled.
+
+    Parameters
+    ----------
+    do : callable
+    cancel : Cancel or None
+        Without a token the work is done in this thread, where Ctrl-C reaches it.
+
+    Raises
+    ------
+    CancelledError
+        When the token was used before the work had ended.
+    """
+    if cancel is None:
+        return do()
+    work = _Whole(do)
+    return work.so_far() if cancel.cancelled else in_time(work, Clock(None, cancel=cancel))
 
 
 def _grace(clock: Clock) -> float:
@@ -108,7 +154,7 @@ def _is_over(clock: Clock, seconds: float) -> bool:
     if clock.memory_limit is not None and resident_megabytes() > clock.memory_limit:
         clock.run_out_of_memory()
         return True
-    return clock.stopped or (clock.deadline is not None and seconds >= clock.deadline)
+    return clock.stopped or (clock.latest is not None and seconds >= clock.latest)
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from linkrisk.solver.engines.base import Engine, EngineOptions
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.linkage.baselines import best_known
 from linkrisk.solver.linkage.evaluator import Evaluation
+from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.results import FitResult, RecordsTable, plain
 from linkrisk.solver.worst_case.left_behind import Run
 from linkrisk.solver.worst_case.parameters_shown import tie_breaking
@@ -66,6 +67,7 @@ def answer(
         "seed": choices.seed,
         "threads": choices.threads,
         "time_limit": incumbent.clock.time_limit,
+        **_work(incumbent.clock),
         "command": command,
         "linkrisk": versions["linkrisk"],
         "versions": versions,
@@ -80,6 +82,11 @@ def answer(
         table=records_table(problem.labels, evaluation),
         details=details,
     )
+
+
+def _work(clock: Clock) -> dict[str, float]:
+    """The work limit and the work that was done, in units, where there is a limit."""
+    return {} if clock.work_limit is None else {"work_limit": clock.work_limit, "work": round(clock.now, 6)}
 
 
 def _comparison(problem: Problem, run: Run) -> dict[str, Any]:

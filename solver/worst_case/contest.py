@@ -18,7 +18,7 @@ from linkrisk.solver.engines.exact.engine import ExactEngine
 from linkrisk.solver.engines.isolated import EngineJob
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.linkage.evaluator import Evaluator
-from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.clock import Clock, Limits
 from linkrisk.solver.run.incumbent import Incumbent
 from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.worst_case.answers import library_versions
@@ -92,31 +92,29 @@ class Contest:
     ----------
     problem : Problem
     settings : EngineOptions
-    time_limit : float or None
-        Seconds for each competitor.
+    limits : Limits
+        Time for each competitor, and the token that ends the contest.
     start : bool
         Whether they start from the heuristic attack.
 
     Attributes
     ----------
     clock : Clock
-        Stopped by the first Ctrl-C.
+        Stopped by the first Ctrl-C, or by the token.
     attack : float
         Weight linked before any of them started.
     """
 
-    def __init__(
-        self, problem: Problem, settings: EngineOptions, time_limit: float | None, start: bool
-    ) -> None:
-        self._problem, self._settings, self._time_limit = problem, settings, time_limit
+    def __init__(self, problem: Problem, settings: EngineOptions, limits: Limits, start: bool) -> None:
+        self._problem, self._settings, self._time_limit = problem, settings, limits.time
         self._tight = settings.big_c is None
         self._system = problem_system(problem, reduce=self._tight)
         self._evaluator = Evaluator(problem.pair)
         choices = IndicatorOptions(margin=settings.margin, big_c=settings.big_c, scale=self._tight)
         self._model: IndicatorModel = indicator_model(self._system, choices)
-        self.clock = Clock(None)
+        self.clock = Clock(None, cancel=limits.cancel)
         # The attack has a time limit like everybody's: on large files it would take longer than all of them.
-        attacking = Clock(time_limit)
+        attacking = Clock(limits.time, cancel=limits.cancel)
         incumbent = first_incumbent(self._system, self._evaluator, attacking)
         if start:
             with interruptible(self.clock), interruptible(attacking):

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.datasets.microdata.names import shown_name
+from linkrisk.formulations.linkage.aggregators import Aggregator
 from linkrisk.formulations.linkage.aggregators.owa import OrderedWeightedAverage
 from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
 from linkrisk.formulations.linkage.block_system import BlockSystem, block_system, system_of
@@ -34,6 +35,7 @@ from linkrisk.solver.run.incumbent import Incumbent, Reporter
 from linkrisk.solver.run.limits import in_time, memory_errors
 from linkrisk.solver.run.results import plain
 from linkrisk.solver.run.status import Limit
+from linkrisk.solver.run.work import COMPARISON
 from linkrisk.solver.worst_case.left_behind import Run, out_of_time
 
 FloatArray = NDArray[np.float64]
@@ -68,6 +70,9 @@ _MOST_RESERVED = 0.25
 
 _BUILDING_SHARE = 0.2
 """Share of the time that comparing all records may be expected to take; else rows grow where they matter."""
+
+_ROW = 5.0
+"""What making a row costs, in comparisons; that others imply it is looked at as well."""
 
 _SAMPLED = 48
 """Blocks whose rows say how many there will be, and how long comparing takes."""
@@ -165,11 +170,11 @@ class _Work:
         incumbent = Incumbent(
             clock, aggregator.equal(), 0.0, system.total_weight - system.lost_weight, report, phase="compare"
         )
-        evaluator = Evaluator(pair, stop=self._late)
+        evaluator = Evaluator(pair, stop=self._late, spend=clock.spend)
         self.run = Run(incumbent, evaluator, system, out_of_time(incumbent))
 
     def _late(self) -> bool:
-        return self._clock.expired and self._clock.seconds >= _MOMENT
+        return self._clock.expired and self._clock.now >= _MOMENT
 
     def do(self) -> Run:
         """First attacks, rows, engine."""
@@ -223,7 +228,7 @@ class _Work:
 
         What is lost for the family is not lost for them, so they have an evaluator of their own.
         """
-        everybody = Evaluator(self._problem.pair, stop=self._late)
+        everybody = Evaluator(self._problem.pair, stop=self._late, spend=self._clock.spend)
         for name, form in baseline_forms(self._problem.pair).items():
             if name not in self.run.baselines:
                 self._count_baseline(name, form, everybody)
@@ -246,12 +251,12 @@ class _Work:
         until = max(_MOMENT, self._clock.share(_ORDERS_SHARE, _ORDERS_MOST))
 
         def late() -> bool:
-            return self._clock.stopped or self._clock.seconds >= until
+            return self._clock.stopped or self._clock.now >= until
 
         for ranked, simplest in ((False, WeightedMean), (True, OrderedWeightedAverage)):
             relative = simplest(pair.attributes, kind)
             if type(aggregator) is simplest or aggregator.lift_from(relative) is not None:
-                self._orders.append(best_order(pair, late, ranked=ranked))
+                self._orders.append(best_order(pair, late, ranked=ranked, spend=self._clock.spend))
         self._orders_counted = not late()
 
     def _beside_orders(self, run: Run) -> Run:
@@ -290,6 +295,7 @@ class _Work:
         """Find the blocks that one rival alone keeps from being linked: a first bound, and less to count."""
         run, clock, pair = self.run, self._clock, self._problem.pair
         lost = lost_blocks(pair, self._problem.aggregator, lambda: clock.expired)
+        clock.spend(COMPARISON * _pairs(self._problem))
         run.evaluator.lose(lost)
         run.system = replace(run.system, lost=lost)
         run.incumbent.tighten(run.system.total_weight - run.system.lost_weight)
@@ -302,25 +308,27 @@ class _Work:
             return True
         if pairs <= _ALWAYS:
             return False
-        began = self._clock.seconds
+        began = self._clock.now
         sample = block_system(_sample(pair), aggregator, expired=lambda: self._clock.expired)
         times = pair.blocks / _SAMPLED
+        self._clock.spend(_comparing(pairs / times, aggregator))
         cells = sample.rows * times * aggregator.dimension
-        seconds = (self._clock.seconds - began) * times
-        megabytes = 8e-6 * cells * _COPIES
+        duration = (self._clock.now - began) * times
+        megabytes, left = 8e-6 * cells * _COPIES, self._clock.remaining
         return (
             cells > _MOST_CELLS
             or megabytes > self._clock.megabytes_left
-            or seconds > _BUILDING_SHARE * self._clock.time_left
+            or duration > _BUILDING_SHARE * (np.inf if left is None else left)
         )
 
     def _solve(self) -> None:
         """Attack and search on all rows."""
         run, problem, clock, choices = self.run, self._problem, self._clock, self._choices
-        run.incumbent.phase = "compare"
+        run.incumbent.enter("compare")
         run.system = problem_system(
             problem, reduce=choices.big_c is None, model=self._runner.models, clock=clock
         )
+        clock.spend(_comparing(_pairs(problem), problem.aggregator))
         run.incumbent.tighten(run.system.total_weight - run.system.lost_weight)
         run.phases["rows"] = clock.seconds
         attack(run.system, run.incumbent, run.evaluator, choices.seed, brief=self._runner.attacks)
@@ -328,7 +336,7 @@ class _Work:
         outcome = self._runner.run(run.system, run.incumbent, run.evaluator, choices)
         run.phases |= outcome.phases
         if not run.system.complete:
-            what = "memory" if clock.out_of_memory else "time"
+            what = "memory" if clock.out_of_memory else "work" if clock.counts else "time"
             outcome = replace(outcome, notes=(*outcome.notes, _UNSEEN.format(what)))
         run.outcome = outcome
 
@@ -346,6 +354,11 @@ class _Work:
         run.phases["first attack"] = clock.seconds - run.phases["rows"]
         run.outcome = growing.run(self._runner, choices)
         run.phases |= run.outcome.phases
+
+
+def _comparing(pairs: float, aggregator: Aggregator) -> float:
+    """Operations of making rows of so many pairs of records."""
+    return _ROW * COMPARISON * pairs * aggregator.dimension
 
 
 def _sample(pair: LinkagePair) -> LinkagePair:
@@ -379,7 +392,7 @@ def problem_system(
         problem.pair,
         problem.aggregator,
         reduce=reduce,
-        expired=lambda: clock.stopped or clock.out_of_memory or clock.seconds >= until,
+        expired=lambda: clock.stopped or clock.out_of_memory or clock.now >= until,
     )
 
 

@@ -65,7 +65,8 @@ class Attack:
             return
         starts = self._starts()
         points = self.aggregator.sample(_FEW_POINTS if brief else _RANDOM_POINTS, self.random)
-        self.scorer = Scorer(self.system, np.vstack([self.incumbent.solution, starts, points[:_PROBES]]))
+        probes = np.vstack([self.incumbent.solution, starts, points[:_PROBES]])
+        self.scorer = Scorer(self.system, probes, self.clock.spend)
         if self.system.complete:
             self._count(starts)
         self._take(points)
@@ -82,7 +83,7 @@ class Attack:
         widen(self.system, self.scorer, self.incumbent, self.evaluator)
 
     def _late(self) -> bool:
-        return self.incumbent.proven or self.clock.expired or self.clock.seconds >= self._until
+        return self.incumbent.proven or self.clock.expired or self.clock.now >= self._until
 
     def _take(self, points: FloatArray) -> bool:
         """Score `points`; count the best few by the evaluator and keep a better one."""
@@ -209,7 +210,7 @@ def attack(
         return  # a smaller system is worth the moment that a first look takes
     if incumbent.proven:
         if system.open_blocks.size:
-            widen(system, Scorer(system), incumbent, evaluator)
+            widen(system, Scorer(system, spend=clock.spend), incumbent, evaluator)
         return
     relative = system.aggregator.relative()
     if relative is not None:

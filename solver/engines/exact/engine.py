@@ -53,6 +53,7 @@ class ExactEngine(Engine):
     attacks: ClassVar[bool] = True
     grows: ClassVar[bool] = True
     proves: ClassVar[bool] = True
+    counts: ClassVar[bool] = True
 
     def run(
         self,
@@ -65,7 +66,7 @@ class ExactEngine(Engine):
         run = _Run(system, incumbent, evaluator, options.seed)
         if system.open_blocks.size:
             run.search()
-            widen(system, Scorer(system), incumbent, evaluator)
+            widen(system, Scorer(system, spend=incumbent.clock.spend), incumbent, evaluator)
         status = Status.INTERRUPTED if incumbent.clock.stopped else Status.FEASIBLE
         return EngineResult(
             status=Status.OPTIMAL if incumbent.proven else status,
@@ -102,14 +103,17 @@ class _Run:
     def _hitting_sets(self, hitting: HittingSearch) -> None:
         """Where the parameters have many dimensions."""
         clock = self._incumbent.clock
-        self._hitting(hitting, lambda: hitting.branch(clock.seconds + _BRANCHING))
+        self._hitting(hitting, lambda: hitting.branch(clock.now + _BRANCHING))
         # Of many blocks most pairs would stay unasked all the same.
         many = self._system.open_blocks.size > _MOST_PAIRED
         share = _FEW_PAIRS_SHARE if many else _PAIRS_SHARE
         self._hitting(hitting, lambda: hitting.all_pairs(clock.share(share, np.inf)))
-        with ThreadPoolExecutor(
-            1
-        ) as pool:  # the one takes no more than a processor, the other has use for it
+        if clock.counts:  # one after the other, as they race for the incumbent
+            self._attack()
+            self._hitting(hitting, lambda: hitting.branch(np.inf))
+            return
+        # The one takes no more than a processor, the other has use for it.
+        with ThreadPoolExecutor(1) as pool:
             attacking = pool.submit(self._attack)
             self._hitting(hitting, lambda: hitting.branch(np.inf))
             attacking.result()
@@ -117,20 +121,20 @@ class _Run:
     def _both(self, tree: SimplexTree, hitting: HittingSearch) -> None:
         """Where they have few: tree and hitting sets in turn, as either may end where the other does not."""
         clock, few = self._incumbent.clock, self._system.open_blocks.size <= _MOST_BLOCKS
-        self._tree(tree, clock.seconds + _QUICK_TREE)
-        self._hitting(hitting, lambda: hitting.branch(clock.seconds + _QUICK_BRANCHING))
-        self._tree(tree, clock.seconds + _SHORT_TREE)
+        self._tree(tree, clock.now + _QUICK_TREE)
+        self._hitting(hitting, lambda: hitting.branch(clock.now + _QUICK_BRANCHING))
+        self._tree(tree, clock.now + _SHORT_TREE)
         if few:  # among thousands of blocks there are too many pairs
             self._hitting(hitting, lambda: hitting.pairs_of_rows(clock.share(_ROWS_SHARE, np.inf)))
-            self._hitting(hitting, lambda: hitting.branch(clock.seconds + _BRANCHING))
-        self._tree(tree, clock.seconds + _LONG_TREE)
+            self._hitting(hitting, lambda: hitting.branch(clock.now + _BRANCHING))
+        self._tree(tree, clock.now + _LONG_TREE)
         self._attack()
-        self._tree(tree, clock.seconds + _LONGER_TREE)
+        self._tree(tree, clock.now + _LONGER_TREE)
         if not self._narrow:
-            self._tree(tree, clock.seconds + _LONGEST_TREE)
+            self._tree(tree, clock.now + _LONGEST_TREE)
         if few:
             until = clock.share(_HITTING_SHARE, np.inf)
-            self._hitting(hitting, lambda: hitting.all_pairs(0.5 * (clock.seconds + until)))
+            self._hitting(hitting, lambda: hitting.all_pairs(0.5 * (clock.now + until)))
             self._hitting(hitting, lambda: hitting.branch(until))
             if self._narrow:  # which closes steadily; a wide gap all at once, when the tree has been searched
                 self._hitting(hitting, lambda: hitting.branch(np.inf))
@@ -151,7 +155,7 @@ class _Run:
 
     def _attack(self) -> None:
         if not self._over:
-            self._incumbent.phase = "attack"
+            self._incumbent.enter("attack")
             with self._timed("attack", None):
                 attack(self._system, self._incumbent, self._evaluator, self._seed)
 

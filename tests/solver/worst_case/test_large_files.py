@@ -105,14 +105,14 @@ def test_where_memory_is_short_rows_are_taken_by_lot(case, monkeypatch):
     rows = GrowingRows(pair, aggregator, Clock(None, limit), 0)
     rows.probe(Incumbent(rows._clock, aggregator.equal(), 0.0, pair.blocks), np.inf)
     whole = rows.system()
-    monkeypatch.setattr("linkrisk.solver.engines.growing_rows.resident_megabytes", lambda: limit - 0.01)
+    monkeypatch.setattr("linkrisk.solver.run.clock.resident_megabytes", lambda: limit - 0.01)
     part = rows.system()
     assert 0 < part.rows < whole.rows
     assert 8 * part.rows * aggregator.dimension < 10_000
     assert set(zip(part.block, part.rival, strict=True)) < set(zip(whole.block, whole.rival, strict=True))
     for theta in aggregator.sample(10, np.random.default_rng(1)):
         assert (rows_link(part, theta) >= rows_link(whole, theta)).all()
-    monkeypatch.setattr("linkrisk.solver.engines.growing_rows.resident_megabytes", lambda: 2 * limit)
+    monkeypatch.setattr("linkrisk.solver.run.clock.resident_megabytes", lambda: 2 * limit)
     assert rows.system().rows == rows.no_rows().rows == 0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -65,25 +64,26 @@ class HittingSearch:
         self._random = np.random.default_rng(seed)
         aggregator = system.aggregator
         self._probes = np.vstack([incumbent.solution, aggregator.sample(_PROBES, self._random)])
-        self._scorer = Scorer(system, self._probes)
+        self._scorer = Scorer(system, self._probes, incumbent.clock.spend)
         self.master = HittingSet(system.open_weight)
         self._whole = whole(system.open_weight)
         self._swaps = SwapSearch(
             self._new_finder(), self._scorer, system.open_weight, self._learn, self._random
         )
         self._small = SmallCores(system, self._scorer, incumbent.clock, self._learn_pair, self._random)
-        self._finders = [self._new_finder() for _ in range(os.cpu_count() or 1)]
+        self._finders = [self._new_finder() for _ in range(incumbent.clock.threads)]
         self._workers = [self._worker(finder) for finder in self._finders]
         self._branching: BranchAndCut | None = None
         self._proving: BranchAndCut | None = None
         self._swapping = Lock()
-        self._began, self._swapped = incumbent.clock.seconds, 0.0
+        self._began, self._swapped = incumbent.clock.now, 0.0
         self._point = np.ones(system.open_blocks.size)
         self.undecided = False
 
     def _new_finder(self) -> CoreFinder:
         # Threads must not share a scorer, whose working set grows.
-        scorer, clock = Scorer(self._system, self._probes), self._incumbent.clock
+        clock = self._incumbent.clock
+        scorer = Scorer(self._system, self._probes, clock.spend)
         if self._system.aggregator.semidefinite:
             return SemidefiniteCoreFinder(self._system, scorer, clock)
         if self._system.aggregator.dimension <= MOST_PARAMETERS:
@@ -105,7 +105,8 @@ class HittingSearch:
     @contextmanager
     def _anew(self) -> Iterator[None]:
         """Let branching begin anew where many small cores have been found: they change what to branch on."""
-        self._incumbent.phase, before = "pairs", len(self.master.cores)
+        before = len(self.master.cores)
+        self._incumbent.enter("pairs")
         yield
         if len(self.master.cores) > _MANY * before:
             self._branching = None
@@ -113,11 +114,11 @@ class HittingSearch:
     def branch(self, until: float) -> None:
         """Branch and cut, until all is proven or the clock shows `until` seconds."""
         clock = self._incumbent.clock
-        self._incumbent.phase = "branch and cut"
+        self._incumbent.enter("branch and cut")
         self._swaps.start(self._incumbent.solution)
         if self._branching is None:
             self._branching = BranchAndCut(self._workers, self._system.open_blocks.size, self._enough)
-        self._branching.run(lambda: self._over or clock.seconds >= until, self._tell)
+        self._branching.run(lambda: self._over or clock.now >= until, self._tell)
 
     @property
     def proof(self) -> Proof:
@@ -133,7 +134,7 @@ class HittingSearch:
 
     def _worker(self, finder: CoreFinder) -> Worker:
         return Worker(
-            program=CoveringProgram(self.master),
+            program=CoveringProgram(self.master, self._incumbent.clock.spend),
             separate=lambda point: self._separate(finder, point),
             spare=lambda idle: self._spare(finder, idle),
         )
@@ -162,10 +163,10 @@ class HittingSearch:
     def _spare(self, finder: CoreFinder, idle: bool) -> None:
         """For a share of time, walk through sets of linked blocks; with no other node, help with the one."""
         clock = self._incumbent.clock
-        if clock.seconds < self._began + _ALONE:
+        if clock.now < self._began + _ALONE:
             # Small problems end in that time, and always with the same answer, as no threads race for it.
             time.sleep(_IDLE if idle else 0.0)
-        elif self._swapped < _SWAP_SHARE * (clock.seconds - self._began) and self._swapping.acquire(False):
+        elif self._swapped < _SWAP_SHARE * (clock.now - self._began) and self._swapping.acquire(False):
             try:
                 self._swap()
             finally:
@@ -175,12 +176,12 @@ class HittingSearch:
 
     def _swap(self) -> None:
         clock = self._incumbent.clock
-        began = clock.seconds
-        while not self._over and clock.seconds < began + _SWAP_SECONDS:
+        began = clock.now
+        while not self._over and clock.now < began + _SWAP_SECONDS:
             theta = self._swaps.step()
             if theta is not None:
                 self._attack(theta)
-        self._swapped += clock.seconds - began
+        self._swapped += clock.now - began
 
     def _help(self, finder: CoreFinder) -> None:
         """Collect cores that the point misses which another thread is at; some of its blocks left out."""

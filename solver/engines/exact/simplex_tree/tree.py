@@ -7,7 +7,6 @@ put back with its bound. So the largest bound that waits is an upper bound at ev
 from __future__ import annotations
 
 import heapq
-import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -19,6 +18,7 @@ from linkrisk.solver.engines.base import rounded_bound
 from linkrisk.solver.engines.exact.simplex_tree.kernels import ROOM, STACK, explore, undecided
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.incumbent import Incumbent
+from linkrisk.solver.run.work import ENTRY
 
 FloatArray = NDArray[np.float64]
 
@@ -28,6 +28,9 @@ _BUDGET_ROWS = 10_000_000
 
 _MOST_PAIRS = 1_000_000_000
 _PAIRS_A_SECOND = 50_000_000
+
+_LOOKS, _UNDECIDED = 4.0, 0.1
+"""Looks at all rows before a subtree, and the share of them that its simplices leave undecided, roughly."""
 
 _CROWD = 200
 _FEW_ROWS = 20_000
@@ -86,7 +89,7 @@ class SimplexTree:
         rows = values if isinstance(values, np.ndarray) else values.toarray()
         self._rows, self._unit = _in_like_units(rows)
         self._weight = system.open_weight
-        self._threads = os.cpu_count() or 1
+        self._threads = incumbent.clock.threads
         self._stuck = -np.inf
         self.nodes = 0
         sure = system.sure_weight
@@ -99,9 +102,9 @@ class SimplexTree:
     def run(self, until: float) -> None:
         """Search until all is proven or the clock shows `until` seconds."""
         incumbent = self._incumbent
-        incumbent.phase = "branch and bound"
+        incumbent.enter("branch and bound")
         with ThreadPoolExecutor(self._threads) as pool:
-            while not incumbent.proven and not incumbent.clock.expired and incumbent.clock.seconds < until:
+            while not incumbent.proven and not incumbent.clock.expired and incumbent.clock.now < until:
                 taken = [heapq.heappop(self._waiting) for _ in range(self._at_once())]
                 for answer in pool.map(self._explore, taken):
                     self._put_back(answer)
@@ -162,6 +165,9 @@ class SimplexTree:
 
     def _put_back(self, answer: _Answer) -> None:
         self.nodes += answer.nodes
+        rows = len(self._rows) if answer.part.rows is None else answer.part.rows.size
+        corners = self._rows.shape[1] ** 2
+        self._incumbent.clock.spend(ENTRY * rows * corners * (_LOOKS + _UNDECIDED * answer.nodes))
         self._stuck = max(self._stuck, answer.stuck)
         if answer.best > -np.inf:
             aggregator = self._system.aggregator
