@@ -67,7 +67,7 @@ def answer(
         "seed": choices.seed,
         "threads": choices.threads,
         "time_limit": incumbent.clock.time_limit,
-        **_work(incumbent.clock),
+        **work_done(incumbent.clock),
         "command": command,
         "linkrisk": versions["linkrisk"],
         "versions": versions,
@@ -84,7 +84,7 @@ def answer(
     )
 
 
-def _work(clock: Clock) -> dict[str, float]:
+def work_done(clock: Clock) -> dict[str, float]:
     """The work limit and the work that was done, in units, where there is a limit."""
     return {} if clock.work_limit is None else {"work_limit": clock.work_limit, "work": round(clock.now, 6)}
 

@@ -16,7 +16,7 @@ from linkrisk.solver.compiling.ahead import compile_once
 from linkrisk.solver.inputs.problem import Problem, ProblemOptions, make_problem, with_aggregator
 from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError
 from linkrisk.solver.run.interruption import interruptible
-from linkrisk.solver.worst_case.answers import library_versions
+from linkrisk.solver.worst_case.answers import library_versions, work_done
 from linkrisk.solver.worst_case.family_results import Family, FitResults
 from linkrisk.solver.worst_case.search import Start
 from linkrisk.solver.worst_case.single_fit import FitRequest, Fitted, fit_one
@@ -183,6 +183,7 @@ class _Families:
             "seed": self._request.options.seed,
             "seconds": round(self.clock.seconds, 3),
             "time_limit": self._request.limits.time,
+            **work_done(self.clock),
             "command": self._request.command,
             "linkrisk": library_versions()["linkrisk"],
         }

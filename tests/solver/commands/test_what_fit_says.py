@@ -18,6 +18,7 @@ from linkrisk.formulations.linkage.pair import LinkagePair, make_pair
 from linkrisk.solver import fit
 from linkrisk.solver.commands.fit_summary import summary
 from linkrisk.solver.engines.base import EngineOptions, EngineResult
+from linkrisk.solver.engines.exact.engine import ExactEngine
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
 from linkrisk.solver.linkage.baselines import baselines
 from linkrisk.solver.linkage.evaluator import Evaluator
@@ -162,7 +163,7 @@ def evaluated(name: str, weights: list[float], options: dict[str, int]) -> FitRe
         EngineResult(Status.FEASIBLE, limit=None, margin=None, phases={}, model=None, versions={}),
         baselines={"euclid": 0, "mahalanobis": 0},
     )
-    return answer(problem, run, EngineOptions(), "exact", "fit")
+    return answer(problem, run, EngineOptions(), ExactEngine(), "fit")
 
 
 @pytest.mark.parametrize("name", THETAS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -13,6 +14,7 @@ from scipy import sparse
 from linkrisk.formulations.linkage.block_system import block_system
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import make_pair
+from linkrisk.solver.backends.linear.base import LinearStatus
 from linkrisk.solver.engines.attacks.growing_program import GrowingProgram
 from linkrisk.solver.engines.attacks.repair import Multipliers, WidestMargin
 from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer
@@ -210,28 +212,25 @@ def test_cuts_have_multipliers_too():
 
 
 class Lost:
-    """HiGHS that does not know where it is until it forgets its basis."""
+    """A linear program that does not know where it is until it forgets its basis."""
 
-    def __init__(self, highs):
-        self._highs, self.forgotten = highs, 0
+    def __init__(self, program):
+        self._program, self.forgotten = program, 0
 
-    def __getattr__(self, name):
-        return getattr(self._highs, name)
-
-    def clearSolver(self):
+    def forget_basis(self):
         self.forgotten += 1
-        return self._highs.clearSolver()
+        self._program.forget_basis()
 
-    def getModelStatus(self):
-        status = self._highs.getModelStatus()
-        return status if self.forgotten else type(status).kNotset
+    def solve(self, **limits):
+        solution = self._program.solve(**limits)
+        return solution if self.forgotten else replace(solution, status=LinearStatus.FAILED)
 
 
 def test_a_program_that_is_lost_is_solved_from_scratch():
     program = GrowingProgram(BY_LABEL["weighted-mean"].make(2), np.array([-1.0]), np.zeros(1), np.ones(1))
-    program._highs = Lost(program._highs)
-    assert program.solve()[-1] == pytest.approx(1.0)
-    assert program._highs.forgotten == 1
+    program._program = Lost(program._program)
+    assert program.solve(Clock(None))[-1] == pytest.approx(1.0)
+    assert program._program.forgotten == 1
 
 
 @both
