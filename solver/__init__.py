@@ -13,12 +13,20 @@ if TYPE_CHECKING:
     from linkrisk.solver.api.evaluate import evaluate as evaluate
     from linkrisk.solver.api.fit import fit as fit
     from linkrisk.solver.api.link import link as link
+    from linkrisk.solver.run.interruption import Cancel as Cancel
 
-__all__ = ["compare", "evaluate", "fit", "link"]
+_WHERE = {
+    "Cancel": "run.interruption",
+    "compare": "api.compare",
+    "evaluate": "api.evaluate",
+    "fit": "api.fit",
+    "link": "api.link",
+}
+__all__ = ["Cancel", "compare", "evaluate", "fit", "link"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import the functions when they are first asked for: a listing should not load an optimiser."""
-    if name in __all__:
-        return getattr(importlib.import_module(f"linkrisk.solver.api.{name}"), name)
+    """Import what is offered when it is first asked for: a listing should not load an optimiser."""
+    if name in _WHERE:
+        return getattr(importlib.import_module(f"linkrisk.solver.{_WHERE[name]}"), name)
     raise AttributeError(f"module 'solver' has no attribute '{name}'")

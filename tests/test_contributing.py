@@ -28,10 +28,11 @@ from worked_aggregator import (
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.formulations.programs.mixed_integer import MilpModel
-from linkrisk.solver.backends.base import SolveOptions, Status
+from linkrisk.solver.backends.base import SolveOptions
 from linkrisk.solver.backends.registry import BACKENDS, get_backend
 from linkrisk.solver.certificates.checking.families import FAMILIES, family_of
 from linkrisk.solver.commands.program import main
+from linkrisk.solver.run.status import Status
 
 QUICK = (
     "formulations/linkage/test_aggregator_distances.py",

@@ -11,12 +11,14 @@ from itertools import combinations, product
 from typing import Any
 
 from linkrisk.datasets.microdata.names import shown_name
-from linkrisk.solver.api.fit import check_limits
+from linkrisk.solver.api.fit import check_limit
 from linkrisk.solver.backends.registry import available_backends, backend_names, get_backend
 from linkrisk.solver.compiling.ahead import compile_once
 from linkrisk.solver.engines.base import EngineOptions, check_options
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+from linkrisk.solver.run.clock import Limits
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.run.results import dump_json, plain
 from linkrisk.solver.worst_case.answers import library_versions
 from linkrisk.solver.worst_case.contest import EXACT, BackendRow, Contest
@@ -73,6 +75,7 @@ def compare(
     time_limit: float | None = DEFAULT_TIME_LIMIT,
     options: EngineOptions | None = None,
     start: bool = True,
+    cancel: Cancel | None = None,
     report: Callable[[str], None] | None = None,
     **problem_options: Any,
 ) -> ComparisonResult:
@@ -91,6 +94,8 @@ def compare(
         Threads, seed, margin, constant C.
     start : bool
         Give the heuristic attack as a start point to the exact engine and to the backends that take one.
+    cancel : Cancel, optional
+        A token to end the comparison with, as Ctrl-C does: what has come back by then is compared.
     report : callable, optional
         Told the name of each before it runs, and before all of them ``compile`` where code is compiled first.
     **problem_options
@@ -105,14 +110,14 @@ def compare(
     UsageError, DataError, FormulationError
         If the request or the files cannot be used.
     """
-    check_limits(time_limit)
+    check_limit(time_limit, "time limit")
     settings = options or EngineOptions()
     check_options(settings)
     chosen = list(backends) if backends is not None else [EXACT, *available_backends()]
     _check_names(chosen)
     problem = make_problem(original, masked, ProblemOptions(**problem_options))
     compile_once(problem.aggregator.name, None if report is None else lambda progress: report(progress.phase))
-    contest = Contest(problem, settings, time_limit, start)
+    contest = Contest(problem, settings, Limits(time_limit, cancel=cancel), start)
     rows = []
     for name in chosen:
         if contest.clock.stopped:

@@ -15,7 +15,6 @@ from linkrisk.datasets.microdata.strict_json import AmbiguousError, parse
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.solver.api.link import relink
 from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
-from linkrisk.solver.engines.base import Reporter
 from linkrisk.solver.inputs.learned_links import reusable_schema
 from linkrisk.solver.inputs.link_tasks import LinkOptions
 from linkrisk.solver.inputs.problem import Problem, ProblemOptions, make_problem, shares
@@ -25,6 +24,9 @@ from linkrisk.solver.linkage.baselines import baselines
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.result import LinkResult
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.incumbent import Reporter
+from linkrisk.solver.run.interruption import Cancel
+from linkrisk.solver.run.limits import cancellable
 from linkrisk.solver.run.results import RecordsTable, dump_json
 from linkrisk.solver.worst_case.answers import in_population, library_versions, records_table
 
@@ -136,6 +138,7 @@ def evaluate(
     *,
     parameters: str | Path | Mapping[str, Any],
     one_to_one: bool = False,
+    cancel: Cancel | None = None,
     report: Reporter | None = None,
     **problem_options: Any,
 ) -> EvaluationResult | LinkResult:
@@ -149,6 +152,8 @@ def evaluate(
         The JSON that `fit` or `link` wrote, or its content.
     one_to_one : bool
         Also count the correct links of the assignment with the smallest total distance.
+    cancel : Cancel, optional
+        A token to give up with, from another thread.
     report : callable, optional
         Told when code has to be compiled first.
     **problem_options
@@ -163,7 +168,23 @@ def evaluate(
     ------
     UsageError, DataError, FormulationError
         If the request, the parameters or the files cannot be used.
+    CancelledError
+        If `cancel` has been used: a part of the counts would say nothing.
     """
+    return cancellable(
+        lambda: _evaluate(original, masked, parameters, one_to_one, report, problem_options), cancel
+    )
+
+
+def _evaluate(
+    original: Any,
+    masked: Any,
+    parameters: str | Path | Mapping[str, Any],
+    one_to_one: bool,
+    report: Reporter | None,
+    problem_options: dict[str, Any],
+) -> EvaluationResult | LinkResult:
+    """What `evaluate` does, all of it."""
     if isinstance(parameters, Mapping):
         fitted, source = parameters, "the parameters"
     else:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from dataclasses import fields
 from numbers import Real
-from typing import Any
+from typing import Any, cast
 
-from linkrisk.solver.engines.base import EngineOptions, Reporter
+from linkrisk.solver.engines.base import EngineOptions
 from linkrisk.solver.engines.registry import ENGINES, check_taken, get_engine, given_options
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+from linkrisk.solver.run.clock import AUTOMATIC, Limits
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.incumbent import Reporter
+from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.run.results import FitResult
 from linkrisk.solver.worst_case.families import fit_families, several
 from linkrisk.solver.worst_case.family_results import FitResults
-from linkrisk.solver.worst_case.single_fit import AUTOMATIC, FitRequest, Fitted, fit_one
+from linkrisk.solver.worst_case.single_fit import FitRequest, Fitted, fit_one
 
 DEFAULT_TIME_LIMIT = 120.0
 
@@ -23,8 +26,10 @@ def fit(
     masked: Any = None,
     *,
     engine: str = "exact",
-    time_limit: float | None = DEFAULT_TIME_LIMIT,
+    time_limit: float | str | None = AUTOMATIC,
+    work_limit: float | None = None,
     memory_limit: float | str | None = AUTOMATIC,
+    cancel: Cancel | None = None,
     options: EngineOptions | None = None,
     certificate: bool = False,
     certificate_time_limit: float | None = None,
@@ -40,11 +45,17 @@ def fit(
         The original file and its masked version; the embedded default pair when both are absent.
     engine : str
         How to solve: ``exact`` or ``milp``.
-    time_limit : float or None
-        Seconds after which the best answer so far is returned, with a valid bound; None for no limit.
+    time_limit : float, ``auto`` or None
+        Seconds after which the best answer so far is returned, with a valid bound; None for no limit,
+        ``auto`` for 120, or for none where there is a work limit.
+    work_limit : float, optional
+        Units of work after which the same happens; ``exact`` only. A unit is about a second of one processor,
+        but counted and not measured: the same seed and limit give the same answer on every machine.
     memory_limit : float, ``auto`` or None
         Megabytes (of a million bytes) that this process may hold before the same happens; ``auto`` for most
         of what is free when the run begins, None for no limit.
+    cancel : Cancel, optional
+        A token with which another thread, or `report`, may end the run: as Ctrl-C does, with an interval.
     options : EngineOptions, optional
         Seed; for ``milp`` also backend, threads, margin and constant C.
     certificate : bool
@@ -79,12 +90,11 @@ def fit(
     (389, 389)
     """
     if certificate_time_limit is not None:
-        check_limits(certificate_time_limit, "time limit of the certificate")
+        check_limit(certificate_time_limit, "time limit of the certificate")
     request = fit_request(
         engine,
         options or EngineOptions(),
-        time_limit=time_limit,
-        memory_limit=memory_limit,
+        limits=check_limits(time_limit, work_limit, memory_limit, cancel),
         certificate=certificate,
         report=report,
         command=command,
@@ -99,21 +109,24 @@ def fit_request(
     engine: str,
     options: EngineOptions,
     *,
-    time_limit: float | None,
-    memory_limit: float | str | None,
+    limits: Limits,
     certificate: bool = False,
     report: Reporter | None = None,
     command: str | None = None,
 ) -> FitRequest:
     """How to solve, checked before anything is read; UsageError when it cannot be done that way."""
-    check_limits(time_limit)
-    check_memory_limit(memory_limit)
     runner = get_engine(engine, options)
     check_taken(runner, given_options(options))
     if certificate and not runner.proves:
         able = next(name for name, kind in ENGINES.items() if kind.proves)
         raise UsageError(f"the engine {engine} proves nothing that could be checked: use --engine {able}")
-    return FitRequest(runner, options, time_limit, memory_limit, certificate, report, command)
+    if limits.work is not None and not runner.counts:
+        able = next(name for name, kind in ENGINES.items() if kind.counts)
+        raise UsageError(
+            f"the work of the engine {engine} is its optimiser's, which nobody counts: use --engine {able}, "
+            "or --time-limit"
+        )
+    return FitRequest(runner, options, limits, certificate, report, command)
 
 
 def find(
@@ -137,21 +150,28 @@ def find(
     return fit_one(make_problem(original, masked, options), request)
 
 
-def check_limits(time_limit: float | None, what: str = "time limit") -> None:
-    """Refuse a time limit that is no number or leaves no time."""
-    given: object = time_limit
-    if given is not None and (isinstance(given, bool) or not isinstance(given, Real)):
-        raise UsageError(f"the {what} must be a positive number of seconds, not {time_limit!r}")
-    if time_limit is not None and not 0.0 < time_limit < float("inf"):
-        raise UsageError(f"the {what} must be a positive number of seconds, not {time_limit:g}")
+def check_limits(
+    time_limit: float | str | None,
+    work_limit: float | None,
+    memory_limit: float | str | None,
+    cancel: Cancel | None,
+) -> Limits:
+    """The limits of a run; UsageError when one is no number or leaves nothing."""
+    usual = DEFAULT_TIME_LIMIT if work_limit is None else None
+    seconds = usual if time_limit == AUTOMATIC else check_limit(time_limit, "time limit")
+    units = check_limit(work_limit, "work limit", "units")
+    megabytes = memory_limit
+    if memory_limit != AUTOMATIC:
+        megabytes = check_limit(memory_limit, "memory limit", "megabytes")
+    return Limits(seconds, megabytes, units, cancel)
 
 
-def check_memory_limit(memory_limit: float | str | None) -> None:
-    """Refuse a memory limit that is no number or leaves no memory."""
-    given: Any = memory_limit
-    if given is None or given == AUTOMATIC:
-        return
-    if isinstance(given, bool) or not isinstance(given, Real):
-        raise UsageError(f"the memory limit must be a positive number of megabytes, not {given!r}")
-    if not 0.0 < float(given) < float("inf"):
-        raise UsageError(f"the memory limit must be a positive number of megabytes, not {float(given):g}")
+def check_limit(limit: object, what: str, unit: str = "seconds") -> float | None:
+    """The limit; UsageError when it is no number or leaves nothing."""
+    if limit is None:
+        return None
+    if isinstance(limit, bool) or not isinstance(limit, Real):
+        raise UsageError(f"the {what} must be a positive number of {unit}, not {limit!r}")
+    if not 0.0 < float(limit) < float("inf"):
+        raise UsageError(f"the {what} must be a positive number of {unit}, not {float(limit):g}")
+    return cast("float", limit)

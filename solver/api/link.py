@@ -17,7 +17,6 @@ from linkrisk.datasets.pairs.survey_design import survey_design
 from linkrisk.datasets.pairs.table_pair import TablePair
 from linkrisk.formulations.linkage.pair import Direction, Ties
 from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
-from linkrisk.solver.engines.base import Reporter
 from linkrisk.solver.inputs.learned_links import learned_keys, learned_options, learned_parameters
 from linkrisk.solver.inputs.link_tasks import (
     LinkOptions,
@@ -37,6 +36,9 @@ from linkrisk.solver.linkage.matching import matched, score_matrix
 from linkrisk.solver.linkage.registry import LINKERS
 from linkrisk.solver.linkage.result import LinkResult, OneToOne
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.incumbent import Reporter
+from linkrisk.solver.run.interruption import Cancel
+from linkrisk.solver.run.limits import cancellable
 from linkrisk.solver.worst_case.answers import library_versions, records_table
 
 IndexArray = NDArray[np.intp]
@@ -48,6 +50,7 @@ def link(
     *,
     method: str | Linker,
     settings: Mapping[str, Any] | None = None,
+    cancel: Cancel | None = None,
     report: Reporter | None = None,
     **options: Any,
 ) -> LinkResult:
@@ -61,6 +64,8 @@ def link(
         One of `LINKERS`, or a linker with settings of its own.
     settings : mapping, optional
         Settings of the linker, when it is given by name.
+    cancel : Cancel, optional
+        A token to give up with, from another thread.
     report : callable, optional
         Told when code has to be compiled first.
     **options
@@ -74,6 +79,8 @@ def link(
     ------
     UsageError, DataError
         If the request or the files cannot be used.
+    CancelledError
+        If `cancel` has been used: there is no result before the end.
 
     Examples
     --------
@@ -82,7 +89,8 @@ def link(
     312
     """
     linker = method if isinstance(method, Linker) else make_linker(method, settings or {})
-    return _run(original, masked, linker, LinkOptions(**options), None, report)
+    chosen = LinkOptions(**options)
+    return cancellable(lambda: _run(original, masked, linker, chosen, None, report), cancel)
 
 
 def relink(

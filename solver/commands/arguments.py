@@ -14,11 +14,11 @@ from linkrisk.formulations.linkage.block_indicator import DEFAULT_MARGIN
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
 from linkrisk.formulations.linkage.missing import Missing
 from linkrisk.formulations.linkage.pair import Direction, Ties
-from linkrisk.solver.api.fit import check_limits, check_memory_limit
+from linkrisk.solver.api.fit import check_limit
 from linkrisk.solver.engines.base import EngineOptions, check_options
 from linkrisk.solver.inputs.problem import ProblemOptions
+from linkrisk.solver.run.clock import AUTOMATIC
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.worst_case.single_fit import AUTOMATIC
 
 
 def add_files(parser: argparse.ArgumentParser) -> None:
@@ -97,15 +97,25 @@ def add_problem(
     group.add_argument("--k-additive", metavar="K", help="for choquet: interactions of at most K attributes")
 
 
-def add_run(parser: argparse.ArgumentParser, time_limit: float, each: str = "") -> None:
-    """Limits and settings of a run; `each` says what the time limit is for."""
+def add_run(
+    parser: argparse.ArgumentParser, time_limit: float, each: str = "", *, work: bool = False
+) -> None:
+    """Limits and settings of a run; `each` says what time is for, `work` that there is a work limit."""
     group = parser.add_argument_group("run")
+    alone = ", or none with --work-limit" if work else ""
     group.add_argument(
         "--time-limit",
         metavar="S",
-        help=f"seconds{each}, or 'none'; default: {time_limit:g}",
-        default=f"{time_limit:g}",
+        help=f"seconds{each}, or 'none'; default: {time_limit:g}{alone}",
+        default=None if work else f"{time_limit:g}",
     )
+    if work:
+        group.add_argument(
+            "--work-limit",
+            metavar="UNITS",
+            help="units of work, each about a second of one processor but counted: the same seed then gives "
+            "the same answer on every machine",
+        )
     group.add_argument("--seed", metavar="N", default="0", help="seed of every random choice; default: 0")
     group.add_argument("--threads", metavar="N", default="1", help="threads of the optimiser; default: 1")
     group.add_argument(
@@ -177,8 +187,7 @@ def words(text: str | None) -> list[str] | None:
 def time_limit(text: str) -> float | None:
     """Seconds, or 'none'; UsageError when no time is left."""
     limit = None if text == "none" else number(text, "--time-limit")
-    check_limits(limit)
-    return limit
+    return check_limit(limit, "time limit")
 
 
 def memory_limit(text: str) -> float | str | None:
@@ -186,8 +195,7 @@ def memory_limit(text: str) -> float | str | None:
     if text == AUTOMATIC:
         return text
     limit = None if text == "none" else number(text, "--memory-limit")
-    check_memory_limit(limit)
-    return limit
+    return check_limit(limit, "memory limit", "megabytes")
 
 
 def number(text: str, option: str) -> float:

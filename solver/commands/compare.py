@@ -22,11 +22,11 @@ from linkrisk.solver.commands.arguments import (
     time_limit,
     words,
 )
-from linkrisk.solver.commands.progress import Progress, progress_line
+from linkrisk.solver.commands.progress import Display, progress_line
 from linkrisk.solver.commands.targets import check_targets
 from linkrisk.solver.commands.wording import heading, table
 from linkrisk.solver.compiling.ahead import PHASE
-from linkrisk.solver.engines.base import EngineProgress
+from linkrisk.solver.run.incumbent import Progress
 from linkrisk.solver.worst_case.contest import EXACT, BackendRow
 
 _COLUMNS = {
@@ -134,9 +134,9 @@ def _least_bound(rows: Sequence[BackendRow]) -> float:
     return min((bound for bound in bounds if bound is not None), default=math.inf)
 
 
-def _say(line: Progress, name: str) -> None:
+def _say(line: Display, name: str) -> None:
     """Say what comes next."""
     if name == PHASE:
-        line.report(EngineProgress(0.0, 0.0, 0.0, PHASE))
+        line.report(Progress(0.0, 0.0, 0.0, PHASE))
     else:
         line.show(f"solving with the engine {name}" if name == EXACT else f"solving on {name}")

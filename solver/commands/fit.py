@@ -11,7 +11,7 @@ from typing import Any
 
 from linkrisk.datasets.microdata.writing import write_whole
 from linkrisk.formulations.linkage.block_indicator import IndicatorOptions, indicator_model
-from linkrisk.solver.api.fit import DEFAULT_TIME_LIMIT, check_limits, find, fit_request
+from linkrisk.solver.api.fit import DEFAULT_TIME_LIMIT, check_limit, check_limits, find, fit_request
 from linkrisk.solver.backends.registry import backend_names
 from linkrisk.solver.commands.arguments import (
     add_categories,
@@ -31,12 +31,13 @@ from linkrisk.solver.engines.base import EngineOptions
 from linkrisk.solver.engines.registry import ENGINES, OWN
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
 from linkrisk.solver.report.page import render_report
+from linkrisk.solver.run.clock import AUTOMATIC, Limits
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.results import FitResult
 from linkrisk.solver.worst_case.families import several
 from linkrisk.solver.worst_case.family_results import FitResults
 from linkrisk.solver.worst_case.search import problem_system
-from linkrisk.solver.worst_case.single_fit import AUTOMATIC, Fitted
+from linkrisk.solver.worst_case.single_fit import Fitted
 
 
 def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
@@ -50,7 +51,7 @@ def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
     add_files(parser)
     add_categories(parser)
     add_problem(parser, several=True)
-    add_run(parser, DEFAULT_TIME_LIMIT)
+    add_run(parser, DEFAULT_TIME_LIMIT, work=True)
     group = parser.add_argument_group("engine")
     group.add_argument(
         "--engine",
@@ -91,8 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
     request = fit_request(
         _engine(arguments),
         settings,
-        time_limit=time_limit(arguments.time_limit),
-        memory_limit=memory_limit(arguments.memory_limit),
+        limits=_limits(arguments),
         certificate=arguments.certificate is not None and arguments.write_model is None,
         command="python -m solver " + shlex.join(arguments.command_line),
     )
@@ -153,8 +153,15 @@ def _certificate_limit(arguments: argparse.Namespace) -> float | None:
     if arguments.certificate is None:
         raise UsageError("--certificate-time-limit is for --certificate: give that too, or leave it out")
     seconds = number(arguments.certificate_time_limit, "--certificate-time-limit")
-    check_limits(seconds, "time limit of the certificate")
+    check_limit(seconds, "time limit of the certificate")
     return seconds
+
+
+def _limits(arguments: argparse.Namespace) -> Limits:
+    """The limits of the run; a work limit stands alone where no time limit is given."""
+    seconds = AUTOMATIC if arguments.time_limit is None else time_limit(arguments.time_limit)
+    units = None if arguments.work_limit is None else number(arguments.work_limit, "--work-limit")
+    return check_limits(seconds, units, memory_limit(arguments.memory_limit), None)
 
 
 def _engine(arguments: argparse.Namespace) -> str:

@@ -24,6 +24,7 @@ from linkrisk.solver.worst_case.family_results import Family, FitResults
 
 _REASONS = {
     "time": "the time limit came first; a longer --time-limit or fewer attributes may narrow the interval",
+    "work": "the work limit came first; a larger --work-limit or fewer attributes may narrow the interval",
     "user": "stopped before the end; a longer run narrows the interval",
     "ties": "differences that count as ties keep the two apart; the note says which",
     "memory": "memory ran out first; a larger --memory-limit, fewer records or attributes may narrow it",

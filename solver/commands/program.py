@@ -96,10 +96,9 @@ def _leave(code: int) -> NoReturn:
     All is written by then. The end of Python would wait for such a search, or abort where it is in compiled
     code.
     """
-    searching = sys.modules.get(
-        "linkrisk.solver.worst_case.within_limits"
-    )  # a command that searches nothing has not imported it
-    if searching is not None and searching.still_searching():
+    # A command that searches nothing has not imported it.
+    limits = sys.modules.get("linkrisk.solver.run.limits")
+    if limits is not None and limits.still_working():
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(OSError, ValueError, AttributeError):
                 stream.flush()

@@ -17,12 +17,16 @@ from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair, Ties
 from linkrisk.formulations.linkage.ties import GRAIN_SHARE, TIE_TOLERANCE
 from linkrisk.solver.linkage.kernels import COUNTING, NEAREST, RANKING, Missing, Tables, settle
+from linkrisk.solver.run.work import COMPARISON, Spend, ignore
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
 _BLOCKS_PER_TASK = 512
 _COUNTS_KEPT = 16
+_MISSED = 50
+"""Candidates that are looked at until one is found that stands in the way, roughly."""
+
 _PAIRS_PER_TASK = 3_000_000
 """So that whether to stop is asked again within a fraction of a second, however many candidates there are."""
 
@@ -121,14 +125,20 @@ class Evaluator:
     stop : callable, optional
         Asked again and again whether to stop. Blocks that were not looked at by then are not `settled` and
         count as not linked, so that a count is never too high.
+    spend : callable
+        Told what every count has cost.
     """
 
     def __init__(
-        self, pair: LinkagePair, threads: int | None = None, stop: Callable[[], bool] | None = None
+        self,
+        pair: LinkagePair,
+        threads: int | None = None,
+        stop: Callable[[], bool] | None = None,
+        spend: Spend = ignore,
     ) -> None:
         self.pair = pair
         self.threads = threads or os.cpu_count() or 1
-        self._stop = stop
+        self._stop, self._spend = stop, spend
         self._sorted: dict[int, tuple[FloatArray, IndexArray, IndexArray, IndexArray]] = {}
         self._open: IndexArray | None = None
         self._asked = pair
@@ -246,8 +256,16 @@ class Evaluator:
             with ThreadPoolExecutor(self.threads) as pool:
                 list(pool.map(task, firsts))
         linked = (rank == 1) & (ties == 0) & pair.reachable
+        self._spend(_cost(pair, int(linked.sum()), purpose))
         rival = np.where(rival >= 0, order[rival], -1)
         return Evaluation(linked, rank, ties, distance, nearest, pair.weight, rival, settled=rank > 0)
+
+
+def _cost(pair: LinkagePair, linked: int, purpose: int) -> float:
+    """Operations of a count: all candidates where nobody stands in the way of a link or ranks are counted."""
+    whole = pair.blocks if purpose == RANKING else linked
+    pairs = whole * len(pair.candidates) + (pair.blocks - whole) * min(_MISSED, len(pair.candidates))
+    return COMPARISON * len(pair.attributes) * pairs
 
 
 def _with(evaluation: Evaluation, known: Evaluation) -> Evaluation:

@@ -22,6 +22,7 @@ from linkrisk.formulations.linkage.pair import LinkagePair, Ties
 from linkrisk.formulations.linkage.ties import TIE_TOLERANCE
 from linkrisk.solver.linkage.evaluator import as_arrays, missing_arrays
 from linkrisk.solver.linkage.kernels import Missing, Tables, difference
+from linkrisk.solver.run.work import COMPARISON, Spend, ignore
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -193,7 +194,11 @@ class Ordered:
 
 
 def best_order(
-    pair: LinkagePair, stop: Callable[[], bool] = lambda: False, *, ranked: bool = False
+    pair: LinkagePair,
+    stop: Callable[[], bool] = lambda: False,
+    *,
+    ranked: bool = False,
+    spend: Spend = ignore,
 ) -> Ordered:
     """The order that links most, of those that grow from each attribute by whichever adds most.
 
@@ -204,6 +209,8 @@ def best_order(
         Asked again and again whether to end.
     ranked : bool
         As in `linked_in_order`.
+    spend : callable
+        Told what each order has cost.
     """
     attributes = range(len(pair.attributes))
     best = Ordered((), ranked, np.zeros(pair.blocks, dtype=np.bool_), 0.0)
@@ -213,6 +220,7 @@ def best_order(
         nonlocal best
         if order not in known and not stop():
             linked = linked_in_order(pair, np.array(order, dtype=np.intp), ranked=ranked, stop=stop)
+            spend(COMPARISON * len(pair.attributes) * pair.blocks * len(pair.candidates))
             known[order] = float(pair.weight[linked].sum())
             if known[order] > best.weight:
                 best = Ordered(order, ranked, linked, known[order])

@@ -48,7 +48,8 @@ def state(status: str, limit: str | None) -> str:
         return "proven"
     if status == "interrupted" or limit == "user":
         return "stopped"
-    return {"time": "time limit", "memory": "memory limit", "ties": "ties"}.get(limit or "", "open")
+    said = {"time": "time limit", "work": "work limit", "memory": "memory limit", "ties": "ties"}
+    return said.get(limit or "", "open")
 
 
 def headline(result: Fields) -> Headline:
@@ -74,6 +75,8 @@ def _proof(result: Fields, proven: bool) -> tuple[str, str]:
         allowed = result.optional_number("time_limit")
         after = f" of {duration(allowed)}" if allowed is not None else ""
         return "Interval", f"The time limit{after} was reached before the two numbers met. {_BETWEEN}"
+    if limit == "work":
+        return "Interval", f"The work limit was reached before the two numbers met. {_BETWEEN}"
     if limit == "memory":
         return "Interval", f"The memory limit was reached before the two numbers met. {_BETWEEN}"
     if limit == "ties":

@@ -12,7 +12,7 @@ from linkrisk.formulations.linkage.aggregators import Aggregator
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.worst_case.within_limits import Run
+from linkrisk.solver.worst_case.left_behind import Run
 
 FloatArray = NDArray[np.float64]
 
@@ -41,7 +41,7 @@ def tie_breaking(aggregator: Aggregator, run: Run, linked: int) -> dict[str, Any
         without all of them, that is, if records never differed in them, or None where there was no time to
         count. None where nothing that prints as zero matters.
     """
-    theta = run.record.theta
+    theta = run.incumbent.solution
     importance = aggregator.importance(theta)
     names = list(aggregator.decode(theta)["weights"] if importance is None else importance)
     values = np.asarray(theta if importance is None else list(importance.values()))
@@ -66,9 +66,9 @@ class _Count:
     """Counts records linked without some attributes (or ranks, or parts: what parameters belong to)."""
 
     def __init__(self, aggregator: Aggregator, run: Run) -> None:
-        self._aggregator, self._theta = aggregator, run.record.theta
-        until = _until(run.record.clock)
-        self._evaluator = Evaluator(run.evaluator.pair, stop=lambda: run.record.clock.seconds >= until)
+        self._aggregator, self._theta = aggregator, run.incumbent.solution
+        until = _until(run.incumbent.clock)
+        self._evaluator = Evaluator(run.evaluator.pair, stop=lambda: run.incumbent.clock.seconds >= until)
 
     def __call__(self, gone: Sequence[int]) -> int | None:
         """How many; None where there is no time to look at all records."""

@@ -24,12 +24,16 @@ from linkrisk.solver.engines.exact.cores.polish import Polished, polished
 from linkrisk.solver.engines.exact.rounding import rounding_error
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.work import PROGRAM
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 Core = frozenset[int]
 
 _MOST_CUT_ROUNDS = 25
+_REFINEMENTS = 3.0
+"""What a step of refinement costs, in programs that are solved from their last basis."""
+
 MOVED = 100.0
 """More than a row changes when its point is moved into the domain, as a multiple of how far outside it is."""
 
@@ -96,7 +100,8 @@ class LinearCoreFinder(CoreFinder):
     def __init__(self, system: BlockSystem, scorer: Scorer, clock: Clock) -> None:
         super().__init__(system)
         self._program = WidestMargin(system, scorer, clock)
-        self._evaluator = Evaluator(system.pair)
+        self._evaluator = Evaluator(system.pair, spend=clock.spend)
+        self._clock = clock
         self._domain = system.aggregator.domain.rows
 
     def ask(self, blocks: IndexArray) -> Answer:
@@ -131,6 +136,7 @@ class LinearCoreFinder(CoreFinder):
         rows = program.required
         best: Polished | None = None
         for best in polished(self._domain, self.system.part(rows), program.cuts):
+            self._clock.spend(_REFINEMENTS * PROGRAM)
             answer = self._proven(rows, best.multipliers)
             if answer.core is not None:
                 return answer

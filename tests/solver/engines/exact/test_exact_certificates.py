@@ -35,10 +35,10 @@ def run_of(problem, search):
     made = start(problem.pair, problem.aggregator)
     made.system = problem_system(problem)
     if search == "engine":
-        return made, ExactEngine().run(made.system, made.record, made.evaluator, EngineOptions()).proof
+        return made, ExactEngine().run(made.system, made.incumbent, made.evaluator, EngineOptions()).proof
     if not made.system.open_blocks.size:
         return made, Proof("lost")
-    hitting = HittingSearch(made.system, made.record, made.evaluator, 0)
+    hitting = HittingSearch(made.system, made.incumbent, made.evaluator, 0)
     hitting.all_pairs(np.inf)
     hitting.branch(np.inf)
     return made, hitting.proof
@@ -46,8 +46,8 @@ def run_of(problem, search):
 
 def verdict_of(problem, made, proof):
     """Write the certificate and check it, as `verify` does."""
-    aggregator, record = problem.aggregator, made.record
-    theta = aggregator.domain.exact(record.theta)
+    aggregator, incumbent = problem.aggregator, made.incumbent
+    theta = aggregator.domain.exact(incumbent.solution)
     evaluation = made.evaluator.table(aggregator.form(theta))
     fitted = {
         **problem.describe(),
@@ -60,7 +60,7 @@ def verdict_of(problem, made, proof):
         "linked_upper_bound": problem.pair.blocks,
         "lost": 0,
         "expected_links": evaluation.linked_weight,
-        "expected_links_upper_bound": record.bound,
+        "expected_links_upper_bound": incumbent.bound,
         "records_table": records_table(problem.labels, evaluation).to_dict(),
     }
     content = certify(
@@ -69,7 +69,7 @@ def verdict_of(problem, made, proof):
         made.system,
         fitted["parameters"],
         fitted["linked"],
-        record.bound,
+        incumbent.bound,
         proof,
         20.0,
     )
@@ -87,8 +87,8 @@ def test_every_bound_is_certified(case, search, ties, seed):
     problem = problem_of(case, original, masked, ties=ties)
     made, proof = run_of(problem, search)
     verdict = verdict_of(problem, made, proof)
-    assert float(verdict.bound) == pytest.approx(made.record.bound, rel=1e-8)
-    assert float(verdict.linked_weight) == pytest.approx(made.record.linked, rel=1e-8)
+    assert float(verdict.bound) == pytest.approx(made.incumbent.bound, rel=1e-8)
+    assert float(verdict.linked_weight) == pytest.approx(made.incumbent.value, rel=1e-8)
 
 
 def nasty_certificate(kind, case, seed):
@@ -107,8 +107,8 @@ def nasty_certificate(kind, case, seed):
         return None
     made, proof = run_of(problem, "engine")
     verdict = verdict_of(problem, made, proof)
-    assert float(verdict.bound) >= made.record.linked - 1e-9
-    return float(verdict.bound) - made.record.bound
+    assert float(verdict.bound) >= made.incumbent.value - 1e-9
+    return float(verdict.bound) - made.incumbent.bound
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -229,7 +229,7 @@ class Lost:
 def test_a_program_that_is_lost_is_solved_from_scratch():
     program = GrowingProgram(BY_LABEL["weighted-mean"].make(2), np.array([-1.0]), np.zeros(1), np.ones(1))
     program._program = Lost(program._program)
-    assert program.solve()[-1] == pytest.approx(1.0)
+    assert program.solve(Clock(None))[-1] == pytest.approx(1.0)
     assert program._program.forgotten == 1
 
 

@@ -60,7 +60,7 @@ def test_records_that_exclude_each_other_by_less_than_rounding():
         weights = np.linspace(first * (1.0 - 2e-5), min(1.0, first * (1.0 + 2e-5)), 200)
         forms = [aggregator.form(np.array([weight, 1.0 - weight])) for weight in weights]
         reached = max(evaluator.weight(form) for form in forms)
-        assert reached <= engine(pair, aggregator).record.bound
+        assert reached <= engine(pair, aggregator).incumbent.bound
         tried += 1
     assert tried > 10
 
