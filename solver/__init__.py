@@ -16,13 +16,23 @@ if TYPE_CHECKING:
     from linkrisk.solver.api.link import link as link
     from linkrisk.solver.api.mask import mask as mask
     from linkrisk.solver.api.verify import verify as verify
+    from linkrisk.solver.run.interruption import Cancel as Cancel
 
-__all__ = ["WorstCaseLinkage", "compare", "evaluate", "fit", "link", "mask", "verify"]
+_WHERE = {
+    "Cancel": "run.interruption",
+    "WorstCaseLinkage": "api.estimator",
+    "compare": "api.compare",
+    "evaluate": "api.evaluate",
+    "fit": "api.fit",
+    "link": "api.link",
+    "mask": "api.mask",
+    "verify": "api.verify",
+}
+__all__ = ["Cancel", "WorstCaseLinkage", "compare", "evaluate", "fit", "link", "mask", "verify"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import the functions when they are first asked for: a listing should not load an optimiser."""
-    if name in __all__:
-        module = "estimator" if name == "WorstCaseLinkage" else name
-        return getattr(importlib.import_module(f"linkrisk.solver.api.{module}"), name)
+    """Import what is offered when it is first asked for: a listing should not load an optimiser."""
+    if name in _WHERE:
+        return getattr(importlib.import_module(f"linkrisk.solver.{_WHERE[name]}"), name)
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

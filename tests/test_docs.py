@@ -8,6 +8,7 @@ import io
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,6 +36,7 @@ HOMES = {
     "verify": "certificate.md",
     "link": "linkers.md",
     "mask": "masking.md",
+    "describe": "schema.md",
     "datasets": "data.md",
     "compile": "guide.md",
 }
@@ -189,12 +191,10 @@ SURE_LINES = {0: 2, 4: 1}
 def test_the_python_examples_of_the_guide_print_what_they_show():
     """One after the other, as a reader would type them."""
     section = (DOCS / "guide.md").read_text(encoding="utf-8").split("## From Python")[1]
-    blocks = re.findall(r"```(python)?\n(.*?)```", section, re.DOTALL)
-    pairs = list(zip(blocks[::2], blocks[1::2], strict=True))
+    pairs = re.findall(r"```python\n([^`]*)```\n\n```\n([^`]*)```", section)
     assert len(pairs) == 5
     names = {"__name__": "example"}
-    for at, ((kind, source), (other, shown)) in enumerate(pairs):
-        assert (kind, other) == ("python", "")
+    for at, (source, shown) in enumerate(pairs):
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
             exec(compile(source, "guide.md", "exec"), names)
@@ -202,3 +202,10 @@ def test_the_python_examples_of_the_guide_print_what_they_show():
         sure = SURE_LINES.get(at, len(expected))
         assert printed[:sure] == expected[:sure]
         assert len(printed) == len(expected)
+
+
+def test_the_example_of_a_token_ends_its_run():
+    section = (DOCS / "guide.md").read_text(encoding="utf-8").split("### Stopping a run")[1]
+    names: dict[str, Any] = {"__name__": "example"}
+    exec(compile(re.findall(r"```python\n([^`]*)```", section)[0], "guide.md", "exec"), names)
+    assert (names["result"].status, names["result"].limit) == ("interrupted", "user")

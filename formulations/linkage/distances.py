@@ -129,15 +129,17 @@ def file_moments(
 
 
 def _usable_moments(source: FloatArray, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
-    """Means and deviations that values can be divided by."""
+    """Means and deviations of the known values, which all can be divided by."""
     # Checked first: a constant column has a deviation of rounding noise, and one record has none at all.
-    constant = (source == source[:1]).all(axis=0)
+    lowest, highest = _extremes(source, names)
+    constant = lowest == highest
     if constant.any():
         raise FormulationError(
             f"attribute {names[int(np.argmax(constant))]} is constant, so it has no standard deviation: "
             "leave it out"
         )
-    mean, deviation = moments(source)
+    columns = [moments(source[~np.isnan(source[:, k])][:, [k]]) for k in range(source.shape[1])]
+    mean, deviation = (np.array([column[at][0] for column in columns]) for at in (0, 1))
     unusable = ~((deviation >= np.finfo(np.float64).tiny) & np.isfinite(deviation))
     if unusable.any():
         raise FormulationError(
@@ -147,10 +149,22 @@ def _usable_moments(source: FloatArray, names: Sequence[str]) -> tuple[FloatArra
     return mean, deviation
 
 
+def _extremes(values: FloatArray, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+    """The lowest and the highest known value of each attribute."""
+    lacking = np.isnan(values)
+    if lacking.all(axis=0).any():
+        raise FormulationError(
+            f"attribute {names[int(np.argmax(lacking.all(axis=0)))]} has no value in one of the files, so "
+            "it cannot be compared: leave it out"
+        )
+    return np.where(lacking, np.inf, values).min(axis=0), np.where(lacking, -np.inf, values).max(axis=0)
+
+
 def _check_ranges(files: Sequence[FloatArray], names: Sequence[str]) -> None:
     """Refuse attributes whose values differ, but by so little that squares do not tell."""
     for values in files:
-        spread = values.max(axis=0) - values.min(axis=0)
+        lowest, highest = _extremes(values, names)
+        spread = highest - lowest
         lost = (spread > 0.0) & (spread <= SMALLEST_RANGE)
         if lost.any():
             at = int(np.argmax(lost))
@@ -225,6 +239,11 @@ def attribute_distances(
     difference: FloatArray = queries - candidates
     if tables is not None:
         tables.place(difference, queries, candidates)
+    return of_kind(difference, kind)
+
+
+def of_kind(difference: FloatArray, kind: Differences) -> FloatArray:
+    """Differences squared, without their sign, or as they are; in place."""
     if kind is Differences.SQUARED:
         return np.square(difference, out=difference)
     if kind is Differences.ABSOLUTE:

@@ -109,9 +109,9 @@ def grain(first: FloatArray, second: FloatArray, offset: FloatArray) -> FloatArr
     """
     grains = []
     for k in range(first.shape[1]):
-        columns = np.unique(first[:, k]), np.unique(second[:, k])
-        gaps = [_gaps(values, float(offset[k])) for values in columns]
-        both = np.concatenate([first[:, k], second[:, k]])
+        known = [values[~np.isnan(values)] for values in (first[:, k], second[:, k])]
+        gaps = [_gaps(np.unique(values), float(offset[k])) for values in known]
+        both = np.concatenate(known)
         away = np.abs(both - np.median(both))
         largest = float(away.max(initial=0.0)) or 1.0  # squares may leave the range of doubles
         spread = largest * math.sqrt(math.fsum(np.square(away / largest).tolist()) / both.size)

@@ -18,11 +18,12 @@ class ToPandas(Protocol):
 
 
 TableLike: TypeAlias = str | Path | pd.DataFrame | NDArray[Any] | ToPandas
-"""A file (CSV or Parquet), a frame, or an array whose columns are the attributes V1, V2, ..."""
+"""A file of any format, a frame, or an array whose columns are the attributes V1, V2, ..."""
 
 DirectionName = Literal["original-to-masked", "masked-to-original"]
 TiesName = Literal["strict", "share"]
 StandardisationName = Literal["own", "original", "pooled", "none"]
 DifferencesName = Literal["squared", "absolute", "signed"]
+MissingName = Literal["nearest", "expected", "farthest"]
 EngineName = Literal["exact", "milp"]
 MatchingName = Literal["hungarian", "greedy"]

@@ -15,22 +15,28 @@ from sklearn.utils.validation import check_is_fitted
 from linkrisk.datasets.microdata.numeric import check_known
 from linkrisk.datasets.microdata.tables import Table, load_table
 from linkrisk.datasets.pairs.file_pair import attribute_values
-from linkrisk.formulations.linkage.distances import FileMoments, Standardisation, file_moments
-from linkrisk.formulations.linkage.pair import Direction, LinkagePair, Ties, make_pair
+from linkrisk.formulations.linkage.comparison import compare_files
+from linkrisk.formulations.linkage.distances import Standardisation, file_moments
+from linkrisk.formulations.linkage.missing import Missing
+from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair, pair_of
 from linkrisk.solver.api.choices import (
     DifferencesName,
     DirectionName,
     EngineName,
+    MissingName,
     StandardisationName,
     TableLike,
     TiesName,
 )
-from linkrisk.solver.api.fit import DEFAULT_TIME_LIMIT, fit_request
+from linkrisk.solver.api.fit import fit_request
+from linkrisk.solver.api.limits import check_limits
 from linkrisk.solver.inputs.problem import Problem, ProblemOptions, distance_tables, make_problem
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.run.clock import AUTOMATIC
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.worst_case.families import several
-from linkrisk.solver.worst_case.single_fit import AUTOMATIC, fit_one
+from linkrisk.solver.worst_case.single_fit import fit_one
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -51,12 +57,12 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
     nominal, ordinal : sequence of str
         Attributes that are not numeric.
     schema : path or mapping, optional
-        Scale and categories of attributes.
-    direction, ties, standardisation, differences, k_additive
+        What the columns are; see `linkrisk.fit`.
+    direction, ties, standardisation, differences, missing, k_additive
         See `linkrisk.fit`.
     engine, backend, threads, margin, big_c
         See `linkrisk.fit`.
-    time_limit, memory_limit
+    time_limit, work_limit, memory_limit, cancel
         See `linkrisk.fit`.
     random_state : int, RandomState or None
         The seed of every random choice; None draws one from numpy's global generator.
@@ -102,14 +108,17 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         ties: TiesName = "strict",
         standardisation: StandardisationName = "own",
         differences: DifferencesName | None = None,
+        missing: MissingName = "expected",
         k_additive: int | None = None,
         engine: EngineName | None = None,
         backend: str | None = None,
         threads: int | None = None,
         margin: float | None = None,
         big_c: float | None = None,
-        time_limit: float | None = DEFAULT_TIME_LIMIT,
+        time_limit: float | str | None = AUTOMATIC,
+        work_limit: float | None = None,
         memory_limit: float | str | None = AUTOMATIC,
+        cancel: Cancel | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.aggregator = aggregator
@@ -121,6 +130,7 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         self.ties = ties
         self.standardisation = standardisation
         self.differences = differences
+        self.missing = missing
         self.k_additive = k_additive
         self.engine = engine
         self.backend = backend
@@ -128,7 +138,9 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         self.margin = margin
         self.big_c = big_c
         self.time_limit = time_limit
+        self.work_limit = work_limit
         self.memory_limit = memory_limit
+        self.cancel = cancel
         self.random_state = random_state
 
     def fit(self, original: TableLike, masked: TableLike, partner: ArrayLike | None = None) -> Self:
@@ -161,8 +173,7 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
             backend=self.backend,
             margin=self.margin,
             big_c=self.big_c,
-            time_limit=self.time_limit,
-            memory_limit=self.memory_limit,
+            limits=check_limits(self.time_limit, self.work_limit, self.memory_limit, self.cancel),
         )
         first, second = load_table(original, "original"), load_table(masked, "masked")
         problem = self._problem(first, second, partner)
@@ -191,9 +202,9 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         float
             From 0 to 1; with shared ties the expected share.
         """
-        tables = self._tables(original, masked)
+        values = self._values(original, masked)
         rows = None if partner is None else _rows(partner)
-        pair = self._pair(*tables, rows)
+        pair = make_pair(*values, rows, ties=Ties(self._problem_options.ties), **self._comparing())
         evaluation = Evaluator(pair).table(self._form())
         return float(evaluation.linked_weight / pair.blocks)
 
@@ -212,19 +223,16 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
             equally near; -1 where none is possible. With ``masked-to-original`` it is the row of the nearest
             original record, shape (m,).
         """
-        first, second = self._tables(original, masked)
-        nobody = np.zeros(len(first.frame if self._forward else second.frame), dtype=np.intp)
-        pair, form = self._pair(first, second, nobody, judged=False), self._form()
-        nearest = np.empty(pair.blocks, dtype=np.intp)
+        comparison = compare_files(*self._values(original, masked), **self._comparing())
+        rows, form = np.arange(len(comparison.queries)), self._form()
+        # A block for each record that is linked; who belongs to it does not matter.
+        pair = pair_of(comparison, rows, np.zeros_like(rows), np.ones(rows.size), Ties.STRICT)
+        candidates, nearest = np.arange(len(comparison.candidates)), np.empty_like(rows)
         for part, distances in pair.chunks(form.differences):
             total = form(distances)
-            total[~pair.possible(pair.queries[part, None, :], pair.candidates[None, :, :])] = np.inf
+            total[~pair.possible(rows[part, None], candidates)] = np.inf
             nearest[part] = np.where(np.isfinite(total).any(axis=1), total.argmin(axis=1), -1)
         return nearest
-
-    @property
-    def _forward(self) -> bool:
-        return self._problem_options.direction == Direction.ORIGINAL_TO_MASKED
 
     def _seed(self) -> int:
         if isinstance(self.random_state, int | np.integer):
@@ -255,6 +263,7 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
             ties=self.ties,
             standardisation=self.standardisation,
             differences=self.differences,
+            missing=self.missing,
             k_additive=self.k_additive,
             nominal=self.nominal,
             ordinal=self.ordinal,
@@ -266,7 +275,10 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         files = problem.files
         self.attributes_ = files.attributes
         self._problem_options, self._categorical = problem.options, files.categorical
-        self._distances, self._aggregator = distance_tables(files), problem.aggregator
+        self._distances, self._aggregator = (
+            distance_tables(files, Missing(problem.options.missing)),
+            problem.aggregator,
+        )
         numeric = [at for at, name in enumerate(files.attributes) if name not in files.categorical]
         self.moments_ = file_moments(
             files.original_values[:, numeric],
@@ -274,47 +286,32 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
             Standardisation(problem.options.standardisation),
         )
 
-    def _tables(self, original: TableLike, masked: TableLike) -> tuple[Table, Table]:
-        """Two tables that have what was learned from."""
+    def _values(self, original: TableLike, masked: TableLike) -> tuple[FloatArray, FloatArray]:
+        """What was learned from of two tables, as numbers."""
         check_is_fitted(self)
-        tables = load_table(original, "original"), load_table(masked, "masked")
-        found = len(tables[0].columns)
+        first, second = load_table(original, "original"), load_table(masked, "masked")
+        found = len(first.columns)
         if isinstance(original, np.ndarray) and found != self.n_features_in_:
             raise UsageError(
                 f"X has {found} features, but WorstCaseLinkage is expecting {self.n_features_in_} features "
                 "as input"
             )
-        for table in tables:
+        for table in (first, second):
             check_known(self.attributes_, table.columns, table.source)
-        return tables
-
-    def _pair(
-        self, original: Table, masked: Table, partner: IndexArray | None, *, judged: bool = True
-    ) -> LinkagePair:
-        """The linkage problem of two tables in units that were learned.
-
-        Where it is not to be judged, it has a block for each record of the file that is linked, in order.
-        """
-        values = [
-            attribute_values(table, self.attributes_, self._categorical) for table in (original, masked)
-        ]
-        how: Standardisation | FileMoments = self.moments_ or Standardisation.NONE
-        direction, distances = Direction(self._problem_options.direction), self._distances
-        if not judged and not self._forward:
-            values.reverse()
-            how = FileMoments(how.masked, how.original) if isinstance(how, FileMoments) else how
-            distances = distances and [None if table is None else table.T for table in distances]
-            direction = Direction.ORIGINAL_TO_MASKED
-        return make_pair(
-            values[0],
-            values[1],
-            partner,
-            attributes=self.attributes_,
-            direction=direction,
-            standardisation=how,
-            ties=Ties(self._problem_options.ties),
-            tables=distances,
+        return (
+            attribute_values(first, self.attributes_, self._categorical),
+            attribute_values(second, self.attributes_, self._categorical),
         )
+
+    def _comparing(self) -> dict[str, Any]:
+        """How records are compared: in units that were learned."""
+        return {
+            "attributes": self.attributes_,
+            "direction": Direction(self._problem_options.direction),
+            "standardisation": self.moments_ or Standardisation.NONE,
+            "tables": self._distances,
+            "missing": Missing(self._problem_options.missing),
+        }
 
     def _form(self) -> Any:
         return self._aggregator.form(self._aggregator.encode(self.parameters_))

@@ -17,6 +17,7 @@ from linkrisk.formulations.errors import FormulationError
 from linkrisk.solver.api.choices import (
     DifferencesName,
     DirectionName,
+    MissingName,
     StandardisationName,
     TableLike,
     TiesName,
@@ -24,23 +25,25 @@ from linkrisk.solver.api.choices import (
 from linkrisk.solver.api.keywords import spelled
 from linkrisk.solver.api.link import relink
 from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
-from linkrisk.solver.engines.base import Reporter
 from linkrisk.solver.inputs.learned_links import reusable_schema
 from linkrisk.solver.inputs.link_tasks import LinkOptions
-from linkrisk.solver.inputs.problem import Problem, ProblemOptions, make_problem
+from linkrisk.solver.inputs.problem import Problem, ProblemOptions, make_problem, shares
 from linkrisk.solver.inputs.recorded_masking import recorded_masking
 from linkrisk.solver.linkage.assignment import assigned_links
 from linkrisk.solver.linkage.baselines import baselines
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.result import LinkResult
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.incumbent import Reporter
+from linkrisk.solver.run.interruption import Cancel
+from linkrisk.solver.run.limits import cancellable
 from linkrisk.solver.run.results import FitResult, RecordsTable, dump_json
-from linkrisk.solver.worst_case.answers import library_versions, records_table
+from linkrisk.solver.worst_case.answers import in_population, library_versions, records_table
 from linkrisk.solver.worst_case.family_results import FitResults
 
 _GIVE = "give the file that `fit --json` or `link --json` wrote"
 
-_PROBLEM_KEYS = ("aggregator", "direction", "ties", "standardisation", "differences")
+_PROBLEM_KEYS = ("aggregator", "direction", "ties", "standardisation", "differences", "missing")
 
 
 @dataclass(frozen=True)
@@ -130,8 +133,10 @@ def learned_options(fitted: Mapping[str, Any]) -> dict[str, Any]:
     known = {key: fitted[key] for key in _PROBLEM_KEYS if isinstance(fitted.get(key), str)}
     if isinstance(fitted.get("attributes"), list):
         known["attributes"] = [str(name) for name in fitted["attributes"]]
-    if isinstance(fitted.get("schema"), Mapping):
-        known["schema"] = reusable_schema(fitted["schema"])
+    schema = fitted.get("schema")
+    if "attributes" in known:
+        recorded = schema if isinstance(schema, Mapping) else {"attributes": []}
+        known["schema"] = reusable_schema(recorded, known["attributes"])
     options = fitted.get("aggregator_options")
     if isinstance(options, Mapping) and isinstance(options.get("k_additive"), int):
         known["k_additive"] = options["k_additive"]
@@ -158,7 +163,9 @@ def evaluate(
     ties: TiesName | None = None,
     standardisation: StandardisationName | None = None,
     differences: DifferencesName | None = None,
+    missing: MissingName | None = None,
     k_additive: int | None = None,
+    cancel: Cancel | None = None,
     report: Reporter | None = None,
 ) -> EvaluationResult | LinkResult:
     """Apply parameters learned by `fit`, or by a linker, to a file pair.
@@ -175,10 +182,12 @@ def evaluate(
         Which of them, where the parameters are those of several families; the worst when absent.
     attributes, drop_constant, nominal, ordinal, schema, masking, direction, ties, optional
         See `fit`; what the parameters were learned with, when absent.
-    standardisation, differences, k_additive, optional
+    standardisation, differences, missing, k_additive, optional
         The same.
     id_column, row_by_row
         Who is who; see `fit`.
+    cancel : Cancel, optional
+        A token to give up with, from another thread.
     report : callable, optional
         Told when code has to be compiled first.
 
@@ -193,6 +202,8 @@ def evaluate(
         If a keyword is misspelt.
     UsageError, DataError, FormulationError
         If the request, the parameters or the files cannot be used.
+    CancelledError
+        If `cancel` has been used: a part of the counts would say nothing.
     """
     asked = {
         "aggregator": aggregator,
@@ -204,6 +215,7 @@ def evaluate(
         "ties": ties,
         "standardisation": standardisation,
         "differences": differences,
+        "missing": missing,
         "k_additive": k_additive,
         "nominal": nominal,
         "ordinal": ordinal,
@@ -211,13 +223,25 @@ def evaluate(
         "masking": masking,
     }
     given = {name: value for name, value in asked.items() if value is not None and value is not False}
+    return cancellable(lambda: _evaluate(original, masked, parameters, one_to_one, report, given), cancel)
+
+
+def _evaluate(
+    original: TableLike | None,
+    masked: TableLike | None,
+    parameters: str | Path | Mapping[str, Any] | FitResult | FitResults | LinkResult,
+    one_to_one: bool,
+    report: Reporter | None,
+    given: dict[str, Any],
+) -> EvaluationResult | LinkResult:
+    """What `evaluate` does, all of it; `given` are the options of the problem that are not as learned."""
     if isinstance(parameters, Mapping):
         fitted, source = parameters, "the parameters"
     elif isinstance(parameters, FitResult | FitResults | LinkResult):
         fitted, source = parameters.to_dict(), "the parameters"
     else:
         fitted, source = read_parameters(parameters), str(parameters)
-    fitted = pick_family(fitted, aggregator, source)
+    fitted = pick_family(fitted, given.get("aggregator"), source)
     if "method" in fitted:
         matching = "hungarian" if one_to_one else None
         return relink(
@@ -232,9 +256,11 @@ def evaluate(
     evaluation = evaluator.table(form)
     details = {
         **problem.describe(),
-        "expected_links": evaluation.linked_weight,
+        "expected_links": float(shares(problem)[evaluation.linked].sum()),
+        **problem.survey.links(evaluation.linked, shares(problem)),
+        **problem.survey.strata(evaluation.linked),
         "parameters": problem.aggregator.decode(theta),
-        "baselines": baselines(evaluator, problem.aggregator),
+        "baselines": in_population(baselines(evaluator, problem.aggregator), problem.survey.unit),
         "notes": list(problem.files.notes),
         "versions": library_versions(),
     }

@@ -11,22 +11,23 @@ from linkrisk.solver.api.choices import (
     DifferencesName,
     DirectionName,
     EngineName,
+    MissingName,
     StandardisationName,
     TableLike,
     TiesName,
 )
 from linkrisk.solver.api.keywords import spelled
-from linkrisk.solver.api.limits import check_limits, check_memory_limit, engine_options
-from linkrisk.solver.engines.base import Reporter
+from linkrisk.solver.api.limits import check_limit, check_limits, engine_options
 from linkrisk.solver.engines.registry import ENGINES, check_taken, choose_engine, get_engine
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+from linkrisk.solver.run.clock import AUTOMATIC, Limits
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.incumbent import Reporter
+from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.run.results import FitResult
 from linkrisk.solver.worst_case.families import ALL, fit_families, several
 from linkrisk.solver.worst_case.family_results import FitResults
-from linkrisk.solver.worst_case.single_fit import AUTOMATIC, FitRequest, Fitted, fit_one
-
-DEFAULT_TIME_LIMIT = 120.0
+from linkrisk.solver.worst_case.single_fit import FitRequest, Fitted, fit_one
 
 
 @spelled
@@ -47,6 +48,7 @@ def fit(
     ties: TiesName = "strict",
     standardisation: StandardisationName = "own",
     differences: DifferencesName | None = None,
+    missing: MissingName = "expected",
     k_additive: int | None = None,
     engine: EngineName | None = None,
     backend: str | None = None,
@@ -54,8 +56,10 @@ def fit(
     margin: float | None = None,
     big_c: float | None = None,
     seed: int = 0,
-    time_limit: float | None = DEFAULT_TIME_LIMIT,
+    time_limit: float | str | None = AUTOMATIC,
+    work_limit: float | None = None,
     memory_limit: float | str | None = AUTOMATIC,
+    cancel: Cancel | None = None,
     certificate: bool = False,
     certificate_time_limit: float | None = None,
     report: Reporter | None = None,
@@ -82,7 +86,7 @@ def fit(
     nominal, ordinal : sequence of str
         Attributes that are not numeric.
     schema : path or mapping, optional
-        Scale and categories of attributes.
+        What the columns are (docs/schema.md): roles, scales, categories, missing codes, weights, strata.
     masking : sequence of str
         How categorical attributes were masked, such as ``top-coding categories=3 attributes=A``.
     direction : str
@@ -93,6 +97,8 @@ def fit(
         ``own`` mean and deviation of each file, those of the ``original``, ``pooled`` ones, or ``none``.
     differences : str, optional
         ``squared``, ``absolute`` or ``signed`` instead of the aggregator's default.
+    missing : str
+        What a missing value is compared as: ``nearest``, ``expected`` or ``farthest``.
     k_additive : int, optional
         For ``choquet``: interactions of at most this many attributes.
     engine : str, optional
@@ -102,11 +108,17 @@ def fit(
         rows of unit length (1e-5); one constant C for all rows instead of a tight one for each.
     seed : int
         Of every random choice.
-    time_limit : float or None
-        Seconds after which the best answer so far is returned, with a valid bound; None for no limit.
+    time_limit : float, ``auto`` or None
+        Seconds after which the best answer so far is returned, with a valid bound; None for no limit,
+        ``auto`` for 120, or for none where there is a work limit.
+    work_limit : float, optional
+        Units of work after which the same happens; ``exact`` only. A unit is about a second of one processor,
+        but counted and not measured: the same seed and limit give the same answer on every machine.
     memory_limit : float, ``auto`` or None
         Megabytes (of a million bytes) that this process may hold before the same happens; ``auto`` for most
         of what is free when the run begins, None for no limit.
+    cancel : Cancel, optional
+        A token with which another thread, or `report`, may end the run: as Ctrl-C does, with an interval.
     certificate : bool
         Write down what proves the bound, for `verify`; ``exact`` and one aggregator only. Where that
         fails, the result has no certificate and a note that says why.
@@ -151,9 +163,10 @@ def fit(
         ordinal=ordinal,
         schema=schema,
         masking=masking,
+        missing=missing,
     )
     if certificate_time_limit is not None:
-        check_limits(certificate_time_limit, "time limit of the certificate")
+        check_limit(certificate_time_limit, "time limit of the certificate")
     request = fit_request(
         engine,
         seed=seed,
@@ -161,8 +174,7 @@ def fit(
         backend=backend,
         margin=margin,
         big_c=big_c,
-        time_limit=time_limit,
-        memory_limit=memory_limit,
+        limits=check_limits(time_limit, work_limit, memory_limit, cancel),
         certificate=certificate,
         report=report,
         command=command,
@@ -181,8 +193,7 @@ def fit_request(
     backend: str | None,
     margin: float | None,
     big_c: float | None,
-    time_limit: float | None,
-    memory_limit: float | str | None,
+    limits: Limits,
     certificate: bool = False,
     report: Reporter | None = None,
     command: str | None = None,
@@ -193,8 +204,6 @@ def fit_request(
     Where no engine is named, `modelling` asks for one that makes a model.
     """
     options, given = engine_options(seed=seed, threads=threads, backend=backend, margin=margin, big_c=big_c)
-    check_limits(time_limit)
-    check_memory_limit(memory_limit)
     runner = get_engine(engine or choose_engine(given, modelling=modelling), options)
     check_taken(runner, given)
     if certificate and not runner.proves:
@@ -202,7 +211,13 @@ def fit_request(
         raise UsageError(
             f"the engine {runner.name} proves nothing that could be checked: use --engine {able}"
         )
-    return FitRequest(runner, options, time_limit, memory_limit, certificate, report, command)
+    if limits.work is not None and not runner.counts:
+        able = next(name for name, kind in ENGINES.items() if kind.counts)
+        raise UsageError(
+            f"the work of the engine {runner.name} is its optimiser's, which nobody counts: use --engine "
+            f"{able}, or --time-limit"
+        )
+    return FitRequest(runner, options, limits, certificate, report, command)
 
 
 def find(

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, cast
 
 from linkrisk.solver.engines.base import EngineOptions, check_options
+from linkrisk.solver.run.clock import AUTOMATIC, Limits
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.worst_case.single_fit import AUTOMATIC
+from linkrisk.solver.run.interruption import Cancel
+
+DEFAULT_TIME_LIMIT = 120.0
+"""Seconds of a search where nothing is said."""
 
 
 def engine_options(
@@ -35,21 +39,28 @@ def _check_number(name: str, value: object, *, whole: bool) -> None:
         raise UsageError(f"{name} must be a {'whole ' if whole else ''}number, not {value!r}")
 
 
-def check_limits(time_limit: float | None, what: str = "time limit") -> None:
-    """Refuse a time limit that is no number or leaves no time."""
-    given: object = time_limit
-    if given is not None and (isinstance(given, bool) or not isinstance(given, Real)):
-        raise UsageError(f"the {what} must be a positive number of seconds, not {time_limit!r}")
-    if time_limit is not None and not 0.0 < time_limit < float("inf"):
-        raise UsageError(f"the {what} must be a positive number of seconds, not {time_limit:g}")
+def check_limits(
+    time_limit: float | str | None,
+    work_limit: float | None = None,
+    memory_limit: float | str | None = None,
+    cancel: Cancel | None = None,
+) -> Limits:
+    """The limits of a run; UsageError when one is no number or leaves nothing."""
+    usual = DEFAULT_TIME_LIMIT if work_limit is None else None
+    seconds = usual if time_limit == AUTOMATIC else check_limit(time_limit, "time limit")
+    units = check_limit(work_limit, "work limit", "units")
+    megabytes = memory_limit
+    if memory_limit != AUTOMATIC:
+        megabytes = check_limit(memory_limit, "memory limit", "megabytes")
+    return Limits(seconds, megabytes, units, cancel)
 
 
-def check_memory_limit(memory_limit: float | str | None) -> None:
-    """Refuse a memory limit that is no number or leaves no memory."""
-    given: Any = memory_limit
-    if given is None or given == AUTOMATIC:
-        return
-    if isinstance(given, bool) or not isinstance(given, Real):
-        raise UsageError(f"the memory limit must be a positive number of megabytes, not {given!r}")
-    if not 0.0 < float(given) < float("inf"):
-        raise UsageError(f"the memory limit must be a positive number of megabytes, not {float(given):g}")
+def check_limit(limit: object, what: str, unit: str = "seconds") -> float | None:
+    """The limit; UsageError when it is no number or leaves nothing."""
+    if limit is None:
+        return None
+    if isinstance(limit, bool) or not isinstance(limit, Real):
+        raise UsageError(f"the {what} must be a positive number of {unit}, not {limit!r}")
+    if not 0.0 < float(limit) < float("inf"):
+        raise UsageError(f"the {what} must be a positive number of {unit}, not {float(limit):g}")
+    return cast("float", limit)

@@ -10,22 +10,23 @@ from typing import Any
 import pandas as pd
 
 from linkrisk.datasets.masking.base import MaskingMethod, new_seed
-from linkrisk.datasets.masking.choosing import TABLE
-from linkrisk.datasets.masking.record import check_new, sha256, steps_as_json, version, write_record
+from linkrisk.datasets.masking.choosing import known_columns
+from linkrisk.datasets.masking.record import sha256, steps_as_json, version, write_record
 from linkrisk.datasets.masking.registry import make_method
 from linkrisk.datasets.masking.sequence import Step, masked_in_order, planned
 from linkrisk.datasets.masking.spelled import masking_method
+from linkrisk.datasets.microdata.carried import carried
 from linkrisk.datasets.microdata.cells import cell_codes
-from linkrisk.datasets.microdata.files import CSV_SUFFIXES, read_table, table_bytes, write_whole
+from linkrisk.datasets.microdata.formats.registry import with_suffix_of, writable_format
 from linkrisk.datasets.microdata.names import shown_names
-from linkrisk.datasets.microdata.schema import Role, Schema
-from linkrisk.datasets.microdata.tables import load_table
-from linkrisk.datasets.public.registry import load
+from linkrisk.datasets.microdata.roles import NAMES_RECORDS, Role
+from linkrisk.datasets.microdata.writing import write_all
 from linkrisk.solver.api.choices import TableLike
 from linkrisk.solver.api.keywords import spelled
+from linkrisk.solver.api.masking_source import Source, check_targets, read_source
 from linkrisk.solver.compiling.ahead import MASKING, compile_once
-from linkrisk.solver.engines.base import Reporter
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.incumbent import Reporter
 from linkrisk.solver.run.results import dump_json
 
 
@@ -45,11 +46,9 @@ class MaskingResult:
     masked, unchanged, as_is : tuple of str
         Columns that were masked, those of them of which not a single value is another one, and all others.
     left_alone : mapping of str to str
-        Columns that were not masked because of what they are, ``id`` or ``weight``.
-    source : str
-        What to call the original table.
-    original : DataFrame
-        The original table.
+        Columns that were not masked because of what they are: ``id``, ``weight`` or ``stratum``.
+    source : Source
+        The original table, with all that its file says of it.
     """
 
     table: pd.DataFrame = field(repr=False)
@@ -59,8 +58,21 @@ class MaskingResult:
     unchanged: tuple[str, ...]
     as_is: tuple[str, ...]
     left_alone: Mapping[str, str]
-    source: str
-    original: pd.DataFrame = field(repr=False)
+    source: Source = field(repr=False)
+
+    @property
+    def original(self) -> pd.DataFrame:
+        """The original table."""
+        return self.source.stored.frame
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How the file of the original table was read, where that had to be found out."""
+        return self.source.stored.remarks
+
+    def losses(self, output: str | Path) -> tuple[str, ...]:
+        """What a file of this name cannot hold, such as labels, a sentence each."""
+        return self.source.losses(with_suffix_of(str(output), self.source.name))
 
     def to_frame(self) -> pd.DataFrame:
         """The masked table."""
@@ -90,8 +102,9 @@ class MaskingResult:
         Parameters
         ----------
         output : str or Path
-            CSV or Parquet file. Columns that are not masked are taken letter by letter from a CSV file to a
-            CSV file: codes such as 007 stay 007.
+            File, in the format that its suffix says; without a suffix in that of the original file. Labels
+            and missing codes are carried over as far as they still hold. Columns that are not masked are
+            taken letter by letter from a text file to a text file: codes such as 007 stay 007.
         record : str or Path, optional
             JSON file to keep, for its owner's eyes only (mode 0600).
 
@@ -100,38 +113,32 @@ class MaskingResult:
         UsageError, DataError
             If one would take the place of another file, or cannot be written.
         """
-        check_targets(self.source, output, record)
-        content = table_bytes(self._as_written(output), output)
+        output = with_suffix_of(str(output), self.source.name)
+        check_targets(self.source.name, output, record)
+        masked = carried(self.source.stored, self.table, self.masked)
+        files = writable_format(output).write(
+            self.source.as_written(masked, self.as_is, output), Path(output)
+        )
         if record is None:
-            write_whole(output, content)
+            write_all(files)
             return
-        source = Path(self.source).read_bytes() if is_file(self.source) else None
-        described = self.to_dict()
-        files = {
-            "input": {"name": self.source, "sha256": None if source is None else sha256(source)},
-            "output": {"name": str(output), "sha256": sha256(content)},
+        content, described = self.source.content, self.to_dict()
+        names = {
+            "input": {"name": self.source.name, "sha256": None if content is None else sha256(content)},
+            "output": {"name": output, "sha256": sha256(files[Path(output)])},
         }
         # A masked file whose seed is lost cannot be made again, so the record comes first.
-        write_record(record, {"linkrisk": described.pop("linkrisk"), **files, **described})
+        write_record(record, {"linkrisk": described.pop("linkrisk"), **names, **described})
         try:
-            write_whole(output, content)
+            write_all(files)
         except BaseException:
             Path(record).unlink(missing_ok=True)
             raise
 
-    def _as_written(self, target: str | Path) -> pd.DataFrame:
-        both_csv = all(Path(name).suffix.lower() in CSV_SUFFIXES for name in (self.source, target))
-        if not both_csv or not self.as_is:
-            return self.table
-        written = self.table.copy()
-        others = list(self.as_is)
-        written[others] = read_table(self.source, text_columns=others)[others]
-        return written
-
     def __repr__(self) -> str:
         size = f"{len(self.table)} records"
         methods = ", ".join(f"{step.method.name} of {shown_names(step.attributes)}" for step in self.steps)
-        return f"MaskingResult({self.source}, {size}: {methods})"
+        return f"MaskingResult({self.source.name}, {size}: {methods})"
 
 
 @spelled
@@ -150,7 +157,8 @@ def mask(
     Parameters
     ----------
     data : path, name, frame (pandas, polars, pyarrow) or ndarray of shape (n, a)
-        The original table; a text without suffix and folder is the name of a public data set.
+        The original table, a file of any format; a text without suffix and folder is the name of a public
+        data set.
     method : str, MaskingMethod, or a sequence of these
         The name of a method; or with its parameters, as in ``"noise percent=5 attributes=A,B"``; or a method
         such as ``AdditiveNoise(percent=5)``. Several are applied in order.
@@ -179,20 +187,32 @@ def mask(
     >>> from linkrisk import mask
     >>> mask("original.csv", "noise", parameters={"percent": 5.0}).write("masked.csv")  # doctest: +SKIP
     """
-    used = new_seed() if seed is None else seed
     methods = methods_of(method, parameters or {})
-    frame, source = _loaded(data, [] if id_column is None else [id_column])
+    source = read_source(data, methods, id_column)
+    return mask_source(source, methods, id_column=id_column, weight=weight, seed=seed, report=report)
+
+
+def mask_source(
+    source: Source,
+    methods: Sequence[MaskingMethod],
+    *,
+    id_column: str | None,
+    weight: str | None,
+    seed: int | None,
+    report: Reporter | None,
+) -> MaskingResult:
+    """Mask a table that has been read; see `mask`."""
+    used, frame = new_seed() if seed is None else seed, source.stored.frame
     kept = {name: what for name, what in ((weight, "weight"), (id_column, "id")) if name is not None}
-    steps = planned(methods, frame, kept, source=source)
+    steps = planned(methods, frame, kept, source=source.name)
     compile_once(MASKING, report)
-    masked = masked_in_order(steps, frame, used, source=source)
+    masked = masked_in_order(steps, frame, used, source=source.name)
     return MaskingResult(
         table=masked,
         steps=steps,
         seed=used if any(step.method.chance for step in steps) else None,
         **_columns(frame, masked, steps, kept),
         source=source,
-        original=frame,
     )
 
 
@@ -215,35 +235,6 @@ def methods_of(
     return [masking_method(item) if isinstance(item, str) else item for item in given]
 
 
-def check_targets(source: str, output: str | Path, record: str | Path | None) -> None:
-    """Refuse an output that would take the place of another file."""
-    if is_file(source) and _same_file(source, output):
-        raise UsageError(f"--output {output} is the input file; give the masked file another name")
-    if record is not None:
-        if _same_file(record, output):
-            raise UsageError(f"--record {record} is the masked file; give the record another name")
-        check_new(record)
-
-
-def is_file(text: str | Path) -> bool:
-    """Whether this is a file rather than the name of a data set, which has neither suffix nor folder."""
-    return Path(text).suffix != "" or Path(text).name != str(text)
-
-
-def _same_file(first: str | Path, second: str | Path) -> bool:
-    return Path(first).resolve() == Path(second).resolve()
-
-
-def _loaded(data: TableLike, text_columns: Sequence[str]) -> tuple[pd.DataFrame, str]:
-    """The original table, and what to call it."""
-    if isinstance(data, Path) or (isinstance(data, str) and is_file(data)):
-        return read_table(data, text_columns=text_columns), str(data)
-    if isinstance(data, str):
-        return load(data), data
-    # A pandas frame keeps its index, as all other columns that are not masked.
-    return (data if isinstance(data, pd.DataFrame) else load_table(data, TABLE).frame), TABLE
-
-
 def _columns(
     frame: pd.DataFrame, written: pd.DataFrame, steps: Sequence[Step], kept: Mapping[str, str]
 ) -> dict[str, Any]:
@@ -252,12 +243,13 @@ def _columns(
     And which of the masked ones are none the less the same, and which others a method has left alone.
     """
     masked = {name for step in steps for name in step.attributes}
-    left = {}
+    left: dict[str, str] = {}
     if any(step.chosen for step in steps):
-        roles = {item.name: item.role for item in Schema.from_frame(frame).attributes}
-        roles |= {name: Role.WEIGHT if what == "weight" else Role.IDENTIFIER for name, what in kept.items()}
-        words = {Role.IDENTIFIER: "id", Role.WEIGHT: "weight"}
-        left = {name: words[role] for name, role in roles.items() if role in words and name not in masked}
+        schemas = [step.method.schema for step in steps if step.method.schema is not None]
+        columns = known_columns(frame, schemas[0] if schemas else None)
+        words = {**dict.fromkeys(NAMES_RECORDS, "id"), Role.WEIGHT: "weight", Role.STRATUM: "stratum"}
+        left = {name: words[role] for name, (role, _) in columns.items() if role in words} | dict(kept)
+        left = {name: left[name] for name in frame.columns if name in left and name not in masked}
     return {
         "masked": tuple(name for name in frame.columns if name in masked),
         "unchanged": tuple(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from linkrisk.datasets.microdata.names import shown_names
-from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
+from linkrisk.datasets.microdata.schema import Attribute, Role, Scale, Schema
 from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
 from linkrisk.datasets.public.default_pair import default_pair
 from linkrisk.solver.api.choices import TableLike
@@ -21,9 +21,9 @@ from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.checking.setting import Setting
 from linkrisk.solver.certificates.checking.verify import Verdict, demand_fit, fit_setting
 from linkrisk.solver.compiling.ahead import CERTIFICATES, compile_once
-from linkrisk.solver.engines.base import Reporter
-from linkrisk.solver.inputs.problem import check_who_is_who
+from linkrisk.solver.inputs.problem import check_who_is_who, schema_of
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.incumbent import Reporter
 from linkrisk.solver.run.results import FitResult, dump_json
 from linkrisk.solver.worst_case.family_results import FitResults
 
@@ -125,6 +125,7 @@ def verify(
     attributes: Sequence[str] | None = None,
     id_column: str | None = None,
     row_by_row: bool = False,
+    schema: str | Path | Mapping[str, Any] | None = None,
     report: Reporter | None = None,
 ) -> VerificationResult:
     """Check what a fit claims of two files, by its certificate, in exact arithmetic.
@@ -141,6 +142,8 @@ def verify(
         Only those of the fit are possible.
     id_column, row_by_row
         Who is who; see `fit`.
+    schema : path or mapping, optional
+        Of this, the record id and the missing codes of columns count; categories are those of the fit.
     report : callable, optional
         Told when code has to be compiled first.
 
@@ -177,7 +180,8 @@ def verify(
             f"--attributes: {name} is about {shown_names(setting.attributes, ',')}; leave the option out"
         )
     compile_once(CERTIFICATES, report)
-    files = _files(original, masked, setting, name, id_column=id_column, row_by_row=row_by_row)
+    known = _schema(schema_of(schema), setting)
+    files = _files(original, masked, setting, name, schema=known, id_column=id_column, row_by_row=row_by_row)
     verdict, rejected = _judged(content, proof, files, (name, proof_name))
     return VerificationResult(
         verified=rejected is None,
@@ -226,18 +230,9 @@ def _judged(
     return verdict, None
 
 
-def _files(original: Any, masked: Any, setting: Setting, name: str, **alignment: Any) -> FilePair:
+def _files(original: Any, masked: Any, setting: Setting, name: str, **options: Any) -> FilePair:
     """The two files, or the embedded pair, with the attributes of the fit and their categories."""
-    options: dict[str, Any] = {
-        "attributes": setting.attributes,
-        "schema": Schema(
-            tuple(
-                Attribute(known, scale=Scale(scale), categories=categories)
-                for known, scale, categories in setting.schema
-            )
-        ),
-        **alignment,
-    }
+    options["attributes"] = setting.attributes
     if original is None and masked is None:
         pair = default_pair()
         absent = [known for known in setting.attributes if known not in pair.attributes]
@@ -252,3 +247,15 @@ def _files(original: Any, masked: Any, setting: Setting, name: str, **alignment:
         missing = "original" if original is None else "masked"
         raise UsageError(f"the {missing} file is missing: give both --original and --masked, or neither")
     return make_file_pair(original, masked, **options)
+
+
+def _schema(given: Schema | None, setting: Setting) -> Schema:
+    """The categories of the fit; who is who and which codes are missing as the user's own schema says."""
+    own = Schema(()) if given is None else given
+    categories = {name: (Scale(scale), listed) for name, scale, listed in setting.schema}
+    compared = []
+    for name in setting.attributes:
+        scale, listed = categories.get(name, (Scale.NUMERIC, None))
+        compared.append(Attribute(name, None, scale, listed, missing=own.get(name).missing))
+    ids = [Attribute(name, Role.RECORD_ID) for name in own.select(role=Role.RECORD_ID)]
+    return Schema((*compared, *(each for each in ids if each.name not in setting.attributes)))

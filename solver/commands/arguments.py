@@ -16,8 +16,8 @@ from linkrisk.solver.run.errors import UsageError
 def add_files(parser: argparse.ArgumentParser) -> None:
     """The file pair: without files, the embedded default pair."""
     group = parser.add_argument_group("file pair (the embedded default pair when left out)")
-    group.add_argument("--original", metavar="FILE", help="original file, CSV or Parquet")
-    group.add_argument("--masked", metavar="FILE", help="masked file, CSV or Parquet")
+    group.add_argument("--original", metavar="FILE", help="original file, of any format")
+    group.add_argument("--masked", metavar="FILE", help="masked file, of any format")
     group.add_argument(
         "--attributes",
         metavar="A,B,C",
@@ -44,7 +44,11 @@ def add_categories(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("categorical attributes (all others are numeric)")
     group.add_argument("--nominal", metavar="A,B", help="attributes whose categories have no order")
     group.add_argument("--ordinal", metavar="A,B", help="attributes whose categories have one")
-    group.add_argument("--schema", metavar="FILE", help="JSON file with scale and categories of attributes")
+    group.add_argument(
+        "--schema",
+        metavar="FILE",
+        help="JSON or TOML file that says what the columns are: roles, scales, categories, missing codes",
+    )
     group.add_argument(
         "--masking",
         metavar="METHOD",
@@ -78,18 +82,33 @@ def add_problem(
     group.add_argument(
         "--differences", metavar="KIND", help=choices(names.differences, "squared, for mahalanobis signed")
     )
+    group.add_argument(
+        "--missing",
+        metavar="RULE",
+        help=f"what a missing value is compared as: {choices(names.missing_rules, names.missing_rule)}",
+    )
     group.add_argument("--k-additive", metavar="K", help="for choquet: interactions of at most K attributes")
 
 
-def add_run(parser: argparse.ArgumentParser, time_limit: float, each: str = "") -> None:
-    """Limits and settings of a run; `each` says what the time limit is for."""
+def add_run(
+    parser: argparse.ArgumentParser, time_limit: float, each: str = "", *, work: bool = False
+) -> None:
+    """Limits and settings of a run; `each` says what time is for, `work` that there is a work limit."""
     group = parser.add_argument_group("run")
+    alone = ", or none with --work-limit" if work else ""
     group.add_argument(
         "--time-limit",
         metavar="S",
-        help=f"seconds{each}, or 'none'; default: {time_limit:g}",
-        default=f"{time_limit:g}",
+        help=f"seconds{each}, or 'none'; default: {time_limit:g}{alone}",
+        default=None if work else f"{time_limit:g}",
     )
+    if work:
+        group.add_argument(
+            "--work-limit",
+            metavar="UNITS",
+            help="units of work, each about a second of one processor but counted: the same seed then gives "
+            "the same answer on every machine",
+        )
     group.add_argument("--seed", metavar="N", default="0", help="seed of every random choice; default: 0")
     group.add_argument("--threads", metavar="N", help="threads of the optimiser; default: 1")
     group.add_argument(
@@ -112,6 +131,7 @@ def given_problem(arguments: argparse.Namespace) -> dict[str, Any]:
         "ties": arguments.ties,
         "standardisation": arguments.standardisation,
         "differences": arguments.differences,
+        "missing": arguments.missing,
         "k_additive": whole_number(arguments.k_additive, "--k-additive"),
         "attributes": names(arguments.attributes, "--attributes"),
         "id_column": arguments.id,
@@ -132,7 +152,6 @@ def given_run(arguments: argparse.Namespace) -> dict[str, Any]:
         "seed": whole_number(arguments.seed, "--seed"),
         "margin": None if arguments.margin is None else number(arguments.margin, "--margin"),
         "big_c": None if arguments.big_c is None else number(arguments.big_c, "--big-c"),
-        "time_limit": limit(arguments.time_limit, "--time-limit"),
     }
 
 

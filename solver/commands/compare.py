@@ -13,12 +13,13 @@ from linkrisk.solver.commands.arguments import (
     add_run,
     given_problem,
     given_run,
+    limit,
     words,
 )
 from linkrisk.solver.commands.offered import offered
 
 if TYPE_CHECKING:
-    from linkrisk.solver.commands.progress import Progress
+    from linkrisk.solver.commands.progress import Display
 
 _EXACT = "exact"
 
@@ -48,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Compare, print the table, write the files that were asked for; 1 when something went wrong."""
-    from linkrisk.datasets.microdata.files import write_whole
+    from linkrisk.datasets.microdata.writing import write_whole
     from linkrisk.solver.api.compare import compare
     from linkrisk.solver.commands.compare_summary import summary
     from linkrisk.solver.commands.progress import progress_line
@@ -61,6 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.masked,
             backends=words(arguments.backends),
             start=not arguments.no_start,
+            time_limit=limit(arguments.time_limit, "--time-limit"),
             report=None if line is None else lambda name: _say(line, name),
             **given_run(arguments),
             **given_problem(arguments),
@@ -77,12 +79,12 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if result.disagreements else 0
 
 
-def _say(line: Progress, name: str) -> None:
+def _say(line: Display, name: str) -> None:
     """Say what comes next."""
     from linkrisk.solver.compiling.ahead import PHASE
-    from linkrisk.solver.engines.base import EngineProgress
+    from linkrisk.solver.run.incumbent import Progress
 
     if name == PHASE:
-        line.report(EngineProgress(0.0, 0.0, 0.0, PHASE))
+        line.report(Progress(0.0, 0.0, 0.0, PHASE))
     else:
         line.show(f"solving with the engine {name}" if name == _EXACT else f"solving on {name}")

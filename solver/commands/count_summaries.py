@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import argparse
 
-from linkrisk.datasets.microdata.files import write_table, write_whole
+from linkrisk.datasets.microdata.writing import write_table, write_whole
 from linkrisk.formulations.linkage.pair import Ties
 from linkrisk.solver.api.evaluate import EvaluationResult
-from linkrisk.solver.commands.wording import baseline_pairs, directions, heading, listed, share
+from linkrisk.solver.commands.wording import (
+    baseline_pairs,
+    directions,
+    heading,
+    listed,
+    share,
+    spaced,
+    strata_lines,
+    weighted_pairs,
+)
 from linkrisk.solver.linkage.result import LinkResult
 from linkrisk.solver.report.formats import count
 from linkrisk.solver.run.results import RecordsTable
@@ -44,12 +53,15 @@ def summary_of_parameters(result: EvaluationResult) -> str:
         counts.insert(0, ("expected links", details["expected_links"]))
     if result.one_to_one is not None:
         counts.append(("re-identified one to one", result.one_to_one))
+    total = details.get("total_weight", records)
     lines = [
         *heading(details, records),
         "",
+        *listed(weighted_pairs(details)),
         *listed([(name, share(number, records)) for name, number in counts]),
         "",
-        *listed(baseline_pairs(details["baselines"], records)),
+        *listed(baseline_pairs(details["baselines"], total)),
+        *spaced(strata_lines(details)),
         *(f"note: {note}" for note in details["notes"]),
     ]
     return "\n".join(lines) + "\n"
@@ -68,6 +80,7 @@ def summary_of_links(result: LinkResult) -> str:
         ("partner tied with another", share(int((frame["ties"] > 0).sum()), records)),
         ("by chance", f"{records / details['candidates']:.3g} of {count(records)}"),
     ]
+    counts[1:1] = weighted_pairs(details)
     if details["ties"] == Ties.SHARE:
         counts[0] = ("best up to identical ones", share(result.linked, records))
         counts.insert(0, ("expected links", share(details["expected_links"], records)))
@@ -79,6 +92,7 @@ def summary_of_links(result: LinkResult) -> str:
         *_matched(result),
         "",
         *listed(_curve(result)),
+        *spaced(strata_lines(details)),
         *[f"note: {note}" for note in details["notes"]],
     ]
     return "\n".join(lines) + "\n"

@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     fetching = actions.add_parser("fetch", help="bring one data set to this machine")
     fetching.add_argument("name", metavar="NAME")
-    fetching.add_argument("--output", metavar="FILE", help="also write it as a CSV or Parquet file")
+    fetching.add_argument("--output", metavar="FILE", help="also write it, in the format of the suffix")
     fetching.set_defaults(run=run, act=_fetch)
 
 
@@ -87,7 +87,7 @@ def _wrapped(line: str) -> str:
 
 
 def _fetch(arguments: argparse.Namespace) -> str:
-    from linkrisk.datasets.microdata.files import write_table
+    from linkrisk.datasets.microdata.writing import write_table
     from linkrisk.datasets.public.registry import fetch, load
 
     if arguments.output is None:

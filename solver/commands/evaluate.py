@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("output")
     group.add_argument("--one-to-one", action="store_true", help="also assign records one to one")
     group.add_argument("--json", metavar="FILE", help="write the whole result as JSON")
-    group.add_argument("--table", metavar="FILE", help="write the table of records as CSV or Parquet")
+    group.add_argument("--table", metavar="FILE", help="write the table of records, as its suffix says")
     parser.set_defaults(run=run)
 
 

@@ -23,6 +23,7 @@ from linkrisk.solver.run.errors import UsageError
 
 if TYPE_CHECKING:
     from linkrisk.solver.inputs.problem import ProblemOptions
+    from linkrisk.solver.run.clock import Limits
     from linkrisk.solver.run.results import FitResult
     from linkrisk.solver.worst_case.family_results import FitResults
     from linkrisk.solver.worst_case.single_fit import FitRequest, Fitted
@@ -39,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_files(parser)
     add_categories(parser)
     add_problem(parser, several=True)
-    add_run(parser, offered().seconds_of_fit)
+    add_run(parser, offered().seconds_of_fit, work=True)
     names = offered()
     group = parser.add_argument_group("engine")
     group.add_argument(
@@ -111,12 +112,11 @@ def _request(arguments: argparse.Namespace) -> FitRequest:
     """How to solve; UsageError when it cannot be done that way."""
     from linkrisk.solver.api.fit import fit_request
 
-    memory = arguments.memory_limit
     return fit_request(
         arguments.engine,
         backend=arguments.backend,
         **given_run(arguments),
-        memory_limit=memory if memory == _AUTOMATIC else limit(memory, "--memory-limit"),
+        limits=_limits(arguments),
         certificate=arguments.certificate is not None and arguments.write_model is None,
         command="python -m solver " + shlex.join(arguments.command_line),
         modelling=arguments.write_model is not None,
@@ -135,7 +135,7 @@ def _hand_over(arguments: argparse.Namespace, result: FitResult | FitResults, te
 
 
 def _write(arguments: argparse.Namespace, result: FitResult | FitResults) -> None:
-    from linkrisk.datasets.microdata.files import write_whole
+    from linkrisk.datasets.microdata.writing import write_whole
     from linkrisk.solver.report.page import render_report
 
     if arguments.json is not None:
@@ -146,7 +146,7 @@ def _write(arguments: argparse.Namespace, result: FitResult | FitResults) -> Non
 
 def _certify(arguments: argparse.Namespace, fitted: Fitted, seconds: float | None) -> None:
     """Try the certificate of a fit that is written already, and note in its files what came of it."""
-    from linkrisk.datasets.microdata.files import write_whole
+    from linkrisk.datasets.microdata.writing import write_whole
     from linkrisk.solver.commands.progress import progress_line
 
     with progress_line("making the certificate (Ctrl-C: do without)"):
@@ -163,15 +163,27 @@ def _certify(arguments: argparse.Namespace, fitted: Fitted, seconds: float | Non
 
 def _certificate_limit(arguments: argparse.Namespace) -> float | None:
     """Seconds for the certificate; UsageError when none is asked for, or no time is left."""
-    from linkrisk.solver.api.limits import check_limits
+    from linkrisk.solver.api.limits import check_limit
 
     if arguments.certificate_time_limit is None:
         return None
     if arguments.certificate is None:
         raise UsageError("--certificate-time-limit is for --certificate: give that too, or leave it out")
     seconds = number(arguments.certificate_time_limit, "--certificate-time-limit")
-    check_limits(seconds, "time limit of the certificate")
+    check_limit(seconds, "time limit of the certificate")
     return seconds
+
+
+def _limits(arguments: argparse.Namespace) -> Limits:
+    """The limits of the run; a work limit stands alone where no time limit is given."""
+    from linkrisk.solver.api.limits import check_limits
+
+    seconds, megabytes = arguments.time_limit, arguments.memory_limit
+    return check_limits(
+        _AUTOMATIC if seconds is None else limit(seconds, "--time-limit"),
+        None if arguments.work_limit is None else number(arguments.work_limit, "--work-limit"),
+        megabytes if megabytes == _AUTOMATIC else limit(megabytes, "--memory-limit"),
+    )
 
 
 def _write_model(arguments: argparse.Namespace, options: ProblemOptions, request: FitRequest) -> int:

@@ -36,14 +36,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings(group, offered().linker_settings)
     group = parser.add_argument_group("output")
     group.add_argument("--json", metavar="FILE", help="write the whole result as JSON")
-    group.add_argument("--table", metavar="FILE", help="write the table of records as CSV or Parquet")
+    group.add_argument("--table", metavar="FILE", help="write the table of records, as its suffix says")
     parser.set_defaults(run=run)
 
 
 def _add_files(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("files")
-    group.add_argument("--original", required=True, metavar="FILE", help="original file, CSV or Parquet")
-    group.add_argument("--masked", required=True, metavar="FILE", help="masked file, CSV or Parquet")
+    group.add_argument("--original", required=True, metavar="FILE", help="original file, of any format")
+    group.add_argument("--masked", required=True, metavar="FILE", help="masked file, of any format")
     group.add_argument(
         "--attributes", metavar="A,B", help="attributes of both files; default: all common columns"
     )
@@ -56,7 +56,11 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
     add_alignment(group)
     group.add_argument("--nominal", metavar="A,B", help="attributes whose categories have no order")
     group.add_argument("--ordinal", metavar="A,B", help="attributes whose categories have one")
-    group.add_argument("--schema", metavar="FILE", help="JSON file with scale and categories of attributes")
+    group.add_argument(
+        "--schema",
+        metavar="FILE",
+        help="JSON or TOML file that says what the columns are: roles, scales, categories, missing codes",
+    )
     group.add_argument(
         "--training", metavar="FILE", help="other records with the attributes of both files, for bayes"
     )

@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Make a masked file. Columns that are not masked stay as they are, and so do the rows."
     )
     parser.add_argument(
-        "--input", required=True, metavar="FILE", help="CSV or Parquet file, or the name of a data set"
+        "--input", required=True, metavar="FILE", help="file of any format, or the name of a data set"
     )
     parser.add_argument(
         "--method",
@@ -31,7 +31,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "'noise percent=5 attributes=A,B'; in this form it can be given several times, and methods are "
         "applied in order",
     )
-    parser.add_argument("--output", required=True, metavar="FILE", help="CSV or Parquet file to write")
+    parser.add_argument(
+        "--output",
+        required=True,
+        metavar="FILE",
+        help="file to write, in the format that its suffix says; without a suffix in that of the input",
+    )
     parser.add_argument("--id", metavar="COLUMN", help="column of record ids, never masked")
     parser.add_argument("--weight", metavar="COLUMN", help="column of sampling weights, never masked")
     parser.add_argument(
@@ -50,17 +55,23 @@ def run(arguments: argparse.Namespace) -> int:
     """Mask a table, write it and print what was done."""
     from linkrisk.datasets.masking.base import parse_whole
     from linkrisk.datasets.masking.registry import all_options
-    from linkrisk.solver.api.mask import check_targets, mask
+    from linkrisk.datasets.microdata.formats.registry import with_suffix_of
+    from linkrisk.solver.api.mask import mask_source, methods_of
+    from linkrisk.solver.api.masking_source import check_targets, read_source
     from linkrisk.solver.commands.progress import progress_line, reporter
 
     seed = None if arguments.seed is None else parsed("seed", arguments.seed, parse_whole)
+    arguments.output = with_suffix_of(arguments.output, arguments.input)
     check_targets(arguments.input, arguments.output, arguments.record)
-    parameters = given_settings(arguments, all_options())
+    methods = methods_of(arguments.method, given_settings(arguments, all_options()))
+    source = read_source(arguments.input, methods, arguments.id)
+    # What cannot be kept is said before any work is done.
+    for note in (*source.stored.remarks, *source.losses(arguments.output)):
+        print(f"note     {note}", flush=True)
     with progress_line("masking") as line:
-        result = mask(
-            arguments.input,
-            arguments.method,
-            parameters=parameters,
+        result = mask_source(
+            source,
+            methods,
             id_column=arguments.id,
             weight=arguments.weight,
             seed=seed,

@@ -25,6 +25,7 @@ COMMANDS = {
     "verify": "check the certificate of a fit from the two files, in exact arithmetic",
     "link": "link two files by another linker, and count the right links",
     "mask": "make a masked file from an original one",
+    "describe": "say what is in a file, and write a first guess of its schema",
     "datasets": "list, show and fetch named public data",
     "compile": "compile ahead what the first run on a machine would compile",
 }
@@ -125,10 +126,9 @@ def _leave(code: int) -> NoReturn:
     All is written by then. The end of Python would wait for such a search, or abort where it is in compiled
     code.
     """
-    searching = sys.modules.get(
-        "linkrisk.solver.worst_case.within_limits"
-    )  # a command that searches nothing has not imported it
-    if searching is not None and searching.still_searching():
+    # A command that searches nothing has not imported it.
+    limits = sys.modules.get("linkrisk.solver.run.limits")
+    if limits is not None and limits.still_working():
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(OSError, ValueError, AttributeError):
                 stream.flush()

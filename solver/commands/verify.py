@@ -25,6 +25,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--certificate", required=True, metavar="FILE", help="what `fit --certificate` wrote in the same run"
     )
     add_files(parser)
+    parser.add_argument(
+        "--schema",
+        metavar="FILE",
+        help="JSON or TOML file with the record id and the missing codes of columns",
+    )
     parser.set_defaults(run=run)
 
 
@@ -43,12 +48,13 @@ def run(arguments: argparse.Namespace) -> int:
             attributes=names(arguments.attributes, "--attributes"),
             id_column=arguments.id,
             row_by_row=arguments.row_by_row,
+            schema=arguments.schema,
             report=reporter(line),
         )
     verdict = result.verdict
     if verdict is not None:
         print(f"of {_named(arguments, result)}:")
-        print(proved(verdict, _aligned(arguments, result)))
+        print(proved(verdict, _aligned(result)))
     if verdict is None or not result.verified:
         print(f"rejected: {result.rejected}", file=sys.stderr)
         return 1
@@ -66,11 +72,11 @@ def _named(arguments: argparse.Namespace, result: VerificationResult) -> str:
     return f"{quoted(arguments.original)} and, masked, {quoted(arguments.masked)}"
 
 
-def _aligned(arguments: argparse.Namespace, result: VerificationResult) -> str:
+def _aligned(result: VerificationResult) -> str:
     """How the records of the two files were put together."""
-    from linkrisk.datasets.pairs.table_pair import BY_ROW
+    from linkrisk.datasets.pairs.table_pair import BY_ID, BY_ROW
     from linkrisk.solver.commands.verdict import quoted
 
-    if arguments.id is not None:
-        return f"by the id column {quoted(arguments.id)}"
+    if result.alignment.startswith(BY_ID):
+        return f"by the id column {quoted(result.alignment.removeprefix(BY_ID))}"
     return "row by row" if result.alignment == BY_ROW else "by the labels of the two indexes"

@@ -10,4 +10,8 @@ class UsageError(ValueError):
     """A request that cannot be carried out as given; the message says what, where and how to mend it."""
 
 
+class CancelledError(RuntimeError):
+    """A run was cancelled that has nothing to show before its end."""
+
+
 INPUT_ERRORS = (UsageError, DataError, FormulationError)

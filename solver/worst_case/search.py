@@ -14,24 +14,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.datasets.microdata.names import shown_name
+from linkrisk.formulations.linkage.aggregators import Aggregator
 from linkrisk.formulations.linkage.aggregators.owa import OrderedWeightedAverage
 from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
 from linkrisk.formulations.linkage.block_system import BlockSystem, block_system, system_of
-from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.lost import lost_blocks
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.engines.attacks.search import attack
-from linkrisk.solver.engines.base import Engine, EngineOptions, Record, Reporter
+from linkrisk.solver.engines.base import Engine, EngineOptions
 from linkrisk.solver.engines.growing_rows import GrowingRows, GrowingRun
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.linkage.baselines import baseline_forms, own_attacks
 from linkrisk.solver.linkage.evaluator import Evaluation, Evaluator
 from linkrisk.solver.linkage.orders import Ordered, best_order
-from linkrisk.solver.run.clock import Clock, Limit
+from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.incumbent import Incumbent, Reporter
+from linkrisk.solver.run.limits import in_time, memory_errors
 from linkrisk.solver.run.results import plain
-from linkrisk.solver.worst_case.within_limits import Run, in_time, memory_errors, out_of_time
+from linkrisk.solver.run.status import Limit
+from linkrisk.solver.run.work import COMPARISON
+from linkrisk.solver.worst_case.left_behind import Run, out_of_time
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -65,6 +69,9 @@ _MOST_RESERVED = 0.25
 
 _BUILDING_SHARE = 0.2
 """Share of the time that comparing all records may be expected to take; else rows grow where they matter."""
+
+_ROW = 5.0
+"""What making a row costs, in comparisons; that others imply it is looked at as well."""
 
 _SAMPLED = 48
 """Blocks whose rows say how many there will be, and how long comparing takes."""
@@ -159,19 +166,19 @@ class _Work:
         pair, aggregator = problem.pair, problem.aggregator
         nothing = np.empty(0, dtype=np.intp)
         system = system_of(pair, aggregator, nothing, nothing, ~pair.reachable, complete=False)
-        record = Record(
+        incumbent = Incumbent(
             clock, aggregator.equal(), 0.0, system.total_weight - system.lost_weight, report, phase="compare"
         )
-        evaluator = Evaluator(pair, stop=self._late)
-        self.run = Run(record, evaluator, system, out_of_time(record))
+        evaluator = Evaluator(pair, stop=self._late, spend=clock.spend)
+        self.run = Run(incumbent, evaluator, system, out_of_time(incumbent))
 
     def _late(self) -> bool:
-        return self._clock.expired and self._clock.seconds >= _MOMENT
+        return self._clock.expired and self._clock.now >= _MOMENT
 
-    def do(self) -> None:
+    def do(self) -> Run:
         """First attacks, rows, engine."""
         run, clock = self.run, self._clock
-        run.record.note()
+        run.incumbent.note()
         with memory_errors(clock):
             self._count_starts()
             self._estimate()
@@ -185,23 +192,24 @@ class _Work:
             else:
                 self._solve()
         self._beside_orders(run)
-        run.outcome = out_of_time(run.record, run.outcome)
+        run.outcome = out_of_time(run.incumbent, run.outcome)
+        return run
 
     def so_far(self) -> Run:
         """What is known now, out of reach of the thread, which may go on for a while."""
-        run, record = self.run, self.run.record.frozen()
-        if record.linked > record.bound + 1e-9:  # a big-C bound that the attack refutes, by its margin
-            record.bound = run.system.total_weight - run.system.lost_weight
-        known = self._beside_orders(replace(run, record=record, phases=dict(run.phases)))
-        return replace(known, outcome=out_of_time(record, known.outcome))
+        run, incumbent = self.run, self.run.incumbent.frozen()
+        if incumbent.refuted:  # a big-C bound that the attack refutes, by its margin
+            incumbent.bound = run.system.total_weight - run.system.lost_weight
+        known = self._beside_orders(replace(run, incumbent=incumbent, phases=dict(run.phases)))
+        return replace(known, outcome=out_of_time(incumbent, known.outcome))
 
     def _count_starts(self) -> None:
         """Count what starts link, at the blocks that they linked before: of large files, a small part."""
         run, aggregator = self.run, self._problem.aggregator
         for start in self._starts:
-            theta, blocks = aggregator.exact(start.theta), np.flatnonzero(start.linked)
+            theta, blocks = aggregator.domain.exact(start.theta), np.flatnonzero(start.linked)
             evaluation = run.evaluator.recount(aggregator.form(theta), blocks)
-            run.record.improve(theta, evaluation.linked_weight)
+            run.incumbent.improve(theta, evaluation.linked_weight)
 
     def _count_known(self) -> None:
         """First attacks: baselines that belong to the family, and parameters known from elsewhere."""
@@ -209,17 +217,17 @@ class _Work:
         own = own_attacks(aggregator, self._problem.pair)
         for name, theta in own.items():
             evaluation = self._count_baseline(name, aggregator.form(theta), run.evaluator)
-            run.record.improve(theta, evaluation.linked_weight)
+            run.incumbent.improve(theta, evaluation.linked_weight)
         equal = () if "euclid" in own else (aggregator.equal(),)
         for theta in (*equal, *(start.theta for start in self._starts)):
-            run.record.improve(theta, run.evaluator.weight(aggregator.form(theta)))
+            run.incumbent.improve(theta, run.evaluator.weight(aggregator.form(theta)))
 
     def _count_others(self) -> None:
         """Count the baselines that do not belong to the family, to be shown beside it.
 
         What is lost for the family is not lost for them, so they have an evaluator of their own.
         """
-        everybody = Evaluator(self._problem.pair, stop=self._late)
+        everybody = Evaluator(self._problem.pair, stop=self._late, spend=self._clock.spend)
         for name, form in baseline_forms(self._problem.pair).items():
             if name not in self.run.baselines:
                 self._count_baseline(name, form, everybody)
@@ -238,47 +246,47 @@ class _Work:
         contains the OWA to comparing ranks.
         """
         aggregator, pair = self._problem.aggregator, self._problem.pair
-        kind = Differences.SQUARED if aggregator.semidefinite else aggregator.differences
         until = max(_MOMENT, self._clock.share(_ORDERS_SHARE, _ORDERS_MOST))
 
         def late() -> bool:
-            return self._clock.stopped or self._clock.seconds >= until
+            return self._clock.stopped or self._clock.now >= until
 
         for ranked, simplest in ((False, WeightedMean), (True, OrderedWeightedAverage)):
-            relative = simplest(pair.attributes, kind)
+            relative = simplest(pair.attributes, aggregator.tied_differences)
             if type(aggregator) is simplest or aggregator.lift_from(relative) is not None:
-                self._orders.append(best_order(pair, late, ranked=ranked))
+                self._orders.append(best_order(pair, late, ranked=ranked, spend=self._clock.spend))
         self._orders_counted = not late()
 
     def _beside_orders(self, run: Run) -> Run:
         """Raise the bound where an order links more, and say so; or that there was no time to count them."""
         notes, pair = list(run.outcome.notes), self._problem.pair
         best = max(self._orders, key=lambda found: found.weight, default=None)
-        if best is not None and best.weight > run.record.bound + 1e-9:
+        if best is not None and best.weight > run.incumbent.bound + 1e-9:
             ranks = [f"the attribute distance of rank {k + 1}" for k in range(len(pair.attributes))]
             names = ranks if best.ranked else [shown_name(name) for name in pair.attributes]
             said = " and then ".join(names[k] for k in best.order)
             alone = (
                 f"{said} alone" if len(best.order) == 1 else f"{said}, each only where those before it tie"
             )
-            notes.append(_BEYOND_TIES.format(best.weight, alone, run.record.bound))
-            run.record.bound, run.in_order = best.weight, best.linked
+            unit = self._problem.survey.unit
+            notes.append(_BEYOND_TIES.format(best.weight * unit, alone, run.incumbent.bound * unit))
+            run.incumbent.bound, run.in_order = best.weight, best.linked
             run.outcome = replace(run.outcome, limit=run.outcome.limit or Limit.TIES)
-        if not self._orders_counted and run.record.bound < pair.weight[pair.reachable].sum() - 1e-9:
+        if not self._orders_counted and run.incumbent.bound < pair.weight[pair.reachable].sum() - 1e-9:
             notes.append(_ORDERS_UNCOUNTED)
         run.outcome = replace(run.outcome, notes=tuple(notes))
         return run
 
     def _estimate(self) -> None:
         """Say how long a look at all records takes, and leave time for one when the search is over."""
-        clock, pair, record = self._clock, self._problem.pair, self.run.record
+        clock, pair, incumbent = self._clock, self._problem.pair, self.run.incumbent
         if _pairs(self._problem) <= _MOST_AT_ONCE:
             return
         began = clock.seconds
-        Evaluator(_sample(pair), threads=1).table(self._problem.aggregator.form(record.theta))
+        Evaluator(_sample(pair), threads=1).table(self._problem.aggregator.form(incumbent.solution))
         seconds = (clock.seconds - began) / _SAMPLED * pair.blocks / (os.cpu_count() or 1)
-        record.work = f"about {seconds:.0f} s for a look at all records"
-        record.tell()
+        incumbent.work = f"about {seconds:.0f} s for a look at all records"
+        incumbent.tell()
         if clock.time_limit is not None:
             clock.reserve(min(_MOST_RESERVED * clock.time_limit, 1.5 * seconds))
 
@@ -286,9 +294,10 @@ class _Work:
         """Find the blocks that one rival alone keeps from being linked: a first bound, and less to count."""
         run, clock, pair = self.run, self._clock, self._problem.pair
         lost = lost_blocks(pair, self._problem.aggregator, lambda: clock.expired)
+        clock.spend(COMPARISON * _pairs(self._problem))
         run.evaluator.lose(lost)
         run.system = replace(run.system, lost=lost)
-        run.record.tighten(run.system.total_weight - run.system.lost_weight)
+        run.incumbent.tighten(run.system.total_weight - run.system.lost_weight)
 
     def _must_grow(self) -> bool:
         """Whether there are too many rows to take them all, by number, memory or time."""
@@ -298,33 +307,35 @@ class _Work:
             return True
         if pairs <= _ALWAYS:
             return False
-        began = self._clock.seconds
+        began = self._clock.now
         sample = block_system(_sample(pair), aggregator, expired=lambda: self._clock.expired)
         times = pair.blocks / _SAMPLED
+        self._clock.spend(_comparing(pairs / times, aggregator))
         cells = sample.rows * times * aggregator.dimension
-        seconds = (self._clock.seconds - began) * times
-        megabytes = 8e-6 * cells * _COPIES
+        duration = (self._clock.now - began) * times
+        megabytes, left = 8e-6 * cells * _COPIES, self._clock.remaining
         return (
             cells > _MOST_CELLS
             or megabytes > self._clock.megabytes_left
-            or seconds > _BUILDING_SHARE * self._clock.time_left
+            or duration > _BUILDING_SHARE * (np.inf if left is None else left)
         )
 
     def _solve(self) -> None:
         """Attack and search on all rows."""
         run, problem, clock, choices = self.run, self._problem, self._clock, self._choices
-        run.record.phase = "compare"
+        run.incumbent.enter("compare")
         run.system = problem_system(
             problem, reduce=choices.big_c is None, model=self._runner.models, clock=clock
         )
-        run.record.tighten(run.system.total_weight - run.system.lost_weight)
+        clock.spend(_comparing(_pairs(problem), problem.aggregator))
+        run.incumbent.tighten(run.system.total_weight - run.system.lost_weight)
         run.phases["rows"] = clock.seconds
-        attack(run.system, run.record, run.evaluator, choices.seed, brief=self._runner.attacks)
+        attack(run.system, run.incumbent, run.evaluator, choices.seed, brief=self._runner.attacks)
         run.phases["first attack"] = clock.seconds - run.phases["rows"]
-        outcome = self._runner.run(run.system, run.record, run.evaluator, choices)
+        outcome = self._runner.run(run.system, run.incumbent, run.evaluator, choices)
         run.phases |= outcome.phases
         if not run.system.complete:
-            what = "memory" if clock.out_of_memory else "time"
+            what = "memory" if clock.out_of_memory else "work" if clock.counts else "time"
             outcome = replace(outcome, notes=(*outcome.notes, _UNSEEN.format(what)))
         run.outcome = outcome
 
@@ -335,13 +346,18 @@ class _Work:
         rows.follow(run.evaluator)
         rows.lose(run.system.lost)
         run.evaluator = rows
-        rows.probe(run.record, clock.share(_BUILDING_SHARE, np.inf))
+        rows.probe(run.incumbent, clock.share(_BUILDING_SHARE, np.inf))
         growing = GrowingRun(rows, run)
         run.phases["rows"] = clock.seconds
         growing.attack(choices.seed)
         run.phases["first attack"] = clock.seconds - run.phases["rows"]
         run.outcome = growing.run(self._runner, choices)
         run.phases |= run.outcome.phases
+
+
+def _comparing(pairs: float, aggregator: Aggregator) -> float:
+    """Operations of making rows of so many pairs of records."""
+    return _ROW * COMPARISON * pairs * aggregator.dimension
 
 
 def _sample(pair: LinkagePair) -> LinkagePair:
@@ -375,14 +391,14 @@ def problem_system(
         problem.pair,
         problem.aggregator,
         reduce=reduce,
-        expired=lambda: clock.stopped or clock.out_of_memory or clock.seconds >= until,
+        expired=lambda: clock.stopped or clock.out_of_memory or clock.now >= until,
     )
 
 
-def first_record(system: BlockSystem, evaluator: Evaluator, clock: Clock) -> Record:
+def first_incumbent(system: BlockSystem, evaluator: Evaluator, clock: Clock) -> Incumbent[FloatArray]:
     """Equal weights as the first attack, and all blocks that are not lost as the first bound."""
     theta = system.aggregator.equal()
     linked = evaluator.weight(system.aggregator.form(theta))
-    record = Record(clock, theta, linked, system.total_weight - system.lost_weight)
-    record.note()
-    return record
+    incumbent = Incumbent(clock, theta, linked, system.total_weight - system.lost_weight)
+    incumbent.note()
+    return incumbent

@@ -144,12 +144,12 @@ def test_the_script_is_the_hunt():
 def test_cells_hold_what_hundreds_of_random_parameters_find(name, n):
     aggregator = make_aggregator(name, tuple("ABC"[:n]))
     outline = corners(aggregator)
-    assert all(aggregator.domain().violation(corner) <= 1e-9 for corner in outline)
+    assert all(aggregator.domain.rows.violation(corner) <= 1e-9 for corner in outline)
     for seed in range(2):
         random = np.random.default_rng(seed)
         original = random.normal(size=(8, n))
         pair = make_pair(original, original + 1.2 * random.normal(size=(8, n)))
         evaluator = Evaluator(pair, 1)
-        points = aggregator.sample(600, random)
-        most = max(evaluator.weight(aggregator.form(aggregator.repair(point))) for point in points)
+        points = aggregator.domain.sample(600, random)
+        most = max(evaluator.weight(aggregator.form(aggregator.domain.repair(point))) for point in points)
         assert reached(pair, aggregator, random).weight >= most

@@ -84,6 +84,10 @@ class Fields:
         """The keys, in their order."""
         return list(self._content)
 
+    def given(self) -> dict[str, Any]:
+        """All that is not null."""
+        return {key: value for key, value in self._content.items() if value is not None}
+
     def inner(self, key: str) -> Fields:
         """An object within this one."""
         return Fields(self.value(key), f"{self.where}, {key}")

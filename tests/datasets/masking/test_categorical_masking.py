@@ -23,7 +23,8 @@ from linkrisk.datasets.masking.pram import (
     rarest_matrix,
 )
 from linkrisk.datasets.masking.recoding import CategoricalMethod, recodings_of
-from linkrisk.datasets.microdata.categories import categories_of, spelled
+from linkrisk.datasets.microdata.categories import categories_of
+from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 
 ORDINAL = Schema(

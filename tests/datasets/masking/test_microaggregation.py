@@ -16,7 +16,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.microaggregation import AttributeGroup, Microaggregation, group_means
 from linkrisk.datasets.masking.optimal_microaggregation import OptimalMicroaggregation
 from linkrisk.datasets.masking.protections import PROTECTIONS
-from linkrisk.datasets.microdata.files import read_table
+from linkrisk.datasets.microdata.formats.registry import read_table
 
 FOLDER = os.environ.get("LINKRISK_DATA")
 PAIRS = Path(FOLDER).parent / "bench" / "pairs" if FOLDER else Path("no folder of pairs")

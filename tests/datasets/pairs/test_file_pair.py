@@ -123,12 +123,8 @@ def test_what_counts_as_a_number(column: pd.Series) -> None:
     ("cells", "message"),
     [
         (
-            [1.0, None, 3.0],
-            "masked, column 'b', row 2: missing value; fill it in or choose other --attributes",
-        ),
-        (
-            [1.0, 2.0, float("nan")],
-            "masked, column 'b', row 3: missing value; fill it in or choose other --attributes",
+            [None, None, None],
+            "masked, column 'b' has no value at all and cannot be compared; choose other --attributes",
         ),
         (
             ["1", "x", "3"],
@@ -145,12 +141,13 @@ def test_what_counts_as_a_number(column: pd.Series) -> None:
         ),
         (
             [datetime.date(2024, 5, 1)] * 3,
-            "masked, column 'b', row 1: '2024-05-01' is not a number; mend it or choose other --attributes",
+            "masked, column 'b', row 1: '2024-05-01' is not a number, and original has numbers there; fix "
+            "it, choose other --attributes, or compare categories with --nominal",
         ),
         (
             pd.to_datetime(["2024-05-01"] * 3),
-            "masked, column 'b', row 1: '2024-05-01 00:00:00' is not a number; "
-            "mend it or choose other --attributes",
+            "masked, column 'b', row 1: '2024-05-01 00:00:00' is not a number, and original has numbers "
+            "there; fix it, choose other --attributes, or compare categories with --nominal",
         ),
         (
             [1j, 2.0, 3.0],
@@ -169,7 +166,8 @@ def test_cells_that_are_no_numbers(cells: Any, message: str) -> None:
     bad = pd.DataFrame({"a": GOOD["a"], "b": cells})
     message = message.replace("'1j'", f"'{bad['b'].iloc[0]}'")
     assert _message(pd.DataFrame(GOOD), bad) == message
-    assert _message(bad, pd.DataFrame(GOOD)) == message.replace("masked", "original")
+    turned = message.replace("original has", "masked has").replace("masked, column", "original, column")
+    assert _message(bad, pd.DataFrame(GOOD)) == turned
 
 
 def test_attributes_named_wrongly() -> None:

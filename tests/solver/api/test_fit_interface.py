@@ -11,8 +11,8 @@ from aggregator_cases import CASES, LABELS
 from fit_runs import KEYS, check, frames, solve
 
 from linkrisk.solver import fit
-from linkrisk.solver.engines.base import EngineProgress
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.incumbent import Progress
 from linkrisk.solver.run.results import TABLE_COLUMNS
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
@@ -105,11 +105,11 @@ def test_the_same_seed_gives_the_same_result(case):
     ],
 )
 def test_progress_is_told(engine, phases):
-    seen: list[EngineProgress] = []
+    seen: list[Progress] = []
     fit(*frames(10, 30), aggregator="choquet", engine=engine, report=seen.append)
     assert seen
     assert [p.seconds for p in seen] == sorted(p.seconds for p in seen)
-    assert all(p.linked <= p.bound for p in seen)
+    assert all(p.value <= p.bound for p in seen)
     assert {p.phase for p in seen} <= phases
 
 

@@ -245,7 +245,7 @@ def test_a_column_of_missing_values_is_no_evidence(name):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("dbrl", "original, column 'A', row 1: missing value"),
+        ("dbrl", "attribute 'A' has no value in one of the files, so it cannot be compared: leave it out"),
         ("prl", "original has no value of attribute 'A'; leave it out"),
     ],
 )

@@ -80,8 +80,9 @@ def test_a_folder_that_may_not_be_written_to(capsys):
             "cannot write --write-model m.txt: end the name in .lp or .mps",
         ),
         (
-            [*EVALUATE, "--table", "out.xlsx"],
-            "cannot write --table out.xlsx: end the name in .csv or .parquet or .pq",
+            [*EVALUATE, "--table", "out.xls"],
+            "cannot write --table out.xls: end the name in .csv, .tsv, .tab, .txt, .parquet, .pq, .feather, "
+            ".arrow, .xlsx, .sav, .zsav, .dta, .xpt, .rda, .asc or .dat",
         ),
         (
             [*FIT, "--write-model", "m.lp", "--json", "out.json"],

@@ -116,7 +116,8 @@ def test_local_folder(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
         (("fetch", "irisses"), "there is no data set named 'irisses'; did you mean 'iris'?"),
         (
             ("fetch", "iris", "--output", "i.doc"),
-            "i.doc: unknown kind of file '.doc'; use one of .csv, .parquet, .pq",
+            "i.doc: the suffix '.doc' is not known; use one of .csv, .tsv, .tab, .txt, .parquet, .pq, "
+            ".feather, .arrow, .xlsx, .sav, .zsav, .dta, .sas7bdat, .xpt, .rda, .asc, .dat",
         ),
         (
             ("show",),

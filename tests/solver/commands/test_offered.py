@@ -15,8 +15,9 @@ from linkrisk.solver.commands.program import COMMANDS
 
 ROOT = Path(__file__).resolve().parents[3]
 HEAVY = {
-    "altair", "cvxpy", "highspy", "jinja2", "llvmlite", "networkx", "numba", "numpy", "pandas", "polars",
-    "pooch", "psutil", "pulp", "pyarrow", "pyscipopt", "rapidfuzz", "rdata", "rich", "scipy", "sklearn",
+    "altair", "cvxpy", "highspy", "jinja2", "llvmlite", "networkx", "numba", "numpy", "openpyxl", "pandas",
+    "polars", "pooch", "psutil", "pulp", "pyarrow", "pyreadstat", "pyscipopt", "rapidfuzz", "rdata", "rich",
+    "scipy", "sklearn",
 }  # fmt: skip
 CODE = f"""
 import sys

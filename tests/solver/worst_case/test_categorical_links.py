@@ -44,7 +44,7 @@ def test_links_ranks_and_distances_by_definition(case, seed):
     aggregator, evaluator = problem.aggregator, Evaluator(problem.pair, 1)
     possible = np.array([reference.possible[b][reference.partner[b]] for b in range(24)])
     assert np.array_equal(problem.pair.reachable, possible)
-    points = [aggregator.equal(), *aggregator.sample(4, np.random.default_rng(seed))]
+    points = [aggregator.equal(), *aggregator.domain.sample(4, np.random.default_rng(seed))]
     for theta in points:
         form = aggregator.form(theta)
         made = evaluator.table(form)
@@ -167,7 +167,7 @@ def test_a_known_masking_method_never_costs_links_of_possible_partners():
         make_problem(*files, ProblemOptions(**mixed.options(aware))) for aware in (True, False)
     )
     reachable = open_eyes.pair.reachable
-    for theta in blind.aggregator.sample(20, np.random.default_rng(0)):
+    for theta in blind.aggregator.domain.sample(20, np.random.default_rng(0)):
         form = blind.aggregator.form(theta)
         seen = Evaluator(open_eyes.pair, 1).count(form)
         assert (seen >= (Evaluator(blind.pair, 1).count(form) & reachable)).all()

@@ -230,7 +230,7 @@ def test_records_that_were_not_compared_are_said(monkeypatch):
     monkeypatch.setattr("linkrisk.solver.worst_case.search._MOMENT", 0.0)
     monkeypatch.setattr("linkrisk.solver.linkage.evaluator._BLOCKS_PER_TASK", 10)
     stops = iter([False] * 2 + [True] * 10**6)
-    monkeypatch.setattr("linkrisk.solver.worst_case.within_limits._last_call", lambda _: -1.0)
+    monkeypatch.setattr("linkrisk.solver.worst_case.left_behind.last_call", lambda _: -1.0)
     monkeypatch.setattr("linkrisk.solver.run.clock.Clock.expired", property(lambda _: next(stops)))
     result = fit(*pair(), aggregator="weighted-mean", time_limit=5.0, memory_limit=None)
     frame = result.table.to_frame()
@@ -265,14 +265,14 @@ def test_a_step_that_does_not_look_at_the_clock_costs_no_answer(ending, monkeypa
         release.wait()
 
     monkeypatch.setattr(ExactEngine, "run", deaf)
-    monkeypatch.setattr("linkrisk.solver.worst_case.within_limits._GRACE", 0.01)
+    monkeypatch.setattr("linkrisk.solver.run.limits.GRACE", 0.01)
     limits = {"time_limit": None, "memory_limit": None}
     if ending == "time":
         limits["time_limit"] = 1.0
     elif ending == "memory":
         limits["memory_limit"] = 1e9
         monkeypatch.setattr(
-            "linkrisk.solver.worst_case.within_limits.resident_megabytes",
+            "linkrisk.solver.run.limits.resident_megabytes",
             lambda: 2e9 if reached.is_set() else 100.0,
         )
     else:

@@ -148,5 +148,5 @@ def _searches(problem: Problem, truth: Reached, random: np.random.Generator) -> 
         pair = replace(pair, weight=weight)
         truth = reached(pair, problem.aggregator, random)
     for name, made in every_search(pair, problem.aggregator).items():
-        if made.record.bound < truth.weight - _SAME:
-            yield f"{name} alone: the bound {made.record.bound} is below {truth.weight}, which is reached"
+        if made.incumbent.bound < truth.weight - _SAME:
+            yield f"{name} alone: the bound {made.incumbent.bound} is below {truth.weight}, which is reached"

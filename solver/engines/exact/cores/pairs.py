@@ -17,6 +17,7 @@ from linkrisk.solver.engines.exact.cores.base import Answer, CoreFinder
 from linkrisk.solver.engines.exact.rounding import rounding_error
 from linkrisk.solver.engines.exact.simplex_tree.two_rows import excluding_multiplier
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.work import ENTRY
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -26,6 +27,9 @@ _WITNESS_CELLS = 400_000_000
 _MOST_WITNESSES = 6_000
 _AT_ONCE = 500
 _FEW = 0.001
+
+_OVERLAP = 0.05
+"""Operations for each pair of blocks at each point: a product of matrices in single precision."""
 
 _MOST_BLOCKS = 4_000
 """Blocks whose pairs are looked at; of more, so many by lot. Memory is quadratic in them."""
@@ -106,7 +110,7 @@ class SmallCores:
         """
         cells = self._system.values.size  # entries, or non-zeros of a sparse matrix
         count = max(50, min(_MOST_WITNESSES, _WITNESS_CELLS // max(1, cells)))
-        points = self._system.aggregator.sample(count, self._random)
+        points = self._system.aggregator.domain.sample(count, self._random)
         share = self._random.uniform(size=(count, 1)) ** 2
         points = self._random.permutation(np.vstack([points, (1.0 - share) * near + share * points]))
         for first in range(0, len(points), _AT_ONCE):
@@ -115,6 +119,7 @@ class SmallCores:
             linked = self._scorer.linked(points[first : first + _AT_ONCE])
             self._alone |= linked.any(axis=1)
             chosen = linked[self._some].astype(np.float32)
+            self._clock.spend(_OVERLAP * chosen.size * self._some.size)
             before = np.count_nonzero(self.together)
             self.together |= (chosen @ chosen.T) > 0.0
             if np.count_nonzero(self.together) - before < _FEW * before:
@@ -127,11 +132,14 @@ class SmallCores:
         blocks = self._system.open_blocks.size
         first = np.searchsorted(self._system.row_open, np.arange(blocks + 1))
         for block in self._some.tolist():
-            if self._clock.expired or self._clock.seconds > until:
+            if self._clock.expired or self._clock.now > until:
                 return
+            rest = np.diff(first[block:])
             open_pairs = np.zeros(blocks, dtype=bool)
             open_pairs[self._some] = ~self.together[self._place[block]]
             own, other, multiplier = _pairs_of_rows(rows, first, block, open_pairs)
+            of_block = int(first[block + 1] - first[block])
+            self._clock.spend(ENTRY * of_block * int(rest @ open_pairs[block:]) * rows.shape[1])
             for second in np.flatnonzero(own >= 0):
                 multipliers = np.array([1.0, multiplier[second]]) / (1.0 + multiplier[second])
                 proof = CoreProof(np.array([own[second], other[second]]), multipliers, np.empty(0))
@@ -174,7 +182,7 @@ class SmallCores:
 
     def _ask_some(self, finder: CoreFinder, first: IndexArray, second: IndexArray, until: float) -> None:
         for one, other in zip(first.tolist(), second.tolist(), strict=True):
-            if self._clock.expired or self._clock.seconds > until:
+            if self._clock.expired or self._clock.now > until:
                 return
             at = self._place[one], self._place[other]
             if self._alone[one] if one == other else self.together[at]:

@@ -15,6 +15,7 @@ from linkrisk.formulations.programs.linear import box_model
 from linkrisk.solver.backends.linear.registry import linear_program
 from linkrisk.solver.engines.exact.hitting_sets.hitting_set import VIOLATED, HittingSet, Rows
 from linkrisk.solver.engines.exact.rounding import rounding_error
+from linkrisk.solver.run.work import ITERATION, PROGRAM, Spend, ignore
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -32,9 +33,12 @@ class CoveringProgram:
     ----------
     master : HittingSet
         Names the inequalities that a point violates.
+    spend : callable
+        Told what every solve has cost.
     """
 
-    def __init__(self, master: HittingSet) -> None:
+    def __init__(self, master: HittingSet, spend: Spend = ignore) -> None:
+        self._spend = spend
         self._master, self._weight = master, master.weight
         self._program = linear_program(box_model(self._weight))
         self._lower, self._upper = np.zeros(self._weight.size), np.ones(self._weight.size)
@@ -78,6 +82,8 @@ class CoveringProgram:
         if (self._rows.activity(self._upper) < self._rows.least - VIOLATED).any():
             return self._upper, np.inf
         solution = self._program.solve()
+        size = self._program.rows + self._program.columns
+        self._spend(PROGRAM + ITERATION * solution.iterations * size)
         multipliers = np.clip(solution.duals, 0.0, None)
         self._idle = np.where(multipliers > 0.0, 0, self._idle + 1)
         return solution.point, self._value(multipliers)

@@ -24,6 +24,7 @@ from linkrisk.solver.engines.exact.spectrahedron.kernels import (
     shrink,
 )
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.work import ENTRY
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -33,6 +34,9 @@ _MOST_REMEMBERED = 6
 _MOST_NEAR = 24
 _CELLS_AT_ONCE = 50_000_000
 """Numbers that compiled code looks at before the clock is asked again."""
+
+_LOOKS, _STEPS = 3.0, 30.0
+"""How often a question looks at all rows, and how many steps it takes, roughly."""
 
 
 class SemidefiniteCoreFinder(CoreFinder):
@@ -79,6 +83,7 @@ class SemidefiniteCoreFinder(CoreFinder):
             if self._clock.expired:
                 break
             state, theta, active, multipliers = ask(self._rows, blocks, active, WIDE, rounds)
+            self._clock.spend(self._cost(blocks, active.size))
             if state == LINKED:
                 return Answer(theta=theta)
             if state == CORE:
@@ -97,6 +102,8 @@ class SemidefiniteCoreFinder(CoreFinder):
             turns = self._turns(np.array(sorted(answer.core or ()), dtype=np.intp))
             done, rows, multipliers, touching = shrink(self._rows, proof.rows, proof.multipliers, left, turns)
             left = left[done:]
+            asked = np.array(sorted(answer.core or ()), dtype=np.intp)
+            self._clock.spend(min(done, asked.size) * self._cost(asked, rows.size))
             answer = self._proved(rows, multipliers)
             if touching.size:
                 fewer = self._touching(touching)
@@ -108,6 +115,12 @@ class SemidefiniteCoreFinder(CoreFinder):
         starts = self._rows.starts
         cells = int((starts[blocks + 1] - starts[blocks]).sum()) * self.system.aggregator.dimension
         return min(_MOST_ROUNDS, max(1, _CELLS_AT_ONCE // max(1, cells)))
+
+    def _cost(self, blocks: IndexArray, active: int) -> float:
+        """Operations of a question: looks at all rows of these blocks, and steps on those that matter."""
+        starts, size = self._rows.starts, self.system.aggregator.dimension
+        rows = int((starts[blocks + 1] - starts[blocks]).sum())
+        return ENTRY * size * (_LOOKS * rows + _STEPS * size * (size + active))
 
     def _touching(self, rows: IndexArray) -> Answer:
         """Ask the linear program about all rows of the blocks of these."""

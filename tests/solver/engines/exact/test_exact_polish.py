@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -13,6 +14,7 @@ from scipy import sparse
 from linkrisk.formulations.linkage.block_system import block_system
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import make_pair
+from linkrisk.solver.backends.linear.base import LinearStatus
 from linkrisk.solver.engines.attacks.growing_program import GrowingProgram
 from linkrisk.solver.engines.attacks.repair import Multipliers, WidestMargin
 from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer
@@ -23,7 +25,7 @@ from linkrisk.solver.engines.exact.polytope.cores import PolytopeCoreFinder
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import Clock
 
-SIMPLEX = BY_LABEL["weighted-mean"].make(2).domain()
+SIMPLEX = BY_LABEL["weighted-mean"].make(2).domain.rows
 
 linear = pytest.mark.parametrize("label", ["weighted-mean", "owa", "choquet", "2-additive", "3-additive"])
 
@@ -69,7 +71,7 @@ def questions(finder, seed):
 
 def largest(finder, proof):
     """The combined row at its largest over the domain, by weak duality in fractions."""
-    domain, system = finder.system.aggregator.domain(), finder.system
+    domain, system = finder.system.aggregator.domain.rows, finder.system
     row = [Fraction(0)] * system.aggregator.dimension
     fixed = Fraction(0)
     for values, multiplier in zip(system.part(proof.rows).toarray(), proof.multipliers, strict=True):
@@ -94,7 +96,7 @@ def assert_decided(finder, blocks):
         assert answer.core == set(finder.system.row_open[answer.proof.rows].tolist())
         assert largest(finder, answer.proof) < 0
     else:
-        form = finder.system.aggregator.form(finder.system.aggregator.repair(answer.theta))
+        form = finder.system.aggregator.form(finder.system.aggregator.domain.repair(answer.theta))
         linked = Evaluator(finder.system.pair, 1).count(form)
         assert linked[finder.system.open_blocks[blocks]].all()
     return answer
@@ -181,7 +183,7 @@ def test_multipliers_that_prove_nothing_make_no_core():
     possible = [blocks for blocks in questions(finder, 2) if finder.ask(blocks).theta is not None]
 
     def guess(self):
-        domain = self._system.aggregator.domain().matrix.shape[0]
+        domain = self._system.aggregator.domain.rows.matrix.shape[0]
         sizes = (self.rows.size, len(self.cuts), domain)
         return Multipliers(*(10.0 ** random.uniform(0, 12) * random.uniform(size=size) for size in sizes))
 
@@ -210,28 +212,25 @@ def test_cuts_have_multipliers_too():
 
 
 class Lost:
-    """HiGHS that does not know where it is until it forgets its basis."""
+    """A linear program that does not know where it is until it forgets its basis."""
 
-    def __init__(self, highs):
-        self._highs, self.forgotten = highs, 0
+    def __init__(self, program):
+        self._program, self.forgotten = program, 0
 
-    def __getattr__(self, name):
-        return getattr(self._highs, name)
+    def solve(self, seconds=None):
+        solution = self._program.solve(seconds=seconds)
+        return solution if self.forgotten else replace(solution, status=LinearStatus.FAILED)
 
-    def clearSolver(self):
+    def forget_basis(self):
         self.forgotten += 1
-        return self._highs.clearSolver()
-
-    def getModelStatus(self):
-        status = self._highs.getModelStatus()
-        return status if self.forgotten else type(status).kNotset
+        self._program.forget_basis()
 
 
 def test_a_program_that_is_lost_is_solved_from_scratch():
     program = GrowingProgram(BY_LABEL["weighted-mean"].make(2), np.array([-1.0]), np.zeros(1), np.ones(1))
-    program._highs = Lost(program._highs)
-    assert program.solve()[-1] == pytest.approx(1.0)
-    assert program._highs.forgotten == 1
+    program._program = Lost(program._program)
+    assert program.solve(Clock(None))[-1] == pytest.approx(1.0)
+    assert program._program.forgotten == 1
 
 
 @both

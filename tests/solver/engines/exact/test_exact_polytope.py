@@ -61,7 +61,7 @@ def dense_column(questions, column):
 
 def widest_margin(system, rows):
     """The same program by HiGHS in SciPy."""
-    domain, count = system.aggregator.domain(), rows.size
+    domain, count = system.aggregator.domain.rows, rows.size
     matrix = domain.matrix.toarray()
     low, high = np.isfinite(domain.row_lower), np.isfinite(domain.row_upper)
     upper = np.vstack(
@@ -92,7 +92,7 @@ def test_the_widest_margin_is_that_of_another_solver(case, seed, count):
     theta, margin = -questions.basis.prices[:-1], questions.basis.prices[-1]
     assert margin == pytest.approx(widest_margin(system, rows), abs=1e-8)
     assert (system.part(rows) @ theta).min() == pytest.approx(margin, abs=1e-8)
-    assert system.aggregator.domain().violation(theta) <= 2e-9
+    assert system.aggregator.domain.rows.violation(theta) <= 2e-9
 
 
 @polytopes

@@ -131,7 +131,9 @@ def process(code: str, folder: Path) -> str:
 
 def test_the_command_compiles_all_that_any_run_needs(tmp_path):
     """Whether anything is kept on disk already or not: what counts is what is called, with which types."""
-    found = json.loads(process("import test_ahead as t; t.compile_and_run()", tmp_path).splitlines()[-1])
+    found = json.loads(
+        process("import test_compiling_ahead as t; t.compile_and_run()", tmp_path).splitlines()[-1]
+    )
     assert found["ahead"] > 20
     assert (found["left"], found["new"]) == ([], [])
 
