@@ -12,7 +12,7 @@ from linkrisk.solver import evaluate, fit
 
 KEYS = {
     "aggregator", "aggregator_options", "alignment", "attributes", "backend", "baselines", "best_known",
-    "candidates", "certificate", "command", "differences", "direction", "engine", "importance",
+    "candidates", "certificate", "command", "differences", "direction", "missing", "engine", "importance",
     "interaction", "limit", "linked",
     "linked_upper_bound", "linkrisk", "lost", "margin", "model", "name", "notes", "parameters", "phases",
     "records", "records_table", "seconds", "seed", "standardisation", "status", "threads", "tie_breaking",
