@@ -228,7 +228,7 @@ def test_weights_are_finite_numbers() -> None:
         "original, column 'weight', row 2: infinite value; give finite numbers"
     )
     assert message(ORIGINAL.assign(weight=["1", "many", "1", "1"])) == (
-        "original, column 'weight', row 2: 'many' is not a number; mend it or choose other --attributes"
+        "original, column 'weight', row 2: 'many' is not a number; fix it or choose other --attributes"
     )
 
 
