@@ -217,6 +217,9 @@ class Lost:
     def __init__(self, program):
         self._program, self.forgotten = program, 0
 
+    def __getattr__(self, name):
+        return getattr(self._program, name)
+
     def forget_basis(self):
         self.forgotten += 1
         self._program.forget_basis()
