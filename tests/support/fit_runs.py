@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 
 from linkrisk.solver import evaluate, fit
+from linkrisk.solver.engines.base import EngineOptions
+from linkrisk.solver.engines.steering import BuildSteering, Steering
 
 KEYS = {
     "aggregator", "aggregator_options", "alignment", "attributes", "backend", "baselines", "best_known",
@@ -57,3 +59,8 @@ def check(result, files):
     assert list(bounds) == sorted(bounds, reverse=True)
     assert attacks[-1] == pytest.approx(linked)
     return content
+
+
+def steered(**build):
+    """Options of a run that makes its rows otherwise than usual: fields of `BuildSteering`."""
+    return EngineOptions(steering=Steering(build=BuildSteering(**build)))

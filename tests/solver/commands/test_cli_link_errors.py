@@ -62,13 +62,13 @@ FILES: dict[str, tuple[Spoil, str]] = {
     ),
     "text": (
         lambda: write_cell("many"),
-        "masked.csv, column 'income', row 4: 'many' is not a finite number; fix it, or compare the column as a "
-        "category with --nominal",
+        "masked.csv, column 'income', row 4: 'many' is not a finite number; fix it, or compare the column as "
+        "a category with --nominal",
     ),
     "infinity": (
         lambda: write_cell(math.inf),
-        "masked.csv, column 'income', row 4: 'inf' is not a finite number; fix it, or compare the column as a "
-        "category with --nominal",
+        "masked.csv, column 'income', row 4: 'inf' is not a finite number; fix it, or compare the column as "
+        "a category with --nominal",
     ),
     "too large": (
         lambda: write_cell(1e200),
