@@ -11,7 +11,12 @@ from numpy.typing import NDArray
 
 from linkrisk.formulations.linkage.distance_tables import DistanceTables
 from linkrisk.formulations.linkage.distances import FileMoments, Standardisation, standardised_files
-from linkrisk.formulations.linkage.missing import Missing, MissingDifferences, missing_differences
+from linkrisk.formulations.linkage.missing import (
+    KnownValues,
+    Missing,
+    MissingDifferences,
+    missing_differences,
+)
 from linkrisk.formulations.linkage.ties import grain, table_grain
 
 FloatArray = NDArray[np.float64]
@@ -93,6 +98,7 @@ def compare_files(
     standardisation: Standardisation | FileMoments = Standardisation.OWN,
     tables: Sequence[FloatArray | None] | None = None,
     missing: Missing = Missing.EXPECTED,
+    known: KnownValues | None = None,
 ) -> Comparison:
     """Make two files comparable (see `pair.make_pair`, whose arguments these are).
 
@@ -117,7 +123,7 @@ def compare_files(
         offset=offset,
         grains=_grains(queries, candidates, offset, looked_up),
         tables=looked_up,
-        missing=missing_differences(queries, candidates, numeric, missing),
+        missing=missing_differences(queries, candidates, numeric, missing, known),
     )
 
 

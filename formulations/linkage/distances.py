@@ -116,11 +116,13 @@ def file_moments(
     Raises
     ------
     FormulationError
-        If an attribute has no usable standard deviation where it is needed.
+        If an attribute has no value in a file, or no usable standard deviation where it is needed.
     """
+    names = names or [str(k + 1) for k in range(original.shape[1])]
+    for values in (original, masked):
+        _check_some_value(values, names)
     if how is Standardisation.NONE:
         return None
-    names = names or [str(k + 1) for k in range(original.shape[1])]
     if how is Standardisation.OWN:
         return FileMoments(_usable_moments(original, names), _usable_moments(masked, names))
     source = original if how is Standardisation.ORIGINAL else np.vstack([original, masked])
@@ -131,7 +133,7 @@ def file_moments(
 def _usable_moments(source: FloatArray, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
     """Means and deviations of the known values, which all can be divided by."""
     # Checked first: a constant column has a deviation of rounding noise, and one record has none at all.
-    lowest, highest = _extremes(source, names)
+    lowest, highest = _extremes(source)
     constant = lowest == highest
     if constant.any():
         raise FormulationError(
@@ -149,21 +151,26 @@ def _usable_moments(source: FloatArray, names: Sequence[str]) -> tuple[FloatArra
     return mean, deviation
 
 
-def _extremes(values: FloatArray, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
-    """The lowest and the highest known value of each attribute."""
-    lacking = np.isnan(values)
-    if lacking.all(axis=0).any():
+def _check_some_value(values: FloatArray, names: Sequence[str]) -> None:
+    """Refuse attributes that are missing in all records of a file."""
+    empty = np.isnan(values).all(axis=0)
+    if empty.any():
         raise FormulationError(
-            f"attribute {names[int(np.argmax(lacking.all(axis=0)))]} has no value in one of the files, so "
-            "it cannot be compared: leave it out"
+            f"attribute {names[int(np.argmax(empty))]} has no value in one of the files, so it cannot be "
+            "compared: leave it out"
         )
+
+
+def _extremes(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The lowest and the highest known value of each attribute; inf and -inf where none is known."""
+    lacking = np.isnan(values)
     return np.where(lacking, np.inf, values).min(axis=0), np.where(lacking, -np.inf, values).max(axis=0)
 
 
 def _check_ranges(files: Sequence[FloatArray], names: Sequence[str]) -> None:
     """Refuse attributes whose values differ, but by so little that squares do not tell."""
     for values in files:
-        lowest, highest = _extremes(values, names)
+        lowest, highest = _extremes(values)
         spread = highest - lowest
         lost = (spread > 0.0) & (spread <= SMALLEST_RANGE)
         if lost.any():

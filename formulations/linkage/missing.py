@@ -15,6 +15,7 @@ Where both values are missing, both are drawn. Distances of categories have no s
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -39,7 +40,7 @@ class Missing(StrEnum):
     FARTHEST = "farthest"
 
 
-class _Known(NamedTuple):
+class Known(NamedTuple):
     """The known values of an attribute in one file: what a missing one may be."""
 
     mean: float
@@ -48,7 +49,8 @@ class _Known(NamedTuple):
     highest: float
 
     @classmethod
-    def of(cls, values: FloatArray) -> _Known:
+    def of(cls, values: FloatArray) -> Known:
+        """Of standardised values, shape (rows,), some of them known; NaN where one is missing."""
         known: FloatArray = values[~np.isnan(values)]
         mean, deviation = moments(known[:, None]) if known.size > 1 else (known, np.zeros(1))
         return cls(float(mean[0]), float(deviation[0]), float(known.min()), float(known.max()))
@@ -64,7 +66,7 @@ class _Known(NamedTuple):
         low, high = values - self.lowest, values - self.highest
         return np.where(np.abs(low) >= np.abs(high), low, high)
 
-    def difference(self, other: _Known, rule: Missing) -> float:
+    def difference(self, other: Known, rule: Missing) -> float:
         """Of a missing value of this file to a missing one of another."""
         if rule is Missing.NEAREST:
             return 0.0
@@ -114,8 +116,33 @@ class MissingDifferences:
         np.copyto(differences, either, where=np.isnan(differences))
 
 
+class KnownValues(NamedTuple):
+    """The known values of the attributes of two files.
+
+    Attributes
+    ----------
+    queries, candidates : mapping of int to Known
+        By the number of the attribute.
+    """
+
+    queries: Mapping[int, Known]
+    candidates: Mapping[int, Known]
+
+    @classmethod
+    def of(cls, queries: FloatArray, candidates: FloatArray, attributes: IndexArray) -> KnownValues:
+        """Of standardised records, shape (rows, attributes), and the attributes that are asked for."""
+        first, second = (
+            {k: Known.of(values[:, k]) for k in attributes.tolist()} for values in (queries, candidates)
+        )
+        return cls(first, second)
+
+
 def missing_differences(
-    queries: FloatArray, candidates: FloatArray, numeric: IndexArray, rule: Missing
+    queries: FloatArray,
+    candidates: FloatArray,
+    numeric: IndexArray,
+    rule: Missing,
+    known: KnownValues | None = None,
 ) -> MissingDifferences | None:
     """Differences to missing values by a rule; None where no value is missing.
 
@@ -126,6 +153,8 @@ def missing_differences(
     numeric : ndarray of int, shape (any,)
         The attributes that are not looked up.
     rule : Missing
+    known : KnownValues, optional
+        What missing values may be, of all numeric attributes; as in these records when absent.
     """
     lacking = np.isnan(queries[:, numeric]).any(axis=0) | np.isnan(candidates[:, numeric]).any(axis=0)
     attributes: IndexArray = numeric[lacking]
@@ -133,8 +162,9 @@ def missing_differences(
         return None
     of_queries, of_candidates = np.full_like(queries, np.nan), np.full_like(candidates, np.nan)
     of_both = np.zeros(queries.shape[1])
+    known = known or KnownValues.of(queries, candidates, attributes)
     for k in attributes.tolist():
-        own, other = _Known.of(queries[:, k]), _Known.of(candidates[:, k])
+        own, other = known.queries[k], known.candidates[k]
         of_queries[:, k] = other.differences(queries[:, k], rule)
         of_candidates[:, k] = -own.differences(candidates[:, k], rule)
         of_both[k] = own.difference(other, rule)

@@ -15,7 +15,7 @@ from linkrisk.formulations.linkage.comparison import Comparison, compare_files
 from linkrisk.formulations.linkage.comparison import Direction as Direction
 from linkrisk.formulations.linkage.distance_tables import DistanceTables
 from linkrisk.formulations.linkage.distances import Differences, FileMoments, Standardisation, of_kind
-from linkrisk.formulations.linkage.missing import Missing, MissingDifferences, Rows
+from linkrisk.formulations.linkage.missing import KnownValues, Missing, MissingDifferences, Rows
 from linkrisk.formulations.linkage.ties import Partners, tied_distances, value_rounding
 
 FloatArray = NDArray[np.float64]
@@ -226,6 +226,7 @@ def make_pair(
     weight: FloatArray | None = None,
     tables: Sequence[FloatArray | None] | None = None,
     missing: Missing = Missing.EXPECTED,
+    known: KnownValues | None = None,
 ) -> LinkagePair:
     """Set up the linkage problem of an original file and its masked version.
 
@@ -252,6 +253,8 @@ def make_pair(
         such an attribute are positions in its table. All attributes are numeric when absent.
     missing : Missing
         What a missing value of a numeric attribute is compared as.
+    known : KnownValues, optional
+        What missing values may be, in the units of comparison, where other records say that.
 
     Returns
     -------
@@ -274,6 +277,7 @@ def make_pair(
         standardisation=standardisation,
         tables=tables,
         missing=missing,
+        known=known,
     )
     own, other = linked.astype(np.intp), partner[linked].astype(np.intp)
     base = np.ones(own.size) if weight is None else np.asarray(weight, dtype=np.float64)[linked]

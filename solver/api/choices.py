@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
 import pandas as pd
 from numpy.typing import NDArray
+
+from linkrisk.datasets.microdata.schema import Schema
 
 
 class ToPandas(Protocol):
@@ -19,6 +22,9 @@ class ToPandas(Protocol):
 
 TableLike: TypeAlias = str | Path | pd.DataFrame | NDArray[Any] | ToPandas
 """A file of any format, a frame, or an array whose columns are the attributes V1, V2, ..."""
+
+SchemaLike: TypeAlias = str | Path | Mapping[str, Any] | Schema
+"""What the columns are (docs/schema.md): a file, a mapping as `Schema.from_dict` reads it, or a schema."""
 
 DirectionName = Literal["original-to-masked", "masked-to-original"]
 TiesName = Literal["strict", "share"]

@@ -5,10 +5,9 @@ from __future__ import annotations
 import csv
 import difflib
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import combinations, product
-from pathlib import Path
 from typing import Any
 
 from linkrisk.datasets.microdata.names import shown_name
@@ -17,6 +16,7 @@ from linkrisk.solver.api.choices import (
     DifferencesName,
     DirectionName,
     MissingName,
+    SchemaLike,
     StandardisationName,
     TableLike,
     TiesName,
@@ -98,7 +98,7 @@ def compare(
     drop_constant: bool = False,
     nominal: Sequence[str] = (),
     ordinal: Sequence[str] = (),
-    schema: str | Path | Mapping[str, Any] | None = None,
+    schema: SchemaLike | None = None,
     masking: Masking = (),
     direction: DirectionName = "original-to-masked",
     ties: TiesName = "strict",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -13,24 +13,29 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from linkrisk.datasets.microdata.numeric import check_known
+from linkrisk.datasets.microdata.spelling import spelled_alike
 from linkrisk.datasets.microdata.tables import Table, load_table
+from linkrisk.datasets.pairs.by_schema import text_columns, with_missing
+from linkrisk.datasets.pairs.categorical import CategoricalAttribute, listed_categories
 from linkrisk.datasets.pairs.file_pair import attribute_values
+from linkrisk.datasets.pairs.survey_design import survey_design
 from linkrisk.formulations.linkage.comparison import compare_files
-from linkrisk.formulations.linkage.distances import Standardisation, file_moments
-from linkrisk.formulations.linkage.missing import Missing
+from linkrisk.formulations.linkage.distances import FileMoments, Standardisation, file_moments
+from linkrisk.formulations.linkage.missing import KnownValues, Missing
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair, pair_of
 from linkrisk.solver.api.choices import (
     DifferencesName,
     DirectionName,
     EngineName,
     MissingName,
+    SchemaLike,
     StandardisationName,
     TableLike,
     TiesName,
 )
 from linkrisk.solver.api.fit import fit_request
 from linkrisk.solver.api.limits import check_limits
-from linkrisk.solver.inputs.problem import Problem, ProblemOptions, distance_tables, make_problem
+from linkrisk.solver.inputs.problem import Problem, ProblemOptions, distance_tables, make_problem, schema_of
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import AUTOMATIC
 from linkrisk.solver.run.errors import UsageError
@@ -56,7 +61,7 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         Attributes to compare; all columns when absent.
     nominal, ordinal : sequence of str
         Attributes that are not numeric.
-    schema : path or mapping, optional
+    schema : path, mapping or Schema, optional
         What the columns are; see `linkrisk.fit`.
     direction, ties, standardisation, differences, missing, k_additive
         See `linkrisk.fit`.
@@ -103,7 +108,7 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         attributes: Sequence[str] | None = None,
         nominal: Sequence[str] = (),
         ordinal: Sequence[str] = (),
-        schema: str | Path | Mapping[str, Any] | None = None,
+        schema: SchemaLike | None = None,
         direction: DirectionName = "original-to-masked",
         ties: TiesName = "strict",
         standardisation: StandardisationName = "own",
@@ -175,7 +180,8 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
             big_c=self.big_c,
             limits=check_limits(self.time_limit, self.work_limit, self.memory_limit, self.cancel),
         )
-        first, second = load_table(original, "original"), load_table(masked, "masked")
+        self._schema = schema_of(self.schema)
+        first, second = self._loaded(original, masked)
         problem = self._problem(first, second, partner)
         self.result_ = fit_one(problem, request).result
         self.parameters_ = self.result_.parameters
@@ -200,13 +206,21 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         Returns
         -------
         float
-            From 0 to 1; with shared ties the expected share.
+            From 0 to 1; with shared ties the expected share, with sampling weights that of their sum.
         """
-        values = self._values(original, masked)
-        rows = None if partner is None else _rows(partner)
-        pair = make_pair(*values, rows, ties=Ties(self._problem_options.ties), **self._comparing())
+        first, second = self._tables(original, masked)
+        rows = _partners(partner, first, second)
+        weight = survey_design(first, second, rows, self._schema).weight
+        pair = make_pair(
+            *self._values(first, second),
+            rows,
+            ties=Ties(self._problem_options.ties),
+            weight=weight,
+            **self._comparing(),
+        )
         evaluation = Evaluator(pair).table(self._form())
-        return float(evaluation.linked_weight / pair.blocks)
+        total = pair.blocks if weight is None else weight[rows >= 0].sum()
+        return float(evaluation.linked_weight / total)
 
     def predict(self, original: TableLike, masked: TableLike) -> IndexArray:
         """Whom the learned parameters take each record for.
@@ -223,7 +237,7 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
             equally near; -1 where none is possible. With ``masked-to-original`` it is the row of the nearest
             original record, shape (m,).
         """
-        comparison = compare_files(*self._values(original, masked), **self._comparing())
+        comparison = compare_files(*self._values(*self._tables(original, masked)), **self._comparing())
         rows, form = np.arange(len(comparison.queries)), self._form()
         # A block for each record that is linked; who belongs to it does not matter.
         pair = pair_of(comparison, rows, np.zeros_like(rows), np.ones(rows.size), Ties.STRICT)
@@ -241,13 +255,7 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
 
     def _problem(self, original: Table, masked: Table, partner: ArrayLike | None) -> Problem:
         """The problem of two tables; who is who goes by a column of ids that is added to them."""
-        names = list(original.columns) if self.attributes is None else list(self.attributes)
-        if partner is None and len(original.frame) != len(masked.frame):
-            sizes = f"{len(original.frame)} original and {len(masked.frame)} masked records"
-            raise UsageError(
-                f"{sizes}: without a partner for each, the files must have the same number of rows"
-            )
-        rows = np.arange(len(original.frame)) if partner is None else _rows(partner)
+        rows = _partners(partner, original, masked)
         ids = _ids(rows, len(original.frame), len(masked.frame))
         column = "record"
         while column in (*original.columns, *masked.columns):
@@ -258,7 +266,7 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         options = ProblemOptions(
             aggregator=self.aggregator,
             direction=self.direction,
-            attributes=names,
+            attributes=None if self.attributes is None else list(self.attributes),
             id_column=column,
             ties=self.ties,
             standardisation=self.standardisation,
@@ -267,58 +275,95 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
             k_additive=self.k_additive,
             nominal=self.nominal,
             ordinal=self.ordinal,
-            schema=self.schema,
+            schema=self._schema,
         )
         return make_problem(frames[0], frames[1], options)
 
     def _learn(self, problem: Problem) -> None:
         files = problem.files
         self.attributes_ = files.attributes
-        self._problem_options, self._categorical = problem.options, files.categorical
-        self._distances, self._aggregator = (
-            distance_tables(files, Missing(problem.options.missing)),
-            problem.aggregator,
-        )
+        self._problem_options, self._aggregator = problem.options, problem.aggregator
+        values = files.original_values, files.masked_values
+        self._categorical = {
+            name: _with_frequencies(attribute, *(each[:, files.attributes.index(name)] for each in values))
+            for name, attribute in files.categorical.items()
+        }
+        known = replace(files, categorical=self._categorical)
+        self._distances = distance_tables(known, Missing(problem.options.missing))
         numeric = [at for at, name in enumerate(files.attributes) if name not in files.categorical]
-        self.moments_ = file_moments(
-            files.original_values[:, numeric],
-            files.masked_values[:, numeric],
-            Standardisation(problem.options.standardisation),
-        )
+        standardisation = Standardisation(problem.options.standardisation)
+        first, second = (each[:, numeric] for each in values)
+        self.moments_ = file_moments(first, second, standardisation)
+        self._known: KnownValues | None = None
+        compared = compare_files(*values, **self._comparing())
+        self._known = KnownValues.of(compared.queries, compared.candidates, np.array(numeric, dtype=np.intp))
 
-    def _values(self, original: TableLike, masked: TableLike) -> tuple[FloatArray, FloatArray]:
-        """What was learned from of two tables, as numbers."""
+    def _loaded(self, original: TableLike, masked: TableLike) -> tuple[Table, Table]:
+        """Two tables, with names and ids as text files have them."""
+        text = (*listed_categories(self.nominal, self.ordinal, self._schema), *text_columns(self._schema))
+        return load_table(original, "original", text), load_table(masked, "masked", text)
+
+    def _tables(self, original: TableLike, masked: TableLike) -> tuple[Table, Table]:
+        """Two tables that have what was learned from."""
         check_is_fitted(self)
-        first, second = load_table(original, "original"), load_table(masked, "masked")
-        found = len(first.columns)
+        tables = self._loaded(original, masked)
+        found = len(tables[0].columns)
         if isinstance(original, np.ndarray) and found != self.n_features_in_:
             raise UsageError(
                 f"X has {found} features, but WorstCaseLinkage is expecting {self.n_features_in_} features "
                 "as input"
             )
-        for table in (first, second):
+        for table in tables:
             check_known(self.attributes_, table.columns, table.source)
+        categories = {name: attribute.categories for name, attribute in self._categorical.items()}
+        first, second = spelled_alike([with_missing(table, self._schema) for table in tables], categories)
+        return first, second
+
+    def _values(self, original: Table, masked: Table) -> tuple[FloatArray, FloatArray]:
+        """What is compared, as numbers; NaN where one is missing."""
         return (
-            attribute_values(first, self.attributes_, self._categorical),
-            attribute_values(second, self.attributes_, self._categorical),
+            attribute_values(original, self.attributes_, self._categorical),
+            attribute_values(masked, self.attributes_, self._categorical),
         )
 
     def _comparing(self) -> dict[str, Any]:
-        """How records are compared: in units that were learned."""
+        """How records are compared: in units that were learned, where values are missing by those learned."""
+        unchanged = np.zeros(len(self.attributes_) - len(self._categorical))
+        as_they_are = FileMoments(*((unchanged, unchanged + 1.0),) * 2)
         return {
             "attributes": self.attributes_,
             "direction": Direction(self._problem_options.direction),
-            "standardisation": self.moments_ or Standardisation.NONE,
+            "standardisation": self.moments_ or as_they_are,
             "tables": self._distances,
             "missing": Missing(self._problem_options.missing),
+            "known": self._known,
         }
 
     def _form(self) -> Any:
         return self._aggregator.form(self._aggregator.encode(self.parameters_))
 
 
-def _rows(partner: ArrayLike) -> IndexArray:
-    """Partners as an array of whole numbers; UsageError when they are something else."""
+def _with_frequencies(
+    attribute: CategoricalAttribute, original: FloatArray, masked: FloatArray
+) -> CategoricalAttribute:
+    """The attribute ready for missing categories, whether the records learned from have them or not."""
+    size = len(attribute.categories)
+    first, second = (
+        np.bincount(codes.astype(np.intp), minlength=size + 1)[:size].astype(np.float64)
+        for codes in (original, masked)
+    )
+    return replace(attribute, frequencies=(first, second))
+
+
+def _partners(partner: ArrayLike | None, original: Table, masked: Table) -> IndexArray:
+    """The masked row of each original record; UsageError when that is not known or no whole number."""
+    if partner is None:
+        sizes = f"{len(original.frame)} original and {len(masked.frame)} masked records"
+        if len(original.frame) != len(masked.frame):
+            raise UsageError(
+                f"{sizes}: without a partner for each, the files must have the same number of rows"
+            )
+        return np.arange(len(original.frame))
     rows = np.asarray(partner)
     if rows.ndim != 1 or not np.issubdtype(rows.dtype, np.integer) or (rows < -1).any():
         raise UsageError("partner must be a list of masked rows, counted from 0, with -1 for none")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
 
 from linkrisk.datasets.pairs.categorical import Masking
 from linkrisk.solver.api.choices import (
@@ -12,6 +10,7 @@ from linkrisk.solver.api.choices import (
     DirectionName,
     EngineName,
     MissingName,
+    SchemaLike,
     StandardisationName,
     TableLike,
     TiesName,
@@ -42,7 +41,7 @@ def fit(
     drop_constant: bool = False,
     nominal: Sequence[str] = (),
     ordinal: Sequence[str] = (),
-    schema: str | Path | Mapping[str, Any] | None = None,
+    schema: SchemaLike | None = None,
     masking: Masking = (),
     direction: DirectionName = "original-to-masked",
     ties: TiesName = "strict",
@@ -85,7 +84,7 @@ def fit(
         Leave constant attributes out instead of refusing them.
     nominal, ordinal : sequence of str
         Attributes that are not numeric.
-    schema : path or mapping, optional
+    schema : path, mapping or Schema, optional
         What the columns are (docs/schema.md): roles, scales, categories, missing codes, weights, strata.
     masking : sequence of str
         How categorical attributes were masked, such as ``top-coding categories=3 attributes=A``.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from linkrisk.datasets.pairs.remarks import remarks
 from linkrisk.datasets.pairs.survey_design import survey_design
 from linkrisk.datasets.pairs.table_pair import TablePair
 from linkrisk.formulations.linkage.pair import Direction, Ties
-from linkrisk.solver.api.choices import DirectionName, MatchingName, TableLike, TiesName
+from linkrisk.solver.api.choices import DirectionName, MatchingName, SchemaLike, TableLike, TiesName
 from linkrisk.solver.api.keywords import spelled
 from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
 from linkrisk.solver.inputs.learned_links import learned_keys, learned_options, learned_parameters
@@ -61,7 +60,7 @@ def link(
     row_by_row: bool = False,
     nominal: Sequence[str] = (),
     ordinal: Sequence[str] = (),
-    schema: str | Path | Mapping[str, Any] | None = None,
+    schema: SchemaLike | None = None,
     training: TableLike | None = None,
     direction: DirectionName = "original-to-masked",
     ties: TiesName = "strict",
@@ -91,7 +90,7 @@ def link(
         Take the rows as they stand, whatever labels or columns say.
     nominal, ordinal : sequence of str
         Attributes that are not numeric.
-    schema : path or mapping, optional
+    schema : path, mapping or Schema, optional
         What the columns are (docs/schema.md): roles, scales, categories, missing codes, weights, strata.
     training : path, frame or ndarray, optional
         Other records with all attributes, for linkers that learn from them.

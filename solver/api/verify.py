@@ -13,7 +13,7 @@ from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.schema import Attribute, Role, Scale, Schema
 from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
 from linkrisk.datasets.public.default_pair import default_pair
-from linkrisk.solver.api.choices import TableLike
+from linkrisk.solver.api.choices import SchemaLike, TableLike
 from linkrisk.solver.api.keywords import spelled
 from linkrisk.solver.certificates.checking import verify as checking
 from linkrisk.solver.certificates.checking.fields import read_object
@@ -125,7 +125,7 @@ def verify(
     attributes: Sequence[str] | None = None,
     id_column: str | None = None,
     row_by_row: bool = False,
-    schema: str | Path | Mapping[str, Any] | None = None,
+    schema: SchemaLike | None = None,
     report: Reporter | None = None,
 ) -> VerificationResult:
     """Check what a fit claims of two files, by its certificate, in exact arithmetic.
@@ -142,7 +142,7 @@ def verify(
         Only those of the fit are possible.
     id_column, row_by_row
         Who is who; see `fit`.
-    schema : path or mapping, optional
+    schema : path, mapping or Schema, optional
         Of this, the record id and the missing codes of columns count; categories are those of the fit.
     report : callable, optional
         Told when code has to be compiled first.

@@ -46,7 +46,7 @@ class LinkOptions:
         Take the rows as they stand, whatever labels or columns say.
     nominal, ordinal : sequence of str
         Attributes that are not numeric.
-    schema : path or mapping, optional
+    schema : path, mapping or Schema, optional
         What the columns are (docs/schema.md): a file, or a mapping as `Schema.from_dict` reads it.
     training : path or frame, optional
         Other records with all attributes, for linkers that learn from them.
@@ -68,7 +68,7 @@ class LinkOptions:
     row_by_row: bool = False
     nominal: Sequence[str] = ()
     ordinal: Sequence[str] = ()
-    schema: str | Path | Mapping[str, Any] | None = None
+    schema: str | Path | Mapping[str, Any] | Schema | None = None
     training: Any = None
     ties: str = Ties.STRICT
     one_to_one: str | None = None

@@ -62,7 +62,7 @@ class ProblemOptions:
         For ``choquet``: interactions of at most this many attributes.
     nominal, ordinal : sequence of str
         Attributes that are not numeric.
-    schema : path or mapping, optional
+    schema : path, mapping or Schema, optional
         What the columns are (docs/schema.md): a file, or a mapping as `Schema.from_dict` reads it.
     masking : sequence of str or KnownRecoding
         How categorical attributes were masked, such as ``top-coding categories=3 attributes=A``.
@@ -82,7 +82,7 @@ class ProblemOptions:
     k_additive: int | None = None
     nominal: Sequence[str] = ()
     ordinal: Sequence[str] = ()
-    schema: str | Path | Mapping[str, Any] | None = None
+    schema: str | Path | Mapping[str, Any] | Schema | None = None
     masking: Masking = ()
     missing: str = Missing.EXPECTED
 
@@ -289,7 +289,7 @@ def _missing_notes(files: FilePair, rule: Missing) -> tuple[str, ...]:
     )
 
 
-def schema_of(given: str | Path | Mapping[str, Any] | None) -> Schema | None:
+def schema_of(given: str | Path | Mapping[str, Any] | Schema | None) -> Schema | None:
     """A schema as it may be given: a file, a mapping as `Schema.from_dict` reads it, or a schema."""
     if given is None or isinstance(given, Schema):
         return given

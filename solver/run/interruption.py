@@ -38,6 +38,10 @@ class Cancel:
         """Whether `cancel` has been called."""
         return self._event.is_set()
 
+    def __deepcopy__(self, memo: object) -> Cancel:
+        """The token itself: whoever holds a copy, such as the clone of an estimator, is to hear of it too."""
+        return self
+
     def __repr__(self) -> str:
         return f"Cancel({'cancelled' if self.cancelled else 'not cancelled'})"
 

@@ -20,7 +20,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import estimator_checks
 
-from linkrisk import WorstCaseLinkage, evaluate, fit
+from linkrisk import Cancel, WorstCaseLinkage, evaluate, fit
 from linkrisk.datasets.errors import DataError
 from linkrisk.formulations.linkage.pair import make_pair
 from linkrisk.solver.run.errors import UsageError
@@ -300,3 +300,93 @@ def test_moments_given_by_hand_are_those_of_the_file():
     np.testing.assert_array_equal(by_file.queries, by_moments.queries)
     np.testing.assert_array_equal(by_file.candidates, by_moments.candidates)
     np.testing.assert_array_equal(by_file.offset, by_moments.offset)
+
+
+# ---------------------------------------------------------------- missing values and schemas
+
+
+def squared(values, other, rule):
+    """Squared differences of standardised values of one file to a missing one of another, by definition."""
+    if rule == "nearest":
+        return 0.0 * values
+    if rule == "expected":
+        return (values - other.mean()) ** 2 + other.var(ddof=1)
+    return np.maximum((values - other.min()) ** 2, (values - other.max()) ** 2)
+
+
+@pytest.mark.parametrize("standardisation", ["own", "none"])
+@pytest.mark.parametrize("rule", ["nearest", "expected", "farthest"])
+def test_a_missing_value_is_what_the_records_learned_from_say(rule, standardisation):
+    """Also where they lack none: by hand, and for each record as if it were alone."""
+    original, masked = frames(13, 20, noise=0.3)
+    options = {"missing": rule, "standardisation": standardisation, "random_state": 0}
+    estimator = WorstCaseLinkage(**options).fit(original, masked)
+    asked = original.copy()
+    asked.iloc[::3, 1] = np.nan
+    scaled = [frame.to_numpy() for frame in (asked, masked)]
+    learned = original.to_numpy()
+    if standardisation == "own":
+        moments = [(frame.mean().to_numpy(), frame.std().to_numpy()) for frame in (original, masked)]
+        scaled = [(values - mean) / sd for values, (mean, sd) in zip(scaled, moments, strict=True)]
+        learned = (learned - moments[0][0]) / moments[0][1]
+    squares = (scaled[0][:, None] - scaled[1][None]) ** 2
+    squares[::3, :, 1] = squared(scaled[1][:, 1], learned[:, 1], rule)
+    weights = np.array(list(estimator.parameters_["weights"].values()))
+    expected = (squares @ weights).argmin(axis=1).tolist()
+    assert estimator.predict(asked, masked).tolist() == expected
+    assert [estimator.predict(asked.iloc[[row]], masked)[0] for row in range(20)] == expected
+
+
+@pytest.mark.parametrize("direction", ["original-to-masked", "masked-to-original"])
+@pytest.mark.parametrize("rule", ["nearest", "expected", "farthest"])
+def test_records_with_missing_values_are_learned_from(rule, direction):
+    original, masked = frames(14, 20, noise=0.3)
+    original.iloc[::4, 0] = np.nan
+    masked.iloc[1::5, 2] = np.nan
+    options = {"missing": rule, "direction": direction}
+    estimator = WorstCaseLinkage(**options, random_state=0).fit(original, masked)
+    assert estimator.linked_ == fit(original, masked, **options).linked
+    assert estimator.score(original, masked) == pytest.approx(estimator.linked_ / 20)
+
+
+def test_a_category_may_be_missing_that_never_was():
+    original = pd.DataFrame({"town": list("abcabcab"), "size": [1.0, 2, 3, 4, 5, 6, 7, 8]})
+    masked = original.assign(size=original["size"] + 0.1)
+    estimator = WorstCaseLinkage(nominal=["town"], missing="nearest").fit(original, masked)
+    asked = pd.DataFrame({"town": [None, "b"], "size": [3.0, 5.0]})
+    assert estimator.predict(asked, masked).tolist() == [2, 4]
+
+
+def test_a_schema_says_what_is_compared_what_is_missing_and_what_records_weigh(tmp_path):
+    original, masked = frames(15, 24, noise=0.8)
+    weight = np.arange(1.0, 25.0)
+    names = ("id", "A", "B", "C", "weight")
+    roles = ("record-id", "key", "key", "key", "weight")
+    schema = {
+        "attributes": [
+            {"name": name, "role": role, **({"missing": ["99"]} if name == "A" else {})}
+            for name, role in zip(names, roles, strict=True)
+        ]
+    }
+    files = [
+        frame.assign(id=[f"{row:03}" for row in range(24)], weight=weight) for frame in (original, masked)
+    ]
+    files[0].loc[[3, 7], "A"] = 99.0
+    paths = tmp_path / "o.csv", tmp_path / "m.csv"
+    for frame, path in zip(files, paths, strict=True):
+        frame.to_csv(path, index=False)
+    found = fit(*paths, schema=schema)
+    estimator = WorstCaseLinkage(schema=schema, random_state=0).fit(*paths)
+    assert estimator.attributes_ == ("A", "B", "C")
+    linked = estimator.result_.table.to_frame()["linked"].to_numpy()
+    assert estimator.result_.details["weighted_links"] == found.details["weighted_links"]
+    for given_files in (paths, files):
+        assert estimator.score(*given_files) == pytest.approx(weight[linked].sum() / weight.sum())
+
+
+def test_a_token_is_shared_with_clones():
+    cancel = Cancel()
+    estimator = WorstCaseLinkage(cancel=cancel)
+    assert clone(estimator).cancel is cancel
+    cancel.cancel()
+    assert clone(estimator).fit(*frames(1, 20)).result_.limit == "user"
