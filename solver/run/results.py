@@ -70,7 +70,7 @@ class FitResult:
     status : str
         ``optimal`` (the two meet), ``feasible``, or ``interrupted``.
     limit : str or None
-        ``time``, ``memory`` or ``user`` when one was hit.
+        ``time``, ``work``, ``memory`` or ``user`` when one was hit; ``ties`` (see the notes).
     parameters : dict
         The worst-case parameters, as the JSON shows them.
     records : int

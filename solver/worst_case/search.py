@@ -133,7 +133,7 @@ class _Work:
         nothing = np.empty(0, dtype=np.intp)
         system = system_of(pair, aggregator, nothing, nothing, ~pair.reachable, complete=False)
         incumbent = Incumbent(
-            clock, aggregator.equal(), 0.0, system.total_weight - system.lost_weight, report, phase="compare"
+            clock, aggregator.equal(), 0.0, system.total_weight - system.lost_weight, report, phase=""
         )
         evaluator = Evaluator(pair, stop=self._late, spend=clock.spend)
         self.run = Run(incumbent, evaluator, system, out_of_time(incumbent))
@@ -144,6 +144,7 @@ class _Work:
     def do(self) -> Run:
         """First attacks, rows, engine."""
         run, clock = self.run, self._clock
+        run.incumbent.enter("compare")
         run.incumbent.note()
         with memory_errors(clock):
             self._count_starts()
