@@ -1,9 +1,9 @@
 """What each rule for missing values lets an intruder link: why the default is the expected distance.
 
-    python scripts/missing_rules.py --pairs ../shared/bench/pairs --seconds 4
+    python scripts/missing_rules.py --pairs ../shared/bench/pairs
 
 Values are taken out at random, of the masked file or of both, and weighted means are searched under every
-rule for so many seconds.
+rule with as much work, so that the figures are the same on any machine.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def main() -> None:
     """Print a table of links and bounds."""
     parser = argparse.ArgumentParser(description="Links under each rule for missing values.")
     parser.add_argument("--pairs", type=Path, required=True, help="folder of <name>_original.csv, ...")
-    parser.add_argument("--seconds", type=float, default=4.0, help="for each search (4)")
+    parser.add_argument("--work", type=float, default=2.0, help="units of work for each search (2)")
     options = parser.parse_args()
     print(f"| pair | missing | in | {' | '.join(Missing)} |")
     print("|---|---|---|---|---|---|")
@@ -34,7 +34,12 @@ def main() -> None:
         for share in SHARES:
             for both in (False, True):
                 found = [
-                    fit(*lacking(files, share, both), missing=rule.value, time_limit=options.seconds)
+                    fit(
+                        *lacking(files, share, both),
+                        missing=rule.value,
+                        time_limit=None,
+                        work_limit=options.work,
+                    )
                     for rule in Missing
                 ]
                 cells = [f"{result.linked} to {result.linked_upper_bound}" for result in found]

@@ -76,8 +76,8 @@ def coded(column: pd.Series, names: Sequence[str], source: str) -> Categories:
         if cell not in known:
             row = int(np.argmax(codes == at)) + 1
             raise DataError(
-                f"{source}, column {str(column.name)!r}, row {row}: {cell!r} is no category"
-                f"{suggestion(cell, list(names))}; mend the cell or list the category in the schema"
+                f"{source}, column {str(column.name)!r}, row {row}: {cell!r} is not a category"
+                f"{suggestion(cell, list(names))}; fix the cell or list the category in the schema"
             )
     return Categories(tuple(names), _translated(codes, cells, names))
 

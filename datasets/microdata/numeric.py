@@ -215,7 +215,7 @@ def _spelled_numbers(
         shown = cell if len(cell) <= 40 else cell[:37] + "..."
         raise NoNumberError(
             f"{_place(source, attribute, _among(known, unread))}: {shown!r} is not a number; "
-            "mend it or choose other --attributes"
+            "fix it or choose other --attributes"
         )
     return values
 

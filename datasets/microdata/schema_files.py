@@ -36,7 +36,7 @@ def read_schema(path: str | Path) -> Schema:
         raise DataError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}") from error
     data = _toml(content, path) if suffix == ".toml" else _json(content, path)
     if not isinstance(data, dict):
-        raise DataError(f'{path} is no schema: a schema is a JSON object with a list under "attributes"')
+        raise DataError(f'{path} is not a schema: a schema is a JSON object with a list under "attributes"')
     try:
         return Schema(tuple(Attribute(**row) for row in read_rows(data, path.parent)))
     except DataError as error:

@@ -50,7 +50,7 @@ _WITHOUT_RANGE = {
         "subtract what all values have in common, or ",
     ),
 }
-"""What to call attributes that are the same for all records, and how to mend them."""
+"""What to call attributes that are the same for all records, and how to fix them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +168,7 @@ def make_file_pair(
     Raises
     ------
     DataError
-        On any input that cannot be used, with one line that says what, where and how to mend it.
+        On any input that cannot be used, with one line that says what, where and how to fix it.
     """
     check_alignment(id_column, row_by_row)
     listed = listed_categories(nominal, ordinal, schema)
@@ -201,7 +201,7 @@ def make_file_pair(
     names = tuple(name for name in names if name in left or name in categorical)
     if not names:
         raise DataError("every attribute is constant in one of the files; nothing is left to compare")
-    # The truth last: what is wrong with the attributes is easier to mend.
+    # The truth last: what is wrong with the attributes is easier to fix.
     aligned = align(first, second, id_column=id_column, row_by_row=row_by_row)
     design = survey_design(first, second, aligned.partner, schema)
     return FilePair(
@@ -317,11 +317,11 @@ def _without_constants(
         source: constant_attributes(matrix, names) for source, matrix in zip(sources, values, strict=True)
     }
     for source, constant in found.items():
-        for kind, (what, mend) in _WITHOUT_RANGE.items():
+        for kind, (what, fix) in _WITHOUT_RANGE.items():
             alike = [name for name in constant if constant[name] == kind]
             if alike and not drop_constant:
                 raise DataError(
-                    f"{source}: {what} cannot be compared: {shown_names(alike)}; {mend}"
+                    f"{source}: {what} cannot be compared: {shown_names(alike)}; {fix}"
                     "leave them out with --drop-constant or --attributes"
                 )
     left = [at for at, name in enumerate(names) if not any(name in constant for constant in found.values())]

@@ -161,8 +161,8 @@ def _column(table: Table, attribute: Attribute) -> pd.Series:
     if wrong.any():
         row = int(np.argmax(wrong))
         raise DataError(
-            f"{table.source}, column {attribute.name!r}, row {row + 1}: {str(column.iloc[row])!r} is no "
-            "finite number; mend it, or compare the column as a category with --nominal"
+            f"{table.source}, column {attribute.name!r}, row {row + 1}: {str(column.iloc[row])!r} is not a "
+            "finite number; fix it, or compare the column as a category with --nominal"
         )
     large = np.abs(values) > LARGEST
     if large.any():
@@ -182,5 +182,5 @@ def _check_categories(table: Table, attribute: Attribute, cells: Sequence[str | 
         if cell is not None and cell not in known:
             raise DataError(
                 f"{table.source}, column {attribute.name!r}, row {row}: {cell!r} is none of the "
-                "categories in the schema; mend the cell or list it there"
+                "categories in the schema; fix the cell or list it there"
             )

@@ -95,7 +95,7 @@ def make_table_pair(
     Raises
     ------
     DataError
-        On any input that cannot be used, with one line that says what, where and how to mend it.
+        On any input that cannot be used, with one line that says what, where and how to fix it.
     """
     check_alignment(id_column, row_by_row)
     tables = load_tables(original, masked, id_column, text_columns, (original_name, masked_name))

@@ -97,9 +97,9 @@ def read_parameters(path: str | Path) -> dict[str, Any]:
         raise UsageError(f"{path} cannot be relied on: {error}; {_GIVE}") from None
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
-        raise UsageError(f"{path} is no JSON ({place}); {_GIVE}") from None
+        raise UsageError(f"{path} is not valid JSON ({place}); {_GIVE}") from None
     except (ValueError, RecursionError):  # not even text, or nested without end
-        raise UsageError(f"{path} is no JSON; {_GIVE}") from None
+        raise UsageError(f"{path} is not valid JSON; {_GIVE}") from None
     if not isinstance(content, dict) or not (
         isinstance(content.get("parameters"), dict) or isinstance(content.get("families"), list)
     ):

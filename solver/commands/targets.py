@@ -27,7 +27,7 @@ def check_targets(arguments: argparse.Namespace, *names: str) -> None:
     Raises
     ------
     UsageError
-        With the option, the file and how to mend it.
+        With the option, the file and how to fix it.
     """
     taken = {_real(getattr(arguments, name)): name for name in _INPUTS if getattr(arguments, name, None)}
     for name in names:

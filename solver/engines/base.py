@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.formulations.linkage.block_system import BlockSystem
+from linkrisk.solver.engines.steering import STEERING, Steering
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.incumbent import Incumbent
@@ -34,6 +35,8 @@ class EngineOptions:
         The strict inequality in the model, on rows of unit length.
     big_c : float or None
         The paper's constant C instead of the smallest valid one.
+    steering : Steering
+        What decides how soon an answer is found, never which bound holds.
     """
 
     backend: str = "highs"
@@ -41,6 +44,7 @@ class EngineOptions:
     seed: int = 0
     margin: float = 1e-5
     big_c: float | None = None
+    steering: Steering = STEERING
 
 
 def check_options(options: EngineOptions) -> None:

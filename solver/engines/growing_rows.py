@@ -22,6 +22,7 @@ from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.formulations.linkage.ties import Partners
 from linkrisk.solver.engines.attacks.search import attack
 from linkrisk.solver.engines.base import Engine, EngineOptions, EngineResult
+from linkrisk.solver.engines.steering import STEERING, GrowthSteering, Steering
 from linkrisk.solver.linkage.evaluator import Evaluation, Evaluator
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.incumbent import Incumbent
@@ -29,16 +30,8 @@ from linkrisk.solver.run.incumbent import Incumbent
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
-_PROBES = 12
-_ATTACK_SHARE = 0.25
-_FIRST_ROUND = 4.0
-_LONGER = 1.5
-_MEMORY_SHARE = 0.3
 _BESIDE = 6
 """Numbers that are kept of a row beside its coefficients."""
-
-_ENOUGH = 0.01
-"""Share of fresh rows, relative to those in use, that makes another round worth its start."""
 
 
 class GrowingRows(Evaluator):
@@ -54,6 +47,7 @@ class GrowingRows(Evaluator):
         Stops a look at the blocks: those that it has not come to keep the rows that they have.
     seed : int
         Seed of the first parameters to be looked at.
+    steering : GrowthSteering
 
     Attributes
     ----------
@@ -61,7 +55,14 @@ class GrowingRows(Evaluator):
         Rows met since the last `system`.
     """
 
-    def __init__(self, pair: LinkagePair, aggregator: Aggregator, clock: Clock, seed: int) -> None:
+    def __init__(
+        self,
+        pair: LinkagePair,
+        aggregator: Aggregator,
+        clock: Clock,
+        seed: int,
+        steering: GrowthSteering = STEERING.growth,
+    ) -> None:
         super().__init__(pair, stop=lambda: clock.expired, spend=clock.spend)
         self._aggregator = aggregator
         self._partners = aggregator.partners(pair)
@@ -69,7 +70,7 @@ class GrowingRows(Evaluator):
         self._keys = np.empty(0, dtype=np.int64)
         self._met: list[NDArray[np.int64]] = []
         self.fresh = 0
-        self._clock, self._seed = clock, seed
+        self._clock, self._seed, self.steering = clock, seed, steering
 
     def follow(self, evaluator: Evaluator) -> None:
         """Go on where another evaluator has counted before."""
@@ -85,7 +86,7 @@ class GrowingRows(Evaluator):
         aggregator = self._aggregator
         points = [
             aggregator.starts(self._partners.distances),
-            aggregator.domain.sample(_PROBES, np.random.default_rng(self._seed)),
+            aggregator.domain.sample(self.steering.probes, np.random.default_rng(self._seed)),
         ]
         for theta in np.vstack([aggregator.equal()[None, :], *points]):
             if self._clock.expired or self._clock.now >= until:
@@ -139,7 +140,9 @@ class GrowingRows(Evaluator):
         megabytes = self._clock.megabytes_left
         if np.isinf(megabytes):
             return int(np.iinfo(np.intp).max)
-        return int(_MEMORY_SHARE * 1e6 * megabytes / (8 * (self._aggregator.dimension + _BESIDE)))
+        return int(
+            self.steering.memory_share * 1e6 * megabytes / (8 * (self._aggregator.dimension + _BESIDE))
+        )
 
     def _split(self, keys: NDArray[np.int64]) -> tuple[IndexArray, IndexArray]:
         many = len(self.pair.candidates)
@@ -234,7 +237,7 @@ class _Round(Clock):
     @property
     def expired(self) -> bool:
         """Whether the round must end now."""
-        grown = self._rows.fresh > _ENOUGH * self._size and self.now >= self._least
+        grown = self._rows.fresh > self._rows.steering.fresh * self._size and self.now >= self._least
         late = self.deadline is not None and self.now >= self.deadline
         return grown or late or self.stopped or self.out_of_memory or (self.counts and self._whole.expired)
 
@@ -254,21 +257,24 @@ class GrowingRun:
     rows : GrowingRows
     holder : Holder
         Its incumbent takes every improvement of attack and bound, and it is given the rows of every round.
+    steering : Steering
     """
 
-    def __init__(self, rows: GrowingRows, holder: Holder) -> None:
+    def __init__(self, rows: GrowingRows, holder: Holder, steering: Steering = STEERING) -> None:
+        self._steering = steering
         self._rows, self._incumbent, self._clock = rows, holder.incumbent, holder.incumbent.clock
         self._holder = holder
         self._take()
         self.rounds = 0
-        self._patience = _FIRST_ROUND
+        self._patience = steering.growth.first_round
 
     def attack(self, seed: int) -> None:
         """Attack until no attack meets fresh rows, or for a share of the time that remains."""
-        until = self._clock.share(_ATTACK_SHARE, 120.0)
+        growth = self._steering.growth
+        until = self._clock.share(growth.attack_share, growth.attack_longest)
         while not self._incumbent.proven and not self._clock.expired and self._clock.now < until:
             with self._round(until):
-                attack(self.system, self._incumbent, self._rows, seed)
+                attack(self.system, self._incumbent, self._rows, seed, steering=self._steering.attack)
             if not self._grow():
                 break
 
@@ -300,7 +306,7 @@ class GrowingRun:
         if not self._rows.fresh:
             return False
         self._take()
-        self._patience *= _LONGER
+        self._patience *= self._steering.growth.longer
         return True
 
     def _take(self) -> None:

@@ -173,7 +173,7 @@ def make_problem(original: Any = None, masked: Any = None, options: ProblemOptio
     Raises
     ------
     UsageError, DataError, FormulationError
-        If the request or the files cannot be used; one line that says how to mend it.
+        If the request or the files cannot be used; one line that says how to fix it.
     """
     options = options or ProblemOptions()
     check_who_is_who(options.id_column, options.row_by_row)

@@ -116,7 +116,7 @@ class DistanceBased(Linker):
             )
         for name, weight in self.weights or ():
             if not (math.isfinite(weight) and weight >= 0.0):
-                raise UsageError(f"the weight of {name!r} is {weight:g}; it must be a number from 0")
+                raise UsageError(f"the weight of {name!r} is {weight:g}; it must be at least 0")
 
     def learn(self, task: LinkageTask) -> LearnedLinker:
         """Nothing is learned but means and deviations (see `Linker.learn`)."""

@@ -92,7 +92,7 @@ class Linker(ABC):
         Raises
         ------
         UsageError
-            If the task or the settings do not suit this linker; one line that says how to mend it.
+            If the task or the settings do not suit this linker; one line that says how to fix it.
         """
 
     @classmethod

@@ -24,6 +24,7 @@ from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.engines.attacks.search import attack
 from linkrisk.solver.engines.base import Engine, EngineOptions
 from linkrisk.solver.engines.growing_rows import GrowingRows, GrowingRun
+from linkrisk.solver.engines.steering import STEERING, BuildSteering
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.linkage.baselines import baseline_forms, own_attacks
 from linkrisk.solver.linkage.evaluator import Evaluation, Evaluator
@@ -46,41 +47,8 @@ LARGEST_SYSTEM = 40_000_000
 LARGEST_UNREDUCED = 4_000_000
 """Most pairs for a big-C model with a row for each of them."""
 
-MOST_REDUCED = 400_000_000
-"""Most pairs for a search on all rows that are not dominated; beyond, rows grow where they matter."""
-
-MOST_UNREDUCED = 2_000_000
-"""The same where no row can be left out: searches on rows that grow are faster long before memory ends."""
-
-_ALWAYS = 1_000_000
-"""Up to so many pairs, all rows are taken whatever the time limit: that is a moment's work."""
-
-_MOST_CELLS = 60_000_000
-"""Most entries of all rows together: half a gigabyte, of which searches hold a few copies."""
-
-_COPIES = 14
-"""Times that a search holds all rows, in one form or another, threads included."""
-
-_MOST_AT_ONCE = 25_000_000
-"""Up to so many pairs, the table of all records is made within a moment."""
-
-_MOST_RESERVED = 0.25
-"""Share of the time limit that may be left for that table."""
-
-_BUILDING_SHARE = 0.2
-"""Share of the time that comparing all records may be expected to take; else rows grow where they matter."""
-
 _ROW = 5.0
 """What making a row costs, in comparisons; that others imply it is looked at as well."""
-
-_SAMPLED = 48
-"""Blocks whose rows say how many there will be, and how long comparing takes."""
-
-_MILP_SHARE = 0.7
-"""Share of the time that the rows of a big-C model may take."""
-
-_MOMENT = 0.5
-"""Seconds that comparing records may take whatever the time limit: small files are compared whole by then."""
 
 _BEYOND_TIES = (
     "{:.6g} are re-identified by comparing {}, so the bound is no lower; that of distances is {:.6g}, as "
@@ -92,9 +60,6 @@ _ORDERS_UNCOUNTED = (
     "there was no time to count what comparing attributes one after another links, or ranks: the bound is "
     "that of distances that are told apart from ties"
 )
-
-_ORDERS_SHARE, _ORDERS_MOST = 0.1, 10.0
-"""Share of the time limit, and most seconds, that counting orders of attributes and ranks may take."""
 
 _UNSEEN = (
     "the {} limit came before all records were compared: the bound takes those that were not for "
@@ -163,6 +128,7 @@ class _Work:
         self._orders: list[Ordered] = []
         self._orders_counted = False
         self._problem, self._runner, self._clock, self._choices = problem, runner, clock, choices
+        self._build = choices.steering.build
         pair, aggregator = problem.pair, problem.aggregator
         nothing = np.empty(0, dtype=np.intp)
         system = system_of(pair, aggregator, nothing, nothing, ~pair.reachable, complete=False)
@@ -173,7 +139,7 @@ class _Work:
         self.run = Run(incumbent, evaluator, system, out_of_time(incumbent))
 
     def _late(self) -> bool:
-        return self._clock.expired and self._clock.now >= _MOMENT
+        return self._clock.expired and self._clock.now >= self._build.moment
 
     def do(self) -> Run:
         """First attacks, rows, engine."""
@@ -246,7 +212,8 @@ class _Work:
         contains the OWA to comparing ranks.
         """
         aggregator, pair = self._problem.aggregator, self._problem.pair
-        until = max(_MOMENT, self._clock.share(_ORDERS_SHARE, _ORDERS_MOST))
+        build = self._build
+        until = max(build.moment, self._clock.share(build.orders_share, build.orders_longest))
 
         def late() -> bool:
             return self._clock.stopped or self._clock.now >= until
@@ -280,15 +247,18 @@ class _Work:
     def _estimate(self) -> None:
         """Say how long a look at all records takes, and leave time for one when the search is over."""
         clock, pair, incumbent = self._clock, self._problem.pair, self.run.incumbent
-        if _pairs(self._problem) <= _MOST_AT_ONCE:
+        build = self._build
+        if _pairs(self._problem) <= build.most_at_once:
             return
         began = clock.seconds
-        Evaluator(_sample(pair), threads=1).table(self._problem.aggregator.form(incumbent.solution))
-        seconds = (clock.seconds - began) / _SAMPLED * pair.blocks / (os.cpu_count() or 1)
+        Evaluator(_sample(pair, build.sampled), threads=1).table(
+            self._problem.aggregator.form(incumbent.solution)
+        )
+        seconds = (clock.seconds - began) / build.sampled * pair.blocks / (os.cpu_count() or 1)
         incumbent.work = f"about {seconds:.0f} s for a look at all records"
         incumbent.tell()
         if clock.time_limit is not None:
-            clock.reserve(min(_MOST_RESERVED * clock.time_limit, 1.5 * seconds))
+            clock.reserve(min(build.most_reserved * clock.time_limit, 1.5 * seconds))
 
     def _lose(self) -> None:
         """Find the blocks that one rival alone keeps from being linked: a first bound, and less to count."""
@@ -302,22 +272,22 @@ class _Work:
     def _must_grow(self) -> bool:
         """Whether there are too many rows to take them all, by number, memory or time."""
         pair, aggregator = self._problem.pair, self._problem.aggregator
-        pairs = _pairs(self._problem)
-        if pairs > (MOST_REDUCED if aggregator.monotone else MOST_UNREDUCED):
+        pairs, build = _pairs(self._problem), self._build
+        if pairs > (build.most_reduced if aggregator.monotone else build.most_unreduced):
             return True
-        if pairs <= _ALWAYS:
+        if pairs <= build.always:
             return False
         began = self._clock.now
-        sample = block_system(_sample(pair), aggregator, expired=lambda: self._clock.expired)
-        times = pair.blocks / _SAMPLED
+        sample = block_system(_sample(pair, build.sampled), aggregator, expired=lambda: self._clock.expired)
+        times = pair.blocks / build.sampled
         self._clock.spend(_comparing(pairs / times, aggregator))
         cells = sample.rows * times * aggregator.dimension
         duration = (self._clock.now - began) * times
-        megabytes, left = 8e-6 * cells * _COPIES, self._clock.remaining
+        megabytes, left = 8e-6 * cells * build.copies, self._clock.remaining
         return (
-            cells > _MOST_CELLS
+            cells > build.most_cells
             or megabytes > self._clock.megabytes_left
-            or duration > _BUILDING_SHARE * (np.inf if left is None else left)
+            or duration > build.building_share * (np.inf if left is None else left)
         )
 
     def _solve(self) -> None:
@@ -325,12 +295,23 @@ class _Work:
         run, problem, clock, choices = self.run, self._problem, self._clock, self._choices
         run.incumbent.enter("compare")
         run.system = problem_system(
-            problem, reduce=choices.big_c is None, model=self._runner.models, clock=clock
+            problem,
+            reduce=choices.big_c is None,
+            model=self._runner.models,
+            clock=clock,
+            steering=self._build,
         )
         clock.spend(_comparing(_pairs(problem), problem.aggregator))
         run.incumbent.tighten(run.system.total_weight - run.system.lost_weight)
         run.phases["rows"] = clock.seconds
-        attack(run.system, run.incumbent, run.evaluator, choices.seed, brief=self._runner.attacks)
+        attack(
+            run.system,
+            run.incumbent,
+            run.evaluator,
+            choices.seed,
+            brief=self._runner.attacks,
+            steering=choices.steering.attack,
+        )
         run.phases["first attack"] = clock.seconds - run.phases["rows"]
         outcome = self._runner.run(run.system, run.incumbent, run.evaluator, choices)
         run.phases |= outcome.phases
@@ -342,12 +323,13 @@ class _Work:
     def _grow(self) -> None:
         """Attack and search on rows that grow where they matter."""
         run, clock, choices = self.run, self._clock, self._choices
-        rows = GrowingRows(self._problem.pair, self._problem.aggregator, clock, choices.seed)
+        steering = choices.steering
+        rows = GrowingRows(self._problem.pair, self._problem.aggregator, clock, choices.seed, steering.growth)
         rows.follow(run.evaluator)
         rows.lose(run.system.lost)
         run.evaluator = rows
-        rows.probe(run.incumbent, clock.share(_BUILDING_SHARE, np.inf))
-        growing = GrowingRun(rows, run)
+        rows.probe(run.incumbent, clock.share(self._build.building_share, np.inf))
+        growing = GrowingRun(rows, run, steering)
         run.phases["rows"] = clock.seconds
         growing.attack(choices.seed)
         run.phases["first attack"] = clock.seconds - run.phases["rows"]
@@ -360,9 +342,9 @@ def _comparing(pairs: float, aggregator: Aggregator) -> float:
     return _ROW * COMPARISON * pairs * aggregator.dimension
 
 
-def _sample(pair: LinkagePair) -> LinkagePair:
+def _sample(pair: LinkagePair, blocks: int) -> LinkagePair:
     """A few of the blocks, spread evenly, with all candidates."""
-    return pair.part(np.linspace(0, pair.blocks - 1, _SAMPLED).astype(np.intp))
+    return pair.part(np.linspace(0, pair.blocks - 1, blocks).astype(np.intp))
 
 
 def _pairs(problem: Problem) -> int:
@@ -370,7 +352,12 @@ def _pairs(problem: Problem) -> int:
 
 
 def problem_system(
-    problem: Problem, *, reduce: bool = True, model: bool = True, clock: Clock | None = None
+    problem: Problem,
+    *,
+    reduce: bool = True,
+    model: bool = True,
+    clock: Clock | None = None,
+    steering: BuildSteering = STEERING.build,
 ) -> BlockSystem:
     """The inequalities of every block, or of as many as a share of the clock's time allows.
 
@@ -386,7 +373,7 @@ def problem_system(
     reduce = reduce or not model
     if clock is None:
         return block_system(problem.pair, problem.aggregator, reduce=reduce)
-    until = max(_MOMENT, clock.share(_MILP_SHARE if model else 1.0, float("inf")))
+    until = max(steering.moment, clock.share(steering.model_share if model else 1.0, float("inf")))
     return block_system(
         problem.pair,
         problem.aggregator,

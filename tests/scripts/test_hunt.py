@@ -37,25 +37,25 @@ def test_no_bound_is_wrong_in_ten_minutes(tmp_path, capsys):
 
 
 def planted(monkeypatch, change):
-    """Let the engine end with another record than it has come to."""
+    """Let the engine end with another incumbent than it has come to."""
     run = ExactEngine.run
 
-    def wrong(engine, system, record, *rest):
-        result = run(engine, system, record, *rest)
-        change(record)
+    def wrong(engine, system, incumbent, *rest):
+        result = run(engine, system, incumbent, *rest)
+        change(incumbent)
         return result
 
     monkeypatch.setattr(ExactEngine, "run", wrong)
 
 
-def one_less(record):
-    record.bound -= 1.0
+def one_less(incumbent):
+    incumbent.bound -= 1.0
 
 
-def no_search(record):
+def no_search(incumbent):
     """Equal weights taken for the best there are."""
-    record.theta = np.full_like(record.theta, 1.0 / record.theta.size)
-    record.linked = record.bound = 0.0
+    incumbent.solution = np.full_like(incumbent.solution, 1.0 / incumbent.solution.size)
+    incumbent.value = incumbent.bound = 0.0
 
 
 @pytest.mark.parametrize("change", [one_less, no_search])
@@ -110,9 +110,9 @@ def test_a_run_that_is_interrupted_ends_the_hunt(monkeypatch):
 
 
 def stopped_run(run):
-    def stopped(engine, system, record, *rest):
-        record.bound += 1.0  # so that nothing is proven
-        return run(engine, system, record, *rest)
+    def stopped(engine, system, incumbent, *rest):
+        incumbent.bound += 1.0  # so that nothing is proven
+        return run(engine, system, incumbent, *rest)
 
     return stopped
 

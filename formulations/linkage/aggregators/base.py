@@ -254,7 +254,7 @@ def named_values(
     Raises
     ------
     FormulationError
-        If the key or a name is missing, or a value is no finite number.
+        If the key or a name is missing, or a value is not a finite number.
     """
     table = parameters.get(key)
     if not isinstance(table, Mapping):

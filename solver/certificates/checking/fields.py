@@ -48,9 +48,9 @@ def read_object(path: str | Path, writer: str) -> dict[str, Any]:
     except AmbiguousError as error:
         raise UsageError(f"{path} cannot be relied on: {error}; {hint}") from None
     except (ValueError, RecursionError):
-        raise UsageError(f"{path} is no JSON; {hint}") from None
+        raise UsageError(f"{path} is not valid JSON; {hint}") from None
     if not isinstance(found, dict):
-        raise UsageError(f"{path} holds no JSON object; {hint}")
+        raise UsageError(f"{path} does not hold a JSON object; {hint}")
     return found
 
 

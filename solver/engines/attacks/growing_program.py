@@ -17,7 +17,7 @@ FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
 _OPTIONS = LinearOptions(own={"dual_simplex_cost_perturbation_multiplier": 0.0})
-"""Programs as small as these do not stall, and mending what perturbed costs did to them takes time."""
+"""Programs as small as these do not stall, and fixing what perturbed costs did to them takes time."""
 
 _SETTLED = (LinearStatus.OPTIMAL, LinearStatus.TIME)
 

@@ -16,20 +16,12 @@ from linkrisk.formulations.linkage.block_system import BlockSystem, block_system
 from linkrisk.solver.engines.attacks.lines import best_on_lines
 from linkrisk.solver.engines.attacks.repair import WidestMargin, hinge
 from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer
+from linkrisk.solver.engines.steering import STEERING, AttackSteering
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.incumbent import Incumbent
 
 FloatArray = NDArray[np.float64]
-
-_RANDOM_POINTS = 400
-_FEW_POINTS = 60
-_RESTARTS = 8
-_LINES = 32
-_PROBES = 8
-_FAILURES = 12
-_MOST_SECONDS = 20.0
-_MANY_ROWS = 500_000
 
 
 class Attack:
@@ -45,12 +37,18 @@ class Attack:
         Counts the winners.
     seed : int
         Seed of the random choices.
+    steering : AttackSteering
     """
 
     def __init__(
-        self, system: BlockSystem, incumbent: Incumbent[FloatArray], evaluator: Evaluator, seed: int
+        self,
+        system: BlockSystem,
+        incumbent: Incumbent[FloatArray],
+        evaluator: Evaluator,
+        seed: int,
+        steering: AttackSteering = STEERING.attack,
     ) -> None:
-        self.system, self.incumbent, self.evaluator = system, incumbent, evaluator
+        self.system, self.incumbent, self.evaluator, self._steering = system, incumbent, evaluator, steering
         self.aggregator: Aggregator = system.aggregator
         self.clock: Clock = incumbent.clock
         self.random = np.random.default_rng(seed)
@@ -64,8 +62,10 @@ class Attack:
         if self.system.open_blocks.size == 0:
             return
         starts = self._starts()
-        points = self.aggregator.domain.sample(_FEW_POINTS if brief else _RANDOM_POINTS, self.random)
-        probes = np.vstack([self.incumbent.solution, starts, points[:_PROBES]])
+        points = self.aggregator.domain.sample(
+            self._steering.few_points if brief else self._steering.random_points, self.random
+        )
+        probes = np.vstack([self.incumbent.solution, starts, points[: self._steering.probes]])
         self.scorer = Scorer(self.system, probes, self.clock.spend)
         if self.system.complete:
             self._count(starts)
@@ -73,7 +73,7 @@ class Attack:
         if brief:
             return
         best = points[np.argsort(-self.scorer.weights(points), kind="stable")]
-        for start in range(_RESTARTS):
+        for start in range(self._steering.restarts):
             before = self.incumbent.value
             self._search(self._best_known(best[0]) if start == 0 else best[start])
             self._hinge()
@@ -120,7 +120,7 @@ class Attack:
         """Exact line searches in many directions, moving to the best point of the best line."""
         best = self.scorer.exact_weight(theta)
         failures = 0
-        while failures < _FAILURES and not self._late():
+        while failures < self._steering.failures and not self._late():
             directions = self._directions(theta)
             chords = np.array([self.aggregator.domain.chord(theta, direction) for direction in directions])
             weights, steps = best_on_lines(self.scorer, theta, directions, chords)
@@ -138,7 +138,8 @@ class Attack:
     def _directions(self, theta: FloatArray) -> FloatArray:
         """Towards random points of the domain, and along differences of such points."""
         dense = isinstance(self.system.values, np.ndarray)
-        count = _LINES if dense else min(_LINES, max(2, self.scorer.points_at_once // 4))
+        lines = self._steering.lines
+        count = lines if dense else min(lines, max(2, self.scorer.points_at_once // 4))
         towards = self.aggregator.domain.sample(count, self.random)
         return np.vstack([towards[::2] - theta, towards[1::2] - towards[: count // 2 * 2 : 2]])
 
@@ -146,7 +147,7 @@ class Attack:
         """Hinge-loss programs of several widths, from the best parameters so far."""
         margins = self.scorer.exact_margins(self.incumbent.solution)
         typical = float(np.median(np.abs(margins)))
-        for share in (1.0, 0.3, 0.1, 0.02):
+        for share in self._steering.widths:
             if self._late():
                 return
             width = max(share * typical, 1e-5)
@@ -161,7 +162,7 @@ class Attack:
             margins = self.scorer.exact_margins(self.incumbent.solution)
             inside = np.flatnonzero(margins > STRICT)
             misses = np.flatnonzero(margins <= STRICT)
-            for block in misses[np.argsort(-margins[misses], kind="stable")][:40]:
+            for block in misses[np.argsort(-margins[misses], kind="stable")][: self._steering.extended]:
                 if self._late():
                     return
                 program.require(np.append(inside, block))
@@ -192,6 +193,7 @@ def attack(
     seed: int,
     *,
     brief: bool = False,
+    steering: AttackSteering = STEERING.attack,
 ) -> None:
     """Run the portfolio within a share of the time that remains, the simpler aggregator's first.
 
@@ -204,9 +206,10 @@ def attack(
     seed : int
     brief : bool
         Only what takes a moment, for an engine that attacks by itself.
+    steering : AttackSteering
     """
     clock = incumbent.clock
-    if clock.expired and system.rows > _MANY_ROWS:
+    if clock.expired and system.rows > steering.many_rows:
         return  # a smaller system is worth the moment that a first look takes
     if incumbent.proven:
         if system.open_blocks.size:
@@ -218,12 +221,12 @@ def attack(
         inner = _simpler_system(system, simpler, clock)
         start = simpler.equal()
         inner_incumbent = Incumbent(clock, start, evaluator.weight(simpler.form(start)), incumbent.bound)
-        Attack(inner, inner_incumbent, evaluator, seed).run(
-            clock.share(0.1, _most_seconds(inner) / 2), brief=brief
-        )
+        until = clock.share(steering.simpler_share, _longest(inner, steering) / 2)
+        Attack(inner, inner_incumbent, evaluator, seed, steering).run(until, brief=brief)
         theta = lift(inner_incumbent.solution)
         incumbent.improve(theta, evaluator.weight(system.aggregator.form(theta)))
-    Attack(system, incumbent, evaluator, seed).run(clock.share(0.2, _most_seconds(system)), brief=brief)
+    until = clock.share(steering.share, _longest(system, steering))
+    Attack(system, incumbent, evaluator, seed, steering).run(until, brief=brief)
 
 
 def _simpler_system(system: BlockSystem, simpler: Aggregator, clock: Clock) -> BlockSystem:
@@ -234,6 +237,6 @@ def _simpler_system(system: BlockSystem, simpler: Aggregator, clock: Clock) -> B
     return system_of(system.pair, simpler, system.block, system.rival, lost, complete=False)
 
 
-def _most_seconds(system: BlockSystem) -> float:
+def _longest(system: BlockSystem, steering: AttackSteering) -> float:
     """How long an attack may take at most: longer where every step takes longer."""
-    return _MOST_SECONDS * max(1.0, system.rows / _MANY_ROWS)
+    return steering.longest * max(1.0, system.rows / steering.many_rows)

@@ -23,21 +23,6 @@ from linkrisk.solver.run.status import Status
 
 FloatArray = NDArray[np.float64]
 
-MOST_TREE_DIMENSIONS = 7
-_QUICK_TREE = 0.4
-_QUICK_BRANCHING = 0.8
-_SHORT_TREE = 1.2
-_BRANCHING = 4.0
-_ROWS_SHARE = 0.1
-_PAIRS_SHARE = 0.4
-_MOST_PAIRED = 600
-_FEW_PAIRS_SHARE = 0.15
-_LONG_TREE = 5.0
-_LONGER_TREE = 12.0
-_LONGEST_TREE = 30.0
-_HITTING_SHARE = 0.4
-_NARROW = 0.05
-_MOST_BLOCKS = 2_000
 _UNDECIDED = (
     "some records exclude each other only up to rounding, so the interval stays open; --engine milp may "
     "close it up to its margin"
@@ -64,7 +49,7 @@ class ExactEngine(Engine):
         options: EngineOptions,
     ) -> EngineResult:
         """Close the interval from both sides until its ends meet or the clock has run out."""
-        run = _Run(system, incumbent, evaluator, options.seed)
+        run = _Run(system, incumbent, evaluator, options)
         if system.open_blocks.size:
             run.search()
             widen(system, Scorer(system, spend=incumbent.clock.spend), incumbent, evaluator)
@@ -85,9 +70,14 @@ class _Run:
     """The state of one run: each search in its turn, the next where the interval is still open."""
 
     def __init__(
-        self, system: BlockSystem, incumbent: Incumbent[FloatArray], evaluator: Evaluator, seed: int
+        self,
+        system: BlockSystem,
+        incumbent: Incumbent[FloatArray],
+        evaluator: Evaluator,
+        options: EngineOptions,
     ) -> None:
-        self._system, self._incumbent, self._evaluator, self._seed = system, incumbent, evaluator, seed
+        self._system, self._incumbent, self._evaluator = system, incumbent, evaluator
+        self._seed, self._steering = options.seed, options.steering
         self.phases: dict[str, float] = {}
         self.proof = Proof("lost")
         self.undecided = False
@@ -95,20 +85,20 @@ class _Run:
     def search(self) -> None:
         """First what is quick, then all attacks, then what takes long."""
         aggregator = self._system.aggregator
-        hitting = HittingSearch(self._system, self._incumbent, self._evaluator, self._seed)
+        hitting = HittingSearch(self._system, self._incumbent, self._evaluator, self._seed, self._steering)
         tree = treatment(aggregator.domain).tree
-        if tree is not None and aggregator.dimension <= MOST_TREE_DIMENSIONS:
-            self._both(tree(self._system, self._incumbent, self._evaluator), hitting)
+        if tree is not None and aggregator.dimension <= self._steering.turns.most_tree_dimensions:
+            self._both(tree(self._system, self._incumbent, self._evaluator, self._steering.tree), hitting)
         else:
             self._hitting_sets(hitting)
 
     def _hitting_sets(self, hitting: HittingSearch) -> None:
         """Where the parameters have many dimensions."""
-        clock = self._incumbent.clock
-        self._hitting(hitting, lambda: hitting.branch(clock.now + _BRANCHING))
+        clock, turns = self._incumbent.clock, self._steering.turns
+        self._hitting(hitting, lambda: hitting.branch(clock.now + turns.branching))
         # Of many blocks most pairs would stay unasked all the same.
-        many = self._system.open_blocks.size > _MOST_PAIRED
-        share = _FEW_PAIRS_SHARE if many else _PAIRS_SHARE
+        many = self._system.open_blocks.size > turns.most_paired
+        share = turns.few_pairs_share if many else turns.pairs_share
         self._hitting(hitting, lambda: hitting.all_pairs(clock.share(share, np.inf)))
         if clock.counts:  # one after the other, as they race for the incumbent
             self._attack()
@@ -122,20 +112,21 @@ class _Run:
 
     def _both(self, tree: SimplexTree, hitting: HittingSearch) -> None:
         """Where they have few: tree and hitting sets in turn, as either may end where the other does not."""
-        clock, few = self._incumbent.clock, self._system.open_blocks.size <= _MOST_BLOCKS
-        self._tree(tree, clock.now + _QUICK_TREE)
-        self._hitting(hitting, lambda: hitting.branch(clock.now + _QUICK_BRANCHING))
-        self._tree(tree, clock.now + _SHORT_TREE)
+        clock, turns = self._incumbent.clock, self._steering.turns
+        few = self._system.open_blocks.size <= turns.most_blocks
+        self._tree(tree, clock.now + turns.quick_tree)
+        self._hitting(hitting, lambda: hitting.branch(clock.now + turns.quick_branching))
+        self._tree(tree, clock.now + turns.short_tree)
         if few:  # among thousands of blocks there are too many pairs
-            self._hitting(hitting, lambda: hitting.pairs_of_rows(clock.share(_ROWS_SHARE, np.inf)))
-            self._hitting(hitting, lambda: hitting.branch(clock.now + _BRANCHING))
-        self._tree(tree, clock.now + _LONG_TREE)
+            self._hitting(hitting, lambda: hitting.pairs_of_rows(clock.share(turns.rows_share, np.inf)))
+            self._hitting(hitting, lambda: hitting.branch(clock.now + turns.branching))
+        self._tree(tree, clock.now + turns.long_tree)
         self._attack()
-        self._tree(tree, clock.now + _LONGER_TREE)
+        self._tree(tree, clock.now + turns.longer_tree)
         if not self._narrow:
-            self._tree(tree, clock.now + _LONGEST_TREE)
+            self._tree(tree, clock.now + turns.longest_tree)
         if few:
-            until = clock.share(_HITTING_SHARE, np.inf)
+            until = clock.share(turns.hitting_share, np.inf)
             self._hitting(hitting, lambda: hitting.all_pairs(0.5 * (clock.now + until)))
             self._hitting(hitting, lambda: hitting.branch(until))
             if self._narrow:  # which closes steadily; a wide gap all at once, when the tree has been searched
@@ -148,7 +139,7 @@ class _Run:
 
     @property
     def _narrow(self) -> bool:
-        return self._incumbent.bound - self._incumbent.value <= _NARROW * self._system.total_weight
+        return self._incumbent.gap <= self._steering.turns.narrow * self._system.total_weight
 
     def _tree(self, tree: SimplexTree | None, until: float) -> None:
         if tree is not None and not self._over:
@@ -159,7 +150,13 @@ class _Run:
         if not self._over:
             self._incumbent.enter("attack")
             with self._timed("attack", None):
-                attack(self._system, self._incumbent, self._evaluator, self._seed)
+                attack(
+                    self._system,
+                    self._incumbent,
+                    self._evaluator,
+                    self._seed,
+                    steering=self._steering.attack,
+                )
 
     def _hitting(self, search: HittingSearch, part: Callable[[], None]) -> None:
         if not self._over:

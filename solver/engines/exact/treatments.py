@@ -13,6 +13,7 @@ from linkrisk.solver.engines.exact.cores.base import CoreFinder, LinearCoreFinde
 from linkrisk.solver.engines.exact.polytope.cores import polytope_finder
 from linkrisk.solver.engines.exact.simplex_tree.tree import SimplexTree
 from linkrisk.solver.engines.exact.spectrahedron.cores import SemidefiniteCoreFinder
+from linkrisk.solver.engines.steering import FinderSteering
 from linkrisk.solver.run.clock import Clock
 
 
@@ -30,14 +31,20 @@ class Treatment:
         Whether two rows that exclude each other are known by their entries, without a program.
     """
 
-    finder: Callable[[BlockSystem, Scorer, Clock], CoreFinder]
+    finder: Callable[[BlockSystem, Scorer, Clock, FinderSteering], CoreFinder]
     tree: type[SimplexTree] | None = None
     pairs_of_rows: bool = False
 
 
+def linear_finder(system: BlockSystem, scorer: Scorer, clock: Clock, steering: FinderSteering) -> CoreFinder:
+    """What finds cores of any domain, by linear programs; there is nothing to steer."""
+    del steering
+    return LinearCoreFinder(system, scorer, clock)
+
+
 TREATMENTS: Mapping[type, Treatment] = MappingProxyType(
     {
-        Domain: Treatment(LinearCoreFinder),
+        Domain: Treatment(linear_finder),
         Polytope: Treatment(polytope_finder),
         Simplex: Treatment(polytope_finder, tree=SimplexTree, pairs_of_rows=True),
         Spectrahedron: Treatment(SemidefiniteCoreFinder),

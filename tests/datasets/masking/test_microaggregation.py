@@ -174,7 +174,7 @@ FRAME = pd.DataFrame({"a": [1.0, 2, 3], "b": [1.0, 5, 3], "t": ["x", "y", "z"]})
         ),
         (
             lambda: Microaggregation(attributes=("t",), k=2).apply(FRAME),
-            "the table, column 't', row 1: 'x' is not a number; mend it or choose other --attributes",
+            "the table, column 't', row 1: 'x' is not a number; fix it or choose other --attributes",
         ),
         (
             lambda: Microaggregation(k=2).apply(FRAME[["t"]]),

@@ -135,7 +135,7 @@ def test_a_hierarchy_may_be_in_a_file_beside_the_schema(
         ("s.toml", None, "s.toml cannot be read: no such file or directory"),
         ("s.yaml", None, "s.yaml: a schema is a .json or a .toml file; give it one of these names"),
         ("s.json", "{", "s.json is not valid JSON; a schema is a JSON object with a list of attributes"),
-        ("s.json", "[]", 's.json is no schema: a schema is a JSON object with a list under "attributes"'),
+        ("s.json", "[]", 's.json is not a schema: a schema is a JSON object with a list under "attributes"'),
         (
             "s.json",
             "[" * 100_000,

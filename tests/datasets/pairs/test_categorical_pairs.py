@@ -128,8 +128,8 @@ BAD: list[tuple[dict[str, Any], str]] = [
         {
             "schema": Schema((SIZE, Attribute("town", scale=Scale.NOMINAL, categories=("a", "b", "c")))),
         },
-        "masked, column 'town', row 3: 'other' is no category; there are: a, b, c; mend the cell or list the "
-        "category in the schema",
+        "masked, column 'town', row 3: 'other' is not a category; there are: a, b, c; fix the cell or list "
+        "the category in the schema",
     ),
     (
         {"schema": SCHEMA, "masking": ["top-coding categories=2 attributes=age"]},

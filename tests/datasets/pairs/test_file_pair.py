@@ -128,16 +128,16 @@ def test_what_counts_as_a_number(column: pd.Series) -> None:
         ),
         (
             ["1", "x", "3"],
-            "masked, column 'b', row 2: 'x' is not a number; mend it or choose other --attributes",
+            "masked, column 'b', row 2: 'x' is not a number; fix it or choose other --attributes",
         ),
         (
             ["1", "2", "1,5"],
-            "masked, column 'b', row 3: '1,5' is not a number; mend it or choose other --attributes",
+            "masked, column 'b', row 3: '1,5' is not a number; fix it or choose other --attributes",
         ),
         (
             ["w" * 50, "2", "3"],
             f"masked, column 'b', row 1: '{'w' * 37}...' is not a number; "
-            "mend it or choose other --attributes",
+            "fix it or choose other --attributes",
         ),
         (
             [datetime.date(2024, 5, 1)] * 3,
@@ -151,7 +151,7 @@ def test_what_counts_as_a_number(column: pd.Series) -> None:
         ),
         (
             [1j, 2.0, 3.0],
-            "masked, column 'b', row 1: '1j' is not a number; mend it or choose other --attributes",
+            "masked, column 'b', row 1: '1j' is not a number; fix it or choose other --attributes",
         ),
         ([1.0, 2.0, np.inf], "masked, column 'b', row 3: infinite value; give finite numbers"),
         ([1.0, -np.inf, 2.0], "masked, column 'b', row 2: infinite value; give finite numbers"),

@@ -72,7 +72,7 @@ def test_the_column_that_is_no_number_need_not_be_the_id():
     # A column that is read as numbers, but for a cell, is refused after those of text.
     original["age"] = ["?", *original["age"][1:].astype(str)]
     assert message(original.drop(columns="id"), masked.drop(columns="id")) == (
-        "original, column 'age', row 1: '?' is not a number; mend it or choose other --attributes"
+        "original, column 'age', row 1: '?' is not a number; fix it or choose other --attributes"
     )
 
 
@@ -111,7 +111,7 @@ def test_no_id_is_offered_where_none_is_shared_or_the_user_has_chosen():
     spelled = original.drop(columns="id").astype(str)
     spelled.loc[0, "income"] = "1.234,5"
     assert message(spelled, spelled) == (
-        "original, column 'income', row 1: '1.234,5' is not a number; mend it or choose other --attributes"
+        "original, column 'income', row 1: '1.234,5' is not a number; fix it or choose other --attributes"
     )
 
 

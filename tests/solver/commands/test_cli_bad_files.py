@@ -158,7 +158,7 @@ CASES: dict[str, tuple[Spoil, list[str], str]] = {
     "text": (
         lambda: write_cell(4, 1, "many"),
         [],
-        "masked.csv, column 'income', row 4: 'many' is not a number; mend it or choose other --attributes",
+        "masked.csv, column 'income', row 4: 'many' is not a number; fix it or choose other --attributes",
     ),
     "nothing but empty cells": (
         lambda: [write_cell(row, 2, "") for row in range(1, 31)],

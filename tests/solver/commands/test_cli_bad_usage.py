@@ -233,9 +233,9 @@ GIVE = "; give the file that `fit --json` or `link --json` wrote"
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", f"fit.json is no JSON (line 1, column 1){GIVE}"),
-        ('{"records": 3,\n "linked"}', f"fit.json is no JSON (line 2, column 10){GIVE}"),
-        ("[" * 100_000, f"fit.json is no JSON{GIVE}"),
+        ("", f"fit.json is not valid JSON (line 1, column 1){GIVE}"),
+        ('{"records": 3,\n "linked"}', f"fit.json is not valid JSON (line 2, column 10){GIVE}"),
+        ("[" * 100_000, f"fit.json is not valid JSON{GIVE}"),
         (
             '{"parameters": {"weights": {"A": 1.0, "B": 0.0, "A": 0.0}}}',
             f'fit.json cannot be relied on: the key "A" comes twice in an object{GIVE}',
@@ -308,7 +308,7 @@ def test_parameters_that_cannot_be_read(capsys):
     message = "folder cannot be read: is a directory" + GIVE
     refuse(capsys, message, "evaluate", "--parameters", "folder", *PAIR)
     Path("fit.json").write_bytes(b"\xff")
-    refuse(capsys, f"fit.json is no JSON{GIVE}", "evaluate", "--parameters", "fit.json", *PAIR)
+    refuse(capsys, f"fit.json is not valid JSON{GIVE}", "evaluate", "--parameters", "fit.json", *PAIR)
 
 
 def test_parameters_of_another_aggregator(capsys):

@@ -62,13 +62,13 @@ FILES: dict[str, tuple[Spoil, str]] = {
     ),
     "text": (
         lambda: write_cell("many"),
-        "masked.csv, column 'income', row 4: 'many' is no finite number; mend it, or compare the column as a "
-        "category with --nominal",
+        "masked.csv, column 'income', row 4: 'many' is not a finite number; fix it, or compare the column as "
+        "a category with --nominal",
     ),
     "infinity": (
         lambda: write_cell(math.inf),
-        "masked.csv, column 'income', row 4: 'inf' is no finite number; mend it, or compare the column as a "
-        "category with --nominal",
+        "masked.csv, column 'income', row 4: 'inf' is not a finite number; fix it, or compare the column as "
+        "a category with --nominal",
     ),
     "too large": (
         lambda: write_cell(1e200),
@@ -159,7 +159,7 @@ USAGE = {
     "dbrl": {
         "--weights age=1": "weights are given for age, but the attributes are age, income, hours: give each "
         "one weight",
-        "--weights age=-1,income=1,hours=1": "the weight of 'age' is -1; it must be a number from 0",
+        "--weights age=-1,income=1,hours=1": "the weight of 'age' is -1; it must be at least 0",
         "--weights age=0,income=0,hours=0": "all weights are zero: give at least one attribute a weight",
         "--weights age": "--weights: 'age' has no weight for 'age'; write A=2,B=1",
         "--differences signed": "unknown kind of differences 'signed': choose squared or absolute",
@@ -259,7 +259,7 @@ def test_parameters_that_cannot_be_read(capsys):
     write('{"method": "prl",\n', "half.json")
     argv = ["evaluate", *TOGETHER, *OUT, "--parameters"]
     give = "give the file that `fit --json` or `link --json` wrote"
-    refuse(capsys, f"half.json is no JSON (line 2, column 1); {give}", *argv, "half.json")
+    refuse(capsys, f"half.json is not valid JSON (line 2, column 1); {give}", *argv, "half.json")
     message = f"nowhere.json cannot be read: no such file or directory; {give}"
     refuse(capsys, message, *argv, "nowhere.json")
 

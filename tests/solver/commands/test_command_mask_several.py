@@ -120,7 +120,7 @@ def test_names_with_commas(capsys: pytest.CaptureFixture[str]) -> None:
         ),
         (
             ["noise percent=5 attributes=id"],
-            "o.csv, column 'id', row 1: 'r1' is not a number; mend it or choose other --attributes",
+            "o.csv, column 'id', row 1: 'r1' is not a number; fix it or choose other --attributes",
         ),
     ],
 )

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from aggregator_cases import BY_LABEL
 from cli_runs import PAIR, refuse, run
+from fit_runs import steered
 
 from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.solver import evaluate, fit
@@ -145,14 +146,12 @@ def test_a_certificate_of_impossible_partners_is_checked():
 
 @pytest.mark.parametrize("label", ["weighted-mean", "choquet", "mahalanobis-absolute"])
 @pytest.mark.parametrize("aware", [pytest.param(False, marks=pytest.mark.slow), True])
-def test_growing_rows_find_the_same_optimum(label, aware, monkeypatch):
+def test_growing_rows_find_the_same_optimum(label, aware):
     case = BY_LABEL[label]
     files = mixed.frames(8, 40)
     options = mixed.options(aware, aggregator=case.name, time_limit=None, **case.options)
     whole = fit(*files, **options)
-    monkeypatch.setattr("linkrisk.solver.worst_case.search.MOST_REDUCED", 0)
-    monkeypatch.setattr("linkrisk.solver.worst_case.search.MOST_UNREDUCED", 0)
-    grown = fit(*files, **options)
+    grown = fit(*files, **options, options=steered(most_reduced=0, most_unreduced=0))
     assert whole.proven
     assert grown.proven
     assert whole.linked == grown.linked

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from aggregator_cases import BY_LABEL, CASES, LABELS
+from fit_runs import steered
 from scipy import sparse
 
 from linkrisk.formulations.linkage.block_system import block_system
@@ -19,6 +20,7 @@ from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer, _smallest
 from linkrisk.solver.engines.exact.simplex_tree.conflicts import clique_saving, matching_saving
 from linkrisk.solver.engines.exact.simplex_tree.tree import SimplexTree
 from linkrisk.solver.engines.growing_rows import GrowingRows
+from linkrisk.solver.engines.steering import TreeSteering
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.incumbent import Incumbent
@@ -119,33 +121,31 @@ def test_where_memory_is_short_rows_are_taken_by_lot(case, monkeypatch):
 
 @pytest.mark.parametrize("label", ["weighted-mean", "owa", "choquet", "2-additive"])
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
-def test_the_optimum_on_growing_rows_is_that_on_all_rows(label, seed, monkeypatch):
+def test_the_optimum_on_growing_rows_is_that_on_all_rows(label, seed):
     case = BY_LABEL[label]
     options = {"aggregator": case.name, "engine": "exact", "time_limit": None, **case.options}
     whole = fit(*frames(seed), **options)
-    monkeypatch.setattr("linkrisk.solver.worst_case.search.MOST_REDUCED", 0)
-    grown = fit(*frames(seed), **options)
+    grown = fit(*frames(seed), **options, options=steered(most_reduced=0))
     assert whole.proven
     assert grown.proven
     assert grown.linked == whole.linked
 
 
 @pytest.mark.usefixtures("virtual_time")
-def test_a_quadratic_form_on_growing_rows_agrees_with_all_rows(monkeypatch):
+def test_a_quadratic_form_on_growing_rows_agrees_with_all_rows():
     options = {"aggregator": "mahalanobis", "engine": "exact", "time_limit": 6.0}
     whole = fit(*frames(1, 60, noise=0.3), **options)
-    monkeypatch.setattr("linkrisk.solver.worst_case.search.MOST_UNREDUCED", 0)
-    grown = fit(*frames(1, 60, noise=0.3), **options)
+    grown = fit(*frames(1, 60, noise=0.3), **options, options=steered(most_unreduced=0))
     assert grown.linked <= whole.linked_upper_bound
     assert whole.linked <= grown.linked_upper_bound
     assert grown.linked >= grown.details["baselines"]["euclid"]
 
 
 @pytest.mark.usefixtures("virtual_time")
-def test_more_records_than_a_big_c_model_can_hold(monkeypatch):
+def test_more_records_than_a_big_c_model_can_hold():
     """The exact engine takes what `milp` refuses, and its interval holds the best weights known."""
-    monkeypatch.setattr("linkrisk.solver.worst_case.search.MOST_REDUCED", 100_000)
-    result = fit(*frames(7, 500, 4, 0.2), engine="exact", time_limit=8.0)
+    grown = steered(most_reduced=100_000)
+    result = fit(*frames(7, 500, 4, 0.2), engine="exact", time_limit=8.0, options=grown)
     assert result.details["baselines"]["euclid"] <= result.linked <= result.linked_upper_bound < 500
 
 
@@ -232,19 +232,17 @@ def test_matching_pairs_what_excludes_each_other():
     assert matching_saving(values[[0, 2]], own[:2], own[:2], ones, np.inf, 100) == 0.0
 
 
-def test_subtrees_of_many_rows_prove_the_same(monkeypatch):
+def test_subtrees_of_many_rows_prove_the_same():
     """With every subtree told its rows, and explorations of one simplex each."""
     pair = make_pair(*files(5, 40))
     system = block_system(pair, BY_LABEL["weighted-mean"].make(3))
     bounds = []
-    for few, budget in ((20_000, 10_000_000), (0, 1)):
-        monkeypatch.setattr("linkrisk.solver.engines.exact.simplex_tree.tree._FEW_ROWS", few)
-        monkeypatch.setattr("linkrisk.solver.engines.exact.simplex_tree.tree._BUDGET_ROWS", budget)
+    for steering in (TreeSteering(), TreeSteering(few_rows=0, budget_rows=1)):
         theta = system.aggregator.equal()
         evaluator = Evaluator(pair, 1)
         linked = evaluator.weight(system.aggregator.form(theta))
         incumbent = Incumbent(Clock(60.0), theta, linked, system.total_weight - system.lost_weight)
-        SimplexTree(system, incumbent, evaluator).run(60.0)
+        SimplexTree(system, incumbent, evaluator, steering).run(60.0)
         assert incumbent.proven
         bounds.append(incumbent.bound)
     assert bounds[0] == bounds[1]

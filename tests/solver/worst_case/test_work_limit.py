@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from fit_runs import frames
+from fit_runs import frames, steered
 from work_run import files, found
 
 from linkrisk.solver import fit
@@ -82,11 +82,11 @@ def test_time_limits_nothing_unless_it_is_asked_for():
     assert not {"work", "work_limit"} & set(neither)
 
 
-def test_rows_that_grow_are_counted_too(monkeypatch):
-    monkeypatch.setattr("linkrisk.solver.worst_case.search.MOST_UNREDUCED", 0)
-    first = found("mahalanobis", 60, 0.2)
+def test_rows_that_grow_are_counted_too():
+    grown = steered(most_unreduced=0)
+    first = found("mahalanobis", 60, 0.2, options=grown)
     assert first[0][3] == "work"
-    assert found("mahalanobis", 60, 0.2) == first
+    assert found("mahalanobis", 60, 0.2, options=grown) == first
 
 
 def test_several_families_share_the_work():

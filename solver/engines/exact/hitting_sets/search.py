@@ -20,21 +20,14 @@ from linkrisk.solver.engines.exact.hitting_sets.covering import CoveringProgram
 from linkrisk.solver.engines.exact.hitting_sets.hitting_set import HittingSet
 from linkrisk.solver.engines.exact.hitting_sets.swaps import SwapSearch
 from linkrisk.solver.engines.exact.treatments import treatment
+from linkrisk.solver.engines.steering import STEERING, Steering
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.incumbent import Incumbent
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
-_THRESHOLDS = (1e-6, 0.34, 0.6)
-_PROBES = 8
-_MANY = 1.1
 _MISSED = 0.999
-_SWAP_SHARE = 0.2
-_SWAP_SECONDS = 0.1
-_ALONE = 0.3
-_HELPED = 0.8
-_IDLE = 0.004
 
 
 class HittingSearch:
@@ -49,6 +42,7 @@ class HittingSearch:
         Counts the attacks.
     seed : int
         Seed of the random witnesses.
+    steering : Steering
 
     Attributes
     ----------
@@ -57,19 +51,29 @@ class HittingSearch:
     """
 
     def __init__(
-        self, system: BlockSystem, incumbent: Incumbent[FloatArray], evaluator: Evaluator, seed: int
+        self,
+        system: BlockSystem,
+        incumbent: Incumbent[FloatArray],
+        evaluator: Evaluator,
+        seed: int,
+        steering: Steering = STEERING,
     ) -> None:
+        self._steering, self._hitting_steering = steering, steering.hitting
         self._system, self._incumbent, self._evaluator = system, incumbent, evaluator
         self._random = np.random.default_rng(seed)
         aggregator = system.aggregator
-        self._probes = np.vstack([incumbent.solution, aggregator.domain.sample(_PROBES, self._random)])
+        self._probes = np.vstack(
+            [incumbent.solution, aggregator.domain.sample(self._hitting_steering.probes, self._random)]
+        )
         self._scorer = Scorer(system, self._probes, incumbent.clock.spend)
         self.master = HittingSet(system.open_weight)
         self._whole = whole(system.open_weight)
         self._swaps = SwapSearch(
-            self._new_finder(), self._scorer, system.open_weight, self._learn, self._random
+            self._new_finder(), self._scorer, system.open_weight, self._learn, self._random, steering.hitting
         )
-        self._small = SmallCores(system, self._scorer, incumbent.clock, self._learn_pair, self._random)
+        self._small = SmallCores(
+            system, self._scorer, incumbent.clock, self._learn_pair, self._random, steering.pairs
+        )
         self._finders = [self._new_finder() for _ in range(incumbent.clock.threads)]
         self._workers = [self._worker(finder) for finder in self._finders]
         self._branching: BranchAndCut | None = None
@@ -81,9 +85,9 @@ class HittingSearch:
 
     def _new_finder(self) -> CoreFinder:
         # Threads must not share a scorer, whose working set grows.
-        clock = self._incumbent.clock
+        clock, finders = self._incumbent.clock, self._steering.finders
         scorer = Scorer(self._system, self._probes, clock.spend)
-        return treatment(self._system.aggregator.domain).finder(self._system, scorer, clock)
+        return treatment(self._system.aggregator.domain).finder(self._system, scorer, clock, finders)
 
     def pairs_of_rows(self, until: float) -> None:
         """Pairs that two rows exclude, where that is known by their entries (`Treatment.pairs_of_rows`)."""
@@ -103,7 +107,7 @@ class HittingSearch:
         before = len(self.master.cores)
         self._incumbent.enter("pairs")
         yield
-        if len(self.master.cores) > _MANY * before:
+        if len(self.master.cores) > self._hitting_steering.many * before:
             self._branching = None
 
     def branch(self, until: float) -> None:
@@ -129,7 +133,7 @@ class HittingSearch:
 
     def _worker(self, finder: CoreFinder) -> Worker:
         return Worker(
-            program=CoveringProgram(self.master, self._incumbent.clock.spend),
+            program=CoveringProgram(self.master, self._incumbent.clock.spend, self._steering.hitting),
             separate=lambda point: self._separate(finder, point),
             spare=lambda idle: self._spare(finder, idle),
         )
@@ -158,10 +162,12 @@ class HittingSearch:
     def _spare(self, finder: CoreFinder, idle: bool) -> None:
         """For a share of time, walk through sets of linked blocks; with no other node, help with the one."""
         clock = self._incumbent.clock
-        if clock.now < self._began + _ALONE:
+        if clock.now < self._began + self._hitting_steering.alone:
             # Small problems end in that time, and always with the same answer, as no threads race for it.
-            time.sleep(_IDLE if idle else 0.0)
-        elif self._swapped < _SWAP_SHARE * (clock.now - self._began) and self._swapping.acquire(False):
+            time.sleep(self._hitting_steering.idle if idle else 0.0)
+        elif self._swapped < self._hitting_steering.swap_share * (
+            clock.now - self._began
+        ) and self._swapping.acquire(False):
             try:
                 self._swap()
             finally:
@@ -172,7 +178,7 @@ class HittingSearch:
     def _swap(self) -> None:
         clock = self._incumbent.clock
         began = clock.now
-        while not self._over and clock.now < began + _SWAP_SECONDS:
+        while not self._over and clock.now < began + self._hitting_steering.swap_time:
             theta = self._swaps.step()
             if theta is not None:
                 self._attack(theta)
@@ -181,9 +187,11 @@ class HittingSearch:
     def _help(self, finder: CoreFinder) -> None:
         """Collect cores that the point misses which another thread is at; some of its blocks left out."""
         point = self._point
-        inside = (point < _THRESHOLDS[0]) & (self._random.random(point.size) < _HELPED)
+        inside = (point < self._hitting_steering.thresholds[0]) & (
+            self._random.random(point.size) < self._hitting_steering.helped
+        )
         if not self._collect(finder, point, inside):
-            time.sleep(_IDLE)
+            time.sleep(self._hitting_steering.idle)
 
     def _learn(self, answer: Answer) -> bool:
         """Take a core; True when it is new."""
@@ -210,7 +218,7 @@ class HittingSearch:
         """Collect cores among the blocks that a fractional hitting set leaves out; True if it misses one."""
         self._point = point
         asked = -1
-        for threshold in _THRESHOLDS:
+        for threshold in self._hitting_steering.thresholds:
             inside = point < threshold
             if np.count_nonzero(inside) > asked and self._collect(finder, point, inside):
                 return True

@@ -16,25 +16,15 @@ from numpy.typing import NDArray
 from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.engines.base import rounded_bound
 from linkrisk.solver.engines.exact.simplex_tree.kernels import ROOM, STACK, explore, undecided
+from linkrisk.solver.engines.steering import STEERING, TreeSteering
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.incumbent import Incumbent
 from linkrisk.solver.run.work import ENTRY
 
 FloatArray = NDArray[np.float64]
 
-_BUDGET = 2_000
-_BUDGET_ROWS = 10_000_000
-"""Rows that one exploration may look at, roughly: with many rows it must end after fewer simplices."""
-
-_MOST_PAIRS = 1_000_000_000
-_PAIRS_A_SECOND = 50_000_000
-
 _LOOKS, _UNDECIDED = 4.0, 0.1
 """Looks at all rows before a subtree, and the share of them that its simplices leave undecided, roughly."""
-
-_CROWD = 200
-_FEW_ROWS = 20_000
-"""So many rows are looked at anew for every subtree; of more, each subtree is told which are undecided."""
 
 
 class _Part(NamedTuple):
@@ -76,6 +66,7 @@ class SimplexTree:
         Takes every improvement of attack and bound.
     evaluator : Evaluator
         Counts the attacks.
+    steering : TreeSteering
 
     Attributes
     ----------
@@ -83,7 +74,14 @@ class SimplexTree:
         Simplices looked at.
     """
 
-    def __init__(self, system: BlockSystem, incumbent: Incumbent[FloatArray], evaluator: Evaluator) -> None:
+    def __init__(
+        self,
+        system: BlockSystem,
+        incumbent: Incumbent[FloatArray],
+        evaluator: Evaluator,
+        steering: TreeSteering = STEERING.tree,
+    ) -> None:
+        self._steering = steering
         self._system, self._incumbent, self._evaluator = system, incumbent, evaluator
         values = system.values
         rows = values if isinstance(values, np.ndarray) else values.toarray()
@@ -140,10 +138,20 @@ class SimplexTree:
         vertices[0], bounds[0], inexact[0] = simplex, -bound - part.sure, rounded
         point = np.empty(dimension)
         target = self._incumbent.value - part.sure
-        budget = max(1, min(_BUDGET, _BUDGET_ROWS // max(1, len(rows))))
+        budget = max(1, min(self._steering.budget, self._steering.budget_rows // max(1, len(rows))))
         effort = self._effort()
         nodes, left, stuck, best = explore(
-            rows, block, self._weight, target, budget, _CROWD, effort, vertices, bounds, inexact, point
+            rows,
+            block,
+            self._weight,
+            target,
+            budget,
+            self._steering.crowd,
+            effort,
+            vertices,
+            bounds,
+            inexact,
+            point,
         )
         rest = [simplex.copy() for simplex in vertices[:left]]
         totals = (bounds[:left] + part.sure).tolist()
@@ -153,12 +161,16 @@ class SimplexTree:
     def _effort(self) -> int:
         """Pairs of rows to look at in one simplex: few enough to end before the time does."""
         left = self._incumbent.clock.remaining
-        return _MOST_PAIRS if left is None else int(min(_MOST_PAIRS, 1 + _PAIRS_A_SECOND * left / 4))
+        return (
+            self._steering.most_pairs
+            if left is None
+            else int(min(self._steering.most_pairs, 1 + self._steering.pairs_at_once * left / 4))
+        )
 
     def _narrowed(self, part: _Part, simplex: FloatArray, inexact: float) -> _Part:
         """Leave out the rows that are decided on the simplex, where there are many."""
         rows = np.arange(len(self._rows), dtype=np.int32) if part.rows is None else part.rows
-        if rows.size <= _FEW_ROWS:
+        if rows.size <= self._steering.few_rows:
             return part
         keep, linked = undecided(self._rows, self._system.row_open, self._weight, rows, simplex, inexact)
         return _Part(keep, part.sure + linked) if keep.size < rows.size else part

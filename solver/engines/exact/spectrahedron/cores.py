@@ -23,6 +23,7 @@ from linkrisk.solver.engines.exact.spectrahedron.kernels import (
     fewest,
     shrink,
 )
+from linkrisk.solver.engines.steering import STEERING, FinderSteering
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.work import ENTRY
 
@@ -32,9 +33,6 @@ IndexArray = NDArray[np.intp]
 _MOST_ROUNDS = 60
 _MOST_REMEMBERED = 6
 _MOST_NEAR = 24
-_CELLS_AT_ONCE = 50_000_000
-"""Numbers that compiled code looks at before the clock is asked again."""
-
 _LOOKS, _STEPS = 3.0, 30.0
 """How often a question looks at all rows, and how many steps it takes, roughly."""
 
@@ -51,13 +49,20 @@ class SemidefiniteCoreFinder(CoreFinder):
     scorer : Scorer
     clock : Clock
         Questions asked after its end stay undecided.
+    steering : FinderSteering
     """
 
     at_once: ClassVar[int] = 30
 
-    def __init__(self, system: BlockSystem, scorer: Scorer, clock: Clock) -> None:
+    def __init__(
+        self,
+        system: BlockSystem,
+        scorer: Scorer,
+        clock: Clock,
+        steering: FinderSteering = STEERING.finders,
+    ) -> None:
         super().__init__(system)
-        self._clock = clock
+        self._clock, self._steering = clock, steering
         self._linear = LinearCoreFinder(system, scorer, clock)
         values, blocks = system.values, system.open_blocks.size
         first, second = np.triu_indices(len(system.aggregator.attributes))
@@ -114,7 +119,7 @@ class SemidefiniteCoreFinder(CoreFinder):
         """How often compiled code may look at all rows of some blocks before the clock is asked again."""
         starts = self._rows.starts
         cells = int((starts[blocks + 1] - starts[blocks]).sum()) * self.system.aggregator.dimension
-        return min(_MOST_ROUNDS, max(1, _CELLS_AT_ONCE // max(1, cells)))
+        return min(_MOST_ROUNDS, max(1, self._steering.cells_at_once // max(1, cells)))
 
     def _cost(self, blocks: IndexArray, active: int) -> float:
         """Operations of a question: looks at all rows of these blocks, and steps on those that matter."""

@@ -16,9 +16,10 @@ from linkrisk.solver.backends.registry import available_backends
 from linkrisk.solver.engines.attacks.search import attack
 from linkrisk.solver.engines.base import EngineOptions
 from linkrisk.solver.engines.exact.cores.base import Answer
-from linkrisk.solver.engines.exact.engine import MOST_TREE_DIMENSIONS, ExactEngine
+from linkrisk.solver.engines.exact.engine import ExactEngine
 from linkrisk.solver.engines.exact.polytope.cores import PolytopeCoreFinder
 from linkrisk.solver.engines.milp import MilpEngine
+from linkrisk.solver.engines.steering import STEERING
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.status import Limit, Status
 
@@ -76,7 +77,7 @@ def test_no_attack_exceeds_the_bound(case):
 
 
 def test_the_dimensions_of_trees():
-    assert MOST_TREE_DIMENSION == MOST_TREE_DIMENSIONS
+    assert STEERING.turns.most_tree_dimensions == MOST_TREE_DIMENSION
 
 
 # ---------------------------------------------------------------- orders that must hold

@@ -22,6 +22,7 @@ from linkrisk.solver.engines.exact.hitting_sets.search import HittingSearch
 from linkrisk.solver.engines.exact.hitting_sets.swaps import SwapSearch
 from linkrisk.solver.engines.exact.polytope.cores import PolytopeCoreFinder
 from linkrisk.solver.engines.exact.spectrahedron.cores import SemidefiniteCoreFinder
+from linkrisk.solver.engines.steering import FinderSteering, HittingSteering, Steering
 
 NO_PROOF = CoreProof(np.empty(0, dtype=np.intp), np.empty(0), np.empty(0))
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
@@ -109,13 +110,12 @@ def test_the_relaxation_with_fixed_blocks(made, data):
         assert np.isinf(value) or all(point[block] == up for block, up in fixed.items())
 
 
-def test_inequalities_leave_and_come_back(monkeypatch):
-    monkeypatch.setattr("linkrisk.solver.engines.exact.hitting_sets.covering._MOST_ROWS", 20)
-    monkeypatch.setattr("linkrisk.solver.engines.exact.hitting_sets.covering._MOST_IDLE", 2)
+def test_inequalities_leave_and_come_back():
+    steering = HittingSteering(most_rows=20, most_idle=2)
     random = np.random.default_rng(1)
     cores = list({frozenset(random.choice(40, size=4, replace=False).tolist()) for _ in range(300)})
     master = master_of(cores, random.uniform(0.5, 2.0, size=40))
-    program = CoveringProgram(master)
+    program = CoveringProgram(master, steering=steering)
     first = program.solve()[1]
     for at in range(60):
         fixed = {at % 40: at % 3 == 0, (at * 7 + 1) % 40: at % 2 == 0}
@@ -213,12 +213,12 @@ def test_hitting_sets_alone_reach_the_optimum(case, ties, seed):
         ("mahalanobis", 6, SemidefiniteCoreFinder),
     ],
 )
-def test_the_finder_suits_the_domain(label, most, kind, monkeypatch):
+def test_the_finder_suits_the_domain(label, most, kind):
     """Three attributes have seven subsets; a basis of too many parameters is left to HiGHS."""
-    monkeypatch.setattr("linkrisk.solver.engines.exact.polytope.cores.MOST_PARAMETERS", most)
     pair = make_pair(*files(3, 9, 3, 1.4))
     made = start(pair, BY_LABEL[label].make(3))
-    search = HittingSearch(made.system, made.incumbent, made.evaluator, 0)
+    steering = Steering(finders=FinderSteering(most_parameters=most))
+    search = HittingSearch(made.system, made.incumbent, made.evaluator, 0, steering)
     assert all(type(finder) is kind for finder in search._finders)
     search.branch(np.inf)
     assert made.incumbent.proven
@@ -290,14 +290,14 @@ def test_swaps_never_lose_and_learn_true_cores(label):
     assert (scorer.exact_margins(theta) > STRICT).sum() == first
 
 
-def test_a_walk_that_gets_nowhere_goes_on_from_what_was_offered(monkeypatch):
-    monkeypatch.setattr("linkrisk.solver.engines.exact.hitting_sets.swaps._PATIENCE", 0)
+def test_a_walk_that_gets_nowhere_goes_on_from_what_was_offered():
     pair = make_pair(*files(6, 40, 3, 1.0))
     aggregator = BY_LABEL["weighted-mean"].make(3)
     made = start(pair, aggregator)
     scorer = Scorer(made.system)
     finder = PolytopeCoreFinder(made.system, scorer, made.incumbent.clock)
-    search = SwapSearch(finder, scorer, scorer.weight, lambda _: None, np.random.default_rng(0))
+    impatient = HittingSteering(patience=0)
+    search = SwapSearch(finder, scorer, scorer.weight, lambda _: None, np.random.default_rng(0), impatient)
     low, high = sorted(aggregator.domain.sample(30, np.random.default_rng(3)), key=scorer.exact_weight)[::29]
     assert scorer.exact_weight(low) + 1 < scorer.exact_weight(high)
     search.start(low)

@@ -217,6 +217,9 @@ class Lost:
     def __init__(self, program):
         self._program, self.forgotten = program, 0
 
+    def __getattr__(self, name):
+        return getattr(self._program, name)
+
     def solve(self, seconds=None):
         solution = self._program.solve(seconds=seconds)
         return solution if self.forgotten else replace(solution, status=LinearStatus.FAILED)

@@ -76,4 +76,4 @@ def test_a_type_of_which_less_is_known_is_searched_with_less_and_ends_alike(kind
     assert found is TREATMENTS[Domain if kind is SomeDomain else Polytope]
     assert found.tree is None
     assert (plain.incumbent.value, plain.incumbent.bound) == (usual.incumbent.value, usual.incumbent.bound)
-    assert plain.record.proven
+    assert plain.incumbent.proven

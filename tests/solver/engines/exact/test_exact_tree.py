@@ -15,6 +15,7 @@ from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
 from linkrisk.solver.engines.exact.simplex_tree.conflicts import clique_saving, matching_saving
 from linkrisk.solver.engines.exact.simplex_tree.tree import SimplexTree, _in_like_units
+from linkrisk.solver.engines.steering import TreeSteering
 from linkrisk.solver.run.clock import Clock
 
 on_simplex = pytest.mark.parametrize("label", ["weighted-mean", "owa", "2-additive"])
@@ -124,11 +125,10 @@ def test_both_searches_agree(label, seed):
 
 
 @pytest.mark.usefixtures("virtual_time")
-def test_a_tree_goes_on_where_it_stopped(monkeypatch):
-    monkeypatch.setattr("linkrisk.solver.engines.exact.simplex_tree.tree._BUDGET", 50)
+def test_a_tree_goes_on_where_it_stopped():
     pair = make_pair(*files(2, 80, 4, 0.9))
     made = start(pair, BY_LABEL["weighted-mean"].make(4))
-    search = SimplexTree(made.system, made.incumbent, made.evaluator)
+    search = SimplexTree(made.system, made.incumbent, made.evaluator, TreeSteering(budget=50))
     bounds, nodes = [made.incumbent.bound], [0]
     while not made.incumbent.proven:
         search.run(made.incumbent.clock.seconds + 0.015)  # one question
