@@ -150,6 +150,26 @@ def constant_attributes(matrix: npt.NDArray[np.float64], attributes: Sequence[st
     }
 
 
+def check_some_value(matrix: npt.NDArray[np.float64], attributes: Sequence[str], source: str) -> None:
+    """Raise a DataError for the first attribute that is missing in all records.
+
+    Parameters
+    ----------
+    matrix : float64 array (n, a)
+        The values, NaN where one is missing.
+    attributes : sequence of str
+        Their a names.
+    source : str
+        What to call the table in messages.
+    """
+    empty = np.isnan(matrix).all(axis=0)
+    if empty.any():
+        raise DataError(
+            f"{source}, column {attributes[int(np.argmax(empty))]!r} has no value at all and cannot be "
+            "compared; choose other --attributes"
+        )
+
+
 def check_ranges(matrix: npt.NDArray[np.float64], attributes: Sequence[str], source: str) -> None:
     """Raise a DataError for the first attribute whose values differ by too little to be standardised.
 

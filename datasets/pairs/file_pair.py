@@ -21,6 +21,7 @@ from linkrisk.datasets.microdata.numeric import (
     CONSTANT,
     NEARLY,
     check_ranges,
+    check_some_value,
     constant_attributes,
     numeric_matrix,
 )
@@ -196,7 +197,8 @@ def make_file_pair(
         values = [
             numeric_matrix(table.frame, numeric, table.source, may_lack=True) for table in (first, second)
         ]
-    _check_some_value((first, second), numeric, values)
+    for table, matrix in zip((first, second), values, strict=True):
+        check_some_value(matrix, numeric, table.source)
     left = _without_constants(numeric, values, (first.source, second.source), drop_constant)
     names = tuple(name for name in names if name in left or name in categorical)
     if not names:
@@ -274,19 +276,6 @@ def _hinting_at_ids(tables: tuple[Table, Table], names: tuple[str, ...]) -> Iter
             f"{error}; both files have the same values in column {found!r}: align the records with --id "
             f"{shlex.quote(found)}"
         ) from None
-
-
-def _check_some_value(
-    tables: tuple[Table, Table], names: tuple[str, ...], values: list[npt.NDArray[np.float64]]
-) -> None:
-    """Refuse numeric attributes that are missing in all records of a file."""
-    for table, matrix in zip(tables, values, strict=True):
-        empty = np.isnan(matrix).all(axis=0)
-        if empty.any():
-            raise DataError(
-                f"{table.source}, column {names[int(np.argmax(empty))]!r} has no value at all and cannot be "
-                "compared; choose other --attributes"
-            )
 
 
 def _marks(tables: tuple[Table, Table], numeric: tuple[str, ...]) -> tuple[str, ...]:

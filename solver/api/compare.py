@@ -25,6 +25,7 @@ from linkrisk.solver.api.keywords import spelled
 from linkrisk.solver.api.limits import check_limit, engine_options
 from linkrisk.solver.backends.registry import available_backends, backend_names, get_backend
 from linkrisk.solver.compiling.ahead import compile_once
+from linkrisk.solver.engines.steering import Steering
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
 from linkrisk.solver.run.clock import Limits
 from linkrisk.solver.run.errors import UsageError
@@ -111,6 +112,7 @@ def compare(
     margin: float | None = None,
     big_c: float | None = None,
     seed: int = 0,
+    steering: Steering | None = None,
     time_limit: float | None = DEFAULT_TIME_LIMIT,
     start: bool = True,
     cancel: Cancel | None = None,
@@ -133,6 +135,8 @@ def compare(
         Of the model and the optimisers that solve it; see `fit`.
     seed : int
         Of every random choice.
+    steering : Steering, optional
+        See `fit`.
     time_limit : float or None
         Seconds for each of them.
     start : bool
@@ -153,7 +157,9 @@ def compare(
     UsageError, DataError, FormulationError
         If the request or the files cannot be used.
     """
-    settings, _ = engine_options(seed=seed, threads=threads, backend=None, margin=margin, big_c=big_c)
+    settings, _ = engine_options(
+        seed=seed, threads=threads, backend=None, margin=margin, big_c=big_c, steering=steering
+    )
     check_limit(time_limit, "time limit")
     chosen = list(backends) if backends is not None else [EXACT, *available_backends()]
     _check_names(chosen)

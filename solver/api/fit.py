@@ -18,6 +18,7 @@ from linkrisk.solver.api.choices import (
 from linkrisk.solver.api.keywords import spelled
 from linkrisk.solver.api.limits import check_limit, check_limits, engine_options
 from linkrisk.solver.engines.registry import ENGINES, check_taken, choose_engine, get_engine
+from linkrisk.solver.engines.steering import Steering
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
 from linkrisk.solver.run.clock import AUTOMATIC, Limits
 from linkrisk.solver.run.errors import UsageError
@@ -55,6 +56,7 @@ def fit(
     margin: float | None = None,
     big_c: float | None = None,
     seed: int = 0,
+    steering: Steering | None = None,
     time_limit: float | str | None = AUTOMATIC,
     work_limit: float | None = None,
     memory_limit: float | str | None = AUTOMATIC,
@@ -107,6 +109,8 @@ def fit(
         rows of unit length (1e-5); one constant C for all rows instead of a tight one for each.
     seed : int
         Of every random choice.
+    steering : Steering, optional
+        What decides how soon an answer is found, and never which bound holds, for experiments.
     time_limit : float, ``auto`` or None
         Seconds after which the best answer so far is returned, with a valid bound; None for no limit,
         ``auto`` for 120, or for none where there is a work limit.
@@ -173,6 +177,7 @@ def fit(
         backend=backend,
         margin=margin,
         big_c=big_c,
+        steering=steering,
         limits=check_limits(time_limit, work_limit, memory_limit, cancel),
         certificate=certificate,
         report=report,
@@ -193,6 +198,7 @@ def fit_request(
     margin: float | None,
     big_c: float | None,
     limits: Limits,
+    steering: Steering | None = None,
     certificate: bool = False,
     report: Reporter | None = None,
     command: str | None = None,
@@ -202,7 +208,9 @@ def fit_request(
 
     Where no engine is named, `modelling` asks for one that makes a model.
     """
-    options, given = engine_options(seed=seed, threads=threads, backend=backend, margin=margin, big_c=big_c)
+    options, given = engine_options(
+        seed=seed, threads=threads, backend=backend, margin=margin, big_c=big_c, steering=steering
+    )
     runner = get_engine(engine or choose_engine(given, modelling=modelling), options)
     check_taken(runner, given)
     if certificate and not runner.proves:

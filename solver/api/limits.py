@@ -6,6 +6,7 @@ from numbers import Integral, Real
 from typing import Any, cast
 
 from linkrisk.solver.engines.base import EngineOptions, check_options
+from linkrisk.solver.engines.steering import STEERING, Steering
 from linkrisk.solver.run.clock import AUTOMATIC, Limits
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
@@ -15,9 +16,15 @@ DEFAULT_TIME_LIMIT = 120.0
 
 
 def engine_options(
-    *, seed: int, threads: int | None, backend: str | None, margin: float | None, big_c: float | None
+    *,
+    seed: int,
+    threads: int | None,
+    backend: str | None,
+    margin: float | None,
+    big_c: float | None,
+    steering: Steering | None = None,
 ) -> tuple[EngineOptions, list[str]]:
-    """The settings of an engine, and the names of those that were given; the seed is for every engine.
+    """The settings of an engine, and the names of those given; seed and steering are for every engine.
 
     Raises
     ------
@@ -29,7 +36,7 @@ def engine_options(
     for name, value in {"seed": seed, **given}.items():
         if name != "backend":
             _check_number(name, value, whole=name in ("seed", "threads"))
-    options = EngineOptions(seed=int(seed), **given)
+    options = EngineOptions(seed=int(seed), steering=steering or STEERING, **given)
     check_options(options)
     return options, list(given)
 

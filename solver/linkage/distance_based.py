@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.base import option, parse_number
 from linkrisk.datasets.masking.spelled import names_files
-from linkrisk.datasets.microdata.numeric import check_ranges, constant_attributes
+from linkrisk.datasets.microdata.numeric import check_ranges, check_some_value, constant_attributes
 from linkrisk.datasets.microdata.tables import Table
 from linkrisk.datasets.pairs.categorical import categorical_attributes, known_recodings, scales_of
 from linkrisk.datasets.pairs.file_pair import attribute_values
@@ -227,12 +227,13 @@ def _check_constant(
     sources: tuple[str, str],
     standardisation: str,
 ) -> None:
-    """Refuse numeric attributes without a deviation."""
-    if standardisation == Standardisation.NONE:
-        return
+    """Refuse numeric attributes without a value, or without a deviation where that is needed."""
     numeric = [k for k, table in enumerate(tables) if table is None]
     names = [attributes[k] for k in numeric]
     for matrix, source in zip(values, sources, strict=True):
+        check_some_value(matrix[:, numeric], names, source)
+        if standardisation == Standardisation.NONE:
+            continue
         for name, kind in constant_attributes(matrix[:, numeric], names).items():
             raise UsageError(f"{source}: {name!r} is {kind} and cannot be compared; leave it out")
         check_ranges(matrix[:, numeric], names, source)

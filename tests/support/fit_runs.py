@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from linkrisk.solver import evaluate, fit
-from linkrisk.solver.engines.base import EngineOptions
 from linkrisk.solver.engines.steering import BuildSteering, Steering
 
 KEYS = {
@@ -62,5 +61,5 @@ def check(result, files):
 
 
 def steered(**build):
-    """Options of a run that makes its rows otherwise than usual: fields of `BuildSteering`."""
-    return EngineOptions(steering=Steering(build=BuildSteering(**build)))
+    """The steering of a run that makes its rows otherwise than usual: fields of `BuildSteering`."""
+    return Steering(build=BuildSteering(**build))

@@ -64,6 +64,7 @@ def test_parameters_are_those_of_fit():
     who_is_who = {"original", "masked", "id_column", "row_by_row"}
     assert missing == who_is_who | {
         "certificate", "certificate_time_limit", "command", "drop_constant", "masking", "report", "seed",
+        "steering",
     }  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from linkrisk import compare, evaluate, fit, link, mask, verify
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.noise import AdditiveNoise
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
+from linkrisk.formulations.linkage.missing import Missing
 from linkrisk.formulations.linkage.pair import Direction, Ties
 from linkrisk.solver.api import choices
 from linkrisk.solver.engines.base import EngineOptions
@@ -48,7 +49,10 @@ def defaults(options):
 
 
 def test_all_are_there_under_both_names():
-    assert set(linkrisk.__all__) == {function.__name__ for function in FUNCTIONS} | {"WorstCaseLinkage"}
+    assert set(linkrisk.__all__) == {function.__name__ for function in FUNCTIONS} | {
+        "Cancel",
+        "WorstCaseLinkage",
+    }
     for name in linkrisk.__all__:
         assert getattr(linkrisk, name) is getattr(linkrisk.solver, name)
     with pytest.raises(AttributeError, match="module 'linkrisk' has no attribute 'fitt'"):
@@ -80,7 +84,7 @@ def test_what_was_learned_holds_unless_it_is_given():
 
 def test_links_are_described_as_their_options_are():
     known, taken = defaults(LinkOptions), keywords(link)
-    assert set(taken) == {*known, "method", "settings", "report"}
+    assert set(taken) == {*known, "method", "settings", "cancel", "report"}
     assert {name: taken[name] for name in known} == known
 
 
@@ -96,6 +100,7 @@ def test_the_settings_of_engines_are_keywords():
         (choices.TiesName, Ties),
         (choices.StandardisationName, Standardisation),
         (choices.DifferencesName, Differences),
+        (choices.MissingName, Missing),
         (choices.EngineName, ENGINES),
         (choices.MatchingName, MATCHINGS),
     ],

@@ -245,7 +245,10 @@ def test_a_column_of_missing_values_is_no_evidence(name):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("dbrl", "attribute 'A' has no value in one of the files, so it cannot be compared: leave it out"),
+        (
+            "dbrl",
+            "original, column 'A' has no value at all and cannot be compared; choose other --attributes",
+        ),
         ("prl", "original has no value of attribute 'A'; leave it out"),
     ],
 )

@@ -188,7 +188,7 @@ def test_the_answer_does_not_wait_for_the_files(families, monkeypatch, capsys):
     def write(*_: object) -> None:
         printed.append(capsys.readouterr().out)
 
-    monkeypatch.setattr("linkrisk.datasets.microdata.files.write_whole", write)
+    monkeypatch.setattr("linkrisk.datasets.microdata.writing.write_whole", write)
     assert main([*FIT, "--aggregator", families, "--json", "a.json", "--report", "a.html"]) == 0
     assert "re-identified" in printed[0]
     assert len(printed) == 2

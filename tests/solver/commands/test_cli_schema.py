@@ -113,11 +113,14 @@ def test_missing_codes_are_said_to_be_missing_values(capsys):
     )
     lines = Path("original.csv").read_text(encoding="utf-8").splitlines()[1:]
     row = [line.split(",")[1] for line in lines].index(age) + 1
-    message = (
-        f"original.csv, column 'age', row {row}: '{age}' stands for a missing value; fill it in, choose "
-        "other --attributes, or name the column in --nominal where this is a category"
-    )
-    refuse(capsys, message, "fit", *PAIR, "--schema", "codes.json")
+    many = sum(line.split(",")[1] == age for line in lines)
+    printed = run(capsys, "fit", *PAIR, "--schema", "codes.json", "--missing", "farthest")
+    masked = Path("masked.csv").read_text(encoding="utf-8").splitlines()[1:]
+    kept = sum(line.split(",")[1] == age for line in masked)
+    assert (
+        "note: values are missing in the original and the masked file and compared by --missing farthest: "
+        f"age ({many} and {kept})\n"
+    ) in printed
     argv = ["mask", "--input", "original.csv", "--method", "noise", "--percent", "9", "--attributes", "age"]
     assert main([*argv, "--schema", "codes.json", "--output", "m.csv"]) == 2
     assert f"column 'age', row {row}: missing value" in capsys.readouterr().err

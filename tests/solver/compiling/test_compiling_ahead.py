@@ -80,7 +80,7 @@ def fit_as_large_files() -> None:
     """Fits that never take all rows."""
     grown = steered(most_reduced=0, most_unreduced=0)
     for options in FAMILIES:
-        fit(*small_files(nominal=False), time_limit=2, options=grown, **options)
+        fit(*small_files(nominal=False), time_limit=2, steering=grown, **options)
 
 
 def run_other_commands() -> None:

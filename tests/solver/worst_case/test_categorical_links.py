@@ -151,7 +151,7 @@ def test_growing_rows_find_the_same_optimum(label, aware):
     files = mixed.frames(8, 40)
     options = mixed.options(aware, aggregator=case.name, time_limit=None, **case.options)
     whole = fit(*files, **options)
-    grown = fit(*files, **options, options=steered(most_reduced=0, most_unreduced=0))
+    grown = fit(*files, **options, steering=steered(most_reduced=0, most_unreduced=0))
     assert whole.proven
     assert grown.proven
     assert whole.linked == grown.linked

@@ -125,7 +125,7 @@ def test_the_optimum_on_growing_rows_is_that_on_all_rows(label, seed):
     case = BY_LABEL[label]
     options = {"aggregator": case.name, "engine": "exact", "time_limit": None, **case.options}
     whole = fit(*frames(seed), **options)
-    grown = fit(*frames(seed), **options, options=steered(most_reduced=0))
+    grown = fit(*frames(seed), **options, steering=steered(most_reduced=0))
     assert whole.proven
     assert grown.proven
     assert grown.linked == whole.linked
@@ -135,7 +135,7 @@ def test_the_optimum_on_growing_rows_is_that_on_all_rows(label, seed):
 def test_a_quadratic_form_on_growing_rows_agrees_with_all_rows():
     options = {"aggregator": "mahalanobis", "engine": "exact", "time_limit": 6.0}
     whole = fit(*frames(1, 60, noise=0.3), **options)
-    grown = fit(*frames(1, 60, noise=0.3), **options, options=steered(most_unreduced=0))
+    grown = fit(*frames(1, 60, noise=0.3), **options, steering=steered(most_unreduced=0))
     assert grown.linked <= whole.linked_upper_bound
     assert whole.linked <= grown.linked_upper_bound
     assert grown.linked >= grown.details["baselines"]["euclid"]
@@ -145,7 +145,7 @@ def test_a_quadratic_form_on_growing_rows_agrees_with_all_rows():
 def test_more_records_than_a_big_c_model_can_hold():
     """The exact engine takes what `milp` refuses, and its interval holds the best weights known."""
     grown = steered(most_reduced=100_000)
-    result = fit(*frames(7, 500, 4, 0.2), engine="exact", time_limit=8.0, options=grown)
+    result = fit(*frames(7, 500, 4, 0.2), engine="exact", time_limit=8.0, steering=grown)
     assert result.details["baselines"]["euclid"] <= result.linked <= result.linked_upper_bound < 500
 
 

@@ -67,7 +67,7 @@ def test_a_memory_limit_that_is_reached_later(engine, monkeypatch):
 
 def test_a_memory_limit_on_growing_rows():
     files, grown = pair(), steered(most_unreduced=0)
-    result = fit(*files, engine="exact", aggregator="mahalanobis", memory_limit=1.0, options=grown)
+    result = fit(*files, engine="exact", aggregator="mahalanobis", memory_limit=1.0, steering=grown)
     assert result.limit == "memory"
     assert valid(result, files)
 
@@ -80,7 +80,7 @@ def test_rows_that_would_not_fit_into_memory_grow_instead(megabytes, grown, monk
     probe = GrowingRows.probe
     monkeypatch.setattr(GrowingRows, "probe", lambda *given: seen.append(True) or probe(*given))
     files = pair(n=20)
-    result = fit(*files, memory_limit=1e7, options=estimated)
+    result = fit(*files, memory_limit=1e7, steering=estimated)
     assert bool(seen) is grown
     assert valid(result, files)
 
@@ -171,7 +171,7 @@ def test_a_tiny_time_limit_gives_a_valid_interval(case):
 
 def test_time_that_is_up_before_all_records_are_compared():
     files = pair()
-    result = fit(*files, engine="exact", time_limit=1e-6, options=steered(moment=0.0))
+    result = fit(*files, engine="exact", time_limit=1e-6, steering=steered(moment=0.0))
     assert result.limit == "time"
     assert valid(result, files)
     assert result.details["notes"][0].startswith("the time limit came before all records were compared")
@@ -212,7 +212,7 @@ def test_an_interval_whenever_time_ends(aggregator, grown, monkeypatch):
                 "linkrisk.solver.run.clock.time.perf_counter", lambda asked=asked: float(next(asked))
             )
             result = fit(
-                *files, aggregator=aggregator, time_limit=float(questions), memory_limit=None, options=hasty
+                *files, aggregator=aggregator, time_limit=float(questions), memory_limit=None, steering=hasty
             )
         assert result.linked <= result.linked_upper_bound
         assert (result.status, result.limit) in {("feasible", "time"), ("optimal", None)}
@@ -229,7 +229,7 @@ def test_records_that_were_not_compared_are_said(monkeypatch):
     monkeypatch.setattr("linkrisk.solver.worst_case.left_behind.last_call", lambda _: -1.0)
     monkeypatch.setattr("linkrisk.solver.run.clock.Clock.expired", property(lambda _: next(stops)))
     limits = {"time_limit": 5.0, "memory_limit": None}
-    result = fit(*pair(), aggregator="weighted-mean", **limits, options=steered(moment=0.0))
+    result = fit(*pair(), aggregator="weighted-mean", **limits, steering=steered(moment=0.0))
     frame = result.table.to_frame()
     compared = int(frame["linked"].notna().sum())
     assert compared in {10, 20}
@@ -245,7 +245,7 @@ def test_records_that_were_not_compared_are_said(monkeypatch):
 def test_the_time_for_the_last_look_at_all_records_is_kept():
     """A file large enough to be estimated: the search ends before the limit, and the table is whole."""
     seen, large = [], steered(most_at_once=0)
-    result = fit(*pair(n=80), aggregator="weighted-mean", report=seen.append, options=large)
+    result = fit(*pair(n=80), aggregator="weighted-mean", report=seen.append, steering=large)
     assert any(progress.work.endswith("for a look at all records") for progress in seen)
     assert result.table.to_frame()["rank"].notna().all()
 

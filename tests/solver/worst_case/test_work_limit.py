@@ -84,9 +84,9 @@ def test_time_limits_nothing_unless_it_is_asked_for():
 
 def test_rows_that_grow_are_counted_too():
     grown = steered(most_unreduced=0)
-    first = found("mahalanobis", 60, 0.2, options=grown)
+    first = found("mahalanobis", 60, 0.2, steering=grown)
     assert first[0][3] == "work"
-    assert found("mahalanobis", 60, 0.2, options=grown) == first
+    assert found("mahalanobis", 60, 0.2, steering=grown) == first
 
 
 def test_several_families_share_the_work():

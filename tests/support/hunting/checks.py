@@ -41,14 +41,14 @@ def pursue(quarry: Quarry) -> list[str]:
     problem = make_problem(quarry.original, quarry.masked, ProblemOptions(**quarry.options))
     random = np.random.default_rng(quarry.seed)
     truth = _truth(quarry, problem, random)
-    options = steered(most_reduced=0, most_unreduced=0) if quarry.manner.growing else None
+    steering = steered(most_reduced=0, most_unreduced=0) if quarry.manner.growing else None
     result = fit(
         quarry.original,
         quarry.masked,
         time_limit=quarry.manner.seconds,
         memory_limit=quarry.manner.megabytes,
         certificate=quarry.manner.certificate,
-        options=options,
+        steering=steering,
         **quarry.options,
     )
     if result.status == "interrupted":
