@@ -22,6 +22,7 @@ _CHOICES = {
     "ties": ("strict", "share"),
     "standardisation": ("own", "original", "pooled", "none"),
     "differences": ("squared", "absolute", "signed"),
+    "missing": RULES,
 }
 
 
@@ -50,14 +51,14 @@ class Setting:
     Attributes
     ----------
     aggregator, direction, ties, standardisation, differences : str
+    missing : str
+        What a missing value is compared as.
     attributes : tuple of str
         In the order of the parameters.
     options : dict
         Of the aggregator, such as the k of a k-additive Choquet integral; those that were given.
     family : Family
         The distances that these make.
-    missing : str
-        What a missing value is compared as.
     schema : tuple of (str, str, tuple of str)
         Name, scale and categories of each categorical attribute.
     recodings : tuple of Recodings
@@ -69,10 +70,10 @@ class Setting:
     ties: str
     standardisation: str
     differences: str
+    missing: str
     attributes: tuple[str, ...]
     options: dict[str, Any]
     family: Family = field(compare=False)
-    missing: str = "expected"
     schema: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
     recodings: tuple[Recodings, ...] = ()
 
@@ -96,9 +97,6 @@ def read_setting(fields: Fields) -> Setting:
     family = family_of(aggregator, len(attributes), options, fields.where)
     if chosen["differences"] not in family.differences:
         raise UsageError(f"{fields.where}: {aggregator} takes no {chosen['differences']} differences")
-    missing = "expected" if fields.get("missing") is None else fields.text("missing")
-    if missing not in RULES:
-        raise UsageError(f"{fields.where}, missing must be one of {', '.join(RULES)}")
     schema = _read_schema(fields, attributes)
     if schema and chosen["differences"] == "signed":
         raise UsageError(f"{fields.where}: differences of categories have no sign")
@@ -108,7 +106,6 @@ def read_setting(fields: Fields) -> Setting:
         attributes=attributes,
         options=options,
         family=family,
-        missing=missing,
         schema=schema,
         recodings=recodings,
         **chosen,
@@ -169,6 +166,6 @@ def demand_same(fit: Setting, certificate: Setting) -> None:
         fit.recodings == certificate.recodings,
         "problem: the fit and the certificate have different recodings",
     )
-    for name in ("aggregator", *_CHOICES, "attributes", "options", "missing"):
+    for name in ("aggregator", *_CHOICES, "attributes", "options"):
         here, there = getattr(fit, name), getattr(certificate, name)
         demand(here == there, f"problem: the fit has {name} {here}, the certificate {there}")
