@@ -2,7 +2,7 @@
 
 
 class DataError(ValueError):
-    """Data that cannot be used; the message says what, where and how to mend it, in one line."""
+    """Data that cannot be used; the message says what, where and how to fix it, in one line."""
 
 
 class NoNumberError(DataError):

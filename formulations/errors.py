@@ -2,4 +2,4 @@
 
 
 class FormulationError(ValueError):
-    """Input that has no formulation; the message says what, where and how to mend it."""
+    """Input that has no formulation; the message says what, where and how to fix it."""

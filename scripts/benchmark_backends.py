@@ -80,7 +80,7 @@ def evaluate(aggregator: str, records: int) -> dict[str, Any]:
     original = generator.standard_normal((records, 6))
     pair = make_pair(original, original + 0.3 * generator.standard_normal((records, 6)))
     family = make_aggregator(aggregator, pair.attributes)
-    form = family.form(family.sample(1, generator)[0])
+    form = family.form(family.domain.sample(1, generator)[0])
     evaluator = Evaluator(pair)
     evaluator.count(family.form(family.equal()))  # compile and warm up
     began = time.perf_counter()

@@ -26,7 +26,7 @@ from linkrisk.datasets.masking.noise import AdditiveNoise
 from linkrisk.datasets.masking.optimal_microaggregation import OptimalMicroaggregation
 from linkrisk.datasets.masking.pram import Pram
 from linkrisk.datasets.masking.rank_swapping import RankSwapping
-from linkrisk.datasets.microdata.files import read_table
+from linkrisk.datasets.microdata.formats.registry import read_table
 
 K = 3
 NOISE = 0.2

@@ -206,13 +206,14 @@ def solve(case: Case, method: str, seconds: float) -> dict[str, Any]:
     meter = MemoryMeter()
     if method == "pulp-bare":
         return {**solve_bare(case, seconds), "peak_mb": round(meter.peak() / 1e6, 1)}
-    options, needed = EngineOptions(), None
+    options: dict[str, Any] = {}
+    needed = None
     if method == "pulp-valid-c":
-        needed = needed_c(case, options.margin)
-        options = EngineOptions(backend="pulp", big_c=needed * (1 + 1e-9))
+        needed = needed_c(case, EngineOptions().margin)
+        options = {"backend": "pulp", "big_c": needed * (1 + 1e-9)}
     if method == "pulp-paper-c":
         needed = needed_c(case, PAPER_MARGIN)
-        options = EngineOptions(backend="pulp", big_c=PAPER_C, margin=PAPER_MARGIN)
+        options = {"backend": "pulp", "big_c": PAPER_C, "margin": PAPER_MARGIN}
     result = fit(
         case.original,
         case.masked,
@@ -220,7 +221,7 @@ def solve(case: Case, method: str, seconds: float) -> dict[str, Any]:
         aggregator=case.aggregator,
         direction=case.direction,
         time_limit=seconds,
-        options=options,
+        **options,
     )
     phases = result.details["phases"]
     return {
@@ -250,7 +251,7 @@ def solve_bare(case: Case, seconds: float) -> dict[str, Any]:
     if np.isfinite(result.bound):
         bound = min(bound, int(rounded_bound(model.linked_weight(result.bound), problem.pair.weight)))
     if result.values is not None:
-        theta = system.aggregator.repair(result.values[: model.dimension])
+        theta = system.aggregator.domain.repair(result.values[: model.dimension])
         linked = int(Evaluator(problem.pair).weight(system.aggregator.form(theta)))
     return {
         # A proof counts when the recount reaches it; links below the model's margin may exceed it.

@@ -1,4 +1,4 @@
-"""The application: fit, compare, evaluate, link and mask, as `python -m solver` and as functions.
+"""The application: fit, compare, evaluate, verify, link and mask, as `python -m solver` and as functions.
 
 May import `linkrisk.formulations` and `linkrisk.datasets`; neither may import this.
 """
@@ -10,15 +10,29 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from linkrisk.solver.api.compare import compare as compare
+    from linkrisk.solver.api.estimator import WorstCaseLinkage as WorstCaseLinkage
     from linkrisk.solver.api.evaluate import evaluate as evaluate
     from linkrisk.solver.api.fit import fit as fit
     from linkrisk.solver.api.link import link as link
+    from linkrisk.solver.api.mask import mask as mask
+    from linkrisk.solver.api.verify import verify as verify
+    from linkrisk.solver.run.interruption import Cancel as Cancel
 
-__all__ = ["compare", "evaluate", "fit", "link"]
+_WHERE = {
+    "Cancel": "run.interruption",
+    "WorstCaseLinkage": "api.estimator",
+    "compare": "api.compare",
+    "evaluate": "api.evaluate",
+    "fit": "api.fit",
+    "link": "api.link",
+    "mask": "api.mask",
+    "verify": "api.verify",
+}
+__all__ = ["Cancel", "WorstCaseLinkage", "compare", "evaluate", "fit", "link", "mask", "verify"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import the functions when they are first asked for: a listing should not load an optimiser."""
-    if name in __all__:
-        return getattr(importlib.import_module(f"linkrisk.solver.api.{name}"), name)
-    raise AttributeError(f"module 'solver' has no attribute '{name}'")
+    """Import what is offered when it is first asked for: a listing should not load an optimiser."""
+    if name in _WHERE:
+        return getattr(importlib.import_module(f"linkrisk.solver.{_WHERE[name]}"), name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

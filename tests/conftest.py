@@ -71,5 +71,5 @@ def still_time(monkeypatch: pytest.MonkeyPatch) -> VirtualTime:
 def _pass(time: VirtualTime, monkeypatch: pytest.MonkeyPatch) -> VirtualTime:
     """Let this time pass for every clock, and no answer be taken before its search has ended."""
     monkeypatch.setattr("linkrisk.solver.run.clock.time", time)
-    monkeypatch.setattr("linkrisk.solver.worst_case.within_limits._GRACE", math.inf)
+    monkeypatch.setattr("linkrisk.solver.run.limits.GRACE", math.inf)
     return time

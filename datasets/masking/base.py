@@ -23,6 +23,8 @@ from linkrisk.datasets.masking.choosing import (
     with_values,
 )
 from linkrisk.datasets.microdata.names import parse_names, shown_names
+from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.datasets.microdata.schema_files import read_schema
 
 
 @runtime_checkable
@@ -65,6 +67,11 @@ class MaskingMethod(Protocol):
         DataError
             If an attribute is unknown or not fit for the method, or a parameter does not fit the table.
         """
+        ...
+
+    @property
+    def schema(self) -> Schema | None:
+        """What is declared of the columns."""
         ...
 
     @property
@@ -146,6 +153,13 @@ ATTRIBUTES = option(
 )
 """The option of methods that mask any set of attributes."""
 
+SCHEMA = option(
+    "JSON or TOML file with roles, scales, categories and missing codes of the columns",
+    read_schema,
+    metavar="FILE",
+)
+"""The option that says what the columns are."""
+
 
 @contextmanager
 def about(source: str) -> Iterator[None]:
@@ -200,13 +214,16 @@ class NumericMethod(ABC):
     Attributes
     ----------
     attributes : tuple of str, optional
-        The attributes to mask; by default every numeric quasi-identifier.
+        The attributes to mask; by default every numeric key variable.
+    schema : Schema, optional
+        Roles, scales and missing codes of the columns.
     """
 
     chance: ClassVar[bool] = True
     """Whether another seed gives another table; False in methods that leave nothing to chance."""
 
     attributes: tuple[str, ...] | None = field(default=None, metadata=ATTRIBUTES)
+    schema: Schema | None = field(default=None, metadata=SCHEMA)
 
     @abstractmethod
     def mask_values(
@@ -231,12 +248,12 @@ class NumericMethod(ABC):
         return self.attributes
 
     def candidates(self, frame: pd.DataFrame, *, source: str = TABLE) -> tuple[str, ...]:
-        """Name every numeric quasi-identifier."""
-        return chosen_by_default(frame, source, numeric=True)
+        """Name every numeric key variable."""
+        return chosen_by_default(frame, source, self.schema, numeric=True)
 
     def masked_attributes(self, frame: pd.DataFrame, *, source: str = TABLE) -> tuple[str, ...]:
         """Name the attributes of this table that `apply` would mask."""
-        return choose_attributes(frame, self.attributes, source)
+        return choose_attributes(frame, self.attributes, source, self.schema)
 
     def restricted(self, attributes: tuple[str, ...]) -> Self:
         """The same method with these attributes to mask."""
@@ -249,7 +266,7 @@ class NumericMethod(ABC):
     def apply(self, frame: pd.DataFrame, seed: int | None = None, *, source: str = TABLE) -> pd.DataFrame:
         """Mask a table (see `MaskingMethod.apply`)."""
         attributes = self.masked_attributes(frame, source=source)
-        values, generator = values_of(frame, attributes, source), random_generator(seed)
+        values, generator = values_of(frame, attributes, source, self.schema), random_generator(seed)
         with about(source):
             masked = self.mask_values(values, generator)
         return with_values(frame, attributes, masked)

@@ -9,17 +9,22 @@ import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.missing import without_codes
 from linkrisk.datasets.microdata.numeric import check_known, check_no_twins, numeric_matrix
-from linkrisk.datasets.microdata.schema import Role, Scale, Schema
+from linkrisk.datasets.microdata.scales import CATEGORICAL
+from linkrisk.datasets.microdata.schema import Attribute, Role, Scale, Schema
 
 TABLE = "the table"
 """What a table without a name is called in messages."""
 
 
 def choose_attributes(
-    frame: pd.DataFrame, attributes: Sequence[str] | None, source: str = TABLE
+    frame: pd.DataFrame,
+    attributes: Sequence[str] | None,
+    source: str = TABLE,
+    schema: Schema | None = None,
 ) -> tuple[str, ...]:
-    """Check the attributes to mask, or take all numeric quasi-identifiers of the table: no ids, no weights.
+    """Check the attributes to mask, or take all numeric key variables of the table: no ids, no weights.
 
     Raises
     ------
@@ -27,7 +32,7 @@ def choose_attributes(
         If one does not exist or is given twice, there is none, or the columns have no distinct names.
     """
     if attributes is None:
-        return chosen_by_default(frame, source, numeric=True)
+        return chosen_by_default(frame, source, schema, numeric=True)
     check_columns(frame, source)
     chosen = tuple(attributes)
     check_no_twins(chosen)
@@ -40,9 +45,7 @@ def choose_attributes(
 def chosen_by_default(
     frame: pd.DataFrame, source: str, schema: Schema | None = None, *, numeric: bool
 ) -> tuple[str, ...]:
-    """All quasi-identifiers of a table that are numeric, or all that are not.
-
-    What a schema says of an attribute counts more than what its column tells.
+    """All key variables of a table that are numeric, or all that have categories.
 
     Raises
     ------
@@ -50,16 +53,29 @@ def chosen_by_default(
         If there is none, or the columns have no distinct names.
     """
     check_columns(frame, source)
-    found = Schema.from_frame(frame)
-    kinds = [schema[name] if schema and name in schema.names else found[name] for name in found.names]
-    kinds = [kind for kind in kinds if (kind.scale is Scale.NUMERIC) == numeric]
-    chosen = tuple(kind.name for kind in kinds if kind.role is Role.QUASI_IDENTIFIER)
+    scales = (Scale.NUMERIC,) if numeric else CATEGORICAL
+    kinds = {name: role for name, (role, scale) in known_columns(frame, schema).items() if scale in scales}
+    chosen = tuple(name for name, role in kinds.items() if role is Role.KEY)
     if not chosen:
         what = "numeric attribute" if numeric else "attribute with categories"
-        others = ", ".join(f"{kind.name!r} ({kind.role})" for kind in kinds)
+        others = ", ".join(f"{name!r} ({role})" for name, role in kinds.items())
         beside = f" beside {others}" if others else ""
         raise DataError(f"{source} has no {what} to mask{beside}; name at least one with --attributes")
     return chosen
+
+
+def known_columns(frame: pd.DataFrame, schema: Schema | None) -> dict[str, tuple[Role, Scale]]:
+    """Role and scale of every column of a table: what the schema says, else what the column itself tells.
+
+    Where the schema has key variables, no other column is one.
+    """
+    keys = schema is not None and bool(schema.select(role=Role.KEY))
+    found = {}
+    for each in Schema.from_frame(frame).attributes:
+        declared = Attribute(each.name) if schema is None else schema.get(each.name)
+        own = Role.IGNORED if keys and each.role is Role.KEY else each.role
+        found[each.name] = (declared.role or own or Role.KEY, declared.scale or each.scale or Scale.NUMERIC)
+    return found
 
 
 def check_columns(frame: pd.DataFrame, source: str) -> None:
@@ -72,9 +88,21 @@ def check_columns(frame: pd.DataFrame, source: str) -> None:
             )
 
 
-def values_of(frame: pd.DataFrame, attributes: Sequence[str], source: str = TABLE) -> npt.NDArray[np.float64]:
-    """Take attributes as a float64 array (n, a); a DataError names the first cell that is no number."""
+def values_of(
+    frame: pd.DataFrame, attributes: Sequence[str], source: str = TABLE, schema: Schema | None = None
+) -> npt.NDArray[np.float64]:
+    """Take attributes as a float64 array (n, a).
+
+    Raises
+    ------
+    DataError
+        For the first cell that is no number, or that the schema declares missing.
+    """
     check_records(frame, source)
+    if schema is not None:
+        frame = frame.assign(
+            **{name: without_codes(frame[name], schema.get(name).missing) for name in attributes}
+        )
     return numeric_matrix(frame, attributes, source)
 
 

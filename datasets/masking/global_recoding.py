@@ -14,90 +14,35 @@ from linkrisk.datasets.masking.end_coding import check_categories
 from linkrisk.datasets.masking.paper_parameters import collapsed_categories
 from linkrisk.datasets.masking.recoding import CategoricalMethod, Grouping
 from linkrisk.datasets.microdata.categories import Categories
-from linkrisk.datasets.microdata.files import read_table
+from linkrisk.datasets.microdata.hierarchies import Hierarchy
 from linkrisk.datasets.microdata.numeric import suggestion
+from linkrisk.datasets.microdata.schema import Role, Schema
 
 
-@dataclass(frozen=True)
-class Hierarchy:
-    """Ever coarser categories of one attribute.
-
-    Attributes
-    ----------
-    attribute : str
-        Whose categories they are.
-    levels : tuple of tuple of str
-        Level 0 holds the categories, each once; every further level says, in the same order, what they
-        become.
+def grouping(hierarchy: Hierarchy, names: Sequence[str], level: int) -> Grouping:
+    """What the categories `names` become at a level of a hierarchy.
 
     Raises
     ------
     DataError
-        If a category stands twice, a level has another length, or one splits what a finer one has joined.
+        If there is no such level, or the hierarchy lacks a category.
     """
-
-    attribute: str
-    levels: tuple[tuple[str, ...], ...]
-
-    def __post_init__(self) -> None:
-        what = f"the hierarchy of {self.attribute!r}"
-        if len(self.levels) < 2:
-            raise DataError(f"{what} has no level above the categories; give one column per level")
-        finest = self.levels[0]
-        twins = sorted(name for name in set(finest) if finest.count(name) > 1)
-        if twins:
-            raise DataError(f"{what} lists the category {twins[0]!r} twice; list each once")
-        for number, (fine, coarse) in enumerate(zip(self.levels, self.levels[1:], strict=False), start=1):
-            if len(coarse) != len(finest):
-                raise DataError(
-                    f"{what}: level {number} has {len(coarse)} entries for {len(finest)} categories"
-                )
-            joined: dict[str, str] = {}
-            for below, above in zip(fine, coarse, strict=True):
-                if joined.setdefault(below, above) != above:
-                    raise DataError(
-                        f"{what}: level {number} puts {below!r} into {joined[below]!r} and into {above!r}; "
-                        "each group of a level belongs to one of the next"
-                    )
-
-    @classmethod
-    def parse(cls, text: str) -> Hierarchy:
-        """Read "ATTRIBUTE=FILE": a CSV file with one column per level, the categories first."""
-        attribute, mark, path = text.partition("=")
-        if not mark or not attribute.strip() or not path.strip():
-            raise DataError(f"{text!r} is no hierarchy; write ATTRIBUTE=FILE")
-        header = list(read_table(path.strip()).columns)
-        table = read_table(path.strip(), text_columns=header)
-        for name in header:
-            missing = table[name].isna().to_numpy(dtype=bool)
-            if missing.any():
-                raise DataError(f"{path}, column {name!r}, row {int(np.argmax(missing)) + 1}: missing value")
-        return cls(attribute.strip(), tuple(tuple(table[name].astype(str)) for name in header))
-
-    def grouping(self, names: Sequence[str], level: int) -> Grouping:
-        """What the categories `names` become at a level.
-
-        Raises
-        ------
-        DataError
-            If there is no such level, or the hierarchy lacks a category.
-        """
-        if level >= len(self.levels):
+    if level >= len(hierarchy.levels):
+        raise DataError(
+            f"the hierarchy of {hierarchy.attribute!r} has no level {level}; "
+            f"its last is {len(hierarchy.levels) - 1}"
+        )
+    becomes = dict(zip(hierarchy.levels[0], hierarchy.levels[level], strict=True))
+    for name in names:
+        if name not in becomes:
             raise DataError(
-                f"the hierarchy of {self.attribute!r} has no level {level}; "
-                f"its last is {len(self.levels) - 1}"
+                f"the hierarchy of {hierarchy.attribute!r} lacks the category {name!r}"
+                f"{suggestion(name, hierarchy.levels[0])}"
             )
-        becomes = dict(zip(self.levels[0], self.levels[level], strict=True))
-        for name in names:
-            if name not in becomes:
-                raise DataError(
-                    f"the hierarchy of {self.attribute!r} lacks the category {name!r}"
-                    f"{suggestion(name, self.levels[0])}"
-                )
-        after = tuple(dict.fromkeys(self.levels[level]))
-        position = {name: at for at, name in enumerate(after)}
-        target = np.array([position[becomes[name]] for name in names], dtype=np.intp)
-        return Grouping(tuple(names), after, target)
+    after = tuple(dict.fromkeys(hierarchy.levels[level]))
+    position = {name: at for at, name in enumerate(after)}
+    target = np.array([position[becomes[name]] for name in names], dtype=np.intp)
+    return Grouping(tuple(names), after, target)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +57,8 @@ class GlobalRecoding(CategoricalMethod):
     label : str, optional
         What to call them; the most frequent of them lends its name when absent.
     hierarchy : tuple of Hierarchy
-        Instead of `categories`: one for each attribute to mask.
+        Instead of `categories`: one for each attribute to mask. Where neither is given, those of the schema,
+        of the attributes named or of all key variables.
     level : int, optional
         With `hierarchy`: the level to recode to, 1 when absent.
 
@@ -137,7 +83,7 @@ class GlobalRecoding(CategoricalMethod):
         default=(),
         metadata=option(
             "file with the categories of an attribute and one column per coarser level; give it once for "
-            "each attribute",
+            "each attribute (default: the hierarchies of --schema)",
             Hierarchy.parse,
             metavar="A=FILE",
             repeated=True,
@@ -148,6 +94,8 @@ class GlobalRecoding(CategoricalMethod):
     )
 
     def __post_init__(self) -> None:
+        if self.categories is None and not self.hierarchy and self.schema is not None:
+            object.__setattr__(self, "hierarchy", self._declared(self.schema))
         if (self.categories is None) == (not self.hierarchy):
             raise DataError("give either --categories or --hierarchy: what becomes one")
         check_categories(self.categories)
@@ -183,7 +131,18 @@ class GlobalRecoding(CategoricalMethod):
             return self._rarest(categories)
         if attribute not in self._hierarchies:
             raise DataError(f"{attribute!r} has no hierarchy; give one with --hierarchy or leave it out")
-        return self._hierarchies[attribute].grouping(categories.names, self._level)
+        return grouping(self._hierarchies[attribute], categories.names, self._level)
+
+    def _declared(self, schema: Schema) -> tuple[Hierarchy, ...]:
+        """The hierarchies of the schema; DataError where there is none to be used."""
+        without_role = tuple(each.name for each in schema.attributes if each.role is None)
+        names = self.attributes or schema.select(role=Role.KEY) or without_role
+        found = tuple(item for item in schema.hierarchies if item.attribute in names)
+        if not found:
+            raise DataError(
+                "the schema has no hierarchy of an attribute to mask; give --hierarchy or --categories"
+            )
+        return found
 
     @property
     def _level(self) -> int:

@@ -15,6 +15,7 @@ import pandas as pd
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.base import (
     ATTRIBUTES,
+    SCHEMA,
     about,
     option,
     parse_whole,
@@ -30,6 +31,7 @@ from linkrisk.datasets.masking.choosing import (
 )
 from linkrisk.datasets.masking.mdav import mdav_partition
 from linkrisk.datasets.microdata.names import parse_names, shown_names
+from linkrisk.datasets.microdata.schema import Schema
 
 DEFAULT_K = 3
 """The least number of records in a group where none is given."""
@@ -75,11 +77,13 @@ class Microaggregation:
     Attributes
     ----------
     attributes : tuple of str, optional
-        The attributes to mask, all together; by default every numeric quasi-identifier.
+        The attributes to mask, all together; by default every numeric key variable.
     k : int, optional
         The least number of records in a group, for all groups without a k of their own; 3 when absent.
     groups : tuple of AttributeGroup
         Groups of attributes with a k each, instead of `attributes`.
+    schema : Schema, optional
+        Roles, scales and missing codes of the columns.
 
     Raises
     ------
@@ -104,6 +108,7 @@ class Microaggregation:
             repeated=True,
         ),
     )
+    schema: Schema | None = field(default=None, metadata=SCHEMA)
 
     def __post_init__(self) -> None:
         if self.attributes is not None and self.groups:
@@ -128,8 +133,8 @@ class Microaggregation:
         return tuple(name for group in self.groups for name in group.attributes) or self.attributes
 
     def candidates(self, frame: pd.DataFrame, *, source: str = TABLE) -> tuple[str, ...]:
-        """Name every numeric quasi-identifier."""
-        return chosen_by_default(frame, source, numeric=True)
+        """Name every numeric key variable."""
+        return chosen_by_default(frame, source, self.schema, numeric=True)
 
     def masked_attributes(self, frame: pd.DataFrame, *, source: str = TABLE) -> tuple[str, ...]:
         """Name the attributes of this table that `apply` would mask."""
@@ -150,7 +155,7 @@ class Microaggregation:
         masked = frame
         for group in self._resolved(frame, source):
             k = self._k_of(group)
-            values = values_of(frame, group.attributes, source)
+            values = values_of(frame, group.attributes, source, self.schema)
             with about(source):
                 check_enough_records(len(frame), k)
             means = group_means(values, mdav_partition(standardised(values), k))
@@ -161,10 +166,12 @@ class Microaggregation:
         return next(k for k in (group.k, self.k, DEFAULT_K) if k is not None)
 
     def _resolved(self, frame: pd.DataFrame, source: str = TABLE) -> tuple[AttributeGroup, ...]:
-        groups = self.groups or (AttributeGroup(choose_attributes(frame, self.attributes, source)),)
+        chosen = self.groups or (
+            AttributeGroup(choose_attributes(frame, self.attributes, source, self.schema)),
+        )
         return tuple(
             AttributeGroup(choose_attributes(frame, group.attributes, source), self._k_of(group))
-            for group in groups
+            for group in chosen
         )
 
 

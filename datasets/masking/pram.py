@@ -13,7 +13,7 @@ from linkrisk.datasets.masking.base import option, parse_number
 from linkrisk.datasets.masking.paper_parameters import chance
 from linkrisk.datasets.masking.recoding import CategoricalMethod, FloatArray, IndexArray, Transition
 from linkrisk.datasets.microdata.categories import Categories
-from linkrisk.datasets.microdata.files import read_table
+from linkrisk.datasets.microdata.formats.registry import read_table
 
 SUM_TOLERANCE = 1e-9
 """Rows may miss the sum of one by the rounding of their entries as text."""

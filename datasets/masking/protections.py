@@ -10,15 +10,16 @@ from typing import ClassVar, Self
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.base import ATTRIBUTES
+from linkrisk.datasets.masking.base import ATTRIBUTES, SCHEMA
 from linkrisk.datasets.masking.choosing import TABLE, choose_attributes, chosen_by_default
 from linkrisk.datasets.masking.microaggregation import AttributeGroup, Microaggregation
 from linkrisk.datasets.microdata.names import shown_names
+from linkrisk.datasets.microdata.schema import Schema
 
 
 @dataclass(frozen=True)
 class Protection:
-    """Microaggregation of the first few quasi-identifiers in consecutive groups with a k each.
+    """Microaggregation of the first few key variables in consecutive groups with a k each.
 
     D11.2 (Torra 2013), section 3.2. M5-38, for example, is five attributes: the first three with k = 3, the
     last two with k = 8.
@@ -30,12 +31,15 @@ class Protection:
     sizes : tuple of (int, int)
         For each group of attributes how many there are and their k.
     attributes : tuple of str, optional
-        The quasi-identifiers, of which the first are masked; by default all numeric ones of the table.
+        The key variables, of which the first are masked; by default all numeric ones of the table.
+    schema : Schema, optional
+        Roles, scales and missing codes of the columns.
     """
 
     name: str
     sizes: tuple[tuple[int, int], ...]
     attributes: tuple[str, ...] | None = field(default=None, metadata=ATTRIBUTES)
+    schema: Schema | None = field(default=None, metadata=SCHEMA)
 
     chance: ClassVar[bool] = False
 
@@ -52,7 +56,7 @@ class Protection:
         DataError
             If there are fewer attributes than it masks.
         """
-        names = choose_attributes(frame, self.attributes, source)
+        names = choose_attributes(frame, self.attributes, source, self.schema)
         if len(names) < self.width:
             raise DataError(
                 f"{source}: {self.name} masks {self.width} attributes but there are {len(names)} "
@@ -62,7 +66,7 @@ class Protection:
         for count, k in self.sizes:
             groups.append(AttributeGroup(names[start : start + count], k))
             start += count
-        return Microaggregation(groups=tuple(groups))
+        return Microaggregation(groups=tuple(groups), schema=self.schema)
 
     @property
     def named(self) -> tuple[str, ...] | None:
@@ -70,8 +74,8 @@ class Protection:
         return self.attributes
 
     def candidates(self, frame: pd.DataFrame, *, source: str = TABLE) -> tuple[str, ...]:
-        """Name every numeric quasi-identifier: the first of them are masked."""
-        return chosen_by_default(frame, source, numeric=True)
+        """Name every numeric key variable: the first of them are masked."""
+        return chosen_by_default(frame, source, self.schema, numeric=True)
 
     def masked_attributes(self, frame: pd.DataFrame, *, source: str = TABLE) -> tuple[str, ...]:
         """Name the attributes of this table that `apply` would mask."""

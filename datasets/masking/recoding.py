@@ -12,9 +12,14 @@ import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.base import option, random_generator
-from linkrisk.datasets.masking.choosing import TABLE, check_records, choose_attributes, chosen_by_default
-from linkrisk.datasets.microdata.categories import Categories, categories_of, read_schema, with_names
+from linkrisk.datasets.masking.base import SCHEMA, option, random_generator
+from linkrisk.datasets.masking.choosing import (
+    TABLE,
+    check_records,
+    choose_attributes,
+    chosen_by_default,
+)
+from linkrisk.datasets.microdata.categories import Categories, categories_of, with_names
 from linkrisk.datasets.microdata.names import parse_names, shown_names
 from linkrisk.datasets.microdata.schema import Schema
 
@@ -26,11 +31,6 @@ CATEGORICAL = option(
     "attributes to mask, separated by commas (default: all that are not numeric)", parse_names, metavar="A,B"
 )
 """The option of methods that mask categories."""
-
-SCHEMA = option(
-    "JSON file that lists the categories of attributes in their order", read_schema, metavar="FILE"
-)
-"""The option that says what categories there are, and in what order."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,10 +122,11 @@ class CategoricalMethod(ABC):
     Attributes
     ----------
     attributes : tuple of str, optional
-        The attributes to mask; by default every quasi-identifier that is not numeric.
+        The attributes to mask; by default every key variable that has categories.
     schema : Schema, optional
-        What categories there are, and in what order. By default those of a categorical column, else the
-        values that occur: numbers ascending, text by its letters.
+        Roles and scales of the columns, missing codes, and what categories there are, in what order. By
+        default those of a categorical column, else the values that occur: numbers ascending, text by its
+        letters.
     """
 
     chance: ClassVar[bool] = False
@@ -155,14 +156,14 @@ class CategoricalMethod(ABC):
         return self.attributes
 
     def candidates(self, frame: pd.DataFrame, *, source: str = TABLE) -> tuple[str, ...]:
-        """Name every quasi-identifier that is not numeric."""
+        """Name every key variable that has categories."""
         return chosen_by_default(frame, source, self.schema, numeric=False)
 
     def masked_attributes(self, frame: pd.DataFrame, *, source: str = TABLE) -> tuple[str, ...]:
         """Name the attributes of this table that `apply` would mask."""
         if self.attributes is None:
             return self.candidates(frame, source=source)
-        return choose_attributes(frame, self.attributes, source)
+        return choose_attributes(frame, self.attributes, source, self.schema)
 
     def restricted(self, attributes: tuple[str, ...]) -> Self:
         """The same method with these attributes to mask."""
@@ -180,7 +181,7 @@ class CategoricalMethod(ABC):
         }
 
     def apply(self, frame: pd.DataFrame, seed: int | None = None, *, source: str = TABLE) -> pd.DataFrame:
-        """Mask a table (see `MaskingMethod.apply`); missing values stay missing."""
+        """Mask a table (see `MaskingMethod.apply`); what is missing stays what it is, declared codes too."""
         generator = random_generator(seed)
         check_records(frame, source)
         masked = frame.copy()
@@ -188,7 +189,8 @@ class CategoricalMethod(ABC):
             codes = categories_of(frame, name, self.schema, source).codes.copy()
             known = codes >= 0
             codes[known] = recoding.apply(codes[known], generator)
-            masked[name] = with_names(frame[name], recoding.after, codes)
+            column = with_names(frame[name], recoding.after, codes)
+            masked[name] = column if known.all() else column.where(known, frame[name])
         return masked
 
 

@@ -15,7 +15,8 @@ import numpy as np
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.registry import METHODS
 from linkrisk.datasets.masking.sequence import Step
-from linkrisk.datasets.microdata.files import write_whole
+from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.datasets.microdata.writing import write_whole
 
 
 def version() -> str:
@@ -67,6 +68,8 @@ def write_record(path: str | Path, record: Mapping[str, Any]) -> None:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, Schema):
+        return value.to_dict()
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, np.ndarray):

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Integral, Real
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,14 +11,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.category_names import are_numbers, in_order, spelled
+from linkrisk.datasets.microdata.missing import without_codes
 from linkrisk.datasets.microdata.numeric import suggestion
-from linkrisk.datasets.microdata.schema import Scale, Schema
-from linkrisk.datasets.microdata.strict_json import AmbiguousError, parse
+from linkrisk.datasets.microdata.scales import CATEGORICAL
+from linkrisk.datasets.microdata.schema import Schema
 
 IndexArray = npt.NDArray[np.intp]
-
-_LARGEST_WHOLE = 1e15
-"""Doubles below this that are whole are spelled without a point."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,40 +39,6 @@ class Categories:
     def frequency(self) -> IndexArray:
         """How many records have each category, shape (categories,)."""
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.names)).astype(np.intp)
-
-
-def spelled(value: object) -> str:
-    """A cell as the name of a category: 7, 7.0 and "7" are the same one."""
-    if isinstance(value, bool | np.bool_ | str):
-        return str(value)
-    if isinstance(value, Integral):
-        return str(int(value))
-    if isinstance(value, Real):
-        number = float(value)
-        whole = number.is_integer() and abs(number) < _LARGEST_WHOLE
-        return str(int(number)) if whole else repr(number)
-    return str(value)
-
-
-def in_order(names: Iterable[str]) -> tuple[str, ...]:
-    """Names ascending: as numbers where all of them spell numbers, else by their letters."""
-    listed = list(names)
-    numbers = [_number(name) for name in listed]
-    if any(math.isnan(number) for number in numbers):
-        return tuple(sorted(listed))
-    return tuple(name for _, name in sorted(zip(numbers, listed, strict=True)))
-
-
-def are_numbers(names: Iterable[str]) -> bool:
-    """Whether all names spell numbers, so that their order needs no list."""
-    return not any(math.isnan(_number(name)) for name in names)
-
-
-def _number(name: str) -> float:
-    try:
-        return float(name)
-    except ValueError:
-        return math.nan
 
 
 def occurring(column: pd.Series) -> Categories:
@@ -114,8 +76,8 @@ def coded(column: pd.Series, names: Sequence[str], source: str) -> Categories:
         if cell not in known:
             row = int(np.argmax(codes == at)) + 1
             raise DataError(
-                f"{source}, column {str(column.name)!r}, row {row}: {cell!r} is no category"
-                f"{suggestion(cell, list(names))}; mend the cell or list the category in the schema"
+                f"{source}, column {str(column.name)!r}, row {row}: {cell!r} is not a category"
+                f"{suggestion(cell, list(names))}; fix the cell or list the category in the schema"
             )
     return Categories(tuple(names), _translated(codes, cells, names))
 
@@ -149,38 +111,18 @@ def with_names(column: pd.Series, names: Sequence[str], codes: IndexArray) -> pd
     return pd.Series([cells[code] for code in codes.tolist()], column.index, name=column.name)
 
 
-def read_schema(path: str | Path) -> Schema:
-    """Read a schema from a JSON file.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, is no schema, or ambiguous (`datasets.microdata.strict_json`).
-    """
-    try:
-        content = parse(Path(path).read_bytes())
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}") from error
-    except AmbiguousError as error:
-        raise DataError(f"{path} cannot be relied on: {error}; mend the schema") from None
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{path} is no JSON; a schema is a JSON object with a list of attributes") from error
-    if not isinstance(content, dict):
-        raise DataError(f'{path} is no schema: a schema is a JSON object with a list under "attributes"')
-    return Schema.from_dict(content)
-
-
 def categories_of(frame: pd.DataFrame, name: str, schema: Schema | None, source: str) -> Categories:
-    """The categories of an attribute, numeric ones too: each of their values is one.
+    """The categories of an attribute, numeric ones too: each of their values is one, but for missing codes.
 
     Raises
     ------
     DataError
         If a cell is none of the categories that the schema lists.
     """
-    column = frame[name]
-    if schema is not None and name in schema.names:
-        listed = schema[name].categories
-        if listed and schema[name].scale is not Scale.NUMERIC:
-            return coded(column, listed, source)
+    if schema is None:
+        return occurring(frame[name])
+    declared = schema.get(name)
+    column = without_codes(frame[name], declared.missing)
+    if declared.categories and declared.scale in CATEGORICAL:
+        return coded(column, declared.categories, source)
     return occurring(column)

@@ -23,16 +23,13 @@ SMALLEST_RANGE = 1e-300
 CONSTANT, NEARLY = "constant", "constant but for the last digits"
 """What is wrong with an attribute that cannot be compared."""
 
-Written = Callable[[str, int], str]
-"""What stands in a missing cell of a column and a row from 0; nothing where that is not known."""
-
-
-def _unknown(column: str, row: int) -> str:  # noqa: ARG001
-    return ""
-
 
 def numeric_matrix(
-    frame: pd.DataFrame, attributes: Sequence[str], source: str, written: Written = _unknown
+    frame: pd.DataFrame,
+    attributes: Sequence[str],
+    source: str,
+    *,
+    may_lack: bool = False,
 ) -> npt.NDArray[np.float64]:
     """Take numeric attributes out of a table as an array.
 
@@ -46,13 +43,13 @@ def numeric_matrix(
         Its columns to take, a of them.
     source : str
         What to call the table in messages (a file name).
-    written : callable, optional
-        Told a column and a row, says what stands in a missing cell of the file, such as NA.
+    may_lack : bool
+        Whether values may be missing.
 
     Returns
     -------
     float64 array (n, a)
-        Finite, in absolute value at most 1e150.
+        Finite, in absolute value at most 1e150; NaN where a value is missing.
 
     Raises
     ------
@@ -62,7 +59,15 @@ def numeric_matrix(
     """
     matrix = np.empty((len(frame), len(attributes)), dtype=np.float64)
     for position, attribute in enumerate(attributes):
-        matrix[:, position] = _numeric_column(frame[attribute], attribute, source, written)
+        column = frame[attribute]
+        missing = column.isna().to_numpy(dtype=bool)
+        if missing.any() and not may_lack:
+            raise DataError(
+                f"{_place(source, attribute, missing)}: missing value; fill it in or choose other "
+                "--attributes"
+            )
+        matrix[missing, position] = np.nan
+        matrix[~missing, position] = _numbers(column, ~missing, attribute, source)
     return matrix
 
 
@@ -135,13 +140,34 @@ def constant_attributes(matrix: npt.NDArray[np.float64], attributes: Sequence[st
     dict of str to str
         What each of them is: `CONSTANT` or `NEARLY`.
     """
-    spread = matrix.max(axis=0) - matrix.min(axis=0)
-    rounding = 8 * np.finfo(np.float64).eps * np.abs(matrix).max(axis=0)
+    lowest, highest = _extremes(matrix)
+    spread = highest - lowest
+    rounding = 8 * np.finfo(np.float64).eps * np.maximum(np.abs(lowest), np.abs(highest))
     return {
         attribute: CONSTANT if width == 0.0 else NEARLY
         for attribute, width, least in zip(attributes, spread.tolist(), rounding.tolist(), strict=True)
         if width <= least
     }
+
+
+def check_some_value(matrix: npt.NDArray[np.float64], attributes: Sequence[str], source: str) -> None:
+    """Raise a DataError for the first attribute that is missing in all records.
+
+    Parameters
+    ----------
+    matrix : float64 array (n, a)
+        The values, NaN where one is missing.
+    attributes : sequence of str
+        Their a names.
+    source : str
+        What to call the table in messages.
+    """
+    empty = np.isnan(matrix).all(axis=0)
+    if empty.any():
+        raise DataError(
+            f"{source}, column {attributes[int(np.argmax(empty))]!r} has no value at all and cannot be "
+            "compared; choose other --attributes"
+        )
 
 
 def check_ranges(matrix: npt.NDArray[np.float64], attributes: Sequence[str], source: str) -> None:
@@ -156,8 +182,8 @@ def check_ranges(matrix: npt.NDArray[np.float64], attributes: Sequence[str], sou
     source : str
         What to call the table in messages.
     """
-    spread = matrix.max(axis=0) - matrix.min(axis=0)
-    for attribute, width in zip(attributes, spread.tolist(), strict=True):
+    lowest, highest = _extremes(matrix)
+    for attribute, width in zip(attributes, (highest - lowest).tolist(), strict=True):
         if width < SMALLEST_RANGE:
             raise DataError(
                 f"{source}: the values of {attribute!r} differ by {width:g} at most, too little to be "
@@ -165,38 +191,42 @@ def check_ranges(matrix: npt.NDArray[np.float64], attributes: Sequence[str], sou
             )
 
 
-def _numeric_column(
-    series: pd.Series, attribute: str, source: str, written: Written
+def _extremes(matrix: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """The lowest and the highest known value of each attribute; zero where there is none."""
+    unknown = np.isnan(matrix)
+    lowest = np.where(unknown, np.inf, matrix).min(axis=0)
+    highest = np.where(unknown, -np.inf, matrix).max(axis=0)
+    some = lowest <= highest
+    return np.where(some, lowest, 0.0), np.where(some, highest, 0.0)
+
+
+def _numbers(
+    column: pd.Series, known: npt.NDArray[np.bool_], attribute: str, source: str
 ) -> npt.NDArray[np.float64]:
-    missing = series.isna().to_numpy(dtype=bool)
-    if missing.any():
-        mark = written(attribute, int(np.argmax(missing)))
-        what = "missing value; fill it in or choose other --attributes"
-        if mark:
-            what = (
-                f"{mark!r} stands for a missing value; fill it in, choose other --attributes, or name the "
-                "column in --nominal where this is a category"
-            )
-        raise DataError(f"{_place(source, attribute, missing)}: {what}")
-    if pd.api.types.is_bool_dtype(series.dtype) or (
-        pd.api.types.is_numeric_dtype(series.dtype) and not pd.api.types.is_complex_dtype(series.dtype)
+    """The known values of a column."""
+    if pd.api.types.is_bool_dtype(column.dtype) or (
+        pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_complex_dtype(column.dtype)
     ):
-        values = series.to_numpy(dtype=np.float64)
+        values = column[known].to_numpy(dtype=np.float64)
     else:
-        values = _spelled_numbers(series, attribute, source)
+        values = _spelled_numbers(column[known], known, attribute, source)
     infinite = ~np.isfinite(values)
     if infinite.any():
-        raise DataError(f"{_place(source, attribute, infinite)}: infinite value; give finite numbers")
+        raise DataError(
+            f"{_place(source, attribute, _among(known, infinite))}: infinite value; give finite numbers"
+        )
     large = np.abs(values) > LARGEST
     if large.any():
         raise DataError(
-            f"{_place(source, attribute, large)}: {values[large][0]:g} is too large to be squared; "
-            "give the attribute in another unit"
+            f"{_place(source, attribute, _among(known, large))}: {values[large][0]:g} is too large to be "
+            "squared; give the attribute in another unit"
         )
     return values
 
 
-def _spelled_numbers(series: pd.Series, attribute: str, source: str) -> npt.NDArray[np.float64]:
+def _spelled_numbers(
+    series: pd.Series, known: npt.NDArray[np.bool_], attribute: str, source: str
+) -> npt.NDArray[np.float64]:
     cells = [cell if isinstance(cell, str | Real | Decimal) else None for cell in series.to_list()]
     values = pd.to_numeric(pd.Series(cells, dtype=object), errors="coerce").to_numpy(dtype=np.float64)
     unread = np.isnan(values)
@@ -204,10 +234,17 @@ def _spelled_numbers(series: pd.Series, attribute: str, source: str) -> npt.NDAr
         cell = str(series.iloc[int(np.argmax(unread))])
         shown = cell if len(cell) <= 40 else cell[:37] + "..."
         raise NoNumberError(
-            f"{_place(source, attribute, unread)}: {shown!r} is not a number; "
-            "mend it or choose other --attributes"
+            f"{_place(source, attribute, _among(known, unread))}: {shown!r} is not a number; "
+            "fix it or choose other --attributes"
         )
     return values
+
+
+def _among(known: npt.NDArray[np.bool_], wrong: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Which rows are wrong, where `wrong` says it of the known ones."""
+    rows = np.zeros(known.size, dtype=np.bool_)
+    rows[known] = wrong
+    return rows
 
 
 def _place(source: str, attribute: str, wrong: npt.NDArray[np.bool_]) -> str:

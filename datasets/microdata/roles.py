@@ -1,6 +1,6 @@
-"""Which columns are record ids and sampling weights: by their names and values, and only where both agree.
+"""What columns are in disclosure control, and which say so themselves by name and values, where both agree.
 
-Whoever masks a file leaves such columns alone unless told otherwise, so a wrong guess leaves an attribute
+Whoever masks a file leaves ids and weights alone unless told otherwise, so a wrong guess leaves an attribute
 unmasked. A name alone is therefore not enough (weight beside height is no sampling weight, and an amount in
 whole units can be different for every record), and whatever is recognised has to be said.
 """
@@ -9,22 +9,48 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
 import pandas as pd
 
 
 class Role(StrEnum):
-    """What an attribute is in disclosure control.
+    """What an attribute is in disclosure control (Hundepool et al. 2012, Section 3.1).
 
-    An identifier names a record by itself, a quasi-identifier does so together with others, a confidential
-    attribute is what an intruder is after. A weight says how many of the population a record stands for.
+    An identifier names a record by itself (a name, a social security number), a key variable does so together
+    with others, a confidential attribute is what an intruder is after. A weight says how many of the
+    population a record stands for. A household number says which records belong together, a stratum which
+    part of the sample a record was drawn in, a record id which record of one file is which of another.
     """
 
     IDENTIFIER = "identifier"
-    QUASI_IDENTIFIER = "quasi-identifier"
+    KEY = "key"
     CONFIDENTIAL = "confidential"
     WEIGHT = "weight"
+    HOUSEHOLD = "household"
+    STRATUM = "stratum"
+    RECORD_ID = "record-id"
+    IGNORED = "ignored"
+
+
+NEVER_COMPARED = frozenset(Role) - {Role.KEY, Role.CONFIDENTIAL}
+"""Attributes of these roles are not what records are linked by."""
+
+NAMES_RECORDS = frozenset((Role.IDENTIFIER, Role.RECORD_ID, Role.HOUSEHOLD))
+"""Attributes of these roles lead to persons: their values are never shown, and masking leaves them alone."""
+
+ROLE_WORDS = {
+    Role.IDENTIFIER: "a direct identifier",
+    Role.KEY: "a key variable",
+    Role.CONFIDENTIAL: "confidential",
+    Role.WEIGHT: "the sampling weight",
+    Role.HOUSEHOLD: "the household number",
+    Role.STRATUM: "the stratum",
+    Role.RECORD_ID: "the record id",
+    Role.IGNORED: "ignored",
+}
+"""What an attribute of each role is, as part of a sentence."""
 
 
 ID_NAMES = frozenset(
@@ -76,15 +102,53 @@ SAMPLING = frozenset(
 BODY = frozenset(("height", "stature", "bmi", "waist"))
 """Beside one of these a weight is that of a body."""
 
+HOUSEHOLDS = frozenset(("household", "hh", "family", "fam", "dwelling", "h"))
+"""Whose ids say which persons live together."""
+
+PERSONAL_NUMBERS = frozenset(
+    (
+        *("ssn", "social", "security", "soc", "sec", "nino", "passport", "tax", "vat", "national"),
+        *("phone", "telephone", "mobile", "email", "mail", "iban", "licence", "license", "insurance"),
+    )
+)
+"""In the name of a number that somebody has outside of the file too: it names them by itself."""
+
+STRATA = frozenset(("stratum", "strata", "strat", "strate", "strates", "schicht", "estrato", "stratumid"))
+"""Names of strata, in small letters and without separators."""
+
 COUNTER = 20
 """From so many records on, whole numbers without a gap or text that never repeats are ids under any name."""
 
 LARGEST_GROUP = 20
 """An id that several records share has at most so many of them on average, else it is a category."""
 
+SMALLEST_STRATUM = 2
+"""A stratum has at least so many records on average."""
+
+
+@dataclass(frozen=True)
+class Recognition:
+    """The role of a column, and what says so.
+
+    Attributes
+    ----------
+    role : Role
+    why : str
+        The rest of a sentence that begins with the name of the column.
+    """
+
+    role: Role
+    why: str
+
 
 def recognised_role(name: str, column: pd.Series, names: Sequence[str]) -> Role:
-    """Say what a column is.
+    """Say what a column is: the role of its `recognition`, else a key variable."""
+    found = recognition(name, column, names)
+    return Role.KEY if found is None else found.role
+
+
+def recognition(name: str, column: pd.Series, names: Sequence[str]) -> Recognition | None:
+    """Say what a column is, where its name and its values agree.
 
     Parameters
     ----------
@@ -97,31 +161,70 @@ def recognised_role(name: str, column: pd.Series, names: Sequence[str]) -> Role:
 
     Returns
     -------
-    Role
-        An identifier: by its name a record id, whose values all differ, or the id of a household or the
-        like, shared by 20 records at most on average; by its values whole numbers without a gap or text that
-        never repeats, in 20 records or more. A weight: by its name that of a sample, no value negative. All
-        else is a quasi-identifier.
+    Recognition or None
+        A weight: by its name that of a sample, no value negative. An id, whole numbers or text: by its name
+        that of a record, and no value comes twice; of a household or another unit, shared by 20 records at
+        most on average; by its values whole numbers without a gap or text that never repeats, in 20 records
+        or more. None for all else.
     """
     words = _words(name)
     if _is_weight_name(words, names) and _can_be_weight(column):
-        return Role.WEIGHT
-    return Role.IDENTIFIER if _is_identifier(words, column) else Role.QUASI_IDENTIFIER
+        return Recognition(Role.WEIGHT, "has the name of a sampling weight, and no negative value")
+    known = column.dropna()
+    if known.empty or not (_is_whole(known) or _is_text(known)):
+        return None
+    different = known.nunique()
+    if different == len(known):
+        return _each_once(words, known, len(column))
+    if _is_shared_id_name(words) and different * LARGEST_GROUP >= len(known):
+        if _is_household_name(words):
+            return Recognition(Role.HOUSEHOLD, "has the name of a household number, which records share")
+        return Recognition(Role.IDENTIFIER, "has the name of an id that records share")
+    return None
+
+
+def stratum(name: str, column: pd.Series) -> Recognition | None:
+    """Say whether a column is the stratum: by its name, with several groups of 2 records at least on average.
+
+    It is not part of `recognition`: masking does not leave strata alone unless a schema says what they are.
+    """
+    known = column.dropna()
+    if "".join(_words(name)) not in STRATA or not (_is_whole(known) or _is_text(known)):
+        return None
+    if known.empty or not 2 <= known.nunique() <= len(known) / SMALLEST_STRATUM:
+        return None
+    return Recognition(Role.STRATUM, "has the name of a stratum, and few different values")
+
+
+def household(name: str, column: pd.Series) -> Recognition | None:
+    """Say whether a column of a name such as "household" numbers households: their records stand together.
+
+    As `stratum` it is no part of `recognition`: such a name may as well be that of a size or a kind.
+    """
+    if "_".join(_words(name)) not in HOUSEHOLDS or column.isna().any() or not _is_whole(column):
+        return None
+    different, runs = column.nunique(), int((column != column.shift()).sum())
+    if not different == runs < len(column) or different * LARGEST_GROUP < len(column):
+        return None
+    return Recognition(Role.HOUSEHOLD, "has the name of a household, and equal values stand together")
+
+
+def _each_once(words: tuple[str, ...], known: pd.Series, records: int) -> Recognition | None:
+    """What a column is whose values all differ."""
+    if not (_is_id_name(words) or _is_counter(known, records)):
+        return None
+    if PERSONAL_NUMBERS.intersection(words):
+        return Recognition(Role.IDENTIFIER, "has the name of a personal number, and no value comes twice")
+    if _is_id_name(words):
+        return Recognition(Role.RECORD_ID, "has the name of a record id, and no value comes twice")
+    if _is_text(known):
+        return Recognition(Role.IDENTIFIER, "holds text that never repeats")
+    return Recognition(Role.RECORD_ID, "holds whole numbers without a gap, each once")
 
 
 def _words(name: str) -> tuple[str, ...]:
     """The words of a name in small letters: rec_id, recId and REC.ID have the same two; numbers are none."""
     return tuple(word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name))
-
-
-def _is_identifier(words: tuple[str, ...], column: pd.Series) -> bool:
-    known = column.dropna()
-    if known.empty or not (_is_whole(known) or _is_text(known)):
-        return False
-    different = known.nunique()
-    if different == len(known) and (_is_id_name(words) or _is_counter(known, len(column))):
-        return True
-    return _is_shared_id_name(words) and different * LARGEST_GROUP >= len(known)
 
 
 def _is_id_name(words: tuple[str, ...]) -> bool:
@@ -131,6 +234,11 @@ def _is_id_name(words: tuple[str, ...]) -> bool:
 def _is_shared_id_name(words: tuple[str, ...]) -> bool:
     found = _ID_OF.fullmatch("_".join(words))
     return found is not None and SHARED_IDS.issuperset(found["whose"].split("_"))
+
+
+def _is_household_name(words: tuple[str, ...]) -> bool:
+    found = _ID_OF.fullmatch("_".join(words))
+    return found is not None and HOUSEHOLDS.issuperset(found["whose"].split("_"))
 
 
 def _is_counter(known: pd.Series, records: int) -> bool:

@@ -1,66 +1,91 @@
-"""What the columns of a table are: their role in disclosure control and their scale of measurement."""
+"""What the columns of a table are: roles, scales, codes and their labels, missing codes, hierarchies."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import Any, Self, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, Self
 
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.hierarchies import Hierarchy
+from linkrisk.datasets.microdata.missing import Missing, overlapping
 from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.datasets.microdata.numeric import check_no_twins, suggestion
+from linkrisk.datasets.microdata.roles import NAMES_RECORDS, ROLE_WORDS, recognised_role
 from linkrisk.datasets.microdata.roles import Role as Role
-from linkrisk.datasets.microdata.roles import recognised_role
-
-_Kind = TypeVar("_Kind", bound=StrEnum)
-
-
-class Scale(StrEnum):
-    """How values can be compared: by difference, by order, or only for equality."""
-
-    NUMERIC = "numeric"
-    ORDINAL = "ordinal"
-    NOMINAL = "nominal"
+from linkrisk.datasets.microdata.scales import CATEGORICAL
+from linkrisk.datasets.microdata.scales import Scale as Scale
+from linkrisk.datasets.microdata.schema_rows import attribute_row, read_rows
 
 
 @dataclass(frozen=True)
 class Attribute:
-    """One column: its name, role, scale and, when it is not numeric, its categories.
+    """One column: its name, and what is declared of it.
 
     Attributes
     ----------
     name : str
         The column name.
-    role : Role
-        By default a quasi-identifier.
-    scale : Scale
-        By default numeric.
+    role : Role, optional
+        What it is in disclosure control; None where nothing is declared.
+    scale : Scale, optional
+        How its values can be compared; None where the values decide.
     categories : tuple of str, optional
-        The values it can take; for an ordinal attribute in ascending order, and required there.
+        All codes it can take; of an ordinal attribute in ascending order, and required there.
+    label : str
+        What the column is about, in words.
+    labels : mapping of str to str
+        What codes mean, in words.
+    missing : tuple of str or MissingRange
+        Codes that stand for a missing value.
+    hierarchy : Hierarchy, optional
+        Ever coarser groups of its codes.
 
     Raises
     ------
     DataError
-        If the name is empty, or the categories do not go with the scale.
+        If the name is empty, or parts do not go together.
     """
 
     name: str
-    role: Role = Role.QUASI_IDENTIFIER
-    scale: Scale = Scale.NUMERIC
+    role: Role | None = None
+    scale: Scale | None = None
     categories: tuple[str, ...] | None = None
+    label: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict, hash=False)
+    missing: Missing = ()
+    hierarchy: Hierarchy | None = None
 
     def __post_init__(self) -> None:
         if not self.name:
             raise DataError("an attribute of the schema has no name; give it the name of its column")
-        if self.scale is Scale.NUMERIC and self.categories is not None:
-            raise DataError(f"attribute {self.name!r} is numeric and cannot have categories; leave them out")
+        what = f"attribute {self.name!r}"
         if self.scale is Scale.ORDINAL and not self.categories:
-            raise DataError(f"attribute {self.name!r} is ordinal; list its categories in ascending order")
-        if self.categories is not None and len(set(self.categories)) != len(self.categories):
-            raise DataError(f"attribute {self.name!r} lists a category twice; list each once")
+            raise DataError(f"{what} is ordinal; list its categories in ascending order")
+        if self.categories is not None:
+            self._check_categories(what, self.categories)
+        if self.hierarchy is not None and self.hierarchy.attribute != self.name:
+            raise DataError(f"{what} has the hierarchy of {self.hierarchy.attribute!r}; give it its own")
+
+    def _check_categories(self, what: str, categories: tuple[str, ...]) -> None:
+        if self.scale is None:
+            raise DataError(f"{what} has categories and no scale; say nominal or ordinal")
+        if self.scale not in CATEGORICAL:
+            raise DataError(f"{what} is {self.scale} and cannot have categories; leave them out")
+        if len(set(categories)) != len(categories):
+            raise DataError(f"{what} lists a category twice; list each once")
+        for code in overlapping(categories, self.missing):
+            raise DataError(f"{what} lists {code!r} as a category and as missing; choose one")
+        unlisted = [code for code in self.labels if code not in categories]
+        for code in unlisted:
+            if not overlapping([code], self.missing):
+                raise DataError(f"{what} has a label for {code!r}, which is no category; list it or drop it")
+        finest = self.hierarchy.levels[0] if self.hierarchy is not None else categories
+        for code in categories:
+            if code not in finest:
+                raise DataError(f"{what}: its hierarchy lacks the category {code!r}; add it there")
 
 
 @dataclass(frozen=True)
@@ -85,6 +110,14 @@ class Schema:
                 return attribute
         raise DataError(f"the schema has no attribute {name!r}{suggestion(name, self.names, shown_name)}")
 
+    def get(self, name: str) -> Attribute:
+        """Return the attribute of this name; one of which nothing is declared when there is none."""
+        return next((each for each in self.attributes if each.name == name), Attribute(name))
+
+    def scale(self, name: str) -> Scale:
+        """The scale of an attribute of this name; numeric where none is declared."""
+        return self[name].scale or Scale.NUMERIC
+
     @property
     def names(self) -> tuple[str, ...]:
         """The names of all attributes."""
@@ -98,6 +131,21 @@ class Schema:
             if role in (None, attribute.role) and scale in (None, attribute.scale)
         )
 
+    def only(self, role: Role) -> str | None:
+        """Name the attribute of a role that one attribute can have; a DataError when there are two."""
+        found = self.select(role=role)
+        if len(found) > 1:
+            raise DataError(
+                f"the schema calls both {found[0]!r} and {found[1]!r} {ROLE_WORDS[role]}; let one of them be "
+                f"{Role.IGNORED}"
+            )
+        return found[0] if found else None
+
+    @property
+    def hierarchies(self) -> tuple[Hierarchy, ...]:
+        """The hierarchies of all attributes that have one."""
+        return tuple(each.hierarchy for each in self.attributes if each.hierarchy is not None)
+
     @classmethod
     def from_frame(
         cls,
@@ -110,8 +158,8 @@ class Schema:
         """Infer a schema from a table.
 
         Numbers are numeric, ordered categoricals ordinal, the rest nominal with the values that occur as
-        categories. Record ids and sampling weights are recognised where name and values agree
-        (`roles.recognised_role`); every other column is a quasi-identifier unless named in the arguments.
+        categories. Ids, household numbers and sampling weights are recognised where name and values agree
+        (`roles.recognised_role`); every other column is a key variable unless named in the arguments.
 
         Parameters
         ----------
@@ -139,67 +187,26 @@ class Schema:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain lists, dictionaries and text, ready for JSON."""
-        rows = []
-        for attribute in self.attributes:
-            row: dict[str, Any] = {
-                "name": attribute.name,
-                "role": attribute.role.value,
-                "scale": attribute.scale.value,
-            }
-            if attribute.categories is not None:
-                row["categories"] = list(attribute.categories)
-            rows.append(row)
-        return {"attributes": rows}
+        """Return plain lists, dictionaries and text, ready for JSON or TOML (docs/schema.md)."""
+        return {"attributes": [attribute_row(vars(attribute)) for attribute in self.attributes]}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Read what `to_dict` wrote.
+        """Read what `to_dict` wrote. No file is opened: a hierarchy must be inside.
 
         Raises
         ------
         DataError
-            If a part is missing or not of the expected kind.
+            If a part is missing, unknown or not of the expected kind.
         """
-        rows = data.get("attributes")
-        if not isinstance(rows, list):
-            raise DataError('a schema needs a list under "attributes"')
-        return cls(tuple(_attribute_from_dict(row, position) for position, row in enumerate(rows, start=1)))
+        return cls(tuple(Attribute(**row) for row in read_rows(data)))
 
 
 def _infer(name: str, column: pd.Series, role: Role) -> Attribute:
     if pd.api.types.is_numeric_dtype(column.dtype):
-        return Attribute(name, role)
+        return Attribute(name, role, Scale.NUMERIC)
     if isinstance(column.dtype, pd.CategoricalDtype):
         scale = Scale.ORDINAL if column.dtype.ordered else Scale.NOMINAL
         return Attribute(name, role, scale, tuple(str(value) for value in column.dtype.categories))
     values = sorted({str(value) for value in column.dropna().to_list()})
-    return Attribute(name, role, Scale.NOMINAL, None if role is Role.IDENTIFIER else tuple(values))
-
-
-def _attribute_from_dict(row: object, position: int) -> Attribute:
-    if not isinstance(row, Mapping) or not isinstance(row.get("name"), str):
-        raise DataError(f'attribute {position} of the schema needs a "name"')
-    name = row["name"]
-    unknown = sorted(set(row) - {"name", "role", "scale", "categories"})
-    if unknown:
-        raise DataError(f"attribute {name!r} of the schema has an unknown entry {unknown[0]!r}; take it out")
-    categories = row.get("categories")
-    if categories is not None and not isinstance(categories, list):
-        raise DataError(f"attribute {name!r} of the schema: categories must be a list of text")
-    return Attribute(
-        name,
-        _member(Role, row.get("role", Role.QUASI_IDENTIFIER), name),
-        _member(Scale, row.get("scale", Scale.NUMERIC), name),
-        None if categories is None else tuple(str(category) for category in categories),
-    )
-
-
-def _member(kind: type[_Kind], value: object, name: str) -> _Kind:
-    try:
-        return kind(str(value))
-    except ValueError:
-        known = ", ".join(member.value for member in kind)
-        raise DataError(
-            f"attribute {name!r} of the schema: unknown {kind.__name__.lower()} {value!r}; use one of {known}"
-        ) from None
+    return Attribute(name, role, Scale.NOMINAL, None if role in NAMES_RECORDS else tuple(values))

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from linkrisk.datasets.microdata.categories import spelled
+from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.tables import Table
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")

@@ -30,7 +30,7 @@ def parse(content: bytes) -> Any:
     Raises
     ------
     ValueError
-        If it is no JSON, or no text; with the place a `json.JSONDecodeError`.
+        If it is not valid JSON, or no text; with the place a `json.JSONDecodeError`.
     RecursionError
         If it is nested without end.
     AmbiguousError

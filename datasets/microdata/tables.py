@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.files import own_labels, read_labelled, split_labels, written_cell
+from linkrisk.datasets.microdata.formats.arrow import own_labels, split_labels
+from linkrisk.datasets.microdata.formats.base import ColumnNotes, Dialect
+from linkrisk.datasets.microdata.formats.delimited import written_columns
+from linkrisk.datasets.microdata.formats.registry import DELIMITED, read_file
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +34,12 @@ class Table:
         Whether it was a pandas frame, whose rows have labels whatever these are.
     path : Path, optional
         The file that it was read from.
+    notes : mapping of str to ColumnNotes
+        What its file says of its columns: labels, missing codes, measures.
+    dialect : Dialect
+        How its file was written.
+    remarks : tuple of str
+        What was detected when it was read, a line each.
     """
 
     frame: pd.DataFrame
@@ -36,6 +47,9 @@ class Table:
     labels: pd.Index | None = None
     indexed: bool = False
     path: Path | None = None
+    notes: Mapping[str, ColumnNotes] = field(default_factory=dict)
+    dialect: Dialect = field(default_factory=Dialect)
+    remarks: tuple[str, ...] = ()
 
     @property
     def columns(self) -> list[str]:
@@ -43,8 +57,11 @@ class Table:
         return list(self.frame.columns)
 
     def written(self, column: str, row: int) -> str:
-        """What stands in a missing cell of a CSV file, such as NA; otherwise nothing."""
-        return "" if self.path is None else written_cell(self.path, column, row)
+        """What stands in a missing cell of a text file, such as NA; otherwise nothing."""
+        if self.path is None or self.path.suffix.lower() not in DELIMITED.suffixes:
+            return ""
+        cell = written_columns(self.path, [column])[column].iloc[row]
+        return cell if isinstance(cell, str) else ""
 
 
 def load_table(table: Any, name: str, text_columns: Sequence[str] = ()) -> Table:
@@ -52,12 +69,13 @@ def load_table(table: Any, name: str, text_columns: Sequence[str] = ()) -> Table
 
     Parameters
     ----------
-    table : str, Path or frame
-        A CSV or Parquet file, a pandas frame, or a frame of another library with a `to_pandas` method.
+    table : str, Path, frame or ndarray
+        A file of any format (`datasets.microdata.formats.registry`), a pandas frame, a frame of another
+        library with a `to_pandas` method, or an array (n, a), whose columns are called V1, V2, ...
     name : str
         What to call a frame in messages.
     text_columns : sequence of str
-        Columns of a CSV file that hold names and not numbers (`datasets.microdata.files.read_table`).
+        Columns of a text file that hold names and not numbers.
 
     Raises
     ------
@@ -65,8 +83,18 @@ def load_table(table: Any, name: str, text_columns: Sequence[str] = ()) -> Table
         If it is neither, or two columns have the same name.
     """
     if isinstance(table, str | Path):
-        frame, labels = read_labelled(table, text_columns=text_columns)
-        return Table(frame, str(table), labels, path=Path(table))
+        stored = read_file(table, text_columns=text_columns)
+        return Table(
+            stored.frame,
+            str(table),
+            stored.labels,
+            path=Path(table),
+            notes=stored.columns,
+            dialect=stored.dialect,
+            remarks=stored.remarks,
+        )
+    if isinstance(table, np.ndarray):
+        return Table(_frame_of(table, name), name)
     indexed = isinstance(table, pd.DataFrame)
     if indexed:
         frame, labels = table.reset_index(drop=True), own_labels(table)
@@ -75,7 +103,8 @@ def load_table(table: Any, name: str, text_columns: Sequence[str] = ()) -> Table
         converted = convert() if callable(convert) else None
         if not isinstance(converted, pd.DataFrame):
             raise DataError(
-                f"{name} is a {type(table).__name__}; give a file name or a table (pandas, polars, pyarrow)"
+                f"{name} is a {type(table).__name__}; give a file name or a table (pandas, polars, pyarrow, "
+                "numpy)"
             )
         frame, labels = split_labels(converted)
     frame.columns = pd.Index([str(column) for column in frame.columns])
@@ -83,3 +112,12 @@ def load_table(table: Any, name: str, text_columns: Sequence[str] = ()) -> Table
     if len(twins):
         raise DataError(f"{name} has two columns named {twins[0]!r}; rename one of them")
     return Table(frame, name, labels, indexed)
+
+
+def _frame_of(values: npt.NDArray[Any], name: str) -> pd.DataFrame:
+    """An array of records by attributes as a frame; its columns have the names that R gives them too."""
+    if values.ndim != 2:
+        raise DataError(
+            f"{name} is an array with {values.ndim} dimensions; give one with two, records by attributes"
+        )
+    return pd.DataFrame(values.copy(), columns=[f"V{at + 1}" for at in range(values.shape[1])])

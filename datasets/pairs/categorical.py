@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -11,13 +11,13 @@ import pandas as pd
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.spelled import spelled_recodings
-from linkrisk.datasets.microdata.categories import are_numbers, coded, in_order, occurring
+from linkrisk.datasets.microdata.categories import coded, occurring
+from linkrisk.datasets.microdata.category_names import are_numbers, in_order
 from linkrisk.datasets.microdata.numeric import check_no_twins
+from linkrisk.datasets.microdata.scales import CATEGORICAL
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.datasets.microdata.tables import Table
-
-MOST_CATEGORIES = 2000
-"""A table of distances between more categories would not fit into memory many times over."""
+from linkrisk.datasets.microdata.undeclared import MOST_CATEGORIES, undeclared_scale
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +36,9 @@ class CategoricalAttribute:
         Whether masking can have turned the first category, of an original record, into the second one.
     masking : str, optional
         The method that is known to have done it, as text.
+    frequencies : (ndarray of float64, ndarray of float64), optional
+        How many original and how many masked records have each category, where it is missing in some record;
+        the category of these is one more, behind all others.
     """
 
     name: str
@@ -43,23 +46,18 @@ class CategoricalAttribute:
     categories: tuple[str, ...]
     possible: npt.NDArray[np.bool_] | None = None
     masking: str | None = None
+    frequencies: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None = None
 
     def codes(self, table: Table) -> npt.NDArray[np.float64]:
-        """The category of each record as its position, shape (n,).
+        """The category of each record as its position, shape (n,); behind all others where it is missing.
 
         Raises
         ------
         DataError
-            If a cell is missing or no category; the message names the row.
+            If a cell is no category; the message names the row.
         """
-        column = table.frame[self.name]
-        missing = column.isna().to_numpy(dtype=bool)
-        if missing.any():
-            raise DataError(
-                f"{table.source}, column {self.name!r}, row {int(np.argmax(missing)) + 1}: missing value; "
-                "fill it in or choose other --attributes"
-            )
-        return coded(column, self.categories, table.source).codes.astype(np.float64)
+        codes = coded(table.frame[self.name], self.categories, table.source).codes
+        return np.where(codes < 0, len(self.categories), codes).astype(np.float64)
 
 
 def listed_categories(
@@ -67,7 +65,9 @@ def listed_categories(
 ) -> dict[str, tuple[str, ...]]:
     """The columns that hold names and not numbers, with the categories that a schema lists."""
     attributes = () if schema is None else schema.attributes
-    listed = {each.name: each.categories or () for each in attributes if each.scale is not Scale.NUMERIC}
+    listed = {
+        each.name: each.categories or () for each in attributes if each.scale not in (None, Scale.NUMERIC)
+    }
     return {**dict.fromkeys((*nominal, *ordinal), ()), **listed}
 
 
@@ -89,7 +89,7 @@ def scales_of(
     """
     found: dict[str, tuple[Scale, tuple[str, ...]]] = {}
     for attribute in () if schema is None else schema.attributes:
-        if attribute.name in attributes and attribute.scale is not Scale.NUMERIC:
+        if attribute.name in attributes and attribute.scale in CATEGORICAL:
             found[attribute.name] = (attribute.scale, attribute.categories or ())
     for option, names, scale in (
         ("--nominal", nominal, Scale.NOMINAL),
@@ -104,6 +104,26 @@ def scales_of(
             if scale is Scale.ORDINAL and name in nominal:
                 raise DataError(f"{name!r} is both in --nominal and in --ordinal; choose one")
             found[name] = (scale, found[name][1] if name in found else ())
+    return {name: found[name] for name in attributes if name in found}
+
+
+def with_undeclared(
+    scales: Scales, attributes: Sequence[str], schema: Schema | None, tables: tuple[Table, Table]
+) -> Scales:
+    """The scales with those of text of which nobody has said what it is (`undeclared_scale`).
+
+    Raises
+    ------
+    DataError
+        If such a column cannot be compared.
+    """
+    found = dict(scales)
+    for name in attributes:
+        declared = None if schema is None else schema.get(name).scale
+        if name in scales or declared is not None:
+            continue
+        if undeclared_scale(name, tables) is Scale.NOMINAL:
+            found[name] = (Scale.NOMINAL, ())
     return {name: found[name] for name in attributes if name in found}
 
 
@@ -207,8 +227,26 @@ def categorical_attributes(
             )
         possible = None if recoding is None else _possible(categories, recoding)
         how = None if recoding is None else recoding.masking
-        found[name] = CategoricalAttribute(name, scale, categories, possible, how)
+        attribute = CategoricalAttribute(name, scale, categories, possible, how)
+        found[name] = replace(attribute, frequencies=_frequencies(attribute, tables))
     return found
+
+
+def _frequencies(
+    attribute: CategoricalAttribute, tables: tuple[Table, Table]
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None:
+    """How often categories occur in both files, where one is missing; None where all are known."""
+    size = len(attribute.categories)
+    first, second = (np.bincount(attribute.codes(t).astype(np.intp), minlength=size + 1) for t in tables)
+    if not (first[size] or second[size]):
+        return None
+    for table, often in zip(tables, (first, second), strict=True):
+        if not often[:size].any():
+            raise DataError(
+                f"{table.source}, column {attribute.name!r} has no value at all and cannot be compared; "
+                "choose other --attributes"
+            )
+    return first[:size].astype(np.float64), second[:size].astype(np.float64)
 
 
 def _nominal_categories(

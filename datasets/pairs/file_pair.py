@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -13,20 +14,23 @@ import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError, NoNumberError
+from linkrisk.datasets.microdata.formats.delimited_values import MISSING_MARKS
 from linkrisk.datasets.microdata.id_columns import text_id
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.numeric import (
     CONSTANT,
     NEARLY,
-    check_known,
-    check_no_twins,
     check_ranges,
+    check_some_value,
     constant_attributes,
     numeric_matrix,
 )
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.spelling import spelled_alike
 from linkrisk.datasets.microdata.tables import Table
+from linkrisk.datasets.microdata.undeclared import nominal_note
+from linkrisk.datasets.pairs.attributes import chosen_attributes
+from linkrisk.datasets.pairs.by_schema import record_id, text_columns, with_missing
 from linkrisk.datasets.pairs.categorical import (
     CategoricalAttribute,
     Masking,
@@ -34,8 +38,10 @@ from linkrisk.datasets.pairs.categorical import (
     known_recodings,
     listed_categories,
     scales_of,
+    with_undeclared,
 )
 from linkrisk.datasets.pairs.remarks import remarks
+from linkrisk.datasets.pairs.survey_design import SurveyDesign, survey_design
 from linkrisk.datasets.pairs.table_pair import BY_ROW, align, check_alignment, load_tables
 
 _WITHOUT_RANGE = {
@@ -45,7 +51,7 @@ _WITHOUT_RANGE = {
         "subtract what all values have in common, or ",
     ),
 }
-"""What to call attributes that are the same for all records, and how to mend them."""
+"""What to call attributes that are the same for all records, and how to fix them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +80,8 @@ class FilePair:
         How it was found out who is who: ``row by row``, ``id`` with the name of the column, ``index labels``.
     notes : tuple of str
         What a user should know about the two files, in sentences.
+    design : SurveyDesign
+        Sampling weights and strata of the original records, where a schema names columns for them.
     """
 
     original: pd.DataFrame
@@ -87,10 +95,14 @@ class FilePair:
     masking: tuple[str, ...] = ()
     alignment: str = BY_ROW
     notes: tuple[str, ...] = ()
+    design: SurveyDesign = field(default_factory=SurveyDesign)
 
     @cached_property
     def original_values(self) -> npt.NDArray[np.float64]:
-        """The attributes of the original records, float64 (n, a); categories as their positions."""
+        """The attributes of the original records, float64 (n, a); categories as their positions.
+
+        NaN where a number is missing, the position behind all categories where a category is.
+        """
         return attribute_values(Table(self.original, "original"), self.attributes, self.categorical)
 
     @cached_property
@@ -126,13 +138,14 @@ def make_file_pair(
     Parameters
     ----------
     original, masked : str, Path or frame
-        CSV or Parquet files, or pandas frames, or frames of another library with a `to_pandas` method.
+        Files of any format, or pandas frames, or frames of another library with a `to_pandas` method.
     attributes : sequence of str, optional
-        The attributes to compare; by default all columns but the id, which both tables must have.
+        The attributes to compare, which both tables must have; by default the key variables of the schema,
+        or all columns but the id and those to which the schema gives another role.
     id_column : str, optional
-        The column that says who is who; the tables may then have different records. Without it the tables
-        must be equally long. They are aligned by the labels of their indexes where these are the same in
-        another order, else row by row.
+        The column that says who is who; the tables may then have different records. By default the record id
+        of the schema, where both tables have it. Without either the tables must be equally long. They are
+        aligned by the labels of their indexes where these are the same in another order, else row by row.
     row_by_row : bool
         Take the rows as they stand, whatever labels or columns say.
     drop_constant : bool
@@ -140,7 +153,7 @@ def make_file_pair(
     nominal, ordinal : sequence of str
         Those of the attributes that are not numeric, by their scale.
     schema : Schema, optional
-        Scale and categories of attributes; the two lists come before it. Its roles are not used.
+        Roles, scales, categories and missing codes of attributes; the two lists come before its scales.
     masking : sequence of str or KnownRecoding
         How categorical attributes were masked (`datasets.masking.spelled`), where that is known: it makes
         some recodings impossible.
@@ -150,46 +163,68 @@ def make_file_pair(
     Returns
     -------
     FilePair
-        Checked: finite numbers, known categories, at least two records on either side, at least one pair
-        of partners.
+        Checked: finite numbers or missing ones, known categories, at least two records on either side, at
+        least one pair of partners.
 
     Raises
     ------
     DataError
-        On any input that cannot be used, with one line that says what, where and how to mend it.
+        On any input that cannot be used, with one line that says what, where and how to fix it.
     """
     check_alignment(id_column, row_by_row)
     listed = listed_categories(nominal, ordinal, schema)
-    first, second = load_tables(original, masked, id_column, tuple(listed), (original_name, masked_name))
-    names = _choose_attributes(first, second, attributes, id_column)
-    scales = scales_of(names, nominal, ordinal, schema)
-    first, second = spelled_alike((first, second), {name: listed[name] for name in scales})
+    text = (*listed, *text_columns(schema))
+    tables = load_tables(original, masked, id_column, text, (original_name, masked_name))
+    first, second = (with_missing(table, schema) for table in tables)
+    id_column, id_notes = record_id(schema, (first, second), id_column, row_by_row)
+    names = chosen_attributes(first, second, attributes, id_column, schema)
+    # Where all columns are attributes, so are ids.
+    declared = scales_of(names, nominal, ordinal, schema)
+    everything = attributes is None and id_column is None and not row_by_row
+    with_ids = tuple(name for name in names if everything and name not in declared)
+    with _hinting_at_ids((first, second), with_ids):
+        scales = with_undeclared(declared, names, schema, (first, second))
+    text_notes = [nominal_note(name, (first, second)) for name in scales if name not in declared]
+    first, second = spelled_alike(
+        (first, second), {name: categories for name, (_, categories) in scales.items()}
+    )
     recodings = known_recodings(masking, first, scales)
     categorical = categorical_attributes((first, second), scales, recodings)
     for table in (first, second):
         attribute_values(table, tuple(categorical), categorical)
     numeric = tuple(name for name in names if name not in categorical)
-    # Where all columns are attributes, so are ids.
-    with_ids = () if attributes is not None or id_column is not None or row_by_row else numeric
-    values = _numbers((first, second), numeric, with_ids)
+    with _hinting_at_ids((first, second), with_ids):
+        values = [
+            numeric_matrix(table.frame, numeric, table.source, may_lack=True) for table in (first, second)
+        ]
+    for table, matrix in zip((first, second), values, strict=True):
+        check_some_value(matrix, numeric, table.source)
     left = _without_constants(numeric, values, (first.source, second.source), drop_constant)
     names = tuple(name for name in names if name in left or name in categorical)
     if not names:
         raise DataError("every attribute is constant in one of the files; nothing is left to compare")
-    # The truth last: what is wrong with the attributes is easier to mend.
-    tables = align(first, second, id_column=id_column, row_by_row=row_by_row)
+    # The truth last: what is wrong with the attributes is easier to fix.
+    aligned = align(first, second, id_column=id_column, row_by_row=row_by_row)
+    design = survey_design(first, second, aligned.partner, schema)
     return FilePair(
         original=first.frame,
         masked=second.frame,
-        partner=tables.partner,
+        partner=aligned.partner,
         attributes=names,
-        original_labels=tables.original_labels,
-        masked_labels=tables.masked_labels,
-        name=tables.name,
+        original_labels=aligned.original_labels,
+        masked_labels=aligned.masked_labels,
+        name=aligned.name,
         categorical=categorical,
         masking=tuple(dict.fromkeys(item if isinstance(item, str) else item.masking for item in masking)),
-        alignment=tables.alignment,
-        notes=remarks(tables, names, categorical),
+        alignment=aligned.alignment,
+        notes=(
+            *id_notes,
+            *text_notes,
+            *design.notes,
+            *remarks(aligned, names, categorical),
+            *_marks((first, second), left),
+        ),
+        design=design,
     )
 
 
@@ -210,18 +245,17 @@ def attribute_values(
     Returns
     -------
     float64 array (n, a)
+        NaN where a number is missing, the position behind all categories where a category is.
 
     Raises
     ------
     DataError
-        If a cell is missing, no number or no category; the message names column and row.
+        If a cell is no number or no category; the message names column and row.
     """
     numeric = [name for name in attributes if name not in categorical]
-    if len(numeric) == len(attributes):
-        return numeric_matrix(table.frame, attributes, table.source)
     values = np.empty((len(table.frame), len(attributes)))
     values[:, [attributes.index(name) for name in numeric]] = numeric_matrix(
-        table.frame, numeric, table.source
+        table.frame, numeric, table.source, may_lack=True
     )
     for at, name in enumerate(attributes):
         if name in categorical:
@@ -229,50 +263,35 @@ def attribute_values(
     return values
 
 
-def _choose_attributes(
-    first: Table, second: Table, attributes: Sequence[str] | None, id_column: str | None
-) -> tuple[str, ...]:
-    if attributes is None:
-        _check_same_columns(first, second)
-        chosen = [column for column in first.columns if column != id_column]
-    else:
-        if isinstance(attributes, str):  # a sequence of letters, which are seldom meant
-            raise DataError(f"the attributes are the text {attributes!r}; give a list of column names")
-        chosen = [str(name) for name in attributes]
-        check_no_twins(chosen)
-        for table in (first, second):
-            check_known(chosen, table.columns, table.source)
-    if id_column in chosen:
-        raise DataError(f"{id_column!r} is both the id column and an attribute; take it out of --attributes")
-    if not chosen:
-        raise DataError("no attribute is left to compare; name at least one with --attributes")
-    return tuple(chosen)
-
-
-def _check_same_columns(first: Table, second: Table) -> None:
-    for here, there in ((first, second), (second, first)):
-        lacking = [column for column in there.columns if column not in here.columns]
-        if lacking:
-            raise DataError(
-                f"{here.source} lacks columns that {there.source} has: {shown_names(lacking)}; "
-                "choose common columns with --attributes"
-            )
-
-
-def _numbers(
-    tables: tuple[Table, Table], names: tuple[str, ...], with_ids: tuple[str, ...]
-) -> list[npt.NDArray[np.float64]]:
-    """Numeric attributes of both tables; where one is none, perhaps because it is an id, that is said."""
+@contextmanager
+def _hinting_at_ids(tables: tuple[Table, Table], names: tuple[str, ...]) -> Iterator[None]:
+    """Where a column holds no numbers, perhaps because it is an id, that is said."""
     try:
-        return [numeric_matrix(table.frame, names, table.source, table.written) for table in tables]
+        yield
     except NoNumberError as error:
-        found = text_id(*tables, with_ids)
+        found = text_id(*tables, names)
         if found is None:
             raise
         raise DataError(
             f"{error}; both files have the same values in column {found!r}: align the records with --id "
             f"{shlex.quote(found)}"
         ) from None
+
+
+def _marks(tables: tuple[Table, Table], numeric: tuple[str, ...]) -> tuple[str, ...]:
+    """Which words in columns of numbers were taken for missing values, the first of each column."""
+    notes = []
+    for table in tables:
+        for name in numeric:
+            missing = table.frame[name].isna().to_numpy(dtype=bool)
+            row = int(np.argmax(missing))
+            mark = table.written(name, row) if missing.any() else ""
+            if mark in MISSING_MARKS:
+                notes.append(
+                    f"{table.source}, column {name!r}, row {row + 1}: {mark!r} stands for a missing value; "
+                    "name the column in --nominal where this is a category"
+                )
+    return tuple(notes)
 
 
 def _without_constants(
@@ -287,11 +306,11 @@ def _without_constants(
         source: constant_attributes(matrix, names) for source, matrix in zip(sources, values, strict=True)
     }
     for source, constant in found.items():
-        for kind, (what, mend) in _WITHOUT_RANGE.items():
+        for kind, (what, fix) in _WITHOUT_RANGE.items():
             alike = [name for name in constant if constant[name] == kind]
             if alike and not drop_constant:
                 raise DataError(
-                    f"{source}: {what} cannot be compared: {shown_names(alike)}; {mend}"
+                    f"{source}: {what} cannot be compared: {shown_names(alike)}; {fix}"
                     "leave them out with --drop-constant or --attributes"
                 )
     left = [at for at, name in enumerate(names) if not any(name in constant for constant in found.values())]

@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.categories import are_numbers, in_order, spelled
+from linkrisk.datasets.microdata.category_names import are_numbers, in_order, spelled
 from linkrisk.datasets.microdata.numeric import LARGEST, check_known, check_no_twins
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.datasets.microdata.tables import Table
+from linkrisk.datasets.microdata.undeclared import nominal_note, undeclared_scale
 from linkrisk.datasets.pairs.table_pair import TablePair
 
 
@@ -30,6 +31,8 @@ class LinkageFrames:
         Their columns.
     schema : Schema
         Scale and categories of all of them.
+    notes : tuple of str
+        What a user should know of them, in sentences.
     """
 
     original: pd.DataFrame
@@ -38,6 +41,7 @@ class LinkageFrames:
     original_attributes: tuple[str, ...]
     masked_attributes: tuple[str, ...]
     schema: Schema
+    notes: tuple[str, ...] = ()
 
 
 def linkage_frames(
@@ -51,7 +55,7 @@ def linkage_frames(
     schema: Schema | None = None,
     training: Table | None = None,
 ) -> LinkageFrames:
-    """Take the columns to compare; columns of numbers are numeric unless said otherwise, others nominal.
+    """Take the columns to compare, as numbers or as categories (`undeclared` where nobody says which).
 
     Parameters
     ----------
@@ -107,22 +111,29 @@ def linkage_frames(
         original_attributes=tuple(original_attributes),
         masked_attributes=tuple(masked_attributes),
         schema=Schema(tuple(attributes.values())),
+        notes=tuple(
+            nominal_note(name, [table for table, names in sources if name in names])
+            for name, attribute in attributes.items()
+            if attribute.scale is Scale.NOMINAL and _is_undeclared(name, nominal, schema)
+        ),
     )
+
+
+def _is_undeclared(name: str, nominal: Sequence[str], schema: Schema | None) -> bool:
+    return name not in nominal and (schema is None or schema.get(name).scale is None)
 
 
 def _attribute(
     name: str, tables: Sequence[Table], nominal: Sequence[str], ordinal: Sequence[str], schema: Schema | None
 ) -> Attribute:
-    listed = schema[name] if schema is not None and name in schema.names else None
+    listed = Attribute(name) if schema is None else schema.get(name)
     if name in nominal or name in ordinal:
         scale = Scale.NOMINAL if name in nominal else Scale.ORDINAL
-    elif listed is not None:
-        scale = listed.scale
     else:
-        scale = _guessed_scale(name, tables)
+        scale = listed.scale or undeclared_scale(name, tables)
     if scale is Scale.NUMERIC:
-        return Attribute(name)
-    if listed is not None and listed.categories:
+        return Attribute(name, scale=scale)
+    if listed.categories:
         return Attribute(name, scale=scale, categories=listed.categories)
     if scale is Scale.NOMINAL:  # a list would be taken for that of the original file before masking
         return Attribute(name, scale=scale)
@@ -134,23 +145,6 @@ def _attribute(
             "ascending order in --schema"
         )
     return Attribute(name, scale=scale, categories=categories or None)
-
-
-def _guessed_scale(name: str, tables: Sequence[Table]) -> Scale:
-    """Numeric for numbers in all tables, nominal for words in all of them."""
-    words = [table for table in tables if not pd.api.types.is_numeric_dtype(table.frame[name].dtype)]
-    if len(words) in (0, len(tables)):
-        return Scale.NOMINAL if words else Scale.NUMERIC
-    for table in words:
-        column = table.frame[name]
-        unread = (pd.to_numeric(column, errors="coerce").isna() & column.notna()).to_numpy()
-        if unread.any():
-            row, numbers = int(np.argmax(unread)), next(each for each in tables if each not in words)
-            raise DataError(
-                f"{table.source}, column {name!r}, row {row + 1}: {str(column.iloc[row])!r} is not a number, "
-                f"and {numbers.source} has numbers there; mend it, or compare categories with --nominal"
-            )
-    return Scale.NUMERIC
 
 
 def _column(table: Table, attribute: Attribute) -> pd.Series:
@@ -167,8 +161,8 @@ def _column(table: Table, attribute: Attribute) -> pd.Series:
     if wrong.any():
         row = int(np.argmax(wrong))
         raise DataError(
-            f"{table.source}, column {attribute.name!r}, row {row + 1}: {str(column.iloc[row])!r} is no "
-            "finite number; mend it, or compare the column as a category with --nominal"
+            f"{table.source}, column {attribute.name!r}, row {row + 1}: {str(column.iloc[row])!r} is not a "
+            "finite number; fix it, or compare the column as a category with --nominal"
         )
     large = np.abs(values) > LARGEST
     if large.any():
@@ -188,5 +182,5 @@ def _check_categories(table: Table, attribute: Attribute, cells: Sequence[str | 
         if cell is not None and cell not in known:
             raise DataError(
                 f"{table.source}, column {attribute.name!r}, row {row}: {cell!r} is none of the "
-                "categories in the schema; mend the cell or list it there"
+                "categories in the schema; fix the cell or list it there"
             )

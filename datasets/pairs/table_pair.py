@@ -19,6 +19,8 @@ from linkrisk.datasets.pairs.row_order import check_row_order
 
 BY_ROW = "row by row"
 BY_LABEL = "index labels"
+BY_ID = "id "
+"""Before the name of the column."""
 
 _LABELS_NOTE = (
     "records were aligned by the labels of the two indexes, which hold the same ones in different orders; "
@@ -73,7 +75,7 @@ def make_table_pair(
     Parameters
     ----------
     original, masked : str, Path or frame
-        CSV or Parquet files, or pandas frames, or frames of another library with a `to_pandas` method.
+        Files of any format, or pandas frames, or frames of another library with a `to_pandas` method.
     id_column : str, optional
         The column that says who is who; the tables may then have different records. Without it the tables
         must be equally long. They are aligned by the labels of their indexes where these are the same in
@@ -81,7 +83,7 @@ def make_table_pair(
     row_by_row : bool
         Take the rows as they stand, whatever labels or columns say.
     text_columns : sequence of str
-        Columns of CSV files that hold names and not numbers (`datasets.microdata.files.read_table`).
+        Columns of text files that hold names and not numbers (`read_file` of the formats).
     original_name, masked_name : str
         What to call the tables in messages when they are not files.
 
@@ -93,7 +95,7 @@ def make_table_pair(
     Raises
     ------
     DataError
-        On any input that cannot be used, with one line that says what, where and how to mend it.
+        On any input that cannot be used, with one line that says what, where and how to fix it.
     """
     check_alignment(id_column, row_by_row)
     tables = load_tables(original, masked, id_column, text_columns, (original_name, masked_name))
@@ -123,6 +125,12 @@ def load_tables(
 
 def align(first: Table, second: Table, *, id_column: str | None, row_by_row: bool) -> TablePair:
     """Find out who is who in two tables (see `make_table_pair`)."""
+    pair = _aligned(first, second, id_column=id_column, row_by_row=row_by_row)
+    said = tuple(f"{table.source}: {remark}" for table in (first, second) for remark in table.remarks)
+    return replace(pair, notes=(*dict.fromkeys(said), *pair.notes))
+
+
+def _aligned(first: Table, second: Table, *, id_column: str | None, row_by_row: bool) -> TablePair:
     if id_column is not None:
         return _by_id(first, second, id_column)
     records = len(first.frame)
@@ -159,7 +167,7 @@ def _by_id(first: Table, second: Table, id_column: str) -> TablePair:
             f"(for example {original_ids[0]!r} and {masked_ids[0]!r}); write the ids alike "
             "in both files"
         )
-    return TablePair(first, second, partner, original_ids, masked_ids, alignment=f"id {id_column}")
+    return TablePair(first, second, partner, original_ids, masked_ids, alignment=f"{BY_ID}{id_column}")
 
 
 def _by_label(first: Table, second: Table) -> npt.NDArray[np.intp] | None:

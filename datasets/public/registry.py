@@ -12,7 +12,7 @@ from types import MappingProxyType
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.files import read_table
+from linkrisk.datasets.microdata.formats.registry import read_table
 from linkrisk.datasets.microdata.numeric import suggestion
 from linkrisk.datasets.public.download import cached_file, download, is_cached
 from linkrisk.datasets.public.embedded import load_iris, load_wdbc

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from linkrisk.formulations.errors import FormulationError
-from linkrisk.formulations.linkage.aggregators import Aggregator
 from linkrisk.formulations.linkage.block_system import BlockSystem
+from linkrisk.formulations.linkage.domains import Domain, Polytope
 from linkrisk.formulations.programs.mixed_integer import MilpModel
 from linkrisk.formulations.programs.naming import NamedBlock, named
 from linkrisk.formulations.programs.separation import Cuts
@@ -104,23 +104,23 @@ class IndicatorModel:
 
 @dataclass(frozen=True, eq=False)
 class DomainCuts:
-    """Separates points whose parameters lie in the relaxed domain only, by `Aggregator.cuts`.
+    """Separates points whose parameters lie in the relaxed domain only, by `Domain.cuts`.
 
     Attributes
     ----------
-    aggregator : Aggregator
+    domain : Domain
     columns : int
         Of the model; the parameters are the first.
     """
 
-    aggregator: Aggregator
+    domain: Domain
     columns: int
     fractional: bool = True
 
     def __call__(self, x: FloatArray) -> Cuts:
         """Rows that the whole domain keeps and the parameters in `x` violate."""
-        rows = self.aggregator.cuts(x[: self.aggregator.dimension])
-        padding = sparse.csr_array((len(rows), self.columns - self.aggregator.dimension))
+        rows = self.domain.cuts(x[: self.domain.dimension])
+        padding = sparse.csr_array((len(rows), self.columns - self.domain.dimension))
         matrix = sparse.csr_array(sparse.hstack([sparse.csr_array(rows), padding], format="csr"))
         return Cuts(matrix, np.zeros(len(rows)), np.full(len(rows), np.inf))
 
@@ -138,7 +138,7 @@ def indicator_model(system: BlockSystem, options: IndicatorOptions | None = None
     IndicatorModel
     """
     options = options or IndicatorOptions()
-    domain = system.aggregator.domain()
+    domain = system.aggregator.domain.rows
     binary, dimension = system.open_blocks.size, system.aggregator.dimension
     nonnegative = _nonnegative(system)
     parameters = sparse.vstack([domain.matrix, nonnegative])
@@ -163,9 +163,9 @@ def indicator_model(system: BlockSystem, options: IndicatorOptions | None = None
         constant=system.lost_weight,
         row_blocks=_row_blocks(system, domain.row_names, extra),
         column_blocks=_column_blocks(system),
-        separator=DomainCuts(system.aggregator, dimension + binary)
-        if system.aggregator.semidefinite
-        else None,
+        separator=None
+        if isinstance(system.aggregator.domain, Polytope)
+        else DomainCuts(system.aggregator.domain, dimension + binary),
     )
     return IndicatorModel(system, options, milp)
 

@@ -169,7 +169,7 @@ def system_of(
     # Piece by piece: all rows at once would be there several times over while they are made.
     for first in range(0, block.size, _ROWS_AT_ONCE):
         at = slice(first, first + _ROWS_AT_ONCE)
-        rivals = pair.distances(pair.queries[block[at]], pair.candidates[rival[at]], aggregator.differences)
+        rivals = pair.distances(block[at], rival[at], aggregator.differences)
         piece, length[at], excess[at] = _unit_rows(aggregator, partners[block[at]], rivals)
         if first == 0 and piece.nnz > _DENSE * piece.shape[0] * piece.shape[1]:
             values = np.empty((block.size, aggregator.dimension))

@@ -39,6 +39,19 @@ class Differences(StrEnum):
     SIGNED = "signed"  # z_k
 
 
+class FileMoments(NamedTuple):
+    """Means and standard deviations that two files are standardised by.
+
+    Attributes
+    ----------
+    original, masked : pair of ndarray of float64, each of shape (attributes,)
+        Mean and deviation of each numeric attribute, for values of this file.
+    """
+
+    original: tuple[FloatArray, FloatArray]
+    masked: tuple[FloatArray, FloatArray]
+
+
 class Standardised(NamedTuple):
     """Two files in units of standard deviations.
 
@@ -58,7 +71,7 @@ class Standardised(NamedTuple):
 def standardise(
     original: FloatArray,
     masked: FloatArray,
-    how: Standardisation = Standardisation.OWN,
+    how: Standardisation | FileMoments = Standardisation.OWN,
     names: Sequence[str] | None = None,
 ) -> Standardised:
     """Standardise both files (D11.2, Eq. 1), by means and deviations that are correctly rounded.
@@ -67,8 +80,8 @@ def standardise(
     ----------
     original : ndarray of float64, shape (n, attributes)
     masked : ndarray of float64, shape (m, attributes)
-    how : Standardisation
-        Whose moments to use.
+    how : Standardisation or FileMoments
+        Whose moments to use; or moments that other records had.
     names : sequence of str, optional
         What to call the attributes in messages; their numbers from 1 when absent.
 
@@ -83,33 +96,52 @@ def standardise(
         its digits, or a file's values of an attribute differ by next to nothing in these units.
     """
     names = names or [str(k + 1) for k in range(original.shape[1])]
-    if how is Standardisation.NONE:
+    used = how if isinstance(how, FileMoments) else file_moments(original, masked, how, names)
+    if used is None:
         _check_ranges((original, masked), names)
         return Standardised(original.copy(), masked.copy(), np.zeros(original.shape[1]))
-    sources = {
-        Standardisation.OWN: (original, masked),
-        Standardisation.ORIGINAL: (original, original),
-        Standardisation.POOLED: (np.vstack([original, masked]),) * 2,
-    }[how]
     results, offset = [], np.zeros(original.shape[1])
-    for values, source in zip((original, masked), sources, strict=True):
-        mean, deviation = _usable_moments(source, names)
+    for values, (mean, deviation) in zip((original, masked), used, strict=True):
         results.append((values - mean) / deviation)
         offset = offset + np.abs(mean) / deviation
     _check_ranges(results, names)
     return Standardised(results[0], results[1], offset)
 
 
+def file_moments(
+    original: FloatArray, masked: FloatArray, how: Standardisation, names: Sequence[str] | None = None
+) -> FileMoments | None:
+    """The moments that two files are standardised by (see `standardise`); None where values stay as they are.
+
+    Raises
+    ------
+    FormulationError
+        If an attribute has no value in a file, or no usable standard deviation where it is needed.
+    """
+    names = names or [str(k + 1) for k in range(original.shape[1])]
+    for values in (original, masked):
+        _check_some_value(values, names)
+    if how is Standardisation.NONE:
+        return None
+    if how is Standardisation.OWN:
+        return FileMoments(_usable_moments(original, names), _usable_moments(masked, names))
+    source = original if how is Standardisation.ORIGINAL else np.vstack([original, masked])
+    both = _usable_moments(source, names)
+    return FileMoments(both, both)
+
+
 def _usable_moments(source: FloatArray, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
-    """Means and deviations that values can be divided by."""
+    """Means and deviations of the known values, which all can be divided by."""
     # Checked first: a constant column has a deviation of rounding noise, and one record has none at all.
-    constant = (source == source[:1]).all(axis=0)
+    lowest, highest = _extremes(source)
+    constant = lowest == highest
     if constant.any():
         raise FormulationError(
             f"attribute {names[int(np.argmax(constant))]} is constant, so it has no standard deviation: "
             "leave it out"
         )
-    mean, deviation = moments(source)
+    columns = [moments(source[~np.isnan(source[:, k])][:, [k]]) for k in range(source.shape[1])]
+    mean, deviation = (np.array([column[at][0] for column in columns]) for at in (0, 1))
     unusable = ~((deviation >= np.finfo(np.float64).tiny) & np.isfinite(deviation))
     if unusable.any():
         raise FormulationError(
@@ -119,10 +151,27 @@ def _usable_moments(source: FloatArray, names: Sequence[str]) -> tuple[FloatArra
     return mean, deviation
 
 
+def _check_some_value(values: FloatArray, names: Sequence[str]) -> None:
+    """Refuse attributes that are missing in all records of a file."""
+    empty = np.isnan(values).all(axis=0)
+    if empty.any():
+        raise FormulationError(
+            f"attribute {names[int(np.argmax(empty))]} has no value in one of the files, so it cannot be "
+            "compared: leave it out"
+        )
+
+
+def _extremes(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The lowest and the highest known value of each attribute; inf and -inf where none is known."""
+    lacking = np.isnan(values)
+    return np.where(lacking, np.inf, values).min(axis=0), np.where(lacking, -np.inf, values).max(axis=0)
+
+
 def _check_ranges(files: Sequence[FloatArray], names: Sequence[str]) -> None:
     """Refuse attributes whose values differ, but by so little that squares do not tell."""
     for values in files:
-        spread = values.max(axis=0) - values.min(axis=0)
+        lowest, highest = _extremes(values)
+        spread = highest - lowest
         lost = (spread > 0.0) & (spread <= SMALLEST_RANGE)
         if lost.any():
             at = int(np.argmax(lost))
@@ -135,7 +184,7 @@ def _check_ranges(files: Sequence[FloatArray], names: Sequence[str]) -> None:
 def standardised_files(
     original: FloatArray,
     masked: FloatArray,
-    how: Standardisation,
+    how: Standardisation | FileMoments,
     tables: Sequence[FloatArray | None] | None,
     names: Sequence[str] | None = None,
 ) -> Standardised:
@@ -145,7 +194,7 @@ def standardised_files(
     ----------
     original : ndarray of float64, shape (n, attributes)
     masked : ndarray of float64, shape (m, attributes)
-    how : Standardisation
+    how : Standardisation or FileMoments
     tables : sequence of ndarray or None, optional
         Tables of distances of categorical attributes, whose values are positions and stay as they are; None
         for numeric ones.
@@ -197,6 +246,11 @@ def attribute_distances(
     difference: FloatArray = queries - candidates
     if tables is not None:
         tables.place(difference, queries, candidates)
+    return of_kind(difference, kind)
+
+
+def of_kind(difference: FloatArray, kind: Differences) -> FloatArray:
+    """Differences squared, without their sign, or as they are; in place."""
     if kind is Differences.SQUARED:
         return np.square(difference, out=difference)
     if kind is Differences.ABSOLUTE:

@@ -40,40 +40,33 @@ def lost_blocks(pair: LinkagePair, aggregator: Aggregator, stop: Callable[[], bo
     -------
     ndarray of bool, shape (blocks,)
         Of a monotone aggregator all such blocks (as far as `Aggregator.reach` goes), if there was time and an
-        attribute is numeric; of others those whose partner has a twin among its rivals.
+        attribute is numeric and nowhere missing; of others those whose partner has a twin among its rivals.
     """
     lost = ~pair.reachable
     if pair.ties is Ties.STRICT:
         lost |= (np.bincount(pair.twin_group) > 1)[pair.twin_group[pair.partner]]
-    numeric = _numeric(pair)
-    if aggregator.monotone and numeric.size:
-        _scan(pair, aggregator, numeric, lost, stop)
+    if aggregator.monotone and pair.ordered.size:
+        _scan(pair, aggregator, pair.ordered, lost, stop)
     return lost
-
-
-def _numeric(pair: LinkagePair) -> IndexArray:
-    """The attributes whose values have an order."""
-    looked_up = () if pair.tables is None else pair.tables.attributes
-    return np.setdiff1d(np.arange(len(pair.attributes)), looked_up).astype(np.intp)
 
 
 def _scan(
     pair: LinkagePair,
     aggregator: Aggregator,
-    numeric: IndexArray,
+    ordered: IndexArray,
     lost: BoolArray,
     stop: Callable[[], bool],
 ) -> None:
     """Mark the blocks that have a candidate as near as their partner on every attribute."""
     kind = aggregator.differences
     tied = aggregator.partners(pair).tied
-    order = np.argsort(pair.candidates[:, numeric], axis=0, kind="stable").T.copy()
-    values = np.take_along_axis(pair.candidates[:, numeric].T, order, axis=1)
+    order = np.argsort(pair.candidates[:, ordered], axis=0, kind="stable").T.copy()
+    values = np.take_along_axis(pair.candidates[:, ordered].T, order, axis=1)
     label = pair.twin_group if pair.ties is Ties.SHARE else np.arange(len(pair.candidates))
-    ordered = np.ascontiguousarray(aggregator.comparable(tied))
-    reach = aggregator.reach(tied)[:, numeric]
+    nearest = np.ascontiguousarray(aggregator.comparable(tied))
+    reach = aggregator.reach(tied)[:, ordered]
     radius = (np.sqrt(reach) if kind is Differences.SQUARED else reach) * (1.0 + 1e-12)
-    first, many = _stretches(pair.queries[:, numeric], radius, values)
+    first, many = _stretches(pair.queries[:, ordered], radius, values)
 
     def task(start: int) -> None:
         for block in range(start, min(start + _BLOCKS_AT_ONCE, pair.blocks)):
@@ -85,10 +78,10 @@ def _scan(
             near = order[at, first[block, at] : first[block, at] + many[block, at]]
             near = near[label[near] != label[pair.partner[block]]]
             if pair.tables is not None:
-                near = near[pair.possible(pair.queries[block], pair.candidates[near])]
-            vectors = pair.distances(pair.queries[block], pair.candidates[near], kind)
+                near = near[pair.possible(np.intp(block), near)]
+            vectors = pair.distances(np.intp(block), near, kind)
             vectors = np.ascontiguousarray(aggregator.comparable(vectors))
-            lost[block] = _any_dominates(vectors, ordered[block])
+            lost[block] = _any_dominates(vectors, nearest[block])
 
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         list(pool.map(task, range(0, pair.blocks, _BLOCKS_AT_ONCE)))

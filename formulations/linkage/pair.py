@@ -11,25 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.formulations.errors import FormulationError
+from linkrisk.formulations.linkage.comparison import Comparison, compare_files
+from linkrisk.formulations.linkage.comparison import Direction as Direction
 from linkrisk.formulations.linkage.distance_tables import DistanceTables
-from linkrisk.formulations.linkage.distances import (
-    Differences,
-    Standardisation,
-    attribute_distances,
-    standardised_files,
-)
-from linkrisk.formulations.linkage.ties import Partners, grain, table_grain, tied_distances, value_rounding
+from linkrisk.formulations.linkage.distances import Differences, FileMoments, Standardisation, of_kind
+from linkrisk.formulations.linkage.missing import KnownValues, Missing, MissingDifferences, Rows
+from linkrisk.formulations.linkage.ties import Partners, tied_distances, value_rounding
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
-
-
-class Direction(StrEnum):
-    """Which file's records are linked (the blocks) to which file's (the candidates)."""
-
-    ORIGINAL_TO_MASKED = "original-to-masked"
-    MASKED_TO_ORIGINAL = "masked-to-original"
 
 
 class Ties(StrEnum):
@@ -68,6 +59,8 @@ class LinkagePair:
         What is far below any difference that the attributes show (`ties.grain`).
     tables : DistanceTables, optional
         Distances between categories, of a query and of a candidate; all other attributes are numeric.
+    missing : MissingDifferences, optional
+        What numeric attributes differ by where a value is missing, which records hold as NaN.
     """
 
     queries: FloatArray
@@ -80,6 +73,7 @@ class LinkagePair:
     offset: FloatArray
     grains: FloatArray
     tables: DistanceTables | None = None
+    missing: MissingDifferences | None = None
 
     @property
     def blocks(self) -> int:
@@ -88,14 +82,32 @@ class LinkagePair:
 
     @cached_property
     def twin_group(self) -> IndexArray:
-        """Label of each candidate, shape (candidates,): equal labels mean equal on every attribute."""
-        _, labels = np.unique(self.candidates, axis=0, return_inverse=True)
+        """Label of each candidate, shape (candidates,): equal labels mean equal on every attribute.
+
+        What is missing in both is equal: no distance tells such records apart.
+        """
+        # NaN differs from itself, inf does not.
+        comparable = np.where(np.isnan(self.candidates), np.inf, self.candidates)
+        _, labels = np.unique(comparable, axis=0, return_inverse=True)
         return labels.reshape(-1).astype(np.intp)
 
     @cached_property
     def reachable(self) -> BoolArray:
         """Whether each query can be its partner's at all, shape (blocks,); if not, it is never linked."""
-        return self.possible(self.queries, self.candidates[self.partner])
+        return self.possible(np.arange(self.blocks), self.partner)
+
+    @cached_property
+    def ordered(self) -> IndexArray:
+        """The attributes whose distance grows with the difference of two values, for all records.
+
+        Not those that are looked up, and not those in which values are missing.
+        """
+        others = np.zeros(len(self.attributes), dtype=np.bool_)
+        if self.tables is not None:
+            others[self.tables.attributes] = True
+        if self.missing is not None:
+            others[self.missing.attributes] = True
+        return np.flatnonzero(~others).astype(np.intp)
 
     def part(self, blocks: IndexArray) -> LinkagePair:
         """The same problem with some of the blocks; all candidates stay."""
@@ -105,17 +117,38 @@ class LinkagePair:
             partner=self.partner[blocks],
             weight=self.weight[blocks],
             query_rows=self.query_rows[blocks],
+            missing=None if self.missing is None else self.missing.part(blocks),
         )
 
-    def possible(self, queries: FloatArray, candidates: FloatArray) -> BoolArray:
-        """Whether records can be partners (`DistanceTables.possible`); the leading axes broadcast."""
+    def possible(self, blocks: Rows, candidates: Rows) -> BoolArray:
+        """Whether candidates can be the partners of blocks (`DistanceTables.possible`); both broadcast."""
         if self.tables is not None:
-            return self.tables.possible(queries, candidates)
-        return np.ones(np.broadcast_shapes(queries.shape, candidates.shape)[:-1], dtype=np.bool_)
+            return self.tables.possible(self.queries[blocks], self.candidates[candidates])
+        shapes = np.shape(self.queries[blocks, 0]), np.shape(self.candidates[candidates, 0])
+        return np.ones(np.broadcast_shapes(*shapes), dtype=np.bool_)
 
-    def distances(self, queries: FloatArray, candidates: FloatArray, kind: Differences) -> FloatArray:
-        """Attribute distances of records (`attribute_distances`); the leading axes broadcast."""
-        return attribute_distances(queries, candidates, kind, self.tables)
+    def distances(self, blocks: Rows, candidates: Rows, kind: Differences) -> FloatArray:
+        """Attribute distances of blocks to candidates.
+
+        Parameters
+        ----------
+        blocks, candidates : ndarray of int, int or slice
+            Which, broadcast.
+        kind : Differences
+            Squared, absolute or signed.
+
+        Returns
+        -------
+        ndarray of float64, shape (..., attributes)
+            Finite: what is said of pairs that cannot be (`possible`) means nothing.
+        """
+        queries, others = self.queries[blocks], self.candidates[candidates]
+        differences: FloatArray = queries - others
+        if self.tables is not None:
+            self.tables.place(differences, queries, others)
+        if self.missing is not None:
+            self.missing.place(differences, blocks, candidates)
+        return of_kind(differences, kind)
 
     def rivals(self, block: int) -> IndexArray:
         """Candidates that must be farther than the partner for `block` to be linked."""
@@ -124,16 +157,21 @@ class LinkagePair:
             against = self.twin_group != self.twin_group[partner]
         else:
             against = np.arange(len(self.candidates)) != partner
-        return np.flatnonzero(against & self.possible(self.queries[block], self.candidates))
+        return np.flatnonzero(against & self.possible(np.intp(block), slice(None)))
 
     def partner_distances(self, kind: Differences) -> FloatArray:
         """Attribute distances of each query to its own partner, shape (blocks, attributes)."""
-        return self.distances(self.queries, self.candidates[self.partner], kind)
+        return self.distances(slice(None), self.partner, kind)
 
     @cached_property
     def rounding(self) -> FloatArray:
         """What rounding may have moved differences to partners by (`value_rounding`), zero for categories."""
-        rounding = value_rounding(self.queries, self.candidates[self.partner], self.offset)
+        queries, partners = self.queries, self.candidates[self.partner]
+        if self.missing is not None:
+            # What goes into such a difference is about as large as the difference.
+            apart, lacking = self.partner_distances(Differences.ABSOLUTE), np.isnan(queries - partners)
+            queries, partners = (np.where(lacking, apart, values) for values in (queries, partners))
+        rounding = value_rounding(queries, partners, self.offset)
         if self.tables is not None:
             rounding[:, self.tables.attributes] = 0.0
         return rounding
@@ -172,7 +210,8 @@ class LinkagePair:
         size = max(1, int(megabytes * 2**20 / per_block))
         for first in range(0, self.blocks, size):
             part = slice(first, min(first + size, self.blocks))
-            yield part, self.distances(self.queries[part, None, :], self.candidates[None, :, :], kind)
+            blocks, candidates = np.arange(self.blocks)[part, None], np.arange(len(self.candidates))[None, :]
+            yield part, self.distances(blocks, candidates, kind)
 
 
 def make_pair(
@@ -182,16 +221,19 @@ def make_pair(
     *,
     attributes: tuple[str, ...] | None = None,
     direction: Direction = Direction.ORIGINAL_TO_MASKED,
-    standardisation: Standardisation = Standardisation.OWN,
+    standardisation: Standardisation | FileMoments = Standardisation.OWN,
     ties: Ties = Ties.STRICT,
     weight: FloatArray | None = None,
     tables: Sequence[FloatArray | None] | None = None,
+    missing: Missing = Missing.EXPECTED,
+    known: KnownValues | None = None,
 ) -> LinkagePair:
     """Set up the linkage problem of an original file and its masked version.
 
     Parameters
     ----------
     original : ndarray of float64, shape (n, attributes)
+        NaN where the value of a numeric attribute is missing.
     masked : ndarray of float64, shape (m, attributes)
     partner : ndarray of int, optional, shape (n,)
         Masked row of each original record, -1 where it has none; row by row when absent.
@@ -199,8 +241,8 @@ def make_pair(
         Names of the attributes.
     direction : Direction
         Which file is queried.
-    standardisation : Standardisation
-        Whose mean and standard deviation scale the attributes.
+    standardisation : Standardisation or FileMoments
+        Whose mean and standard deviation scale the attributes; or moments that other records had.
     ties : Ties
         The tie rule.
     weight : ndarray of float64, optional, shape (n,)
@@ -209,6 +251,10 @@ def make_pair(
         For each attribute None, or the distance of each category of an original record (rows) to each of a
         masked one (columns), not negative; inf where the first cannot have become the second. The values of
         such an attribute are positions in its table. All attributes are numeric when absent.
+    missing : Missing
+        What a missing value of a numeric attribute is compared as.
+    known : KnownValues, optional
+        What missing values may be, in the units of comparison, where other records say that.
 
     Returns
     -------
@@ -223,31 +269,51 @@ def make_pair(
     linked = np.flatnonzero(partner >= 0)
     if linked.size == 0:
         raise FormulationError("no original record has a masked partner, so there is nothing to link")
-    looked_up = None if tables is None else DistanceTables.of(tables)
-    called = [repr(name) for name in attributes or ()]
-    standard_original, standard_masked, offset = standardised_files(
-        original, masked, standardisation, tables, called
+    comparison = compare_files(
+        original,
+        masked,
+        attributes=attributes,
+        direction=direction,
+        standardisation=standardisation,
+        tables=tables,
+        missing=missing,
+        known=known,
     )
-    own = linked.astype(np.intp)
-    other = partner[linked].astype(np.intp)
-    base = np.ones(len(linked)) if weight is None else np.asarray(weight, dtype=np.float64)[linked]
+    own, other = linked.astype(np.intp), partner[linked].astype(np.intp)
+    base = np.ones(own.size) if weight is None else np.asarray(weight, dtype=np.float64)[linked]
     if direction is Direction.MASKED_TO_ORIGINAL:
         order = np.argsort(other, kind="stable")
         own, other, base = other[order], own[order], base[order]
-        standard_original, standard_masked = standard_masked, standard_original
-        looked_up = None if looked_up is None else looked_up.transposed()
-    names = attributes or tuple(f"V{k + 1}" for k in range(original.shape[1]))
+    return pair_of(comparison, own, other, base, ties)
+
+
+def pair_of(
+    comparison: Comparison, rows: IndexArray, partner: IndexArray, weight: FloatArray, ties: Ties
+) -> LinkagePair:
+    """The linkage problem of files that are ready to be compared.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    rows, partner : ndarray of int, shape (blocks,)
+        The queries to be linked, and the candidate that each belongs to.
+    weight : ndarray of float64, shape (blocks,)
+        What linking each of them counts, before identical candidates share it.
+    ties : Ties
+    """
+    missing = comparison.missing
     pair = LinkagePair(
-        queries=np.ascontiguousarray(standard_original[own]),
-        candidates=np.ascontiguousarray(standard_masked),
-        partner=other,
-        weight=base,
-        attributes=names,
+        queries=np.ascontiguousarray(comparison.queries[rows]),
+        candidates=comparison.candidates,
+        partner=partner,
+        weight=weight,
+        attributes=comparison.attributes,
         ties=ties,
-        query_rows=own,
-        offset=offset,
-        grains=_grains(standard_original, standard_masked, offset, looked_up),
-        tables=looked_up,
+        query_rows=rows,
+        offset=comparison.offset,
+        grains=comparison.grains,
+        tables=comparison.tables,
+        missing=None if missing is None else missing.part(rows),
     )
     return _shared(pair) if ties is Ties.SHARE else pair
 
@@ -276,17 +342,6 @@ def _checked_partner(original: FloatArray, masked: FloatArray, partner: IndexArr
             f"partner {partner.max()} is no row of the {len(masked)} masked records: rows count from 0"
         )
     return partner
-
-
-def _grains(
-    original: FloatArray, masked: FloatArray, offset: FloatArray, tables: DistanceTables | None
-) -> FloatArray:
-    """The grain of each attribute, shape (attributes,)."""
-    grains = grain(original, masked, offset)
-    if tables is not None:
-        for at, k in enumerate(tables.attributes.tolist()):
-            grains[k] = table_grain(tables.table(at))
-    return grains
 
 
 def _shared(pair: LinkagePair) -> LinkagePair:

@@ -141,8 +141,8 @@ class _Rivals:
             if not pair.reachable[block]:
                 return np.empty(0, dtype=np.intp), True
             # Who cannot be the partner is no rival, like the partner's twins.
-            label = np.where(pair.possible(pair.queries[block], pair.candidates), label, own)
-        vectors = pair.distances(pair.queries[block], pair.candidates, aggregator.differences)
+            label = np.where(pair.possible(np.intp(block), slice(None)), label, own)
+        vectors = pair.distances(np.intp(block), slice(None), aggregator.differences)
         if self._reduce:
             ordered = np.ascontiguousarray(aggregator.comparable(vectors))
             chosen, lost = _reduced(ordered, self._tied[block], label, own)

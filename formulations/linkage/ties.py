@@ -105,13 +105,17 @@ def grain(first: FloatArray, second: FloatArray, offset: FloatArray) -> FloatArr
     -------
     ndarray of float64
         The power of two below `GRAIN_SHARE` of the root mean square distance from the median of all values,
-        and below a sixteenth of the smallest difference of two values of one file; zero for a constant.
+        and below a sixteenth of the smallest difference of two values of one file; zero for a constant, and
+        where no value is known.
     """
     grains = []
     for k in range(first.shape[1]):
-        columns = np.unique(first[:, k]), np.unique(second[:, k])
-        gaps = [_gaps(values, float(offset[k])) for values in columns]
-        both = np.concatenate([first[:, k], second[:, k]])
+        known = [values[~np.isnan(values)] for values in (first[:, k], second[:, k])]
+        gaps = [_gaps(np.unique(values), float(offset[k])) for values in known]
+        both = np.concatenate(known)
+        if both.size == 0:
+            grains.append(0.0)
+            continue
         away = np.abs(both - np.median(both))
         largest = float(away.max(initial=0.0)) or 1.0  # squares may leave the range of doubles
         spread = largest * math.sqrt(math.fsum(np.square(away / largest).tolist()) / both.size)

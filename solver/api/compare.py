@@ -6,21 +6,40 @@ import csv
 import difflib
 import io
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from itertools import combinations, product
 from typing import Any
 
-from linkrisk.solver.api.fit import check_limits
+from linkrisk.datasets.microdata.names import shown_name
+from linkrisk.datasets.pairs.categorical import Masking
+from linkrisk.solver.api.choices import (
+    DifferencesName,
+    DirectionName,
+    MissingName,
+    SchemaLike,
+    StandardisationName,
+    TableLike,
+    TiesName,
+)
+from linkrisk.solver.api.keywords import spelled
+from linkrisk.solver.api.limits import check_limit, engine_options
 from linkrisk.solver.backends.registry import available_backends, backend_names, get_backend
 from linkrisk.solver.compiling.ahead import compile_once
-from linkrisk.solver.engines.base import EngineOptions, check_options
+from linkrisk.solver.engines.steering import Steering
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+from linkrisk.solver.run.clock import Limits
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.run.results import dump_json, plain
 from linkrisk.solver.worst_case.answers import library_versions
 from linkrisk.solver.worst_case.contest import EXACT, BackendRow, Contest
 
 DEFAULT_TIME_LIMIT = 60.0
+
+_BY_WEIGHT = "linked and at most are sums of the sampling weights in column {}"
+
+_WEIGHTS = ("linked", "linked_with_margin", "linked_upper_bound", "gap")
+"""What of a row is a linked weight."""
 
 
 @dataclass(frozen=True)
@@ -58,37 +77,74 @@ class ComparisonResult:
         writer.writerows({key: plain(value) for key, value in asdict(row).items()} for row in self.rows)
         return out.getvalue()
 
+    def __repr__(self) -> str:
+        lines = [
+            f"  {row.name}: {row.status}, linked {plain(row.linked)}, at most {plain(row.linked_upper_bound)}"
+            for row in self.rows
+        ]
+        said = [f"  DISAGREEMENT: {sentence}" for sentence in self.disagreements]
+        head = f"ComparisonResult({self.details['aggregator']}, {self.details['direction']}"
+        return "\n".join([head, *lines, *said]) + ")"
 
+
+@spelled
 def compare(
-    original: Any = None,
-    masked: Any = None,
+    original: TableLike | None = None,
+    masked: TableLike | None = None,
     *,
+    aggregator: str = "weighted-mean",
+    attributes: Sequence[str] | None = None,
+    id_column: str | None = None,
+    row_by_row: bool = False,
+    drop_constant: bool = False,
+    nominal: Sequence[str] = (),
+    ordinal: Sequence[str] = (),
+    schema: SchemaLike | None = None,
+    masking: Masking = (),
+    direction: DirectionName = "original-to-masked",
+    ties: TiesName = "strict",
+    standardisation: StandardisationName = "own",
+    differences: DifferencesName | None = None,
+    missing: MissingName = "expected",
+    k_additive: int | None = None,
     backends: Sequence[str] | None = None,
+    threads: int | None = None,
+    margin: float | None = None,
+    big_c: float | None = None,
+    seed: int = 0,
+    steering: Steering | None = None,
     time_limit: float | None = DEFAULT_TIME_LIMIT,
-    options: EngineOptions | None = None,
     start: bool = True,
+    cancel: Cancel | None = None,
     report: Callable[[str], None] | None = None,
-    **problem_options: Any,
 ) -> ComparisonResult:
     """Run the exact engine and solve one model on several backends, each in a process of its own; recount.
 
     Parameters
     ----------
-    original, masked : path, pandas.DataFrame or polars.DataFrame, optional
+    original, masked : path, frame (pandas, polars, pyarrow) or ndarray of shape (n, a), optional
         The file pair; the embedded default pair when both are absent.
+    aggregator, attributes, id_column, row_by_row, drop_constant, nominal, ordinal, schema, masking
+        See `fit`; one aggregator only.
+    direction, ties, standardisation, differences, missing, k_additive
+        See `fit`.
     backends : sequence of str, optional
         Which backends, and ``exact`` for the exact engine; when absent, ``exact`` and all backends that
         are installed.
+    threads, margin, big_c : int, float, float, optional
+        Of the model and the optimisers that solve it; see `fit`.
+    seed : int
+        Of every random choice.
+    steering : Steering, optional
+        See `fit`.
     time_limit : float or None
         Seconds for each of them.
-    options : EngineOptions, optional
-        Threads, seed, margin, constant C.
     start : bool
         Give the heuristic attack as a start point to the exact engine and to the backends that take one.
+    cancel : Cancel, optional
+        A token to end the comparison with, as Ctrl-C does: what has come back by then is compared.
     report : callable, optional
         Told the name of each before it runs, and before all of them ``compile`` where code is compiled first.
-    **problem_options
-        Fields of `ProblemOptions`.
 
     Returns
     -------
@@ -96,17 +152,37 @@ def compare(
 
     Raises
     ------
+    TypeError
+        If a keyword is misspelt.
     UsageError, DataError, FormulationError
         If the request or the files cannot be used.
     """
-    check_limits(time_limit)
-    settings = options or EngineOptions()
-    check_options(settings)
+    settings, _ = engine_options(
+        seed=seed, threads=threads, backend=None, margin=margin, big_c=big_c, steering=steering
+    )
+    check_limit(time_limit, "time limit")
     chosen = list(backends) if backends is not None else [EXACT, *available_backends()]
     _check_names(chosen)
-    problem = make_problem(original, masked, ProblemOptions(**problem_options))
+    options = ProblemOptions(
+        aggregator=aggregator,
+        direction=direction,
+        attributes=attributes,
+        id_column=id_column,
+        row_by_row=row_by_row,
+        drop_constant=drop_constant,
+        ties=ties,
+        standardisation=standardisation,
+        differences=differences,
+        k_additive=k_additive,
+        nominal=nominal,
+        ordinal=ordinal,
+        schema=schema,
+        masking=masking,
+        missing=missing,
+    )
+    problem = make_problem(original, masked, options)
     compile_once(problem.aggregator.name, None if report is None else lambda progress: report(progress.phase))
-    contest = Contest(problem, settings, time_limit, start)
+    contest = Contest(problem, settings, Limits(time_limit, cancel=cancel), start)
     rows = []
     for name in chosen:
         if contest.clock.stopped:
@@ -114,11 +190,14 @@ def compare(
         if report is not None:
             report(name)
         rows.append(contest.row(name))
+    said = disagreements(rows)
+    unit, weight = problem.survey.unit, problem.survey.weight_column
+    by_weight = [] if weight is None else [_BY_WEIGHT.format(shown_name(weight))]
     details = {
         **problem.describe(),
-        "notes": list(problem.files.notes),
+        "notes": [*problem.files.notes, *by_weight],
         "records": problem.pair.blocks,
-        "attack": plain(contest.attack),
+        "attack": plain(contest.attack * unit),
         "margin": settings.margin,
         "big_c": settings.big_c,
         "time_limit": time_limit,
@@ -126,7 +205,14 @@ def compare(
         "threads": settings.threads,
         "versions": library_versions(),
     }
-    return ComparisonResult(tuple(rows), tuple(disagreements(rows)), details)
+    return ComparisonResult(tuple(_in_population(row, unit) for row in rows), tuple(said), details)
+
+
+def _in_population(row: BackendRow, unit: float) -> BackendRow:
+    """A row whose linked weights are in the units of the sampling weights."""
+    found = {name: getattr(row, name) for name in _WEIGHTS}
+    changed: dict[str, Any] = {name: None if each is None else each * unit for name, each in found.items()}
+    return replace(row, **changed)
 
 
 def _check_names(names: Sequence[str]) -> None:

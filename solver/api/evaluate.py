@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -12,25 +12,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.datasets.microdata.strict_json import AmbiguousError, parse
+from linkrisk.datasets.pairs.categorical import Masking
 from linkrisk.formulations.errors import FormulationError
+from linkrisk.solver.api.choices import (
+    DifferencesName,
+    DirectionName,
+    MissingName,
+    SchemaLike,
+    StandardisationName,
+    TableLike,
+    TiesName,
+)
+from linkrisk.solver.api.keywords import spelled
 from linkrisk.solver.api.link import relink
 from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
-from linkrisk.solver.engines.base import Reporter
 from linkrisk.solver.inputs.learned_links import reusable_schema
 from linkrisk.solver.inputs.link_tasks import LinkOptions
-from linkrisk.solver.inputs.problem import Problem, ProblemOptions, make_problem
+from linkrisk.solver.inputs.problem import Problem, ProblemOptions, make_problem, shares
 from linkrisk.solver.inputs.recorded_masking import recorded_masking
 from linkrisk.solver.linkage.assignment import assigned_links
 from linkrisk.solver.linkage.baselines import baselines
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.result import LinkResult
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.results import RecordsTable, dump_json
-from linkrisk.solver.worst_case.answers import library_versions, records_table
+from linkrisk.solver.run.incumbent import Reporter
+from linkrisk.solver.run.interruption import Cancel
+from linkrisk.solver.run.limits import cancellable
+from linkrisk.solver.run.results import FitResult, RecordsTable, dump_json
+from linkrisk.solver.worst_case.answers import in_population, library_versions, records_table
+from linkrisk.solver.worst_case.family_results import FitResults
 
 _GIVE = "give the file that `fit --json` or `link --json` wrote"
 
-_PROBLEM_KEYS = ("aggregator", "direction", "ties", "standardisation", "differences")
+_PROBLEM_KEYS = ("aggregator", "direction", "ties", "standardisation", "differences", "missing")
 
 
 @dataclass(frozen=True)
@@ -83,9 +97,9 @@ def read_parameters(path: str | Path) -> dict[str, Any]:
         raise UsageError(f"{path} cannot be relied on: {error}; {_GIVE}") from None
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
-        raise UsageError(f"{path} is no JSON ({place}); {_GIVE}") from None
+        raise UsageError(f"{path} is not valid JSON ({place}); {_GIVE}") from None
     except (ValueError, RecursionError):  # not even text, or nested without end
-        raise UsageError(f"{path} is no JSON; {_GIVE}") from None
+        raise UsageError(f"{path} is not valid JSON; {_GIVE}") from None
     if not isinstance(content, dict) or not (
         isinstance(content.get("parameters"), dict) or isinstance(content.get("families"), list)
     ):
@@ -120,60 +134,122 @@ def learned_options(fitted: Mapping[str, Any]) -> dict[str, Any]:
     known = {key: fitted[key] for key in _PROBLEM_KEYS if isinstance(fitted.get(key), str)}
     if isinstance(fitted.get("attributes"), list):
         known["attributes"] = [str(name) for name in fitted["attributes"]]
-    if isinstance(fitted.get("schema"), Mapping):
-        known["schema"] = reusable_schema(fitted["schema"])
+    schema = fitted.get("schema")
+    if "attributes" in known:
+        recorded = schema if isinstance(schema, Mapping) else {"attributes": []}
+        known["schema"] = reusable_schema(recorded, known["attributes"])
     options = fitted.get("aggregator_options")
     if isinstance(options, Mapping) and isinstance(options.get("k_additive"), int):
         known["k_additive"] = options["k_additive"]
     return known
 
 
+@spelled
 def evaluate(
-    original: Any = None,
-    masked: Any = None,
+    original: TableLike | None = None,
+    masked: TableLike | None = None,
     *,
-    parameters: str | Path | Mapping[str, Any],
+    parameters: str | Path | Mapping[str, Any] | FitResult | FitResults | LinkResult,
     one_to_one: bool = False,
+    aggregator: str | None = None,
+    attributes: Sequence[str] | None = None,
+    id_column: str | None = None,
+    row_by_row: bool = False,
+    drop_constant: bool = False,
+    nominal: Sequence[str] | None = None,
+    ordinal: Sequence[str] | None = None,
+    schema: SchemaLike | None = None,
+    masking: Masking | None = None,
+    direction: DirectionName | None = None,
+    ties: TiesName | None = None,
+    standardisation: StandardisationName | None = None,
+    differences: DifferencesName | None = None,
+    missing: MissingName | None = None,
+    k_additive: int | None = None,
+    cancel: Cancel | None = None,
     report: Reporter | None = None,
-    **problem_options: Any,
 ) -> EvaluationResult | LinkResult:
     """Apply parameters learned by `fit`, or by a linker, to a file pair.
 
     Parameters
     ----------
-    original, masked : path, pandas.DataFrame or polars.DataFrame, optional
+    original, masked : path, frame (pandas, polars, pyarrow) or ndarray of shape (n, a), optional
         The file pair; the embedded default pair when both are absent.
-    parameters : path or mapping
-        The JSON that `fit` or `link` wrote, or its content.
+    parameters : result of `fit` or `link`, path or mapping
+        The result, the JSON that was written of it, or its content.
     one_to_one : bool
         Also count the correct links of the assignment with the smallest total distance.
+    aggregator : str, optional
+        Which of them, where the parameters are those of several families; the worst when absent.
+    attributes, drop_constant, nominal, ordinal, schema, masking, direction, ties, optional
+        See `fit`; what the parameters were learned with, when absent.
+    standardisation, differences, missing, k_additive, optional
+        The same.
+    id_column, row_by_row
+        Who is who; see `fit`.
+    cancel : Cancel, optional
+        A token to give up with, from another thread.
     report : callable, optional
         Told when code has to be compiled first.
-    **problem_options
-        Fields of `ProblemOptions` that replace those under which the parameters were learned.
 
     Returns
     -------
     EvaluationResult or LinkResult
-        The second for the JSON of `link`.
+        The second for what `link` learned.
 
     Raises
     ------
+    TypeError
+        If a keyword is misspelt.
     UsageError, DataError, FormulationError
         If the request, the parameters or the files cannot be used.
+    CancelledError
+        If `cancel` has been used: a part of the counts would say nothing.
     """
+    asked = {
+        "aggregator": aggregator,
+        "direction": direction,
+        "attributes": attributes,
+        "id_column": id_column,
+        "row_by_row": row_by_row,
+        "drop_constant": drop_constant,
+        "ties": ties,
+        "standardisation": standardisation,
+        "differences": differences,
+        "missing": missing,
+        "k_additive": k_additive,
+        "nominal": nominal,
+        "ordinal": ordinal,
+        "schema": schema,
+        "masking": masking,
+    }
+    given = {name: value for name, value in asked.items() if value is not None and value is not False}
+    return cancellable(lambda: _evaluate(original, masked, parameters, one_to_one, report, given), cancel)
+
+
+def _evaluate(
+    original: TableLike | None,
+    masked: TableLike | None,
+    parameters: str | Path | Mapping[str, Any] | FitResult | FitResults | LinkResult,
+    one_to_one: bool,
+    report: Reporter | None,
+    given: dict[str, Any],
+) -> EvaluationResult | LinkResult:
+    """What `evaluate` does, all of it; `given` are the options of the problem that are not as learned."""
     if isinstance(parameters, Mapping):
         fitted, source = parameters, "the parameters"
+    elif isinstance(parameters, FitResult | FitResults | LinkResult):
+        fitted, source = parameters.to_dict(), "the parameters"
     else:
         fitted, source = read_parameters(parameters), str(parameters)
-    fitted = pick_family(fitted, problem_options.get("aggregator"), source)
+    fitted = pick_family(fitted, given.get("aggregator"), source)
     if "method" in fitted:
         matching = "hungarian" if one_to_one else None
-        linking = _link_options(problem_options, source)
-        return relink(original, masked, fitted, one_to_one=matching, report=report, **linking)
-    if "masking" not in problem_options:
-        problem_options["masking"] = recorded_masking(fitted)
-    problem = make_problem(original, masked, ProblemOptions(**{**learned_options(fitted), **problem_options}))
+        return relink(
+            original, masked, fitted, one_to_one=matching, report=report, **_link_options(given, source)
+        )
+    given.setdefault("masking", recorded_masking(fitted))
+    problem = make_problem(original, masked, ProblemOptions(**{**learned_options(fitted), **given}))
     theta = _encode(problem, fitted["parameters"], source)
     compile_once(LINKAGE, report)
     evaluator = Evaluator(problem.pair)
@@ -181,9 +257,11 @@ def evaluate(
     evaluation = evaluator.table(form)
     details = {
         **problem.describe(),
-        "expected_links": evaluation.linked_weight,
+        "expected_links": float(shares(problem)[evaluation.linked].sum()),
+        **problem.survey.links(evaluation.linked, shares(problem)),
+        **problem.survey.strata(evaluation.linked),
         "parameters": problem.aggregator.decode(theta),
-        "baselines": baselines(evaluator, problem.aggregator),
+        "baselines": in_population(baselines(evaluator, problem.aggregator), problem.survey.unit),
         "notes": list(problem.files.notes),
         "versions": library_versions(),
     }

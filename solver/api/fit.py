@@ -2,64 +2,135 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-from numbers import Real
-from typing import Any
+from collections.abc import Sequence
 
-from linkrisk.solver.engines.base import EngineOptions, Reporter
-from linkrisk.solver.engines.registry import ENGINES, check_taken, get_engine, given_options
+from linkrisk.datasets.pairs.categorical import Masking
+from linkrisk.solver.api.choices import (
+    DifferencesName,
+    DirectionName,
+    EngineName,
+    MissingName,
+    SchemaLike,
+    StandardisationName,
+    TableLike,
+    TiesName,
+)
+from linkrisk.solver.api.keywords import spelled
+from linkrisk.solver.api.limits import check_limit, check_limits, engine_options
+from linkrisk.solver.engines.registry import ENGINES, check_taken, choose_engine, get_engine
+from linkrisk.solver.engines.steering import Steering
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+from linkrisk.solver.run.clock import AUTOMATIC, Limits
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.incumbent import Reporter
+from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.run.results import FitResult
-from linkrisk.solver.worst_case.families import fit_families, several
+from linkrisk.solver.worst_case.families import ALL, fit_families, several
 from linkrisk.solver.worst_case.family_results import FitResults
-from linkrisk.solver.worst_case.single_fit import AUTOMATIC, FitRequest, Fitted, fit_one
-
-DEFAULT_TIME_LIMIT = 120.0
+from linkrisk.solver.worst_case.single_fit import FitRequest, Fitted, fit_one
 
 
+@spelled
 def fit(
-    original: Any = None,
-    masked: Any = None,
+    original: TableLike | None = None,
+    masked: TableLike | None = None,
     *,
-    engine: str = "exact",
-    time_limit: float | None = DEFAULT_TIME_LIMIT,
+    aggregator: str | Sequence[str] = "weighted-mean",
+    attributes: Sequence[str] | None = None,
+    id_column: str | None = None,
+    row_by_row: bool = False,
+    drop_constant: bool = False,
+    nominal: Sequence[str] = (),
+    ordinal: Sequence[str] = (),
+    schema: SchemaLike | None = None,
+    masking: Masking = (),
+    direction: DirectionName = "original-to-masked",
+    ties: TiesName = "strict",
+    standardisation: StandardisationName = "own",
+    differences: DifferencesName | None = None,
+    missing: MissingName = "expected",
+    k_additive: int | None = None,
+    engine: EngineName | None = None,
+    backend: str | None = None,
+    threads: int | None = None,
+    margin: float | None = None,
+    big_c: float | None = None,
+    seed: int = 0,
+    steering: Steering | None = None,
+    time_limit: float | str | None = AUTOMATIC,
+    work_limit: float | None = None,
     memory_limit: float | str | None = AUTOMATIC,
-    options: EngineOptions | None = None,
+    cancel: Cancel | None = None,
     certificate: bool = False,
     certificate_time_limit: float | None = None,
     report: Reporter | None = None,
     command: str | None = None,
-    **problem_options: Any,
 ) -> FitResult | FitResults:
     """Find the distance that re-identifies most records, and bound how many any other could.
 
     Parameters
     ----------
-    original, masked : path, pandas.DataFrame or polars.DataFrame, optional
-        The original file and its masked version; the embedded default pair when both are absent.
-    engine : str
-        How to solve: ``exact`` or ``milp``.
-    time_limit : float or None
-        Seconds after which the best answer so far is returned, with a valid bound; None for no limit.
+    original, masked : path, frame (pandas, polars, pyarrow) or ndarray of shape (n, a), optional
+        The original file and its masked version; the embedded default pair when both are absent. The
+        columns of arrays are the attributes ``V1``, ``V2``, ...
+    aggregator : str or sequence of str
+        ``weighted-mean``, ``owa``, ``choquet`` or ``mahalanobis``; ``"all"`` or a list of names are searched
+        one after the other within the time limit.
+    attributes : sequence of str, optional
+        Attributes to compare; all common columns when absent.
+    id_column : str, optional
+        Column that says who is who; when absent, the labels of two pandas frames, else row by row.
+    row_by_row : bool
+        Take the rows as they stand, whatever labels or columns say.
+    drop_constant : bool
+        Leave constant attributes out instead of refusing them.
+    nominal, ordinal : sequence of str
+        Attributes that are not numeric.
+    schema : path, mapping or Schema, optional
+        What the columns are (docs/schema.md): roles, scales, categories, missing codes, weights, strata.
+    masking : sequence of str
+        How categorical attributes were masked, such as ``top-coding categories=3 attributes=A``.
+    direction : str
+        ``original-to-masked`` (the intruder's view) or ``masked-to-original``.
+    ties : str
+        ``strict``, or ``share``: identical candidates share a link.
+    standardisation : str
+        ``own`` mean and deviation of each file, those of the ``original``, ``pooled`` ones, or ``none``.
+    differences : str, optional
+        ``squared``, ``absolute`` or ``signed`` instead of the aggregator's default.
+    missing : str
+        What a missing value is compared as: ``nearest``, ``expected`` or ``farthest``.
+    k_additive : int, optional
+        For ``choquet``: interactions of at most this many attributes.
+    engine : str, optional
+        ``exact`` or ``milp``; when absent, ``milp`` where `backend`, `margin` or `big_c` is given.
+    backend, threads, margin, big_c : str, int, float, float, optional
+        For ``milp``: the optimiser (``highs`` when absent) and its threads (1); the strict inequality on
+        rows of unit length (1e-5); one constant C for all rows instead of a tight one for each.
+    seed : int
+        Of every random choice.
+    steering : Steering, optional
+        What decides how soon an answer is found, and never which bound holds, for experiments.
+    time_limit : float, ``auto`` or None
+        Seconds after which the best answer so far is returned, with a valid bound; None for no limit,
+        ``auto`` for 120, or for none where there is a work limit.
+    work_limit : float, optional
+        Units of work after which the same happens; ``exact`` only. A unit is about a second of one processor,
+        but counted and not measured: the same seed and limit give the same answer on every machine.
     memory_limit : float, ``auto`` or None
         Megabytes (of a million bytes) that this process may hold before the same happens; ``auto`` for most
         of what is free when the run begins, None for no limit.
-    options : EngineOptions, optional
-        Seed; for ``milp`` also backend, threads, margin and constant C.
+    cancel : Cancel, optional
+        A token with which another thread, or `report`, may end the run: as Ctrl-C does, with an interval.
     certificate : bool
-        Write down what proves the bound, for the command `verify`; ``exact`` and one aggregator only. Where
-        that fails, the result has no certificate and a note that says why.
+        Write down what proves the bound, for `verify`; ``exact`` and one aggregator only. Where that
+        fails, the result has no certificate and a note that says why.
     certificate_time_limit : float, optional
         Seconds for that, after the search; 60 or the time limit, whichever is longer, when absent.
     report : callable, optional
         Told every progress.
     command : str, optional
         The command line to note in the result.
-    **problem_options
-        Fields of `ProblemOptions`: aggregator, direction, attributes, id_column, row_by_row, drop_constant,
-        ties, standardisation, differences, k_additive, nominal, ordinal, schema, masking. As `aggregator`
-        also ``"all"`` or a list of names, which are searched one after the other within the time limit.
 
     Returns
     -------
@@ -68,8 +139,10 @@ def fit(
 
     Raises
     ------
+    TypeError
+        If a keyword is misspelt.
     UsageError, DataError, FormulationError
-        If the request or the files cannot be used.
+        If the request or the files cannot be used; also where the engine would ignore an option.
 
     Examples
     --------
@@ -78,80 +151,100 @@ def fit(
     >>> result.linked, result.linked_upper_bound  # doctest: +SKIP
     (389, 389)
     """
+    options = ProblemOptions(
+        aggregator=aggregator if isinstance(aggregator, str) else ALL,
+        direction=direction,
+        attributes=attributes,
+        id_column=id_column,
+        row_by_row=row_by_row,
+        drop_constant=drop_constant,
+        ties=ties,
+        standardisation=standardisation,
+        differences=differences,
+        k_additive=k_additive,
+        nominal=nominal,
+        ordinal=ordinal,
+        schema=schema,
+        masking=masking,
+        missing=missing,
+    )
     if certificate_time_limit is not None:
-        check_limits(certificate_time_limit, "time limit of the certificate")
+        check_limit(certificate_time_limit, "time limit of the certificate")
     request = fit_request(
         engine,
-        options or EngineOptions(),
-        time_limit=time_limit,
-        memory_limit=memory_limit,
+        seed=seed,
+        threads=threads,
+        backend=backend,
+        margin=margin,
+        big_c=big_c,
+        steering=steering,
+        limits=check_limits(time_limit, work_limit, memory_limit, cancel),
         certificate=certificate,
         report=report,
         command=command,
     )
-    found = find(original, masked, request, problem_options)
+    found = find(original, masked, aggregator, options, request)
     if isinstance(found, FitResults):
         return found
     return found.certified(certificate_time_limit) if certificate else found.result
 
 
 def fit_request(
-    engine: str,
-    options: EngineOptions,
+    engine: str | None,
     *,
-    time_limit: float | None,
-    memory_limit: float | str | None,
+    seed: int,
+    threads: int | None,
+    backend: str | None,
+    margin: float | None,
+    big_c: float | None,
+    limits: Limits,
+    steering: Steering | None = None,
     certificate: bool = False,
     report: Reporter | None = None,
     command: str | None = None,
+    modelling: bool = False,
 ) -> FitRequest:
-    """How to solve, checked before anything is read; UsageError when it cannot be done that way."""
-    check_limits(time_limit)
-    check_memory_limit(memory_limit)
-    runner = get_engine(engine, options)
-    check_taken(runner, given_options(options))
+    """How to solve, checked before anything is read; UsageError when it cannot be done that way.
+
+    Where no engine is named, `modelling` asks for one that makes a model.
+    """
+    options, given = engine_options(
+        seed=seed, threads=threads, backend=backend, margin=margin, big_c=big_c, steering=steering
+    )
+    runner = get_engine(engine or choose_engine(given, modelling=modelling), options)
+    check_taken(runner, given)
     if certificate and not runner.proves:
         able = next(name for name, kind in ENGINES.items() if kind.proves)
-        raise UsageError(f"the engine {engine} proves nothing that could be checked: use --engine {able}")
-    return FitRequest(runner, options, time_limit, memory_limit, certificate, report, command)
+        raise UsageError(
+            f"the engine {runner.name} proves nothing that could be checked: use --engine {able}"
+        )
+    if limits.work is not None and not runner.counts:
+        able = next(name for name, kind in ENGINES.items() if kind.counts)
+        raise UsageError(
+            f"the work of the engine {runner.name} is its optimiser's, which nobody counts: use --engine "
+            f"{able}, or --time-limit"
+        )
+    return FitRequest(runner, options, limits, certificate, report, command)
 
 
 def find(
-    original: Any, masked: Any, request: FitRequest, problem_options: dict[str, Any]
+    original: TableLike | None,
+    masked: TableLike | None,
+    aggregator: str | Sequence[str],
+    options: ProblemOptions,
+    request: FitRequest,
 ) -> Fitted | FitResults:
     """Search the family that is asked for, ready to be certified; or all of several.
 
     Parameters
     ----------
-    original, masked
+    original, masked, aggregator
         As `fit` takes them.
+    options : ProblemOptions
+        The problem; of several families, its aggregator does not matter.
     request : FitRequest
-    problem_options : dict
-        Fields of `ProblemOptions`.
     """
-    usual = next(item.default for item in fields(ProblemOptions) if item.name == "aggregator")
-    names = several(problem_options.get("aggregator", usual))
-    options = ProblemOptions(**problem_options)
+    names = several(aggregator)
     if names is not None:
         return fit_families(original, masked, names, options, request)
     return fit_one(make_problem(original, masked, options), request)
-
-
-def check_limits(time_limit: float | None, what: str = "time limit") -> None:
-    """Refuse a time limit that is no number or leaves no time."""
-    given: object = time_limit
-    if given is not None and (isinstance(given, bool) or not isinstance(given, Real)):
-        raise UsageError(f"the {what} must be a positive number of seconds, not {time_limit!r}")
-    if time_limit is not None and not 0.0 < time_limit < float("inf"):
-        raise UsageError(f"the {what} must be a positive number of seconds, not {time_limit:g}")
-
-
-def check_memory_limit(memory_limit: float | str | None) -> None:
-    """Refuse a memory limit that is no number or leaves no memory."""
-    given: Any = memory_limit
-    if given is None or given == AUTOMATIC:
-        return
-    if isinstance(given, bool) or not isinstance(given, Real):
-        raise UsageError(f"the memory limit must be a positive number of megabytes, not {given!r}")
-    if not 0.0 < float(given) < float("inf"):
-        raise UsageError(f"the memory limit must be a positive number of megabytes, not {float(given):g}")

@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from linkrisk.datasets.microdata.schema import Scale
 from linkrisk.datasets.pairs.linkage_frames import LinkageFrames
 from linkrisk.datasets.pairs.remarks import remarks
+from linkrisk.datasets.pairs.survey_design import survey_design
 from linkrisk.datasets.pairs.table_pair import TablePair
 from linkrisk.formulations.linkage.pair import Direction, Ties
+from linkrisk.solver.api.choices import DirectionName, MatchingName, SchemaLike, TableLike, TiesName
+from linkrisk.solver.api.keywords import spelled
 from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
-from linkrisk.solver.engines.base import Reporter
 from linkrisk.solver.inputs.learned_links import learned_keys, learned_options, learned_parameters
 from linkrisk.solver.inputs.link_tasks import (
     LinkOptions,
@@ -28,41 +30,84 @@ from linkrisk.solver.inputs.link_tasks import (
     twin_group,
 )
 from linkrisk.solver.inputs.problem import choice
+from linkrisk.solver.inputs.survey import BlockSurvey
 from linkrisk.solver.linkage.curves import Claim, all_scores, most_probable_claim, precision_recall
-from linkrisk.solver.linkage.judging import judge
+from linkrisk.solver.linkage.judging import judge, own_scores
 from linkrisk.solver.linkage.linker import LearnedLinker, Linker, Truth
 from linkrisk.solver.linkage.matching import matched, score_matrix
 from linkrisk.solver.linkage.registry import LINKERS
 from linkrisk.solver.linkage.result import LinkResult, OneToOne
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.incumbent import Reporter
+from linkrisk.solver.run.interruption import Cancel
+from linkrisk.solver.run.limits import cancellable
 from linkrisk.solver.worst_case.answers import library_versions, records_table
 
 IndexArray = NDArray[np.intp]
 
 
+@spelled
 def link(
-    original: Any,
-    masked: Any,
+    original: TableLike,
+    masked: TableLike,
     *,
     method: str | Linker,
     settings: Mapping[str, Any] | None = None,
+    attributes: Sequence[str] | None = None,
+    original_attributes: Sequence[str] | None = None,
+    masked_attributes: Sequence[str] | None = None,
+    id_column: str | None = None,
+    row_by_row: bool = False,
+    nominal: Sequence[str] = (),
+    ordinal: Sequence[str] = (),
+    schema: SchemaLike | None = None,
+    training: TableLike | None = None,
+    direction: DirectionName = "original-to-masked",
+    ties: TiesName = "strict",
+    one_to_one: MatchingName | None = None,
+    threshold: float | None = None,
+    seed: int = 0,
+    cancel: Cancel | None = None,
     report: Reporter | None = None,
-    **options: Any,
 ) -> LinkResult:
     """Link the records of two files, and count how many links are right.
 
     Parameters
     ----------
-    original, masked : path, pandas.DataFrame or polars.DataFrame
+    original, masked : path, frame (pandas, polars, pyarrow) or ndarray of shape (n, a)
         The two files.
     method : str or Linker
         One of `LINKERS`, or a linker with settings of its own.
     settings : mapping, optional
         Settings of the linker, when it is given by name.
+    attributes : sequence of str, optional
+        Attributes that both files have; all common columns when absent.
+    original_attributes, masked_attributes : sequence of str, optional
+        Attributes of either file, for linkers that need none in common; all other columns when absent.
+    id_column : str, optional
+        Column that says who is who; when absent, the labels of two pandas frames, else row by row.
+    row_by_row : bool
+        Take the rows as they stand, whatever labels or columns say.
+    nominal, ordinal : sequence of str
+        Attributes that are not numeric.
+    schema : path, mapping or Schema, optional
+        What the columns are (docs/schema.md): roles, scales, categories, missing codes, weights, strata.
+    training : path, frame or ndarray, optional
+        Other records with all attributes, for linkers that learn from them.
+    direction : str
+        ``original-to-masked`` or ``masked-to-original``.
+    ties : str
+        ``strict`` or ``share``.
+    one_to_one : str, optional
+        Also match records one to one: ``hungarian`` or ``greedy``.
+    threshold : float, optional
+        One-to-one links need at least this score.
+    seed : int
+        Of every random choice.
+    cancel : Cancel, optional
+        A token to give up with, from another thread.
     report : callable, optional
         Told when code has to be compiled first.
-    **options
-        Fields of `LinkOptions`.
 
     Returns
     -------
@@ -70,8 +115,12 @@ def link(
 
     Raises
     ------
+    TypeError
+        If a keyword is misspelt.
     UsageError, DataError
         If the request or the files cannot be used.
+    CancelledError
+        If `cancel` has been used: there is no result before the end.
 
     Examples
     --------
@@ -79,8 +128,26 @@ def link(
     >>> link("a.csv", "b.csv", method="prl", one_to_one="hungarian").linked  # doctest: +SKIP
     312
     """
+    options = LinkOptions(
+        direction=direction,
+        attributes=attributes,
+        original_attributes=original_attributes,
+        masked_attributes=masked_attributes,
+        id_column=id_column,
+        row_by_row=row_by_row,
+        nominal=nominal,
+        ordinal=ordinal,
+        schema=schema,
+        training=training,
+        ties=ties,
+        one_to_one=one_to_one,
+        threshold=threshold,
+        seed=seed,
+    )
+    if isinstance(method, Linker) and settings:
+        raise UsageError("settings are for a method given by its name; this linker has its own")
     linker = method if isinstance(method, Linker) else make_linker(method, settings or {})
-    return _run(original, masked, linker, LinkOptions(**options), None, report)
+    return cancellable(lambda: _run(original, masked, linker, options, None, report), cancel)
 
 
 def relink(
@@ -137,14 +204,16 @@ def _run(
     keys = linker.keys if parameters is None else learned_keys(parameters)
     frames = compared_frames(pair, linker, options, schema, keys)
     task, labels, partner = linkage_task(pair, frames, direction, options.seed)
+    design = survey_design(pair.original, pair.masked, pair.partner, schema)
     spent = time.perf_counter() - began
     compile_once(LINKAGE, report)
     began = time.perf_counter() - spent
     found = linker.learn(task) if parameters is None else linker.restored(parameters, task)
     group = twin_group(task) if ties is Ties.SHARE else None
     truth = Truth.of(partner, len(task.candidates), group)
+    survey = BlockSurvey.of(design, direction, truth.query_rows, truth.partner)
     evaluation = judge(found, truth)
-    curve = precision_recall(-evaluation.distance, all_scores(found, truth))
+    curve = precision_recall(own_scores(found, truth), all_scores(found, truth))
     one_to_one = None if options.one_to_one is None else _one_to_one(found, truth, options)
     claim = most_probable_claim(found, truth)
     details = {
@@ -156,9 +225,12 @@ def _run(
         "ties": ties.value,
         "bijection": task.bijection,
         "expected_links": evaluation.linked_weight,
+        **survey.describe(),
+        **survey.links(evaluation.linked, truth.weight),
+        **survey.strata(evaluation.linked),
         "most_probable_claim": None if claim is None else _claimed(claim, labels),
         "alignment": pair.alignment,
-        "notes": [*_remarks(pair, linker, frames), *found.notes],
+        "notes": [*_remarks(pair, linker, frames), *frames.notes, *design.notes, *found.notes],
         "seed": options.seed,
         "seconds": round(time.perf_counter() - began, 3),
         "versions": library_versions(),

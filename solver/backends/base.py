@@ -6,26 +6,15 @@ import importlib.util
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.formulations.programs.mixed_integer import MilpModel
-from linkrisk.solver.run.clock import Limit
+from linkrisk.solver.run.status import Limit, Status
 
 FloatArray = NDArray[np.float64]
-
-
-class Status(StrEnum):
-    """How a solve ended, in the vocabulary of OR-tools MathOpt."""
-
-    OPTIMAL = "optimal"  # a solution, and a bound that proves it (the gap is closed)
-    FEASIBLE = "feasible"  # a solution and a bound, with a gap between them
-    INFEASIBLE = "infeasible"  # the model has no solution, in the optimiser's opinion
-    NO_SOLUTION = "no_solution"  # no solution in hand when a limit came
-    INTERRUPTED = "interrupted"  # the user stopped it; whatever was found is returned
 
 
 @dataclass(frozen=True)

@@ -24,18 +24,11 @@ from typing import Any
 
 from linkrisk.formulations.programs.mixed_integer import MilpModel
 from linkrisk.solver.backends.background import NOTHING_KNOWN, TICK
-from linkrisk.solver.backends.base import (
-    BackendProgress,
-    BackendResult,
-    FloatArray,
-    SolveOptions,
-    Status,
-    Watcher,
-)
+from linkrisk.solver.backends.base import BackendProgress, BackendResult, FloatArray, SolveOptions, Watcher
 from linkrisk.solver.backends.jobs import Job, SolveJob
 from linkrisk.solver.backends.registry import get_backend
-from linkrisk.solver.run.clock import Limit
 from linkrisk.solver.run.memory import MemoryMeter, MemoryWatch
+from linkrisk.solver.run.status import Limit, Status
 
 GRACE = 10.0
 """Seconds beyond the time limit before the child is killed; some layers cannot stop while they build."""

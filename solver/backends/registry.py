@@ -49,6 +49,11 @@ def get_backend(name: str) -> Backend:
     return backend()
 
 
+def optimisers() -> frozenset[str]:
+    """Modules that backends need beyond SciPy, installed or not: imported only where they are used."""
+    return frozenset(module for name in BACKENDS for module in _load(name).requires) - {"scipy"}
+
+
 def _load(name: str) -> type[Backend]:
     module, _, attribute = BACKENDS[name].partition(":")
     loaded: type[Backend] = getattr(importlib.import_module(module), attribute)

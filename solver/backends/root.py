@@ -9,7 +9,7 @@ from linkrisk.solver.backends.linear.registry import linear_program
 from linkrisk.solver.run.clock import Clock
 
 _VIOLATED = 1e-6
-"""Violations below the tolerance of optimisers cannot be mended."""
+"""Violations below the tolerance of optimisers cannot be fixed."""
 
 _STALLED = 1e-9
 """Relative rise of the bound below which another round is not worth its rows."""

@@ -19,11 +19,11 @@ from linkrisk.solver.backends.base import (
     BackendResult,
     FloatArray,
     SolveOptions,
-    Status,
     Watcher,
 )
 from linkrisk.solver.backends.root import cut_at_the_root
-from linkrisk.solver.run.clock import Clock, Limit
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.status import Limit, Status
 
 Built = TypeVar("Built")
 

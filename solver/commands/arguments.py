@@ -9,22 +9,15 @@ from typing import Any
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.names import parse_names
-from linkrisk.formulations.linkage.aggregators import AGGREGATORS
-from linkrisk.formulations.linkage.block_indicator import DEFAULT_MARGIN
-from linkrisk.formulations.linkage.distances import Differences, Standardisation
-from linkrisk.formulations.linkage.pair import Direction, Ties
-from linkrisk.solver.api.fit import check_limits, check_memory_limit
-from linkrisk.solver.engines.base import EngineOptions, check_options
-from linkrisk.solver.inputs.problem import ProblemOptions
+from linkrisk.solver.commands.offered import offered
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.worst_case.single_fit import AUTOMATIC
 
 
 def add_files(parser: argparse.ArgumentParser) -> None:
     """The file pair: without files, the embedded default pair."""
     group = parser.add_argument_group("file pair (the embedded default pair when left out)")
-    group.add_argument("--original", metavar="FILE", help="original file, CSV or Parquet")
-    group.add_argument("--masked", metavar="FILE", help="masked file, CSV or Parquet")
+    group.add_argument("--original", metavar="FILE", help="original file, of any format")
+    group.add_argument("--masked", metavar="FILE", help="masked file, of any format")
     group.add_argument(
         "--attributes",
         metavar="A,B,C",
@@ -51,7 +44,11 @@ def add_categories(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("categorical attributes (all others are numeric)")
     group.add_argument("--nominal", metavar="A,B", help="attributes whose categories have no order")
     group.add_argument("--ordinal", metavar="A,B", help="attributes whose categories have one")
-    group.add_argument("--schema", metavar="FILE", help="JSON file with scale and categories of attributes")
+    group.add_argument(
+        "--schema",
+        metavar="FILE",
+        help="JSON or TOML file that says what the columns are: roles, scales, categories, missing codes",
+    )
     group.add_argument(
         "--masking",
         metavar="METHOD",
@@ -73,35 +70,51 @@ def add_problem(
         listed = list(names)
         return f"{', '.join(listed)}; default: {default or usual or listed[0]}"
 
+    names = offered()
     group = parser.add_argument_group("linkage")
     more = "; several joined by commas, or all" if several else ""
-    group.add_argument("--aggregator", metavar="NAME", help=choices(AGGREGATORS) + more)
-    group.add_argument("--direction", metavar="WAY", help=choices(Direction))
+    group.add_argument("--aggregator", metavar="NAME", help=choices(names.aggregators) + more)
+    group.add_argument("--direction", metavar="WAY", help=choices(names.directions))
     group.add_argument(
-        "--ties", metavar="RULE", help=f"{choices(Ties)}; share: identical candidates share a link"
+        "--ties", metavar="RULE", help=f"{choices(names.ties)}; share: identical candidates share a link"
     )
-    group.add_argument("--standardisation", metavar="HOW", help=choices(Standardisation))
+    group.add_argument("--standardisation", metavar="HOW", help=choices(names.standardisations))
     group.add_argument(
-        "--differences", metavar="KIND", help=choices(Differences, "squared, for mahalanobis signed")
+        "--differences", metavar="KIND", help=choices(names.differences, "squared, for mahalanobis signed")
+    )
+    group.add_argument(
+        "--missing",
+        metavar="RULE",
+        help=f"what a missing value is compared as: {choices(names.missing_rules, names.missing_rule)}",
     )
     group.add_argument("--k-additive", metavar="K", help="for choquet: interactions of at most K attributes")
 
 
-def add_run(parser: argparse.ArgumentParser, time_limit: float, each: str = "") -> None:
-    """Limits and settings of a run; `each` says what the time limit is for."""
+def add_run(
+    parser: argparse.ArgumentParser, time_limit: float, each: str = "", *, work: bool = False
+) -> None:
+    """Limits and settings of a run; `each` says what time is for, `work` that there is a work limit."""
     group = parser.add_argument_group("run")
+    alone = ", or none with --work-limit" if work else ""
     group.add_argument(
         "--time-limit",
         metavar="S",
-        help=f"seconds{each}, or 'none'; default: {time_limit:g}",
-        default=f"{time_limit:g}",
+        help=f"seconds{each}, or 'none'; default: {time_limit:g}{alone}",
+        default=None if work else f"{time_limit:g}",
     )
+    if work:
+        group.add_argument(
+            "--work-limit",
+            metavar="UNITS",
+            help="units of work, each about a second of one processor but counted: the same seed then gives "
+            "the same answer on every machine",
+        )
     group.add_argument("--seed", metavar="N", default="0", help="seed of every random choice; default: 0")
-    group.add_argument("--threads", metavar="N", default="1", help="threads of the optimiser; default: 1")
+    group.add_argument("--threads", metavar="N", help="threads of the optimiser; default: 1")
     group.add_argument(
         "--margin",
         metavar="M",
-        help=f"the strict inequality in a model, on rows of unit length; default: {DEFAULT_MARGIN:g}",
+        help=f"the strict inequality in a model, on rows of unit length; default: {offered().margin:g}",
     )
     group.add_argument(
         "--big-c",
@@ -110,14 +123,15 @@ def add_run(parser: argparse.ArgumentParser, time_limit: float, each: str = "") 
     )
 
 
-def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Those fields of `ProblemOptions` that the user has given."""
+def given_problem(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What the user has said of the problem, as keywords of `fit`."""
     fields = {
         "aggregator": arguments.aggregator,
         "direction": arguments.direction,
         "ties": arguments.ties,
         "standardisation": arguments.standardisation,
         "differences": arguments.differences,
+        "missing": arguments.missing,
         "k_additive": whole_number(arguments.k_additive, "--k-additive"),
         "attributes": names(arguments.attributes, "--attributes"),
         "id_column": arguments.id,
@@ -131,23 +145,14 @@ def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def problem_options(arguments: argparse.Namespace) -> ProblemOptions:
-    """The problem that the arguments describe."""
-    return ProblemOptions(**given_options(arguments))
-
-
-def engine_options(arguments: argparse.Namespace) -> EngineOptions:
-    """The settings of a run; UsageError when one is out of range."""
-    defaults = EngineOptions()
-    options = EngineOptions(
-        backend=getattr(arguments, "backend", None) or defaults.backend,
-        threads=whole_number(arguments.threads, "--threads") or 0,
-        seed=whole_number(arguments.seed, "--seed") or 0,
-        margin=defaults.margin if arguments.margin is None else number(arguments.margin, "--margin"),
-        big_c=None if arguments.big_c is None else number(arguments.big_c, "--big-c"),
-    )
-    check_options(options)
-    return options
+def given_run(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What the user has said of the run, as keywords of `fit` and `compare`."""
+    return {
+        "threads": whole_number(arguments.threads, "--threads"),
+        "seed": whole_number(arguments.seed, "--seed"),
+        "margin": None if arguments.margin is None else number(arguments.margin, "--margin"),
+        "big_c": None if arguments.big_c is None else number(arguments.big_c, "--big-c"),
+    }
 
 
 def names(text: str | None, option: str) -> list[str] | None:
@@ -163,20 +168,9 @@ def words(text: str | None) -> list[str] | None:
     return None if text is None else [word.strip() for word in text.split(",")]
 
 
-def time_limit(text: str) -> float | None:
-    """Seconds, or 'none'; UsageError when no time is left."""
-    limit = None if text == "none" else number(text, "--time-limit")
-    check_limits(limit)
-    return limit
-
-
-def memory_limit(text: str) -> float | str | None:
-    """Megabytes, 'none' or 'auto'; UsageError when there is none."""
-    if text == AUTOMATIC:
-        return text
-    limit = None if text == "none" else number(text, "--memory-limit")
-    check_memory_limit(limit)
-    return limit
+def limit(text: str, option: str) -> float | None:
+    """A finite number, or 'none'."""
+    return None if text == "none" else number(text, option)
 
 
 def number(text: str, option: str) -> float:

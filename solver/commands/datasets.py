@@ -6,19 +6,17 @@ import argparse
 import dataclasses
 import json
 import textwrap
-from typing import Any
+from typing import TYPE_CHECKING
 
-from linkrisk.datasets.microdata.files import write_table
-from linkrisk.datasets.public.registry import Description, describe, fetch, load, names
+if TYPE_CHECKING:
+    from linkrisk.datasets.public.registry import Description
 
 
-def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the three actions and their arguments."""
-    parser = subparsers.add_parser(
-        "datasets",
-        help="list, show and fetch named public data",
-        description="Named public data: carried by scikit-learn, read from the folder in LINKRISK_DATA, or "
-        "downloaded with a hash check into the cache (LINKRISK_CACHE names another folder for it).",
+    parser.description = (
+        "Named public data: carried by scikit-learn, read from the folder in LINKRISK_DATA, or "
+        "downloaded with a hash check into the cache (LINKRISK_CACHE names another folder for it)."
     )
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
 
@@ -33,7 +31,7 @@ def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
 
     fetching = actions.add_parser("fetch", help="bring one data set to this machine")
     fetching.add_argument("name", metavar="NAME")
-    fetching.add_argument("--output", metavar="FILE", help="also write it as a CSV or Parquet file")
+    fetching.add_argument("--output", metavar="FILE", help="also write it, in the format of the suffix")
     fetching.set_defaults(run=run, act=_fetch)
 
 
@@ -44,6 +42,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _list(arguments: argparse.Namespace) -> str:
+    from linkrisk.datasets.public.registry import describe, names
+
     descriptions = [describe(name) for name in names()]
     if arguments.json:
         return json.dumps([dataclasses.asdict(description) for description in descriptions], indent=2)
@@ -55,6 +55,8 @@ def _list(arguments: argparse.Namespace) -> str:
 
 
 def _show(arguments: argparse.Namespace) -> str:
+    from linkrisk.datasets.public.registry import describe
+
     data = describe(arguments.name)
     if arguments.json:
         return json.dumps(dataclasses.asdict(data), indent=2)
@@ -85,6 +87,9 @@ def _wrapped(line: str) -> str:
 
 
 def _fetch(arguments: argparse.Namespace) -> str:
+    from linkrisk.datasets.microdata.writing import write_table
+    from linkrisk.datasets.public.registry import fetch, load
+
     if arguments.output is None:
         return str(fetch(arguments.name))
     frame = load(arguments.name)

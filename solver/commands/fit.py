@@ -6,64 +6,56 @@ import argparse
 import json
 import shlex
 import sys
-from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
-from linkrisk.datasets.microdata.files import write_whole
-from linkrisk.formulations.linkage.block_indicator import IndicatorOptions, indicator_model
-from linkrisk.solver.api.fit import DEFAULT_TIME_LIMIT, check_limits, find, fit_request
-from linkrisk.solver.backends.registry import backend_names
 from linkrisk.solver.commands.arguments import (
     add_categories,
     add_files,
     add_problem,
     add_run,
-    engine_options,
-    memory_limit,
+    given_problem,
+    given_run,
+    limit,
     number,
-    problem_options,
-    time_limit,
 )
-from linkrisk.solver.commands.fit_summary import families_summary, summary
-from linkrisk.solver.commands.progress import progress_line, reporter
-from linkrisk.solver.commands.targets import check_targets
-from linkrisk.solver.engines.base import EngineOptions
-from linkrisk.solver.engines.registry import ENGINES, OWN
-from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
-from linkrisk.solver.report.page import render_report
+from linkrisk.solver.commands.offered import offered
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.results import FitResult
-from linkrisk.solver.worst_case.families import several
-from linkrisk.solver.worst_case.family_results import FitResults
-from linkrisk.solver.worst_case.search import problem_system
-from linkrisk.solver.worst_case.single_fit import AUTOMATIC, Fitted
+
+if TYPE_CHECKING:
+    from linkrisk.solver.inputs.problem import ProblemOptions
+    from linkrisk.solver.run.clock import Limits
+    from linkrisk.solver.run.results import FitResult
+    from linkrisk.solver.worst_case.family_results import FitResults
+    from linkrisk.solver.worst_case.single_fit import FitRequest, Fitted
+
+_AUTOMATIC = "auto"
 
 
-def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser = subparsers.add_parser(
-        "fit",
-        help="find the distance that re-identifies most records, with an upper bound",
-        description="Find the distance that re-identifies most records, and bound how many any other could.",
-        epilog="example: fit --original o.csv --masked m.csv --report risk.html",
+    parser.description = (
+        "Find the distance that re-identifies most records, and bound how many any other could."
     )
+    parser.epilog = "example: fit --original o.csv --masked m.csv --report risk.html"
     add_files(parser)
     add_categories(parser)
     add_problem(parser, several=True)
-    add_run(parser, DEFAULT_TIME_LIMIT)
+    add_run(parser, offered().seconds_of_fit, work=True)
+    names = offered()
     group = parser.add_argument_group("engine")
     group.add_argument(
         "--engine",
         metavar="NAME",
-        help=f"{', '.join(ENGINES)}; default: exact, or milp where --backend, --margin or --big-c is given",
+        help=f"{', '.join(names.engines)}; default: exact, or milp where --backend, --margin or --big-c is "
+        "given",
     )
     group.add_argument(
-        "--backend", metavar="NAME", help=f"for milp: {', '.join(backend_names())}; default: highs"
+        "--backend", metavar="NAME", help=f"for milp: {', '.join(names.backends)}; default: highs"
     )
     group.add_argument(
         "--memory-limit",
         metavar="MB",
-        default=AUTOMATIC,
+        default=_AUTOMATIC,
         help="megabytes that the process may hold, or 'none'; default: four fifths of what is free",
     )
     group = parser.add_argument_group("output")
@@ -85,25 +77,27 @@ def add_parser(subparsers: argparse._SubParsersAction[Any]) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Solve, print the answer, write the files that were asked for; then the certificate."""
+    from dataclasses import replace
+
+    from linkrisk.solver.api.fit import find
+    from linkrisk.solver.commands.fit_summary import families_summary, summary
+    from linkrisk.solver.commands.progress import progress_line, reporter
+    from linkrisk.solver.commands.targets import check_targets
+    from linkrisk.solver.inputs.problem import ProblemOptions
+    from linkrisk.solver.worst_case.family_results import FitResults
+
     check_targets(arguments, "json", "report", "certificate", "write_model")
-    options, settings = problem_options(arguments), engine_options(arguments)
-    certificate_limit = _certificate_limit(arguments)
-    request = fit_request(
-        _engine(arguments),
-        settings,
-        time_limit=time_limit(arguments.time_limit),
-        memory_limit=memory_limit(arguments.memory_limit),
-        certificate=arguments.certificate is not None and arguments.write_model is None,
-        command="python -m solver " + shlex.join(arguments.command_line),
-    )
+    options, certificate_limit = ProblemOptions(**given_problem(arguments)), _certificate_limit(arguments)
+    request = _request(arguments)
     if arguments.write_model is not None:
-        return _write_model(arguments, options, settings)
+        return _write_model(arguments, options, request)
     with progress_line("reading and comparing records") as line:
         found = find(
             arguments.original,
             arguments.masked,
+            options.aggregator,
+            options,
             replace(request, report=reporter(line)),
-            vars(options),
         )
     if isinstance(found, FitResults):
         _hand_over(arguments, found, families_summary(found))
@@ -112,6 +106,21 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.certificate is not None:
         _certify(arguments, found, certificate_limit)
     return 0
+
+
+def _request(arguments: argparse.Namespace) -> FitRequest:
+    """How to solve; UsageError when it cannot be done that way."""
+    from linkrisk.solver.api.fit import fit_request
+
+    return fit_request(
+        arguments.engine,
+        backend=arguments.backend,
+        **given_run(arguments),
+        limits=_limits(arguments),
+        certificate=arguments.certificate is not None and arguments.write_model is None,
+        command="python -m solver " + shlex.join(arguments.command_line),
+        modelling=arguments.write_model is not None,
+    )
 
 
 def _hand_over(arguments: argparse.Namespace, result: FitResult | FitResults, text: str) -> None:
@@ -126,6 +135,9 @@ def _hand_over(arguments: argparse.Namespace, result: FitResult | FitResults, te
 
 
 def _write(arguments: argparse.Namespace, result: FitResult | FitResults) -> None:
+    from linkrisk.datasets.microdata.writing import write_whole
+    from linkrisk.solver.report.page import render_report
+
     if arguments.json is not None:
         write_whole(arguments.json, result.to_json())
     if arguments.report is not None:
@@ -134,6 +146,9 @@ def _write(arguments: argparse.Namespace, result: FitResult | FitResults) -> Non
 
 def _certify(arguments: argparse.Namespace, fitted: Fitted, seconds: float | None) -> None:
     """Try the certificate of a fit that is written already, and note in its files what came of it."""
+    from linkrisk.datasets.microdata.writing import write_whole
+    from linkrisk.solver.commands.progress import progress_line
+
     with progress_line("making the certificate (Ctrl-C: do without)"):
         result = fitted.certified(seconds)
     if result.certificate is None:
@@ -148,51 +163,39 @@ def _certify(arguments: argparse.Namespace, fitted: Fitted, seconds: float | Non
 
 def _certificate_limit(arguments: argparse.Namespace) -> float | None:
     """Seconds for the certificate; UsageError when none is asked for, or no time is left."""
+    from linkrisk.solver.api.limits import check_limit
+
     if arguments.certificate_time_limit is None:
         return None
     if arguments.certificate is None:
         raise UsageError("--certificate-time-limit is for --certificate: give that too, or leave it out")
     seconds = number(arguments.certificate_time_limit, "--certificate-time-limit")
-    check_limits(seconds, "time limit of the certificate")
+    check_limit(seconds, "time limit of the certificate")
     return seconds
 
 
-def _engine(arguments: argparse.Namespace) -> str:
-    """The engine asked for, or the first that takes the options given."""
-    given = [name for name in OWN if getattr(arguments, name) is not None]
-    if arguments.engine is None:
-        modelling = arguments.write_model is not None
-        return next(
-            name
-            for name, kind in ENGINES.items()
-            if set(given) <= set(kind.takes) and kind.models >= modelling
-        )
-    kind = ENGINES.get(arguments.engine)
-    ignored = [name for name in given if kind is not None and name not in kind.takes]
-    if ignored:
-        option = "--" + ignored[0].replace("_", "-")
-        raise UsageError(
-            f"{option} is not for the engine {arguments.engine}: leave it out, or leave --engine out"
-        )
-    return str(arguments.engine)
+def _limits(arguments: argparse.Namespace) -> Limits:
+    """The limits of the run; a work limit stands alone where no time limit is given."""
+    from linkrisk.solver.api.limits import check_limits
+
+    seconds, megabytes = arguments.time_limit, arguments.memory_limit
+    return check_limits(
+        _AUTOMATIC if seconds is None else limit(seconds, "--time-limit"),
+        None if arguments.work_limit is None else number(arguments.work_limit, "--work-limit"),
+        megabytes if megabytes == _AUTOMATIC else limit(megabytes, "--memory-limit"),
+    )
 
 
-def _write_model(arguments: argparse.Namespace, options: ProblemOptions, settings: EngineOptions) -> int:
-    from linkrisk.solver.backends.model_file import write_model
+def _write_model(arguments: argparse.Namespace, options: ProblemOptions, request: FitRequest) -> int:
+    from linkrisk.solver.api.model import save_model
 
     for name in ("json", "report", "certificate"):
         if getattr(arguments, name) is not None:
             raise UsageError(
                 f"--write-model stops before there is a result: leave --{name} out, or run twice"
             )
-    if several(options.aggregator) is not None:
-        raise UsageError("--write-model writes the model of one family: name one --aggregator")
-    problem = make_problem(arguments.original, arguments.masked, options)
-    tight = settings.big_c is None
-    system = problem_system(problem, reduce=tight)
-    choices = IndicatorOptions(margin=settings.margin, big_c=settings.big_c, scale=tight)
-    model = indicator_model(system, choices).milp
-    write_model(model, arguments.write_model)
+    path = arguments.write_model
+    model = save_model(arguments.original, arguments.masked, path, options, request.options)
     rows, columns = model.shape
-    print(f"wrote {arguments.write_model}: {rows} rows, {columns} columns, {model.nonzeros} non-zeros")
+    print(f"wrote {path}: {rows} rows, {columns} columns, {model.nonzeros} non-zeros")
     return 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from linkrisk.formulations.linkage.aggregators import Words, words_of
 from linkrisk.solver.commands.wording import (
     baseline_name,
     baseline_pairs,
@@ -12,16 +13,18 @@ from linkrisk.solver.commands.wording import (
     heading,
     listed,
     share,
+    strata_lines,
     way,
 )
 from linkrisk.solver.report.formats import count, weight
 from linkrisk.solver.report.headline import state
-from linkrisk.solver.report.making import AGGREGATORS, family_title
-from linkrisk.solver.run.results import FitResult
+from linkrisk.solver.report.making import family_title
+from linkrisk.solver.run.results import EXPECTED, WEIGHTED, FitResult, objective
 from linkrisk.solver.worst_case.family_results import Family, FitResults
 
 _REASONS = {
     "time": "the time limit came first; a longer --time-limit or fewer attributes may narrow the interval",
+    "work": "the work limit came first; a larger --work-limit or fewer attributes may narrow the interval",
     "user": "stopped before the end; a longer run narrows the interval",
     "ties": "differences that count as ties keep the two apart; the note says which",
     "memory": "memory ran out first; a larger --memory-limit, fewer records or attributes may narrow it",
@@ -38,11 +41,12 @@ def summary(result: FitResult) -> str:
         *_interval(result),
         *listed(_affected(result)),
         "",
-        *listed(baseline_pairs(details["baselines"], result.records)),
+        *listed(baseline_pairs(details["baselines"], result.total)),
         *_beyond(result),
         "",
         *parameter_lines(result),
         "",
+        *strata_lines(details),
         *_notes(details),
         _making(details),
     ]
@@ -51,21 +55,22 @@ def summary(result: FitResult) -> str:
 
 def families_summary(results: FitResults) -> str:
     """A table of families, the worst of them, and what that one relies on."""
-    worst, details, records = results.worst, results.details, results.worst.records
+    worst, details = results.worst, results.details
     lines = [
-        *files_line(details, records),
+        *files_line(details, worst.records),
         f"{len(results.results)} families of distances, {way(details['direction'])}",
         "",
         *_families_table(results),
         "",
         *_worst_of(results),
         "",
-        *listed(baseline_pairs(worst.details["baselines"], records)),
+        *listed(baseline_pairs(worst.details["baselines"], worst.total)),
         *(_beyond(worst) if _outside_all(results) else []),
         "",
         f"  of the {family_title(worst.details)}:",
         *parameter_lines(worst),
         "",
+        *strata_lines(worst.details),
         *_notes(details),
         *(
             f"note on the {family_title(result.details)}: {note}"
@@ -83,7 +88,7 @@ def families_summary(results: FitResults) -> str:
 
 def _interval(result: FitResult) -> list[str]:
     """The interval that holds the worst case, and the state of its proof."""
-    records, (low, high) = result.records, result.interval
+    records, (low, high) = result.total, result.interval
     what = _what(result)
     if result.proven:
         pairs = [(f"{what} in the worst case", share(low, records)), ("at most", share(high, records))]
@@ -95,7 +100,9 @@ def _interval(result: FitResult) -> list[str]:
 
 
 def _what(result: FitResult) -> str:
-    return "expected links" if result.details["ties"] == "share" else "re-identified"
+    return {WEIGHTED: "weighted links", EXPECTED: "expected links"}.get(
+        objective(result.details), "re-identified"
+    )
 
 
 def why_not_proven(result: FitResult) -> str:
@@ -111,6 +118,8 @@ def _affected(result: FitResult) -> list[tuple[str, str]]:
     pairs = []
     if details["ties"] == "share":
         pairs.append(("nearest up to identical ones", share(result.linked, records)))
+    elif "weight" in details:
+        pairs.append(("re-identified records", share(result.linked, records)))
     if details["lost"]:
         pairs.append(("out of reach for any parameters", share(details["lost"], records)))
     tied, twins = details["tied"]["records"], details["tied"]["with_twins"]
@@ -157,23 +166,16 @@ def _outside_all(results: FitResults) -> bool:
 
 
 def parameter_lines(result: FitResult) -> list[str]:
-    """The importance of each attribute, or the weight of each rank; what breaks ties is named."""
-    importance, details = result.details["importance"], result.details
-    if importance is None:
-        title = "weight by rank of the attribute distance (1 = largest)"
-        return [f"  {title}", *_columns(result.parameters["weights"], result)]
-    titles = {
-        "weighted-mean": "weight of each attribute",
-        "choquet": "importance of each attribute (Shapley value)",
-        "mahalanobis": "share of each attribute in the trace of the matrix",
-    }
-    return [f"  {titles[details['aggregator']]}", *_columns(importance, result)]
+    """The importance of each attribute, or the weight of each rank (or part); what breaks ties is named."""
+    importance, words = result.details["importance"], words_of(result.details["aggregator"])
+    numbers = result.parameters["weights"] if importance is None else importance
+    return [f"  {words.numbers}", *_columns(numbers, words, result)]
 
 
-def _columns(values: Mapping[str, float], result: FitResult) -> list[str]:
+def _columns(values: Mapping[str, float], words: Words, result: FitResult) -> list[str]:
     width = max(len(name) for name in values)
     breaking = result.details["tie_breaking"]
-    names = [] if breaking is None else breaking.get("attributes") or breaking["ranks"]
+    names = [] if breaking is None else breaking[words.owners]
     these = "it" if len(names) == 1 else f"these {len(names)}"
     lines = []
     for name, value in values.items():
@@ -219,13 +221,13 @@ def _names(results: FitResults) -> list[str]:
 
 def _short_title(family: Family) -> str:
     if family.result is None:
-        return AGGREGATORS.get(family.aggregator, family.aggregator)
+        return words_of(family.aggregator).title
     return family_title(family.result.details)
 
 
 def _worst_of(results: FitResults) -> list[str]:
     """One maximum, and what is proven of it."""
-    worst, records, (low, high) = results.worst, results.worst.records, results.interval
+    worst, records, (low, high) = results.worst, results.worst.total, results.interval
     what, title = _what(worst), family_title(worst.details)
     if results.proven:
         pairs = [(f"{what} in the worst case", f"{share(low, records)}, by the {title}")]

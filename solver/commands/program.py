@@ -1,4 +1,8 @@
-"""`python -m solver`: the parser of all commands, and errors as one line with an exit code."""
+"""`python -m solver`: the parser of all commands, and errors as one line with an exit code.
+
+Nothing heavy is imported before a command runs: whoever asks for help should not wait for numpy. So only the
+command that is asked for is imported, and it imports what it needs when it runs.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,6 @@ import argparse
 import contextlib
 import difflib
 import importlib
-import importlib.metadata
 import io
 import os
 import sys
@@ -15,7 +18,19 @@ from typing import Any, NoReturn, TextIO
 
 from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError
 
-COMMANDS = ("fit", "compare", "evaluate", "verify", "link", "mask", "datasets", "compile")
+COMMANDS = {
+    "fit": "find the distance that re-identifies most records, with an upper bound",
+    "compare": "the exact engine and the same model on every available backend",
+    "evaluate": "count what learned parameters re-identify in a file pair",
+    "verify": "check the certificate of a fit from the two files, in exact arithmetic",
+    "link": "link two files by another linker, and count the right links",
+    "mask": "make a masked file from an original one",
+    "describe": "say what is in a file, and write a first guess of its schema",
+    "datasets": "list, show and fetch named public data",
+    "compile": "compile ahead what the first run on a machine would compile",
+}
+"""Every command, a file of `solver/commands`, in a line."""
+
 PROGRAM = "python -m solver"
 
 
@@ -42,17 +57,32 @@ class _Parser(argparse.ArgumentParser):
         return known, extras
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """Make the parser with one sub-command per file of `solver/commands`."""
+class _Version(argparse.Action):
+    """Looks the version up only when it is asked for: that takes a tenth of a second."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        print(f"linkrisk {_version()}")
+        parser.exit()
+
+
+def build_parser(commands: Iterable[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
+    """Make the parser with one sub-command per file of `solver/commands`.
+
+    Parameters
+    ----------
+    commands : iterable of str
+        Those that get their arguments; the others are only listed, and not imported.
+    """
     parser = _Parser(
         prog=PROGRAM,
         description="Worst-case disclosure risk of a masked microdata file, with an upper bound.",
         epilog=f"`{PROGRAM} COMMAND --help` explains a command; `{PROGRAM} fit` needs no files to try it.",
     )
-    parser.add_argument("--version", action="version", version=f"linkrisk {_version()}")
+    parser.add_argument("--version", action=_Version, nargs=0, help="show program's version number and exit")
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name in COMMANDS:
-        importlib.import_module(f"linkrisk.solver.commands.{name}").add_parser(subparsers)
+    made = {name: subparsers.add_parser(name, help=line) for name, line in COMMANDS.items()}
+    for name in commands:
+        importlib.import_module(f"linkrisk.solver.commands.{name}").add_arguments(made[name])
     return parser
 
 
@@ -96,10 +126,9 @@ def _leave(code: int) -> NoReturn:
     All is written by then. The end of Python would wait for such a search, or abort where it is in compiled
     code.
     """
-    searching = sys.modules.get(
-        "linkrisk.solver.worst_case.within_limits"
-    )  # a command that searches nothing has not imported it
-    if searching is not None and searching.still_searching():
+    # A command that searches nothing has not imported it.
+    limits = sys.modules.get("linkrisk.solver.run.limits")
+    if limits is not None and limits.still_working():
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(OSError, ValueError, AttributeError):
                 stream.flush()
@@ -109,7 +138,7 @@ def _leave(code: int) -> NoReturn:
 
 def _run(argv: list[str]) -> int:
     _check_command(argv)
-    arguments = build_parser().parse_args(argv)
+    arguments = build_parser([name for name in COMMANDS if name == argv[0]]).parse_args(argv)
     arguments.command_line = argv
     return int(arguments.run(arguments))
 
@@ -133,6 +162,8 @@ def _suggestion(name: str, known: Iterable[str]) -> str:
 
 
 def _version() -> str:
+    import importlib.metadata
+
     try:
         return importlib.metadata.version("linkrisk")
     except importlib.metadata.PackageNotFoundError:

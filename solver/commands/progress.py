@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import ClassVar, TextIO
 
 from linkrisk.solver.compiling.ahead import PHASE
-from linkrisk.solver.engines.base import EngineProgress, Reporter
+from linkrisk.solver.run.incumbent import Progress, Reporter
 
 # Short, so that the numbers and the advice fit a terminal of 80 columns.
 _PHASES = {
@@ -34,7 +34,7 @@ SILENT = "LINKRISK_PROGRESS"
 """Set this variable of the environment to ``none`` for no word of progress at all."""
 
 
-class Progress(ABC):
+class Display(ABC):
     """Says what a run is doing, from a thread of its own, so that its clock runs on while the work is silent.
 
     Parameters
@@ -59,15 +59,15 @@ class Progress(ABC):
         """Say something else from the next time on."""
         self._text = text
 
-    def report(self, progress: EngineProgress) -> None:
+    def report(self, progress: Progress) -> None:
         """Show the attack and the bound of a running engine."""
         if progress.phase == PHASE:
             self.announce("compiling, once for this machine: a minute or two")
             return
         phase = _PHASES.get(progress.phase, progress.phase)
-        interval = f"{phase}: linked {progress.linked:g}, at most {progress.bound:g}"
+        interval = f"{phase}: linked {progress.value:g}, at most {progress.bound:g}"
         if progress.work:
-            gap = progress.bound - progress.linked
+            gap = progress.bound - progress.value
             interval = f"{interval}, gap {gap:g}, {progress.work}"
         self.show(interval + (self.short_advice if progress.work else self.advice))
 
@@ -95,7 +95,7 @@ class Progress(ABC):
             self._done.set()
 
 
-class ProgressLine(Progress):
+class ProgressLine(Display):
     """One line, redrawn again and again.
 
     It needs no control codes but the carriage return and leaves the cursor as it is: whatever ends the
@@ -119,7 +119,7 @@ class ProgressLine(Progress):
         self._write("\r" + line[:width].ljust(width) + ("" if line else "\r"))
 
 
-class ProgressLog(Progress):
+class ProgressLog(Display):
     """A plain line now and then, for logs and pipes: nothing for work that is done within a few seconds."""
 
     def announce(self, text: str) -> None:
@@ -135,7 +135,7 @@ class ProgressLog(Progress):
 
 
 @contextmanager
-def progress_line(text: str) -> Iterator[Progress | None]:
+def progress_line(text: str) -> Iterator[Display | None]:
     """Show progress on standard error while the block runs.
 
     Parameters
@@ -145,7 +145,7 @@ def progress_line(text: str) -> Iterator[Progress | None]:
 
     Yields
     ------
-    Progress or None
+    Display or None
         None where there is no standard error, or `SILENT` says so.
     """
     stream = sys.stderr
@@ -159,7 +159,7 @@ def progress_line(text: str) -> Iterator[Progress | None]:
         line.close()
 
 
-def reporter(line: Progress | None) -> Reporter | None:
+def reporter(line: Display | None) -> Reporter | None:
     """What a search or a compilation tells its progress to: the line, if there is one."""
     return None if line is None else line.report
 

@@ -6,12 +6,12 @@ import argparse
 import os
 from pathlib import Path
 
-from linkrisk.datasets.microdata.files import CSV_SUFFIXES, PARQUET_SUFFIXES
+from linkrisk.datasets.microdata.formats.registry import known_suffixes
 from linkrisk.solver.backends.model_file import SUFFIXES as MODEL_SUFFIXES
 from linkrisk.solver.run.errors import UsageError
 
-_INPUTS = ("original", "masked", "parameters")
-_SUFFIXES = {"table": CSV_SUFFIXES + PARQUET_SUFFIXES, "write_model": MODEL_SUFFIXES}
+_INPUTS = ("original", "masked", "parameters", "schema", "file")
+_SUFFIXES = {"table": known_suffixes(to_write=True), "write_model": MODEL_SUFFIXES}
 
 
 def check_targets(arguments: argparse.Namespace, *names: str) -> None:
@@ -27,7 +27,7 @@ def check_targets(arguments: argparse.Namespace, *names: str) -> None:
     Raises
     ------
     UsageError
-        With the option, the file and how to mend it.
+        With the option, the file and how to fix it.
     """
     taken = {_real(getattr(arguments, name)): name for name in _INPUTS if getattr(arguments, name, None)}
     for name in names:
@@ -52,13 +52,17 @@ def _check_target(path: str, option: str, suffixes: tuple[str, ...]) -> None:
     if target.is_dir():
         raise UsageError(f"cannot write {option} {path}: it is a folder; give a file name")
     if suffixes and target.suffix.lower() not in suffixes:
-        raise UsageError(f"cannot write {option} {path}: end the name in {' or '.join(suffixes)}")
+        raise UsageError(f"cannot write {option} {path}: end the name in {_either(suffixes)}")
     if not folder.is_dir():
         raise UsageError(f"cannot write {option} {path}: the folder {folder} does not exist; create it first")
     if not target.exists() and not os.access(folder, os.W_OK | os.X_OK):
         raise UsageError(
             f"cannot write {option} {path}: the folder {folder} may not be written to; choose another one"
         )
+
+
+def _either(words: tuple[str, ...]) -> str:
+    return f"{', '.join(words[:-1])} or {words[-1]}"
 
 
 def _real(path: str) -> str:

@@ -11,15 +11,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from linkrisk.solver.certificates.checking.setting import Setting
 from linkrisk.solver.certificates.checking.verify import Verdict
-
-_FAMILIES = {
-    "weighted-mean": "weighted mean",
-    "owa": "ordered weighted average",
-    "choquet": "Choquet integral",
-    "mahalanobis": "Mahalanobis-type form",
-}
 
 _SCALED = {
     "own": "each file in units of its own mean and deviation",
@@ -51,6 +43,7 @@ _PROBLEM = (
     "ties",
     "standardisation",
     "differences",
+    "missing",
     "schema",
     "masking",
     "recodings",
@@ -66,16 +59,14 @@ _MOST_KEYS = 40
 def proved(verdict: Verdict, aligned: str) -> str:
     """The claims, in a few lines; `aligned` says how records were put together."""
     setting = verdict.setting
-    family = _FAMILIES[setting.aggregator]
-    if setting.k_additive is not None:
-        family = f"{setting.k_additive}-additive {family}"
+    family = setting.family.words
     under = "proved under this assumption" if setting.recodings else "proved"
-    if verdict.ordered is not None:
+    if verdict.ordered is not None or not setting.family.orders:  # what links more, or might: nobody looked
         family += " whose distances are told apart from ties"
     lines = [
         *_assumption(verdict),
         f"{under}: no {family} links more than {verdict.bound_count} of {verdict.records} records "
-        f"({setting.direction}, ties {setting.ties}, records aligned {aligned}), by {_compared(setting)}",
+        f"({setting.direction}, ties {setting.ties}, records aligned {aligned}), by {_compared(verdict)}",
         *_beyond(verdict),
         f"{under}: the parameters of the fit link {verdict.linked}",
     ]
@@ -115,15 +106,17 @@ def _assumption(verdict: Verdict) -> list[str]:
     ]
 
 
-def _compared(setting: Setting) -> str:
+def _compared(verdict: Verdict) -> str:
     """What is compared, and how."""
+    setting = verdict.setting
     categories = {name: (scale, names) for name, scale, names in setting.schema}
     shown = []
     for name in setting.attributes:
         scale, names = categories.get(name, ("", ()))
         shown.append(quoted(name) + (f" ({scale}: {_categories(scale, names)})" if scale else ""))
     scaled = "" if len(categories) == len(setting.attributes) else f", {_SCALED[setting.standardisation]}"
-    return f"{setting.differences} differences of {', '.join(shown)}{scaled}"
+    missing = f", missing values as {setting.missing} ones" if verdict.lacking else ""
+    return f"{setting.differences} differences of {', '.join(shown)}{scaled}{missing}"
 
 
 def _categories(scale: str, names: Sequence[str]) -> str:
@@ -169,3 +162,18 @@ def coverage(verdict: Verdict, fit: Mapping[str, Any], alignment: str) -> str:
     if len(unchecked) > _MOST_KEYS:
         shown.append(f"and {len(unchecked) - _MOST_KEYS} more")
     return f"checked {', '.join(checked)}; not checked {', '.join(shown) or 'nothing'}"
+
+
+def checked(verdict: Verdict, seconds: float) -> str:
+    """How much was checked, and what it took."""
+    leaves = "1 leaf" if verdict.leaves == 1 else f"{verdict.leaves} leaves"
+    parts = [_many(verdict.lost, "record") + " out of reach"]
+    if verdict.method == "hitting-set":
+        parts.append(f"{_many(verdict.cores, 'core')}, a hitting-set tree of {leaves}")
+    if verdict.method == "simplex-tree":
+        parts.append(f"a simplex tree of {leaves}")
+    return f"checked: {', '.join(parts)}; {seconds:.1f} s"
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"

@@ -12,6 +12,9 @@ _DIRECTIONS = {
     "original-to-masked": "from each original record to its nearest masked record",
     "masked-to-original": "from each masked record to its nearest original record",
 }
+MOST_STRATA = 12
+"""Of more strata than these the summary says only where their counts are."""
+
 _BASELINES = {"euclid": "Euclidean distance", "mahalanobis": "classical Mahalanobis distance"}
 
 
@@ -41,7 +44,7 @@ def files_line(details: Mapping[str, Any], records: int) -> list[str]:
     return [f"{details['name']}: {size}, {attributes} {plural}"]
 
 
-def share(part: float, records: int) -> str:
+def share(part: float, records: float) -> str:
     """Write a count with its percentage, which is never 0 or 100 for what is not exactly that."""
     return f"{count(part)} of {count(records)} ({percent(part, records).replace(NARROW_SPACE, ' ')})"
 
@@ -51,12 +54,35 @@ def baseline_name(name: str) -> str:
     return _BASELINES.get(name, name)
 
 
-def baseline_pairs(baselines: Mapping[str, float | None], records: int) -> list[tuple[str, str]]:
+def baseline_pairs(baselines: Mapping[str, float | None], records: float) -> list[tuple[str, str]]:
     """What distances that nobody has to learn link."""
     return [
         (baseline_name(name), "no time was left to count" if linked is None else share(linked, records))
         for name, linked in baselines.items()
     ]
+
+
+def weighted_pairs(details: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The sum of the sampling weights of linked records, where there are weights."""
+    if "weight" not in details:
+        return []
+    return [("weighted links", share(details["weighted_links"], details["total_weight"]))]
+
+
+def strata_lines(details: Mapping[str, Any]) -> list[str]:
+    """Linked records of every stratum, where there are few; then an empty line."""
+    strata = details.get("strata")
+    if strata is None:
+        return []
+    if len(strata) > MOST_STRATA:
+        return [f"  {len(strata)} strata ({details['stratum']}): --json has the records linked in each", ""]
+    rows = [(f"  {name}", share(own["linked"], own["records"])) for name, own in strata.items()]
+    return [f"  re-identified in each stratum ({details['stratum']})", *listed(rows), ""]
+
+
+def spaced(lines: list[str]) -> list[str]:
+    """An empty line before these, and none after them."""
+    return ["", *lines[:-1]] if lines else []
 
 
 def listed(pairs: Sequence[tuple[str, str]], width: int = 32) -> list[str]:

@@ -22,14 +22,14 @@ from linkrisk.formulations.linkage.lost import lost_blocks
 from linkrisk.formulations.linkage.pair import LinkagePair, make_pair
 from linkrisk.solver.engines.attacks.scoring import nearest_rows
 from linkrisk.solver.engines.attacks.search import attack
-from linkrisk.solver.engines.base import EngineProgress, Record, Reporter
 from linkrisk.solver.engines.exact.hitting_sets.search import HittingSearch
 from linkrisk.solver.engines.exact.simplex_tree.kernels import undecided
-from linkrisk.solver.engines.exact.simplex_tree.tree import SimplexTree
+from linkrisk.solver.engines.exact.treatments import treatment
 from linkrisk.solver.engines.growing_rows import GrowingRows
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.orders import best_order
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.incumbent import Incumbent, Progress, Reporter
 
 FloatArray = NDArray[np.float64]
 
@@ -56,7 +56,7 @@ def compile_once(part: str, report: Reporter | None = None) -> None:
     if is_marked(part):
         return
     if report is not None:
-        report(EngineProgress(0.0, 0.0, 0.0, PHASE))
+        report(Progress(0.0, 0.0, 0.0, PHASE))
     compile_part(part)
 
 
@@ -101,25 +101,27 @@ def _small_pair(categories: int = 0) -> LinkagePair:
     return make_pair(original, masked, tables=[*numeric, nominal_table(categories)])
 
 
-def _record(system: BlockSystem) -> Record:
-    """A record for which nothing has been proven."""
-    return Record(Clock(_ENOUGH), system.aggregator.equal(), 0.0, system.total_weight)
+def _incumbent(system: BlockSystem) -> Incumbent[FloatArray]:
+    """An incumbent for which nothing has been proven."""
+    return Incumbent(Clock(_ENOUGH), system.aggregator.equal(), 0.0, system.total_weight)
 
 
 def _search(system: BlockSystem) -> None:
     """Run each search on its own: in a fit, the first may prove everything."""
     evaluator, aggregator = Evaluator(system.pair), system.aggregator
     evaluator.table(aggregator.form(aggregator.equal()))
-    attack(system, _record(system), evaluator, 0)
-    hitting = HittingSearch(system, _record(system), evaluator, 0)
-    if aggregator.on_simplex:
-        SimplexTree(system, _record(system), evaluator).run(_ENOUGH)
+    attack(system, _incumbent(system), evaluator, 0)
+    hitting = HittingSearch(system, _incumbent(system), evaluator, 0)
+    treated = treatment(aggregator.domain)
+    if treated.tree is not None:
+        treated.tree(system, _incumbent(system), evaluator).run(_ENOUGH)
+    if treated.pairs_of_rows:
         hitting.pairs_of_rows(_ENOUGH)
     hitting.all_pairs(_ENOUGH)
     hitting.branch(_ENOUGH)
     hitting.rehearse()
     nearest_rows(np.ones(system.rows), np.array([0, system.rows], dtype=np.intp))
-    if aggregator.on_simplex and isinstance(system.values, np.ndarray):
+    if treated.tree is not None and isinstance(system.values, np.ndarray):
         rows, corners = np.arange(system.rows, dtype=np.int32), np.eye(aggregator.dimension)
         undecided(system.values, system.row_open, system.open_weight, rows, corners, 0.0)
 
@@ -129,7 +131,7 @@ def _grow(pair: LinkagePair, aggregator: Aggregator) -> None:
     lost_blocks(pair, aggregator, lambda: False)
     clock = Clock(_ENOUGH)
     rows = GrowingRows(pair, aggregator, clock, 0)
-    rows.probe(Record(clock, aggregator.equal(), 0.0, float(pair.blocks)), np.inf)
+    rows.probe(Incumbent(clock, aggregator.equal(), 0.0, float(pair.blocks)), np.inf)
     rows.system()
 
 

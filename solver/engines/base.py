@@ -3,111 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from threading import RLock
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.formulations.linkage.block_system import BlockSystem
-from linkrisk.solver.backends.base import Status
+from linkrisk.solver.engines.steering import STEERING, Steering
 from linkrisk.solver.linkage.evaluator import Evaluator
-from linkrisk.solver.run.clock import Clock, Limit
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.incumbent import Incumbent
+from linkrisk.solver.run.status import Limit, Status
 
 FloatArray = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class EngineProgress:
-    """What a running engine knows: seconds so far, best linked weight, upper bound, and what it is doing.
-
-    `work` says how much of it, such as ``1085 cores``; empty where there is nothing to count.
-    """
-
-    seconds: float
-    linked: float
-    bound: float
-    phase: str
-    work: str = ""
-
-
-Reporter = Callable[[EngineProgress], None]
-
-
-@dataclass
-class Record:
-    """The best parameters and bound so far, and how they came about; several threads may write to it.
-
-    Attributes
-    ----------
-    clock : Clock
-        Of the run.
-    theta : ndarray of float64, shape (dimension,)
-        Best parameters.
-    linked : float
-        Weight of the blocks that the evaluator counts for them.
-    bound : float
-        Upper bound on that weight for any parameters.
-    trace : list of (seconds, linked, bound)
-        Every improvement of either.
-    report : callable, optional
-        Told every improvement.
-    phase, work : str
-        What is being done, and how much of it: cores found, simplices looked at.
-    """
-
-    clock: Clock
-    theta: FloatArray
-    linked: float
-    bound: float
-    report: Reporter | None = None
-    phase: str = "attack"
-    work: str = ""
-    trace: list[tuple[float, float, float]] = field(default_factory=list)
-    _lock: RLock = field(default_factory=RLock, init=False, repr=False, compare=False)
-
-    @property
-    def proven(self) -> bool:
-        """Whether attack and bound meet."""
-        return self.linked >= self.bound - 1e-9
-
-    def frozen(self) -> Record:
-        """A copy that nothing changes any more that still writes to this."""
-        with self._lock:
-            return replace(self, theta=self.theta.copy(), trace=list(self.trace))
-
-    def improve(self, theta: FloatArray, linked: float, *, even: bool = False) -> bool:
-        """Take better parameters, or with `even` such as link just as much; True when they are better."""
-        with self._lock:
-            better = linked > self.linked
-            if better or (even and linked == self.linked):
-                self.theta, self.linked = theta.copy(), linked
-            if better:
-                self.note()
-        return better
-
-    def tighten(self, bound: float) -> None:
-        """Take a smaller upper bound."""
-        with self._lock:
-            if bound < self.bound:
-                self.bound = bound
-                self.note()
-
-    def note(self) -> None:
-        """Write the trace and tell the reporter."""
-        with self._lock:
-            self.trace.append((round(self.clock.seconds, 4), self.linked, self.bound))
-            self.tell()
-
-    def tell(self) -> None:
-        """Tell the reporter how things stand."""
-        if self.report is not None:
-            with self._lock:
-                progress = EngineProgress(self.clock.seconds, self.linked, self.bound, self.phase, self.work)
-                self.report(progress)
 
 
 @dataclass(frozen=True)
@@ -126,6 +35,8 @@ class EngineOptions:
         The strict inequality in the model, on rows of unit length.
     big_c : float or None
         The paper's constant C instead of the smallest valid one.
+    steering : Steering
+        What decides how soon an answer is found, never which bound holds.
     """
 
     backend: str = "highs"
@@ -133,6 +44,7 @@ class EngineOptions:
     seed: int = 0
     margin: float = 1e-5
     big_c: float | None = None
+    steering: Steering = STEERING
 
 
 def check_options(options: EngineOptions) -> None:
@@ -189,7 +101,7 @@ class Proof:
 
 @dataclass(frozen=True)
 class EngineResult:
-    """How a run ended; the numbers are in its `Record`.
+    """How a run ended; the numbers are in its `Incumbent`.
 
     Attributes
     ----------
@@ -238,6 +150,8 @@ class Engine(ABC):
         Whether it hands all rows to an optimiser, which holds fewer than a search.
     proves : bool
         Whether it says what its bound rests on, so that a certificate can be made.
+    counts : bool
+        Whether all that it does is counted, so that work can be limited.
     """
 
     name: ClassVar[str]
@@ -246,12 +160,17 @@ class Engine(ABC):
     grows: ClassVar[bool] = False
     models: ClassVar[bool] = False
     proves: ClassVar[bool] = False
+    counts: ClassVar[bool] = False
 
     @abstractmethod
     def run(
-        self, system: BlockSystem, record: Record, evaluator: Evaluator, options: EngineOptions
+        self,
+        system: BlockSystem,
+        incumbent: Incumbent[FloatArray],
+        evaluator: Evaluator,
+        options: EngineOptions,
     ) -> EngineResult:
-        """Improve `record`, which holds an attack already, until it is proven or the clock has run out."""
+        """Improve the incumbent, an attack already, until it is proven or the clock has run out."""
 
 
 def whole(weight: FloatArray) -> bool:

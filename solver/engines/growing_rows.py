@@ -21,23 +21,17 @@ from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.formulations.linkage.ties import Partners
 from linkrisk.solver.engines.attacks.search import attack
-from linkrisk.solver.engines.base import Engine, EngineOptions, EngineResult, Record
+from linkrisk.solver.engines.base import Engine, EngineOptions, EngineResult
+from linkrisk.solver.engines.steering import STEERING, GrowthSteering, Steering
 from linkrisk.solver.linkage.evaluator import Evaluation, Evaluator
-from linkrisk.solver.run.clock import Clock, resident_megabytes
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.incumbent import Incumbent
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
-_PROBES = 12
-_ATTACK_SHARE = 0.25
-_FIRST_ROUND = 4.0
-_LONGER = 1.5
-_MEMORY_SHARE = 0.3
 _BESIDE = 6
 """Numbers that are kept of a row beside its coefficients."""
-
-_ENOUGH = 0.01
-"""Share of fresh rows, relative to those in use, that makes another round worth its start."""
 
 
 class GrowingRows(Evaluator):
@@ -53,6 +47,7 @@ class GrowingRows(Evaluator):
         Stops a look at the blocks: those that it has not come to keep the rows that they have.
     seed : int
         Seed of the first parameters to be looked at.
+    steering : GrowthSteering
 
     Attributes
     ----------
@@ -60,15 +55,22 @@ class GrowingRows(Evaluator):
         Rows met since the last `system`.
     """
 
-    def __init__(self, pair: LinkagePair, aggregator: Aggregator, clock: Clock, seed: int) -> None:
-        super().__init__(pair, stop=lambda: clock.expired)
+    def __init__(
+        self,
+        pair: LinkagePair,
+        aggregator: Aggregator,
+        clock: Clock,
+        seed: int,
+        steering: GrowthSteering = STEERING.growth,
+    ) -> None:
+        super().__init__(pair, stop=lambda: clock.expired, spend=clock.spend)
         self._aggregator = aggregator
         self._partners = aggregator.partners(pair)
         self._lost = ~pair.reachable
         self._keys = np.empty(0, dtype=np.int64)
         self._met: list[NDArray[np.int64]] = []
         self.fresh = 0
-        self._clock, self._seed = clock, seed
+        self._clock, self._seed, self.steering = clock, seed, steering
 
     def follow(self, evaluator: Evaluator) -> None:
         """Go on where another evaluator has counted before."""
@@ -79,19 +81,19 @@ class GrowingRows(Evaluator):
         self._lost = self._lost | lost
         super().lose(self._lost)
 
-    def probe(self, record: Record, until: float) -> None:
+    def probe(self, incumbent: Incumbent[FloatArray], until: float) -> None:
         """Meet the rivals of every block at a few parameters, until the clock shows `until` seconds."""
         aggregator = self._aggregator
         points = [
             aggregator.starts(self._partners.distances),
-            aggregator.sample(_PROBES, np.random.default_rng(self._seed)),
+            aggregator.domain.sample(self.steering.probes, np.random.default_rng(self._seed)),
         ]
         for theta in np.vstack([aggregator.equal()[None, :], *points]):
-            if self._clock.expired or self._clock.seconds >= until:
+            if self._clock.expired or self._clock.now >= until:
                 break
             form = aggregator.form(theta)
             evaluation = self.nearest(form)
-            record.improve(theta, evaluation.linked_weight)
+            incumbent.improve(theta, evaluation.linked_weight)
             self._keep(evaluation, everyone=True)
 
     def weight(self, form: DistanceForm) -> float:
@@ -135,10 +137,12 @@ class GrowingRows(Evaluator):
 
     def _most_rows(self) -> int:
         """Rows that there is memory for, and for as much again as a search makes of them."""
-        if self._clock.memory_limit is None:
+        megabytes = self._clock.megabytes_left
+        if np.isinf(megabytes):
             return int(np.iinfo(np.intp).max)
-        room = max(0.0, self._clock.memory_limit - resident_megabytes()) * 1e6
-        return int(_MEMORY_SHARE * room / (8 * (self._aggregator.dimension + _BESIDE)))
+        return int(
+            self.steering.memory_share * 1e6 * megabytes / (8 * (self._aggregator.dimension + _BESIDE))
+        )
 
     def _split(self, keys: NDArray[np.int64]) -> tuple[IndexArray, IndexArray]:
         many = len(self.pair.candidates)
@@ -146,9 +150,7 @@ class GrowingRows(Evaluator):
 
     def _compared(self, block: IndexArray, rival: IndexArray) -> tuple[Partners, FloatArray]:
         """The partner of each block, and attribute distances to the rival."""
-        distances = self.pair.distances(
-            self.pair.queries[block], self.pair.candidates[rival], self._aggregator.differences
-        )
+        distances = self.pair.distances(block, rival, self._aggregator.differences)
         return self._partners[block], distances
 
     def _judge(self, keys: NDArray[np.int64]) -> None:
@@ -174,24 +176,45 @@ class _Round(Clock):
     rows : GrowingRows
     system : BlockSystem
         The rows of this round.
-    seconds : float
-        How long the round lasts at least, unless its search ends.
+    least : float
+        How long the round lasts at least, unless its search ends, measured as ``clock.now``.
     until : float, optional
-        When it ends at the latest, in seconds of `clock`.
+        When it ends at the latest.
     """
 
     def __init__(
-        self, clock: Clock, rows: GrowingRows, system: BlockSystem, seconds: float, until: float | None = None
+        self, clock: Clock, rows: GrowingRows, system: BlockSystem, least: float, until: float | None = None
     ) -> None:
-        limits = [limit for limit in (clock.deadline, until) if limit is not None]
-        super().__init__(min(limits, default=None), clock.memory_limit)
-        self._whole, self._rows, self._size = clock, rows, system.rows
-        self._least = clock.seconds + seconds
+        super().__init__(
+            clock.time_limit, clock.memory_limit, work_limit=clock.work_limit, cancel=clock.cancel
+        )
+        self._whole, self._rows, self._size, self._until = clock, rows, system.rows, until
+        self._least = clock.now + least
 
     @property
     def seconds(self) -> float:
         """Seconds since the start of the whole run."""
         return self._whole.seconds
+
+    @property
+    def now(self) -> float:
+        """How far the whole run has come."""
+        return self._whole.now
+
+    def spend(self, operations: float) -> None:
+        """Count work of the whole run."""
+        self._whole.spend(operations)
+
+    @property
+    def deadline(self) -> float | None:
+        """When the round must end."""
+        limits = [limit for limit in (self._whole.deadline, self._until) if limit is not None]
+        return min(limits, default=None)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds until the round, or the time of the whole run, is over."""
+        return self._whole.seconds_left if self.counts else self.remaining
 
     def stop(self) -> None:
         """Ask the whole run to stop with what it has."""
@@ -202,6 +225,10 @@ class _Round(Clock):
         """Whether the user asked to stop."""
         return self._whole.stopped
 
+    def run_out_of_memory(self) -> None:
+        """Note that memory has run out, for the whole run."""
+        self._whole.run_out_of_memory()
+
     @property
     def out_of_memory(self) -> bool:
         """Whether memory has run out."""
@@ -210,14 +237,15 @@ class _Round(Clock):
     @property
     def expired(self) -> bool:
         """Whether the round must end now."""
-        grown = self._rows.fresh > _ENOUGH * self._size and self.seconds >= self._least
-        return grown or super().expired
+        grown = self._rows.fresh > self._rows.steering.fresh * self._size and self.now >= self._least
+        late = self.deadline is not None and self.now >= self.deadline
+        return grown or late or self.stopped or self.out_of_memory or (self.counts and self._whole.expired)
 
 
 class Holder(Protocol):
     """Whoever keeps what a search has in its hands."""
 
-    record: Record
+    incumbent: Incumbent[FloatArray]
     system: BlockSystem
 
 
@@ -228,22 +256,25 @@ class GrowingRun:
     ----------
     rows : GrowingRows
     holder : Holder
-        Its record takes every improvement of attack and bound, and it is given the rows of every round.
+        Its incumbent takes every improvement of attack and bound, and it is given the rows of every round.
+    steering : Steering
     """
 
-    def __init__(self, rows: GrowingRows, holder: Holder) -> None:
-        self._rows, self._record, self._clock = rows, holder.record, holder.record.clock
+    def __init__(self, rows: GrowingRows, holder: Holder, steering: Steering = STEERING) -> None:
+        self._steering = steering
+        self._rows, self._incumbent, self._clock = rows, holder.incumbent, holder.incumbent.clock
         self._holder = holder
         self._take()
         self.rounds = 0
-        self._patience = _FIRST_ROUND
+        self._patience = steering.growth.first_round
 
     def attack(self, seed: int) -> None:
         """Attack until no attack meets fresh rows, or for a share of the time that remains."""
-        until = self._clock.share(_ATTACK_SHARE, 120.0)
-        while not self._record.proven and not self._clock.expired and self._clock.seconds < until:
+        growth = self._steering.growth
+        until = self._clock.share(growth.attack_share, growth.attack_longest)
+        while not self._incumbent.proven and not self._clock.expired and self._clock.now < until:
             with self._round(until):
-                attack(self.system, self._record, self._rows, seed)
+                attack(self.system, self._incumbent, self._rows, seed, steering=self._steering.attack)
             if not self._grow():
                 break
 
@@ -252,30 +283,30 @@ class GrowingRun:
         phases: dict[str, float] = {}
         while True:
             with self._round(None):
-                outcome = engine.run(self.system, self._record, self._rows, options)
+                outcome = engine.run(self.system, self._incumbent, self._rows, options)
             for name, seconds in outcome.phases.items():
                 phases[name] = phases.get(name, 0.0) + seconds
-            if self._record.proven or self._clock.expired or not self._grow():
+            if self._incumbent.proven or self._clock.expired or not self._grow():
                 break
-        limit = None if self._record.proven else self._clock.limit
+        limit = None if self._incumbent.proven else self._clock.limit
         return replace(outcome, phases=phases, limit=limit)
 
     @contextmanager
     def _round(self, until: float | None) -> Iterator[None]:
-        """Let the record run on the clock of a round for a while."""
+        """Let the incumbent run on the clock of a round for a while."""
         self.rounds += 1
-        self._record.clock = _Round(self._clock, self._rows, self.system, self._patience, until)
+        self._incumbent.clock = _Round(self._clock, self._rows, self.system, self._patience, until)
         try:
             yield
         finally:
-            self._record.clock = self._clock
+            self._incumbent.clock = self._clock
 
     def _grow(self) -> bool:
         """Take fresh rows into the system; False when there are none."""
         if not self._rows.fresh:
             return False
         self._take()
-        self._patience *= _LONGER
+        self._patience *= self._steering.growth.longer
         return True
 
     def _take(self) -> None:
@@ -284,4 +315,4 @@ class GrowingRun:
         self.system = self._holder.system = self._rows.no_rows()
         self.system = self._rows.system()
         self._holder.system = self.system
-        self._record.tighten(self.system.total_weight - self.system.lost_weight)
+        self._incumbent.tighten(self.system.total_weight - self.system.lost_weight)

@@ -13,10 +13,11 @@ from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.backends.background import TICK
 from linkrisk.solver.backends.base import BackendProgress, BackendResult, Watcher
 from linkrisk.solver.backends.jobs import Job
-from linkrisk.solver.engines.base import EngineOptions, Record
+from linkrisk.solver.engines.base import EngineOptions
 from linkrisk.solver.engines.registry import get_engine
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.incumbent import Incumbent
 
 FloatArray = NDArray[np.float64]
 
@@ -60,16 +61,16 @@ class EngineJob(Job):
         """Run the engine from the parameters given."""
         system, total = self._system, self._system.total_weight
         clock = Clock(self.time_limit)
-        record = Record(clock, self._theta, self._linked, total - system.lost_weight)
-        with _watched(record, total, watch):
+        incumbent = Incumbent(clock, self._theta, self._linked, total - system.lost_weight)
+        with _watched(incumbent, total, watch):
             engine = get_engine(self.name, self._options)
-            outcome = engine.run(system, record, Evaluator(system.pair), self._options)
+            outcome = engine.run(system, incumbent, Evaluator(system.pair), self._options)
         return BackendResult(
             status=outcome.status,
             limit=outcome.limit,
-            objective=total - record.linked,
-            bound=total - record.bound,
-            values=record.theta,
+            objective=total - incumbent.value,
+            bound=total - incumbent.bound,
+            values=incumbent.solution,
             build_seconds=0.0,
             solve_seconds=clock.seconds,
             backend=self.name,
@@ -78,7 +79,7 @@ class EngineJob(Job):
 
 
 @contextmanager
-def _watched(record: Record, total: float, watch: Watcher | None) -> Iterator[None]:
+def _watched(incumbent: Incumbent[FloatArray], total: float, watch: Watcher | None) -> Iterator[None]:
     """Tell `watch` how the run stands ten times a second, and stop the run when it says so.
 
     A thread, because an engine speaks up only when it has found something.
@@ -90,8 +91,8 @@ def _watched(record: Record, total: float, watch: Watcher | None) -> Iterator[No
 
     def look() -> None:
         while not done.wait(TICK):
-            if watch(BackendProgress(total - record.linked, total - record.bound)):
-                record.clock.stop()
+            if watch(BackendProgress(total - incumbent.value, total - incumbent.bound)):
+                incumbent.clock.stop()
                 return
 
     thread = threading.Thread(target=look, name="watcher", daemon=True)

@@ -9,13 +9,15 @@ from numpy.typing import NDArray
 
 from linkrisk.formulations.linkage.block_indicator import IndicatorModel, IndicatorOptions, indicator_model
 from linkrisk.formulations.linkage.block_system import BlockSystem
-from linkrisk.solver.backends.base import BackendProgress, BackendResult, SolveOptions, Status
+from linkrisk.solver.backends.base import BackendProgress, BackendResult, SolveOptions
 from linkrisk.solver.backends.isolated import solve_isolated
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.engines.attacks.scoring import Scorer
 from linkrisk.solver.engines.attacks.search import widen
-from linkrisk.solver.engines.base import Engine, EngineOptions, EngineResult, Record, rounded_bound, whole
+from linkrisk.solver.engines.base import Engine, EngineOptions, EngineResult, rounded_bound, whole
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.run.incumbent import Incumbent
+from linkrisk.solver.run.status import Status
 
 FloatArray = NDArray[np.float64]
 
@@ -34,20 +36,24 @@ class MilpEngine(Engine):
     """Build the whole model, let a backend solve it, and recount what it returns."""
 
     name: ClassVar[str] = "milp"
-    takes: ClassVar[tuple[str, ...]] = ("backend", "margin", "big_c")
+    takes: ClassVar[tuple[str, ...]] = ("backend", "threads", "margin", "big_c")
     models: ClassVar[bool] = True
 
     def run(
-        self, system: BlockSystem, record: Record, evaluator: Evaluator, options: EngineOptions
+        self,
+        system: BlockSystem,
+        incumbent: Incumbent[FloatArray],
+        evaluator: Evaluator,
+        options: EngineOptions,
     ) -> EngineResult:
         """Solve and recount."""
-        run = _Run(system, record, evaluator, options)
-        if system.open_blocks.size and not record.proven:
+        run = _Run(system, incumbent, evaluator, options)
+        if system.open_blocks.size and not incumbent.proven:
             run.solve()
-        status = Status.INTERRUPTED if record.clock.stopped else Status.FEASIBLE
+        status = Status.INTERRUPTED if incumbent.clock.stopped else Status.FEASIBLE
         return EngineResult(
-            status=Status.OPTIMAL if record.proven else status,
-            limit=None if record.proven else record.clock.limit,
+            status=Status.OPTIMAL if incumbent.proven else status,
+            limit=None if incumbent.proven else incumbent.clock.limit,
             margin=options.margin,
             phases=run.phases,
             model=run.size,
@@ -60,9 +66,13 @@ class _Run:
     """The state of one run."""
 
     def __init__(
-        self, system: BlockSystem, record: Record, evaluator: Evaluator, options: EngineOptions
+        self,
+        system: BlockSystem,
+        incumbent: Incumbent[FloatArray],
+        evaluator: Evaluator,
+        options: EngineOptions,
     ) -> None:
-        self.system, self.record, self.evaluator, self.options = system, record, evaluator, options
+        self.system, self.incumbent, self.evaluator, self.options = system, incumbent, evaluator, options
         self.phases = {"build": 0.0, "solve": 0.0}
         self.size: dict[str, int] | None = None
         self.versions: dict[str, str] = {}
@@ -71,17 +81,17 @@ class _Run:
 
     def solve(self) -> None:
         """Solve the model, the cuts of a relaxed domain included."""
-        if not self.record.clock.expired:
+        if not self.incumbent.clock.expired:
             self._solve()
         self._close()
 
     def _solve(self) -> None:
-        clock = self.record.clock
-        self.record.phase = "build"
+        clock = self.incumbent.clock
+        self.incumbent.enter("build")
         began = clock.seconds
         model = self._model()
         self.phases["build"] = clock.seconds - began
-        self.record.phase = "solve"
+        self.incumbent.enter("solve")
         began = clock.seconds
         try:
             result = self._backend(model)
@@ -97,14 +107,14 @@ class _Run:
 
     def _close(self) -> None:
         """Try the parameters beside the best, and say where answer and bound do not go together."""
-        widen(self.system, Scorer(self.system), self.record, self.evaluator)
-        if self.record.linked < self.claimed - 1e-5 and not self.record.proven:
+        widen(self.system, Scorer(self.system), self.incumbent, self.evaluator)
+        if self.incumbent.value < self.claimed - 1e-5 and not self.incumbent.proven:
             self._note(_FEWER_ON_RECOUNT)
-        if self.record.linked > self.record.bound + 1e-9:
+        if self.incumbent.refuted:
             # A bound was taken while solving, and the answer links more by less than the model's margin.
             self._note(self._refuted)
-            self.record.bound = self.system.total_weight - self.system.lost_weight
-            self.record.note()
+            self.incumbent.bound = self.system.total_weight - self.system.lost_weight
+            self.incumbent.note()
 
     def _model(self) -> IndicatorModel:
         big_c, margin = self.options.big_c, self.options.margin
@@ -121,14 +131,14 @@ class _Run:
 
     def _backend(self, model: IndicatorModel) -> BackendResult:
         """Run the backend, in this process when it can be watched here and in a child when it cannot."""
-        clock = self.record.clock
+        clock = self.incumbent.clock
         options = SolveOptions(
-            time_limit=clock.remaining,
+            time_limit=clock.seconds_left,
             threads=self.options.threads,
             seed=self.options.seed,
             absolute_gap=0.999 if whole(self.system.pair.weight) else 1e-6,
         )
-        start = model.point(self.record.theta)
+        start = model.point(self.incumbent.solution)
         # The paper's C can be too small for it.
         starts = (start,) if model.milp.violation(start) <= 1e-9 else ()
 
@@ -136,7 +146,7 @@ class _Run:
             self._tighten(model, progress.bound)
             if progress.point is not None:
                 self._recount(progress.point)
-            self.record.tell()
+            self.incumbent.tell()
             return clock.stopped or clock.out_of_memory
 
         backend = get_backend(self.options.backend)
@@ -146,8 +156,8 @@ class _Run:
 
     def _take(self, model: IndicatorModel, result: BackendResult) -> None:
         """Recount the backend's answer and take its bound."""
-        if result.status is Status.INTERRUPTED and not self.record.clock.out_of_memory:
-            self.record.clock.stop()
+        if result.status is Status.INTERRUPTED and not self.incumbent.clock.out_of_memory:
+            self.incumbent.clock.stop()
         if result.values is not None:
             self._recount(result.values)
         self._tighten(model, result.bound)
@@ -155,8 +165,8 @@ class _Run:
     def _recount(self, point: FloatArray) -> None:
         """Take the parameters of a point of the model for an attack."""
         aggregator = self.system.aggregator
-        theta = aggregator.repair(point[: aggregator.dimension])
-        self.record.improve(theta, self.evaluator.weight(aggregator.form(theta)))
+        theta = aggregator.domain.repair(point[: aggregator.dimension])
+        self.incumbent.improve(theta, self.evaluator.weight(aggregator.form(theta)))
 
     def _claim(self, model: IndicatorModel, result: BackendResult) -> float:
         """The weight that the backend claims to link and that nothing can exceed; 0 without such a claim."""
@@ -170,10 +180,10 @@ class _Run:
         if not np.isfinite(bound) or not model.valid:
             return
         linked = rounded_bound(model.linked_weight(bound), self.system.pair.weight)
-        if linked < self.record.linked - 1e-9:
+        if linked < self.incumbent.value - 1e-9:
             self._note(self._refuted)
             return
-        self.record.tighten(linked)
+        self.incumbent.tighten(linked)
 
     @property
     def _refuted(self) -> str:

@@ -13,14 +13,16 @@ from linkrisk.solver.run.errors import UsageError
 ENGINES: dict[str, type[Engine]] = {engine.name: engine for engine in (ExactEngine, MilpEngine)}
 
 
-OWN = tuple(dict.fromkeys(name for engine in ENGINES.values() for name in engine.takes))
-"""The fields of `EngineOptions` that only some engines take."""
+_NO_REASON = ("threads",)
+"""What some engines take, and what is no reason to take one of them when none is named."""
 
 
-def given_options(options: EngineOptions) -> list[str]:
-    """Those of them that are not as usual."""
-    usual = EngineOptions()
-    return [name for name in OWN if getattr(options, name) != getattr(usual, name)]
+def choose_engine(given: Sequence[str], *, modelling: bool = False) -> str:
+    """The first engine that takes these options; and makes a model, if `modelling`."""
+    telling = set(given) - set(_NO_REASON)
+    return next(
+        name for name, kind in ENGINES.items() if telling <= set(kind.takes) and kind.models >= modelling
+    )
 
 
 def check_taken(engine: Engine, given: Sequence[str]) -> None:
@@ -28,9 +30,10 @@ def check_taken(engine: Engine, given: Sequence[str]) -> None:
     ignored = [name for name in given if name not in engine.takes]
     if ignored:
         able = next(name for name, kind in ENGINES.items() if set(ignored) <= set(kind.takes))
+        what = " and ".join(name.replace("_", "-") for name in ignored)
         raise UsageError(
-            f"the engine {engine.name} takes no {' and no '.join(ignored)}: leave that out, or say "
-            f"engine='{able}'"
+            f"{what} {'is' if len(ignored) == 1 else 'are'} not for the engine {engine.name}: leave that "
+            f"out, or take the engine {able}"
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from linkrisk.datasets.microdata.schema import Scale, Schema
@@ -46,11 +46,23 @@ def learned_keys(parameters: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(_names(parameters.get("blocking", []), "blocking"))
 
 
-def reusable_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A schema for other files: their nominal attributes may have other categories."""
-    rows = Schema.from_dict(schema).to_dict()["attributes"]
+def reusable_schema(schema: Mapping[str, Any], attributes: Sequence[str] = ()) -> dict[str, Any]:
+    """A schema for other files: their nominal attributes may have other categories.
+
+    Parameters
+    ----------
+    schema : mapping
+        What was recorded.
+    attributes : sequence of str
+        All that were compared: those that the schema does not list were numeric, and have to be again.
+    """
+    recorded = Schema.from_dict(schema)
+    rows = recorded.to_dict()["attributes"]
+    rows += [
+        {"name": name, "scale": Scale.NUMERIC.value} for name in attributes if name not in recorded.names
+    ]
     for row in rows:
-        if row["scale"] == Scale.NOMINAL:
+        if row.get("scale") == Scale.NOMINAL:
             row.pop("categories", None)
     return {"attributes": rows}
 

@@ -10,16 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.datasets.microdata.categories import read_schema
 from linkrisk.datasets.microdata.numeric import check_no_twins
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.spelling import spelled_alike
 from linkrisk.datasets.microdata.tables import Table, load_table
+from linkrisk.datasets.pairs.attributes import check_compared, open_columns
+from linkrisk.datasets.pairs.by_schema import record_id, text_columns, with_missing
 from linkrisk.datasets.pairs.categorical import listed_categories
 from linkrisk.datasets.pairs.linkage_frames import LinkageFrames, linkage_frames
-from linkrisk.datasets.pairs.table_pair import TablePair, make_table_pair
+from linkrisk.datasets.pairs.table_pair import TablePair, align, load_tables
 from linkrisk.formulations.linkage.pair import Direction, Ties
-from linkrisk.solver.inputs.problem import check_who_is_who
+from linkrisk.solver.inputs.problem import check_who_is_who, schema_of
 from linkrisk.solver.linkage.linker import LinkageTask, Linker
 from linkrisk.solver.linkage.matching import MATCHINGS
 from linkrisk.solver.run.errors import UsageError
@@ -45,8 +46,8 @@ class LinkOptions:
         Take the rows as they stand, whatever labels or columns say.
     nominal, ordinal : sequence of str
         Attributes that are not numeric.
-    schema : path or mapping, optional
-        Scale and categories of attributes.
+    schema : path, mapping or Schema, optional
+        What the columns are (docs/schema.md): a file, or a mapping as `Schema.from_dict` reads it.
     training : path or frame, optional
         Other records with all attributes, for linkers that learn from them.
     ties : str
@@ -67,7 +68,7 @@ class LinkOptions:
     row_by_row: bool = False
     nominal: Sequence[str] = ()
     ordinal: Sequence[str] = ()
-    schema: str | Path | Mapping[str, Any] | None = None
+    schema: str | Path | Mapping[str, Any] | Schema | None = None
     training: Any = None
     ties: str = Ties.STRICT
     one_to_one: str | None = None
@@ -89,36 +90,32 @@ def check_options(options: LinkOptions, linker: Linker) -> None:
 
 def given_schema(options: LinkOptions) -> Schema | None:
     """The schema that the options name or hold."""
-    given = options.schema
-    schema = read_schema(given) if isinstance(given, str | Path) else given
-    return Schema.from_dict(schema) if isinstance(schema, Mapping) else schema
+    return schema_of(options.schema)
 
 
 def read_pair(original: Any, masked: Any, options: LinkOptions, schema: Schema | None) -> TablePair:
     """The two files, and who is who."""
     check_who_is_who(options.id_column, options.row_by_row)
     listed = listed_categories(options.nominal, options.ordinal, schema)
-    pair = make_table_pair(
-        original,
-        masked,
-        id_column=options.id_column,
-        row_by_row=options.row_by_row,
-        text_columns=tuple(listed),
-    )
-    first, second = spelled_alike((pair.original, pair.masked), listed)
-    return replace(pair, original=first, masked=second)
+    text = (*listed, *text_columns(schema))
+    loaded = load_tables(original, masked, options.id_column, text, ("original", "masked"))
+    tables = [with_missing(table, schema) for table in loaded]
+    id_column, notes = record_id(schema, tables, options.id_column, options.row_by_row)
+    first, second = spelled_alike(tables, listed)
+    pair = align(first, second, id_column=id_column, row_by_row=options.row_by_row)
+    return replace(pair, notes=(*notes, *pair.notes))
 
 
 def compared_frames(
     pair: TablePair, linker: Linker, options: LinkOptions, schema: Schema | None, keys: Sequence[str]
 ) -> LinkageFrames:
     """The columns to compare, and those that are needed besides."""
-    original, masked = _chosen(pair, linker, options)
+    original, masked = _chosen(pair, linker, options, schema)
     training = None
     if options.training is not None:
         listed = listed_categories(options.nominal, options.ordinal, schema)
         table = load_table(options.training, "training", tuple(listed))
-        training = spelled_alike((pair.original, pair.masked, table), listed)[-1]
+        training = spelled_alike((pair.original, pair.masked, with_missing(table, schema)), listed)[-1]
     return linkage_frames(
         pair,
         original,
@@ -131,10 +128,12 @@ def compared_frames(
     )
 
 
-def _chosen(pair: TablePair, linker: Linker, options: LinkOptions) -> tuple[Sequence[str], Sequence[str]]:
+def _chosen(
+    pair: TablePair, linker: Linker, options: LinkOptions, schema: Schema | None
+) -> tuple[Sequence[str], Sequence[str]]:
     """The attributes of either file."""
     own = (options.original_attributes, options.masked_attributes)
-    columns = [_columns(table, options.id_column) for table in (pair.original, pair.masked)]
+    columns = [_columns(table, options.id_column, schema) for table in (pair.original, pair.masked)]
     if not linker.common_attributes:
         if options.attributes is not None:
             raise UsageError(
@@ -158,11 +157,14 @@ def _chosen(pair: TablePair, linker: Linker, options: LinkOptions) -> tuple[Sequ
             raise UsageError(f"{table.source} has {what}: nothing can be compared")
         if options.id_column in names:
             raise UsageError(f"'{options.id_column}' is both the id column and an attribute: take it out")
+        check_compared(names, schema)
     return sides[0], sides[1]
 
 
-def _columns(table: Table, id_column: str | None) -> list[str]:
-    return [name for name in table.columns if name != id_column]
+def _columns(table: Table, id_column: str | None, schema: Schema | None) -> list[str]:
+    """The columns that are compared where none is named."""
+    chosen = table.columns if schema is None else open_columns(table.columns, schema)
+    return [name for name in chosen if name != id_column]
 
 
 def linkage_task(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,16 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.categories import read_schema
-from linkrisk.datasets.microdata.schema import Attribute, Schema
+from linkrisk.datasets.microdata.names import shown_name
+from linkrisk.datasets.microdata.schema import Attribute, Role, Schema
+from linkrisk.datasets.microdata.schema_files import read_schema
 from linkrisk.datasets.pairs.categorical import Masking
 from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
 from linkrisk.datasets.pairs.table_pair import check_alignment
 from linkrisk.datasets.public.default_pair import default_pair
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS, Aggregator, make_aggregator
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
+from linkrisk.formulations.linkage.missing import Missing
 from linkrisk.formulations.linkage.pair import Direction, LinkagePair, Ties, make_pair
 from linkrisk.solver.inputs.scales import scale_notes
+from linkrisk.solver.inputs.survey import BlockSurvey, weight_unit
 from linkrisk.solver.linkage.categories import category_distances
 from linkrisk.solver.run.errors import UsageError
 
@@ -59,10 +62,12 @@ class ProblemOptions:
         For ``choquet``: interactions of at most this many attributes.
     nominal, ordinal : sequence of str
         Attributes that are not numeric.
-    schema : path or mapping, optional
-        Scale and categories of attributes, as `Schema.from_dict` reads them.
+    schema : path, mapping or Schema, optional
+        What the columns are (docs/schema.md): a file, or a mapping as `Schema.from_dict` reads it.
     masking : sequence of str or KnownRecoding
         How categorical attributes were masked, such as ``top-coding categories=3 attributes=A``.
+    missing : str
+        What a missing value is compared as: ``nearest``, ``expected`` or ``farthest``.
     """
 
     aggregator: str = "weighted-mean"
@@ -77,8 +82,9 @@ class ProblemOptions:
     k_additive: int | None = None
     nominal: Sequence[str] = ()
     ordinal: Sequence[str] = ()
-    schema: str | Path | Mapping[str, Any] | None = None
+    schema: str | Path | Mapping[str, Any] | Schema | None = None
     masking: Masking = ()
+    missing: str = Missing.EXPECTED
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +99,8 @@ class Problem:
     options : ProblemOptions
     seconds : float
         What setting it up took, once the files had been read and checked.
+    survey : BlockSurvey
+        Sampling weights and strata of the blocks.
     """
 
     files: FilePair
@@ -100,6 +108,7 @@ class Problem:
     aggregator: Aggregator
     options: ProblemOptions
     seconds: float = 0.0
+    survey: BlockSurvey = field(default_factory=BlockSurvey)
 
     @property
     def labels(self) -> list[str]:
@@ -121,13 +130,14 @@ class Problem:
             "ties": str(self.pair.ties),
             "standardisation": str(self.options.standardisation),
             "differences": self.aggregator.differences.value,
+            "missing": str(self.options.missing),
         }
         if self.files.categorical:
             described["schema"] = categorical_schema(self.files).to_dict()
         if self.files.masking:
             described["masking"] = list(self.files.masking)
             described["recodings"] = recorded_recodings(self.files)
-        return described
+        return {**described, **self.survey.describe()}
 
 
 def check_who_is_who(id_column: str | None, row_by_row: bool) -> None:
@@ -163,23 +173,26 @@ def make_problem(original: Any = None, masked: Any = None, options: ProblemOptio
     Raises
     ------
     UsageError, DataError, FormulationError
-        If the request or the files cannot be used; one line that says how to mend it.
+        If the request or the files cannot be used; one line that says how to fix it.
     """
     options = options or ProblemOptions()
     check_who_is_who(options.id_column, options.row_by_row)
     direction = choice(Direction, options.direction, "direction")
     ties = choice(Ties, options.ties, "tie rule")
     standardisation = choice(Standardisation, options.standardisation, "standardisation")
+    missing = choice(Missing, options.missing, "rule for missing values")
     k: object = options.k_additive
     if k is not None and (isinstance(k, bool) or not isinstance(k, int)):
         raise UsageError(f"k_additive must be a whole number, not {k!r}")
-    schema = _schema(options.schema)
+    schema = schema_of(options.schema)
     # Any attributes will do to refuse a request that no file could satisfy, before the files are read.
     _aggregator(options, ("A", "B"), categorical=False)
     files = _files(original, masked, options, schema)
     began = time.perf_counter()
     # The aggregator next: a request that it refuses should not cost the comparison of records.
     aggregator = _aggregator(options, files.attributes, categorical=bool(files.categorical))
+    weight = files.design.weight
+    unit = 1.0 if weight is None else weight_unit(weight[files.partner >= 0])
     pair = make_pair(
         files.original_values,
         files.masked_values,
@@ -188,10 +201,13 @@ def make_problem(original: Any = None, masked: Any = None, options: ProblemOptio
         direction=direction,
         standardisation=standardisation,
         ties=ties,
-        tables=distance_tables(files),
+        weight=None if weight is None else weight / unit,
+        tables=distance_tables(files, missing),
+        missing=missing,
     )
-    files = replace(files, notes=(*files.notes, *scale_notes(files, pair)))
-    return Problem(files, pair, aggregator, options, time.perf_counter() - began)
+    survey = BlockSurvey.of(files.design, direction, pair.query_rows, pair.partner)
+    files = replace(files, notes=(*files.notes, *_missing_notes(files, missing), *scale_notes(files, pair)))
+    return Problem(files, pair, aggregator, options, time.perf_counter() - began, survey)
 
 
 def with_aggregator(problem: Problem, name: str, k_additive: int | None) -> Problem:
@@ -200,6 +216,12 @@ def with_aggregator(problem: Problem, name: str, k_additive: int | None) -> Prob
     files = problem.files
     aggregator = _aggregator(options, files.attributes, categorical=bool(files.categorical))
     return replace(problem, aggregator=aggregator, options=options)
+
+
+def shares(problem: Problem) -> FloatArray:
+    """What a link of each block counts apart from its sampling weight: one, but for shared ties."""
+    weight, pair = problem.survey.weight, problem.pair
+    return pair.weight if weight is None else np.asarray(pair.weight * problem.survey.unit / weight)
 
 
 def _aggregator(options: ProblemOptions, attributes: tuple[str, ...], *, categorical: bool) -> Aggregator:
@@ -214,14 +236,14 @@ def _aggregator(options: ProblemOptions, attributes: tuple[str, ...], *, categor
     )
 
 
-def distance_tables(files: FilePair) -> list[FloatArray | None] | None:
+def distance_tables(files: FilePair, missing: Missing) -> list[FloatArray | None] | None:
     """Distances between the categories of each attribute, None for numeric ones; None if all are."""
     if not files.categorical:
         return None
     tables: list[FloatArray | None] = []
     for name in files.attributes:
         attribute = files.categorical.get(name)
-        tables.append(None if attribute is None else category_distances(attribute))
+        tables.append(None if attribute is None else category_distances(attribute, missing))
     return tables
 
 
@@ -229,7 +251,7 @@ def categorical_schema(files: FilePair) -> Schema:
     """Scale and categories of the categorical attributes, as results record them."""
     return Schema(
         tuple(
-            Attribute(name, scale=attribute.scale, categories=attribute.categories)
+            Attribute(name, Role.KEY, attribute.scale, attribute.categories)
             for name, attribute in files.categorical.items()
         )
     )
@@ -252,7 +274,23 @@ def recorded_recodings(files: FilePair) -> list[dict[str, Any]]:
     ]
 
 
-def _schema(given: str | Path | Mapping[str, Any] | None) -> Schema | None:
+def _missing_notes(files: FilePair, rule: Missing) -> tuple[str, ...]:
+    """How many values are missing in which columns, and how they are compared."""
+    lacking = []
+    for name in files.attributes:
+        counts = [int(frame[name].isna().sum()) for frame in (files.original, files.masked)]
+        if any(counts):
+            lacking.append(f"{shown_name(name)} ({counts[0]:,} and {counts[1]:,})")
+    if not lacking:
+        return ()
+    return (
+        f"values are missing in the original and the masked file and compared by --missing {rule}: "
+        f"{', '.join(lacking)}",
+    )
+
+
+def schema_of(given: str | Path | Mapping[str, Any] | Schema | None) -> Schema | None:
+    """A schema as it may be given: a file, a mapping as `Schema.from_dict` reads it, or a schema."""
     if given is None or isinstance(given, Schema):
         return given
     return read_schema(given) if isinstance(given, str | Path) else Schema.from_dict(given)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.formulations.linkage.pair import LinkagePair
+
+FloatArray = NDArray[np.float64]
 
 _FAR_CLOSER = 1e-3
 """Spread relative to the largest of all attributes; below, squares are a millionth, which searches miss."""
@@ -33,8 +36,7 @@ def scale_notes(files: FilePair, pair: LinkagePair) -> tuple[str, ...]:
     """
     numeric = [k for k, name in enumerate(files.attributes) if name not in files.categorical]
     values = np.vstack([pair.queries, pair.candidates])[:, numeric]
-    ascending, many = np.sort(values, axis=0), int(_MOST * len(values))
-    spread = (ascending[many:] - ascending[: len(values) - many]).min(axis=0)
+    spread = np.array([_spread(values[~np.isnan(values[:, at]), at]) for at in range(len(numeric))])
     largest = spread.max(initial=1.0 if files.categorical else 0.0)
     notes = []
     for at, k in enumerate(numeric):
@@ -46,3 +48,9 @@ def scale_notes(files: FilePair, pair: LinkagePair) -> tuple[str, ...]:
                 "for a missing one), and for units where nothing is standardised"
             )
     return tuple(notes)
+
+
+def _spread(values: FloatArray) -> float:
+    """Width of the shortest stretch that holds `_MOST` of the values."""
+    ascending, many = np.sort(values), int(_MOST * len(values))
+    return float((ascending[many:] - ascending[: len(values) - many]).min())

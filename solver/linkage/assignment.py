@@ -32,7 +32,7 @@ def distance_matrix(pair: LinkagePair, form: DistanceForm) -> NDArray[np.float64
     for part, distances in pair.chunks(form.differences):
         matrix[part] = form(distances)
         if pair.tables is not None:
-            possible = pair.possible(pair.queries[part, None, :], pair.candidates[None, :, :])
+            possible = pair.possible(np.arange(pair.blocks)[part, None], np.arange(len(pair.candidates)))
             matrix[part][~possible] = np.inf
     return matrix
 

@@ -81,8 +81,10 @@ def classical_matrix(pair: LinkagePair) -> FloatArray:
 def _between_strangers(pair: LinkagePair) -> FloatArray:
     """Mean products of the differences between all queries and all candidates that could be partners."""
     # About the candidates' mean, products of a query and a candidate are zero on the average.
+    middle = np.nanmean(pair.candidates, axis=0)
+    # Missing values are where the others are on the average.
     queries, candidates = (
-        records - pair.candidates.mean(axis=0) for records in (pair.queries, pair.candidates)
+        np.where(np.isnan(records), 0.0, records - middle) for records in (pair.queries, pair.candidates)
     )
     products = queries.T @ queries / len(queries) + candidates.T @ candidates / len(candidates)
     products = _without_products(pair, products)
@@ -108,7 +110,7 @@ def _without_products(pair: LinkagePair, matrix: FloatArray) -> FloatArray:
 
 
 def _upper_triangle(aggregator: Mahalanobis, matrix: FloatArray) -> FloatArray:
-    return aggregator.repair(matrix[np.triu_indices(len(matrix))])
+    return aggregator.domain.repair(matrix[np.triu_indices(len(matrix))])
 
 
 def baseline_forms(pair: LinkagePair, aggregator: Aggregator | None = None) -> dict[str, DistanceForm]:
@@ -131,7 +133,8 @@ def own_attacks(aggregator: Aggregator, pair: LinkagePair) -> dict[str, FloatArr
     most is numeric), it is a quadratic form of absolute differences and a weighted mean of squared ones too.
     """
     squared = aggregator.differences is Differences.SQUARED
-    own = {"euclid": aggregator.equal()} if squared or aggregator.semidefinite else {}
+    # Ties of squares are those of a mean of squared differences, and of quadratic forms.
+    own = {"euclid": aggregator.equal()} if aggregator.tied_differences is Differences.SQUARED else {}
     matrix = classical_matrix(pair)
     diagonal = not (matrix - np.diag(np.diag(matrix))).any()
     if isinstance(aggregator, Mahalanobis):

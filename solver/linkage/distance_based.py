@@ -13,18 +13,18 @@ from numpy.typing import NDArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.base import option, parse_number
 from linkrisk.datasets.masking.spelled import names_files
-from linkrisk.datasets.microdata.numeric import check_ranges, constant_attributes
+from linkrisk.datasets.microdata.numeric import check_ranges, check_some_value, constant_attributes
 from linkrisk.datasets.microdata.tables import Table
 from linkrisk.datasets.pairs.categorical import categorical_attributes, known_recodings, scales_of
 from linkrisk.datasets.pairs.file_pair import attribute_values
-from linkrisk.formulations.linkage.distances import (
-    Differences,
-    Standardisation,
-    attribute_distances,
-    standardised_files,
-)
+from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
+from linkrisk.formulations.linkage.comparison import Comparison, Direction, compare_files
+from linkrisk.formulations.linkage.distances import Differences, Standardisation, of_kind
+from linkrisk.formulations.linkage.forms import DistanceForm
+from linkrisk.formulations.linkage.missing import Missing
+from linkrisk.formulations.linkage.pair import LinkagePair, Ties, pair_of
 from linkrisk.solver.linkage.categories import category_distances
-from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker
+from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker, Truth
 from linkrisk.solver.run.errors import UsageError
 
 FloatArray = NDArray[np.float64]
@@ -62,6 +62,8 @@ class DistanceBased(Linker):
     masking : tuple of str
         How categorical attributes were masked (`datasets.masking.spelled`): records that it cannot have made
         of each other are at an infinite distance.
+    missing : str
+        What a missing value is compared as (`formulations.linkage.missing`).
     """
 
     name: ClassVar[str] = "dbrl"
@@ -89,6 +91,15 @@ class DistanceBased(Linker):
         ),
     )
 
+    missing: str = field(
+        default=Missing.EXPECTED.value,
+        metadata=option(
+            "what a missing value is compared as: nearest, expected or farthest (default: expected)",
+            str,
+            metavar="RULE",
+        ),
+    )
+
     def __post_init__(self) -> None:
         kinds = (Differences.SQUARED.value, Differences.ABSOLUTE.value)
         if self.differences not in kinds:
@@ -98,9 +109,14 @@ class DistanceBased(Linker):
             raise UsageError(
                 f"unknown standardisation '{self.standardisation}': choose one of {', '.join(ways)}"
             )
+        rules = [rule.value for rule in Missing]
+        if self.missing not in rules:
+            raise UsageError(
+                f"unknown rule for missing values '{self.missing}': choose one of {', '.join(rules)}"
+            )
         for name, weight in self.weights or ():
             if not (math.isfinite(weight) and weight >= 0.0):
-                raise UsageError(f"the weight of {name!r} is {weight:g}; it must be a number from 0")
+                raise UsageError(f"the weight of {name!r} is {weight:g}; it must be at least 0")
 
     def learn(self, task: LinkageTask) -> LearnedLinker:
         """Nothing is learned but means and deviations (see `Linker.learn`)."""
@@ -130,40 +146,34 @@ class _Distances(LearnedLinker):
     def __init__(self, linker: DistanceBased, task: LinkageTask) -> None:
         if task.query_attributes != task.candidate_attributes:
             raise UsageError("dbrl compares attributes that both files have: name the same ones for both")
-        self._kind = Differences(linker.differences)
         self._weights = _checked_weights(linker.weights, task.query_attributes)
-        self._queries, self._candidates, tables = _records(linker, task)
-        self._shares = [
-            None if table is None else self._share(weight, table)
-            for weight, table in zip(self._weights, tables, strict=True)
-        ]
+        self._comparison = _compared(linker, task)
+        self._form = WeightedMean(task.query_attributes, linker.differences).form(self._weights)
         self.parameters = {
             "weights": dict(zip(task.query_attributes, self._weights.tolist(), strict=True)),
             "differences": linker.differences,
             "standardisation": linker.standardisation,
             "masking": list(linker.masking),
+            "missing": linker.missing,
         }
+
+    def judged_as(self, truth: Truth) -> tuple[LinkagePair, DistanceForm]:
+        """The distance, for the evaluator (see `LearnedLinker.judged_as`)."""
+        ties = Ties.STRICT if truth.twin_group is None else Ties.SHARE
+        weight = np.ones(truth.partner.size)
+        return pair_of(self._comparison, truth.query_rows, truth.partner, weight, ties), self._form
 
     def scores(self, rows: IndexArray) -> FloatArray:
         """Minus the distance; -inf where masking cannot have made one record of the other."""
-        total = np.zeros((rows.size, len(self._candidates)))
+        compared = self._comparison
+        total = np.zeros((rows.size, len(compared.candidates)))
         # One attribute after the other: all together would be as many times larger.
-        for k, (weight, share) in enumerate(zip(self._weights, self._shares, strict=True)):
-            queries, candidates = self._queries[rows, k], self._candidates[:, k]
-            if share is None:
-                apart = attribute_distances(queries[:, None, None], candidates[None, :, None], self._kind)
-                total += weight * apart[..., 0]
-            else:
-                total += share[queries.astype(np.intp)].take(candidates.astype(np.intp), axis=1)
+        for k, weight in enumerate(self._weights):
+            apart, possible = compared.attribute(k, rows)
+            total += weight * of_kind(apart, self._form.differences)
+            if possible is not None:
+                total[~possible] = np.inf
         return -total
-
-    def _share(self, weight: float, table: FloatArray) -> FloatArray:
-        """What two categories of an attribute add to the distance; inf whatever the weight."""
-        possible = np.isfinite(table)
-        distance = np.where(possible, table, 0.0)
-        if self._kind is Differences.SQUARED:
-            distance = np.square(distance)
-        return np.where(possible, weight * distance, np.inf)
 
 
 def _checked_weights(given: Sequence[tuple[str, float]] | None, attributes: tuple[str, ...]) -> FloatArray:
@@ -183,28 +193,31 @@ def _checked_weights(given: Sequence[tuple[str, float]] | None, attributes: tupl
     return np.asarray(values / values.sum())
 
 
-def _records(
-    linker: DistanceBased, task: LinkageTask
-) -> tuple[FloatArray, FloatArray, list[FloatArray | None]]:
-    """Queries and candidates, numeric attributes standardised, and a table for each categorical one."""
+def _compared(linker: DistanceBased, task: LinkageTask) -> Comparison:
+    """The files of a task, as the attributes of a fit are compared."""
     attributes = task.query_attributes
     files = (Table(task.queries, task.sources[0]), Table(task.candidates, task.sources[1]))
     original, masked = reversed(files) if task.masked_queries else files
     scales = scales_of(attributes, (), (), task.schema)
     recodings = known_recodings(linker.masking, original, scales)
     categorical = categorical_attributes((original, masked), scales, recodings)
-    tables = [category_distances(categorical[name]) if name in categorical else None for name in attributes]
+    rule = Missing(linker.missing)
+    tables = [
+        category_distances(categorical[name], rule) if name in categorical else None for name in attributes
+    ]
     values = (
         attribute_values(original, attributes, categorical),
         attribute_values(masked, attributes, categorical),
     )
     _check_constant(values, attributes, tables, (original.source, masked.source), linker.standardisation)
-    called = [repr(name) for name in attributes]
-    first, second, _ = standardised_files(*values, Standardisation(linker.standardisation), tables, called)
-    if task.masked_queries:
-        first, second = second, first
-        tables = [None if table is None else table.T for table in tables]
-    return first, second, tables
+    return compare_files(
+        *values,
+        attributes=attributes,
+        direction=Direction.MASKED_TO_ORIGINAL if task.masked_queries else Direction.ORIGINAL_TO_MASKED,
+        standardisation=Standardisation(linker.standardisation),
+        tables=tables if categorical else None,
+        missing=rule,
+    )
 
 
 def _check_constant(
@@ -214,12 +227,13 @@ def _check_constant(
     sources: tuple[str, str],
     standardisation: str,
 ) -> None:
-    """Refuse numeric attributes without a deviation."""
-    if standardisation == Standardisation.NONE:
-        return
+    """Refuse numeric attributes without a value, or without a deviation where that is needed."""
     numeric = [k for k, table in enumerate(tables) if table is None]
     names = [attributes[k] for k in numeric]
     for matrix, source in zip(values, sources, strict=True):
+        check_some_value(matrix[:, numeric], names, source)
+        if standardisation == Standardisation.NONE:
+            continue
         for name, kind in constant_attributes(matrix[:, numeric], names).items():
             raise UsageError(f"{source}: {name!r} is {kind} and cannot be compared; leave it out")
         check_ranges(matrix[:, numeric], names, source)

@@ -16,13 +16,17 @@ from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair, Ties
 from linkrisk.formulations.linkage.ties import GRAIN_SHARE, TIE_TOLERANCE
-from linkrisk.solver.linkage.kernels import COUNTING, NEAREST, RANKING, Tables, settle
+from linkrisk.solver.linkage.kernels import COUNTING, NEAREST, RANKING, Missing, Tables, settle
+from linkrisk.solver.run.work import COMPARISON, Spend, ignore
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
 _BLOCKS_PER_TASK = 512
 _COUNTS_KEPT = 16
+_MISSED = 50
+"""Candidates that are looked at until one is found that stands in the way, roughly."""
+
 _PAIRS_PER_TASK = 3_000_000
 """So that whether to stop is asked again within a fraction of a second, however many candidates there are."""
 
@@ -121,14 +125,20 @@ class Evaluator:
     stop : callable, optional
         Asked again and again whether to stop. Blocks that were not looked at by then are not `settled` and
         count as not linked, so that a count is never too high.
+    spend : callable
+        Told what every count has cost.
     """
 
     def __init__(
-        self, pair: LinkagePair, threads: int | None = None, stop: Callable[[], bool] | None = None
+        self,
+        pair: LinkagePair,
+        threads: int | None = None,
+        stop: Callable[[], bool] | None = None,
+        spend: Spend = ignore,
     ) -> None:
         self.pair = pair
         self.threads = threads or os.cpu_count() or 1
-        self._stop = stop
+        self._stop, self._spend = stop, spend
         self._sorted: dict[int, tuple[FloatArray, IndexArray, IndexArray, IndexArray]] = {}
         self._open: IndexArray | None = None
         self._asked = pair
@@ -196,21 +206,26 @@ class Evaluator:
             )
         return self._sorted[pivot]
 
+    def _pivot(self, form: DistanceForm, power: int) -> tuple[float, int]:
+        """The attribute that leaves the fewest candidates to look at, and its floor; a floor of zero: all."""
+        ordered = self.pair.ordered
+        if ordered.size == 0:
+            return 0.0, 0
+        widths = form.floor[ordered] * self.pair.candidates[:, ordered].std(axis=0) ** power
+        pivot = int(ordered[np.argmax(widths)])
+        return float(form.floor[pivot]), pivot
+
     def _settle(
         self, form: DistanceForm, purpose: int, pair: LinkagePair, stop: Callable[[], bool] | None
     ) -> Evaluation:
         """Settle the blocks of `pair`, which has all candidates."""
         power = 1 if form.differences is Differences.ABSOLUTE and form.kind != 4 else 2
-        spread = pair.candidates.std(axis=0)
-        floor = form.floor
-        if pair.tables is not None:
-            floor = floor.copy()
-            floor[pair.tables.attributes] = 0.0  # the positions of categories have no distance
-        pivot = int(np.argmax(floor * spread**power))
+        floor, pivot = self._pivot(form, power)
         candidates, group, place, order = self._by(pivot)
         partner, rounding = place[pair.partner], pair.rounding
         allowance = pair.grains**2 if power == 2 else GRAIN_SHARE * pair.grains
-        tables = as_arrays(pair)
+        tables, missing = as_arrays(pair), missing_arrays(pair)
+        missing = (missing[0], missing[1][order] if pair.missing else missing[1], missing[2])
         flat = form.parameters.ndim == 1
         vector = form.parameters if flat else np.empty(0)
         matrix = np.empty((0, 0)) if flat else form.parameters
@@ -227,7 +242,7 @@ class Evaluator:
             part = slice(first, first + together)
             settle(
                 int(form.kind), vector, matrix, _DIFFERENCES[form.differences],
-                power, float(floor[pivot]), pivot, tables,
+                power, floor, pivot, tables, (missing[0][part], *missing[1:]),
                 pair.queries[part], candidates, group, partner[part], rounding[part], allowance,
                 pair.ties is Ties.SHARE, purpose, TIE_TOLERANCE, form.noise,
                 rank[part], ties[part], distance[part], nearest[part], rival[part],
@@ -241,8 +256,16 @@ class Evaluator:
             with ThreadPoolExecutor(self.threads) as pool:
                 list(pool.map(task, firsts))
         linked = (rank == 1) & (ties == 0) & pair.reachable
+        self._spend(_cost(pair, int(linked.sum()), purpose))
         rival = np.where(rival >= 0, order[rival], -1)
         return Evaluation(linked, rank, ties, distance, nearest, pair.weight, rival, settled=rank > 0)
+
+
+def _cost(pair: LinkagePair, linked: int, purpose: int) -> float:
+    """Operations of a count: all candidates where nobody stands in the way of a link or ranks are counted."""
+    whole = pair.blocks if purpose == RANKING else linked
+    pairs = whole * len(pair.candidates) + (pair.blocks - whole) * min(_MISSED, len(pair.candidates))
+    return COMPARISON * len(pair.attributes) * pairs
 
 
 def _with(evaluation: Evaluation, known: Evaluation) -> Evaluation:
@@ -279,6 +302,13 @@ def as_arrays(pair: LinkagePair) -> Tables:
     """The tables of a pair as compiled code takes them."""
     tables = pair.tables or DistanceTables.of(())
     return tables.attributes, tables.values, tables.first, tables.width
+
+
+def missing_arrays(pair: LinkagePair) -> Missing:
+    """Differences to missing values of a pair as compiled code takes them, of no length without any."""
+    if pair.missing is None:
+        return np.empty((0, 0)), np.empty((0, 0)), np.empty(0)
+    return pair.missing.of_queries, pair.missing.of_candidates, pair.missing.of_both
 
 
 def evaluate_parameters(

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.formulations.linkage.ties import TIE_TOLERANCE
-from linkrisk.solver.linkage.evaluator import Evaluation
+from linkrisk.solver.linkage.evaluator import Evaluation, Evaluator
 from linkrisk.solver.linkage.linker import LearnedLinker, Truth, in_chunks
 
 FloatArray = NDArray[np.float64]
@@ -16,8 +16,9 @@ BoolArray = NDArray[np.bool_]
 def judge(linker: LearnedLinker, truth: Truth) -> Evaluation:
     """What becomes of every block: linked when its partner scores strictly higher than every rival.
 
-    Scores that differ by no more than rounding (`TIE_TOLERANCE` of the partner's) tie, and a tie is no link.
-    A distance is a score with its sign changed.
+    Scores that stand for a distance of `fit` are judged as that distance, by the evaluator, which alone knows
+    what ties. Others tie when they differ by no more than rounding (`TIE_TOLERANCE` of the partner's), and a
+    tie is no link.
 
     Parameters
     ----------
@@ -28,6 +29,10 @@ def judge(linker: LearnedLinker, truth: Truth) -> Evaluation:
     -------
     Evaluation
     """
+    distance = linker.judged_as(truth)
+    if distance is not None:
+        pair, form = distance
+        return Evaluator(pair).table(form)
     parts = [
         _judged(scores, truth, part) for part, scores in in_chunks(linker, truth.query_rows, truth.candidates)
     ]
@@ -42,6 +47,15 @@ def judge(linker: LearnedLinker, truth: Truth) -> Evaluation:
         rival=rival,
         settled=np.ones(linked.size, dtype=np.bool_),
     )
+
+
+def own_scores(linker: LearnedLinker, truth: Truth) -> FloatArray:
+    """The score of each block's partner, shape (blocks,)."""
+    parts = [
+        scores[np.arange(scores.shape[0]), truth.partner[part]]
+        for part, scores in in_chunks(linker, truth.query_rows, truth.candidates)
+    ]
+    return np.concatenate(parts)
 
 
 def _judged(scores: FloatArray, truth: Truth, part: slice) -> tuple[NDArray[np.generic], ...]:

@@ -20,6 +20,9 @@ IndexArray = NDArray[np.intp]
 Tables = tuple[IndexArray, FloatArray, IndexArray, IndexArray]
 """Attributes, values, first and width of `DistanceTables`; of no length where all attributes are numeric."""
 
+Missing = tuple[FloatArray, FloatArray, FloatArray]
+"""Differences to missing values, of queries, of candidates and of both; of no length without any."""
+
 # The numbers of `formulations.linkage.forms.FormKind`, which compiled code cannot read.
 _WEIGHTED_SUM, _ORDERED_SUM, _CHOQUET, _PAIRWISE, _QUADRATIC = 0, 1, 2, 3, 4
 
@@ -96,10 +99,33 @@ def _aggregate(kind: int, vector: FloatArray, matrix: FloatArray, c: FloatArray,
 
 
 @kernel
-def _compare(query: FloatArray, candidate: FloatArray, differences: int, c: FloatArray) -> None:
-    """Attribute distances of two records into `c`; 0 squared, 1 absolute, 2 signed."""
+def difference(
+    query: FloatArray, candidate: FloatArray, missing: Missing, block: int, at: int, k: int
+) -> Any:
+    """Difference of two values, of which either may be missing."""
+    z = query[k] - candidate[k]
+    if z == z or missing[2].shape[0] == 0:
+        return z
+    if query[k] == query[k]:
+        return missing[0][block, k]
+    return missing[1][at, k] if candidate[k] == candidate[k] else missing[2][k]
+
+
+@kernel
+def _compare(
+    query: FloatArray,
+    candidate: FloatArray,
+    differences: int,
+    missing: Missing,
+    block: int,
+    at: Any,
+    apart: FloatArray,
+    c: FloatArray,
+) -> None:
+    """Differences of a block and a candidate, and their attribute distances: squared, absolute or signed."""
     for k in range(c.shape[0]):
-        z = query[k] - candidate[k]
+        z = difference(query, candidate, missing, block, at, k)
+        apart[k] = z
         if differences == 0:
             c[k] = z * z
         elif differences == 1:
@@ -135,8 +161,7 @@ def _weighted_squares(matrix: FloatArray, c: FloatArray) -> float:
 def _widen(
     kind: int,
     differences: int,
-    query: FloatArray,
-    partner: FloatArray,
+    apart: FloatArray,
     rounding: FloatArray,
     allowance: FloatArray,
     tolerance: float,
@@ -144,12 +169,12 @@ def _widen(
 ) -> None:
     """Make of the partner's attribute distances those up to which a rival ties (`tied_distances`).
 
-    Of a quadratic form, their squares.
+    Of a quadratic form, their squares. `apart` has the differences that attribute distances are made of.
     """
     for k in range(c.shape[0]):
         wide = abs(c[k])
         if rounding[k] > 0.0:
-            wide = abs(query[k] - partner[k]) + rounding[k]
+            wide = abs(apart[k]) + rounding[k]
             if differences == 0:
                 wide *= wide
         if kind == _QUADRATIC:
@@ -163,8 +188,7 @@ def _to_partner(
     vector: FloatArray,
     matrix: FloatArray,
     differences: int,
-    query: FloatArray,
-    partner: FloatArray,
+    apart: FloatArray,
     rounding: FloatArray,
     allowance: FloatArray,
     tolerance: float,
@@ -174,12 +198,12 @@ def _to_partner(
     """Distance of the partner's attribute distances `c` (overwritten), and how much farther rivals tie."""
     if kind == _QUADRATIC:
         mine, moved = _quadratic(matrix, c), -_weighted_squares(matrix, c)
-        _widen(kind, differences, query, partner, rounding, allowance, tolerance, c)
+        _widen(kind, differences, apart, rounding, allowance, tolerance, c)
         for k in range(c.shape[0]):
             moved += matrix[k, k] * c[k]
         return mine, moved
     wide = c.copy()
-    _widen(kind, differences, query, partner, rounding, allowance, tolerance, wide)
+    _widen(kind, differences, apart, rounding, allowance, tolerance, wide)
     mine = _aggregate(kind, vector, matrix, c, order)
     reach = _aggregate(kind, vector, matrix, wide, order)
     return mine, (reach - mine if reach < np.inf else np.inf)
@@ -203,6 +227,7 @@ def settle(
     floor: float,
     pivot: int,
     tables: Tables,
+    missing: Missing,
     queries: FloatArray,
     candidates: FloatArray,
     group: IndexArray,
@@ -226,9 +251,12 @@ def settle(
     kind, vector, matrix, differences
         The distance form: `FormKind`, its parameters (one of the two is used), attribute distances.
     power, floor, pivot
-        The distance is at least ``floor * |z_pivot| ** power``; the floor is zero unless that is numeric.
+        The distance is at least ``floor * |z_pivot| ** power``; the floor is zero unless that is numeric
+        and nowhere missing.
     tables
         Distances of the attributes that are looked up.
+    missing
+        Differences to missing values, of these blocks and candidates.
     queries : shape (blocks, attributes)
     candidates : shape (candidates, attributes)
         Sorted by the attribute `pivot`.
@@ -255,9 +283,11 @@ def settle(
     """
     n = queries.shape[1]
     many = candidates.shape[0]
-    c = np.empty(n)
+    at: Any
+    c, apart = np.empty(n), np.empty(n)
     order = np.empty(n, dtype=np.intp)
-    values = candidates[:, pivot].copy()
+    # Where values are missing the floor is zero, and nobody is skipped in whatever order.
+    values = np.where(np.isnan(candidates[:, pivot]), 0.0, candidates[:, pivot])
     safe = floor * (1.0 - 1e-9)
     mixed = tables[0].shape[0] > 0
     # A rival at distance y (with rounding error e) ties with x only when y - e - x is at most
@@ -268,22 +298,23 @@ def settle(
     for block in range(queries.shape[0]):
         query = queries[block]
         own = partner[block]
-        _compare(query, candidates[own], differences, c)
+        _compare(query, candidates[own], differences, missing, block, own, apart, c)
         possible = not mixed or _look_up(query, candidates[own], differences, tables, c)
         mine, moved = np.inf, 0.0  # whoever is possible is nearer
         if possible:
             mine, moved = _to_partner(
                 kind, vector, matrix, differences,
-                query, candidates[own], rounding[block], allowance, tolerance, c, order,
+                apart, rounding[block], allowance, tolerance, c, order,
             )  # fmt: skip
         # A quadratic form that is zero on paper may come out a little below it.
         reach = (max(mine, 0.0) + moved) * widening
         nearer, tied, best, clearest, who = 0, 0, np.inf, np.inf, -1
-        right = np.searchsorted(values, query[pivot])
+        middle = 0.0 if np.isnan(query[pivot]) else query[pivot]
+        right = np.searchsorted(values, middle)
         left = right - 1
         while left >= 0 or right < many:
-            low = query[pivot] - values[left] if left >= 0 else np.inf
-            high = values[right] - query[pivot] if right < many else np.inf
+            low = middle - values[left] if left >= 0 else np.inf
+            high = values[right] - middle if right < many else np.inf
             if low <= high:
                 gap, at = low, left
                 left -= 1
@@ -295,7 +326,7 @@ def settle(
                 break
             if at == own or (share and group[at] == group[own]):
                 continue
-            _compare(query, candidates[at], differences, c)
+            _compare(query, candidates[at], differences, missing, block, at, apart, c)
             if mixed and not _look_up(query, candidates[at], differences, tables, c):
                 continue
             slack = moved + (noise * _weighted_squares(matrix, c) if noise > 0.0 else 0.0)

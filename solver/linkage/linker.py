@@ -12,6 +12,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.formulations.linkage.forms import DistanceForm
+from linkrisk.formulations.linkage.pair import LinkagePair
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -90,7 +92,7 @@ class Linker(ABC):
         Raises
         ------
         UsageError
-            If the task or the settings do not suit this linker; one line that says how to mend it.
+            If the task or the settings do not suit this linker; one line that says how to fix it.
         """
 
     @classmethod
@@ -133,6 +135,16 @@ class LearnedLinker(ABC):
         ndarray of float64, shape (any, candidates)
             No NaN; -inf where a pair cannot be a match.
         """
+
+    def judged_as(self, truth: Truth) -> tuple[LinkagePair, DistanceForm] | None:
+        """The distance that scores stand for, so that the evaluator judges them; None if there is none.
+
+        Parameters
+        ----------
+        truth : Truth
+        """
+        del truth
+        return None
 
     def probabilities(self, scores: FloatArray) -> FloatArray | None:
         """Probability of a match for each score, where the linker knows it."""

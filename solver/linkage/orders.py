@@ -20,8 +20,9 @@ from linkrisk.formulations.compiled import kernel
 from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.formulations.linkage.pair import LinkagePair, Ties
 from linkrisk.formulations.linkage.ties import TIE_TOLERANCE
-from linkrisk.solver.linkage.evaluator import as_arrays
-from linkrisk.solver.linkage.kernels import Tables
+from linkrisk.solver.linkage.evaluator import as_arrays, missing_arrays
+from linkrisk.solver.linkage.kernels import Missing, Tables, difference
+from linkrisk.solver.run.work import COMPARISON, Spend, ignore
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -37,14 +38,22 @@ _ROUNDED = 2.0**-50
 
 
 @kernel
-def _away(query: FloatArray, candidate: FloatArray, tables: Tables, away: FloatArray) -> bool:
+def _away(
+    query: FloatArray,
+    candidate: FloatArray,
+    tables: Tables,
+    missing: Missing,
+    block: int,
+    at: int,
+    away: FloatArray,
+) -> bool:
     """Write the attribute distances of a candidate; False where it cannot be the query's partner."""
     for k in range(query.size):
-        away[k] = abs(query[k] - candidate[k])
+        away[k] = abs(difference(query, candidate, missing, block, at, k))
     attributes, values, first, width = tables
-    for at in range(attributes.size):
-        k = attributes[at]
-        away[k] = values[first[at] + int(query[k]) * width[at] + int(candidate[k])]
+    for table in range(attributes.size):
+        k = attributes[table]
+        away[k] = values[first[table] + int(query[k]) * width[table] + int(candidate[k])]
         if away[k] == np.inf:
             return False
     return True
@@ -71,6 +80,7 @@ def _links(
     rounding: FloatArray,
     label: IndexArray,
     tables: Tables,
+    missing: Missing,
     ranked: bool,
     near: IndexArray,
     window: IndexArray,
@@ -83,14 +93,14 @@ def _links(
     mine, tied, other = np.empty((3, candidates.shape[1]))
     for block in range(queries.shape[0]):
         own, query = partner[block], queries[block]
-        linked[block] = _away(query, candidates[own], tables, mine)
+        linked[block] = _away(query, candidates[own], tables, missing, block, own, mine)
         tied[:] = (mine + rounding[block]) * (1.0 + TIE_TOLERANCE)
         if ranked:
             mine[:], tied[:] = -np.sort(-mine), -np.sort(-tied)
         for at in near[window[block, 0] : window[block, 1]]:
             if not linked[block]:
                 break
-            if label[at] == label[own] or not _away(query, candidates[at], tables, other):
+            if label[at] == label[own] or not _away(query, candidates[at], tables, missing, block, at, other):
                 continue
             if ranked:
                 other[:] = -np.sort(-other)
@@ -118,7 +128,7 @@ def linked_in_order(
     """
     linked = np.zeros(pair.blocks, dtype=bool)
     label = pair.twin_group if pair.ties is Ties.SHARE else np.arange(len(pair.candidates))
-    tables, rounding = as_arrays(pair), pair.rounding
+    tables, missing, rounding = as_arrays(pair), missing_arrays(pair), pair.rounding
     near, window = _windows(pair, int(order[0]), ranked)
     together = max(1, min(_BLOCKS_AT_ONCE, _PAIRS_AT_ONCE // len(pair.candidates)))
 
@@ -128,7 +138,7 @@ def linked_in_order(
         part = slice(first, first + together)
         _links(
             order, pair.queries[part], pair.candidates, pair.partner[part], rounding[part], label, tables,
-            ranked, near, window[part], linked[part],
+            (missing[0][part], *missing[1:]), ranked, near, window[part], linked[part],
         )  # fmt: skip
 
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
@@ -139,21 +149,20 @@ def linked_in_order(
 def _windows(pair: LinkagePair, first: int, ranked: bool) -> tuple[IndexArray, IndexArray]:
     """Candidates in an order, and the part of it that holds all that are not farther by what decides first.
 
-    Those are near by a numeric attribute that decides first, and by every one where the largest attribute
-    distance does. Otherwise the part is all of it.
+    Those are near by an ordered attribute (`LinkagePair.ordered`) that decides first, and by every one where
+    the largest attribute distance does. Otherwise the part is all of it.
 
     Returns
     -------
     near : ndarray of int, shape (candidates,)
     window : ndarray of int, shape (blocks, 2)
     """
-    looked_up = set() if pair.tables is None else set(pair.tables.attributes.tolist())
-    numeric = [k for k in range(len(pair.attributes)) if k not in looked_up]
+    ordered: list[int] = pair.ordered.tolist()
     many = len(pair.candidates)
-    if (first > 0 if ranked else first in looked_up) or not numeric:
+    if (first > 0 if ranked else first not in ordered) or not ordered:
         return np.arange(many), np.tile([0, many], (pair.blocks, 1))
-    attribute = max(numeric, key=lambda k: pair.candidates[:, k].std()) if ranked else first
-    mine = pair.distances(pair.queries, pair.candidates[pair.partner], Differences.ABSOLUTE) + pair.rounding
+    attribute = max(ordered, key=lambda k: pair.candidates[:, k].std()) if ranked else first
+    mine = pair.partner_distances(Differences.ABSOLUTE) + pair.rounding
     reach = (mine.max(axis=1) if ranked else mine[:, attribute]) * (1.0 + TIE_TOLERANCE + _ROUNDED)
     near = np.argsort(pair.candidates[:, attribute], kind="stable")
     values, query = pair.candidates[near, attribute], pair.queries[:, attribute]
@@ -185,7 +194,11 @@ class Ordered:
 
 
 def best_order(
-    pair: LinkagePair, stop: Callable[[], bool] = lambda: False, *, ranked: bool = False
+    pair: LinkagePair,
+    stop: Callable[[], bool] = lambda: False,
+    *,
+    ranked: bool = False,
+    spend: Spend = ignore,
 ) -> Ordered:
     """The order that links most, of those that grow from each attribute by whichever adds most.
 
@@ -196,6 +209,8 @@ def best_order(
         Asked again and again whether to end.
     ranked : bool
         As in `linked_in_order`.
+    spend : callable
+        Told what each order has cost.
     """
     attributes = range(len(pair.attributes))
     best = Ordered((), ranked, np.zeros(pair.blocks, dtype=np.bool_), 0.0)
@@ -205,6 +220,7 @@ def best_order(
         nonlocal best
         if order not in known and not stop():
             linked = linked_in_order(pair, np.array(order, dtype=np.intp), ranked=ranked, stop=stop)
+            spend(COMPARISON * len(pair.attributes) * pair.blocks * len(pair.candidates))
             known[order] = float(pair.weight[linked].sum())
             if known[order] > best.weight:
                 best = Ordered(order, ranked, linked, known[order])

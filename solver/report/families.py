@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from linkrisk.formulations.linkage.aggregators import words_of
 from linkrisk.solver.report.fields import Fields
 from linkrisk.solver.report.headline import Headline, headline, state
-from linkrisk.solver.report.making import AGGREGATORS, aggregator_title
+from linkrisk.solver.report.making import aggregator_title
 from linkrisk.solver.run.errors import UsageError
 
 
@@ -46,7 +47,7 @@ def families(result: Fields) -> list[FamilyRow]:
         fields = Fields(content, f"families[{at}].")
         name = fields.text("aggregator")
         if "reason" in fields:
-            rows.append(FamilyRow(AGGREGATORS.get(name, name), None, reason=fields.text("reason")))
+            rows.append(FamilyRow(words_of(name).title, None, reason=fields.text("reason")))
             continue
         head = headline(fields)
         limit = None if fields.value("limit") is None else fields.text("limit")
@@ -76,6 +77,8 @@ def families_headline(result: Fields, rows: list[FamilyRow]) -> Headline:
         else "Not every search was finished, as the table says. Both numbers hold: the worst case of these "
         "families lies between them."
     )
-    expected = "expected_links" in result
+    weighted = "weighted_links" in result
+    expected = result.text("ties") == "share"
+    total = result.number("total_weight" if weighted else "records")
     title = "Proven" if proven else "Interval"
-    return Headline(lower, upper, result.number("records"), expected, proven, title, said + without)
+    return Headline(lower, upper, total, expected, proven, title, said + without, weighted)

@@ -34,7 +34,7 @@ class Fields:
         self._data = data
         self._path = path
 
-    def __contains__(self, key: str) -> bool:
+    def __contains__(self, key: object) -> bool:
         return key in self._data
 
     def __iter__(self) -> Iterator[str]:

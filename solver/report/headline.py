@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from linkrisk.solver.report.fields import Fields
 from linkrisk.solver.report.formats import duration
+from linkrisk.solver.run.results import EXPECTED, WEIGHTED, objective
 
 _PROOF_TOLERANCE = 1e-6
 
@@ -18,11 +19,13 @@ class Headline:
     ----------
     lower, upper
         Records linked by the parameters found, and by any parameters at most; expected numbers when
-        identical candidates share a link.
+        identical candidates share a link, sums of sampling weights where there are any.
     records
-        Number of records that could be linked at best.
+        What they are part of: the number of records, or the sum of their sampling weights.
     expected
         Whether `lower` and `upper` are expected numbers.
+    weighted
+        Whether they are sums of sampling weights.
     proven
         Whether the two ends meet.
     state, explanation
@@ -36,6 +39,7 @@ class Headline:
     proven: bool
     state: str
     explanation: str
+    weighted: bool = False
 
 
 def state(status: str, limit: str | None) -> str:
@@ -44,17 +48,19 @@ def state(status: str, limit: str | None) -> str:
         return "proven"
     if status == "interrupted" or limit == "user":
         return "stopped"
-    return {"time": "time limit", "memory": "memory limit", "ties": "ties"}.get(limit or "", "open")
+    said = {"time": "time limit", "work": "work limit", "memory": "memory limit", "ties": "ties"}
+    return said.get(limit or "", "open")
 
 
 def headline(result: Fields) -> Headline:
-    """Read the interval; with shared ties it is that of the expected links, which the engines maximise."""
-    expected = result.text("ties") == "share"
-    lower = result.number("expected_links" if expected else "linked")
-    upper = result.number("expected_links_upper_bound" if expected else "linked_upper_bound")
+    """Read the interval of what the engines maximise (`solver.run.results.objective`)."""
+    expected, keys = result.text("ties") == "share", objective(result)
+    weighted = keys == WEIGHTED
+    lower, upper = (result.number(key) for key in (EXPECTED if expected and not weighted else keys))
+    total = result.number("total_weight" if weighted else "records")
     proven = upper - lower <= _PROOF_TOLERANCE
     state, explanation = _proof(result, proven)
-    return Headline(lower, upper, result.number("records"), expected, proven, state, explanation)
+    return Headline(lower, upper, total, expected, proven, state, explanation, weighted)
 
 
 def _proof(result: Fields, proven: bool) -> tuple[str, str]:
@@ -69,6 +75,8 @@ def _proof(result: Fields, proven: bool) -> tuple[str, str]:
         allowed = result.optional_number("time_limit")
         after = f" of {duration(allowed)}" if allowed is not None else ""
         return "Interval", f"The time limit{after} was reached before the two numbers met. {_BETWEEN}"
+    if limit == "work":
+        return "Interval", f"The work limit was reached before the two numbers met. {_BETWEEN}"
     if limit == "memory":
         return "Interval", f"The memory limit was reached before the two numbers met. {_BETWEEN}"
     if limit == "ties":

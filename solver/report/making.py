@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from linkrisk.formulations.linkage.aggregators import words_of
 from linkrisk.solver.report.fields import Fields
 from linkrisk.solver.report.formats import NOTHING, cell, count, duration
 
-AGGREGATORS = {
-    "weighted-mean": "weighted mean",
-    "owa": "ordered weighted average (OWA)",
-    "choquet": "Choquet integral",
-    "mahalanobis": "Mahalanobis-type distance",
-}
 _DIRECTIONS = {
     "original-to-masked": "original to masked: each original record is linked to its nearest masked record, "
     "as an intruder who knows the original values would",
@@ -34,13 +29,12 @@ _TIES = {
 def family_title(details: Mapping[str, Any]) -> str:
     """Return the family of distances in words, with what restricts it."""
     k = details["aggregator_options"].get("k_additive")
-    name = str(details["aggregator"])
-    return AGGREGATORS.get(name, name) + (f", {k}-additive" if k else "")
+    return words_of(str(details["aggregator"])).title + (f", {k}-additive" if k else "")
 
 
 def aggregator_title(result: Fields) -> str:
     """Return the aggregator in words; its own name when it has no other."""
-    return _in_words(result, "aggregator", AGGREGATORS)
+    return words_of(result.text("aggregator")).title
 
 
 def how_it_was_made(result: Fields) -> list[tuple[str, str]]:

@@ -60,6 +60,8 @@ def one_result(fields: Fields) -> dict[str, Any]:
         "attributes": fields.texts("attributes"),
         "direction": fields.text("direction"),
         "interval": interval,
+        "blocks": fields.number("records"),
+        "weight": fields.text("weight") if interval.weighted else None,
         "linked": fields.number("linked"),
         "linked_upper_bound": fields.number("linked_upper_bound"),
         "candidates": fields.number("candidates"),

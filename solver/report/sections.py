@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from linkrisk.formulations.linkage.aggregators import words_of
 from linkrisk.solver.report.fields import Fields, is_number
 from linkrisk.solver.report.headline import Headline
 from linkrisk.solver.run.errors import UsageError
@@ -111,7 +112,7 @@ def notes(result: Fields) -> list[str]:
 
 
 def learned_parameters(result: Fields) -> Parameters:
-    """Read whichever form the parameters have; an aggregator is known by its form, not by its name.
+    """Read whichever form the parameters have, under the headings that the aggregator gives its numbers.
 
     Raises
     ------
@@ -129,21 +130,27 @@ def learned_parameters(result: Fields) -> Parameters:
     matrix = found.matrix("matrix", size) if found and "matrix" in found else []
     importance = None if result.value("importance") is None else result.numbers("importance")
     interaction = [] if result.value("interaction") is None else result.matrix("interaction", size)
+    words = words_of(result.text("aggregator"))
     breaking = result.optional_nested("tie_breaking") if "tie_breaking" in result else None
     return Parameters(
-        # Weights without importances are not weights of attributes, but of ranks.
-        weight_title="Attribute" if importance else "Rank of the attribute distance (1 is the largest)",
+        weight_title=words.owner,
         weights=weights,
-        importance_title="Share of the diagonal" if matrix else "Shapley value",
+        importance_title=words.column,
         # A weight is its own importance: one table says it all.
         importance=importance if found and importance and not weights else {},
         measure=measure,
         matrix=matrix,
         interaction=interaction,
-        breaking=[] if breaking is None else breaking.texts("ranks" if "ranks" in breaking else "attributes"),
+        breaking=[] if breaking is None else _owners(breaking),
         linked_without=None if breaking is None else breaking.optional_number("linked_without"),
         linked=result.number("linked"),
     )
+
+
+def _owners(breaking: Fields) -> list[str]:
+    """Return what prints as zero and breaks ties: attributes, ranks or whatever the parameters belong to."""
+    keys = [key for key in breaking if key != "linked_without"]
+    return breaking.texts(keys[0]) if keys else []
 
 
 def records_table(table: Fields) -> RecordsTable:

@@ -1,4 +1,10 @@
-"""What every run has: clock, memory, interruption, progress, errors, results, compiling ahead.
+"""What every run has: clock, work, incumbent, limits, interruption, status, errors, results.
 
 May import nothing else of `linkrisk.solver`.
 """
+
+from __future__ import annotations
+
+import logging
+
+logging.getLogger("linkrisk").addHandler(logging.NullHandler())  # silent, unless somebody listens

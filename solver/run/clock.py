@@ -1,30 +1,33 @@
-"""Time and memory of a run or of a solve: what has passed, what is left, and which limit has come."""
+"""Time, work and memory of a run or of a solve: what has passed, what is left, and which limit has come."""
 
 from __future__ import annotations
 
 import math
+import os
 import threading
 import time
-from enum import StrEnum
+from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
+from linkrisk.solver.run.interruption import Cancel
+from linkrisk.solver.run.status import Limit
+from linkrisk.solver.run.work import UNIT
+
 _LOOK_AT_MEMORY = 0.02
 """Seconds between two looks at the memory of the process."""
 
-
-class Limit(StrEnum):
-    """Which limit ended a run or a solve; or that what counts as a tie keeps bound and attack apart."""
-
-    TIME = "time"
-    MEMORY = "memory"
-    USER = "user"
-    TIES = "ties"
+_PLANNED = 4_000.0
+"""Megabytes that a run whose work is counted plans with, so that it does the same on every machine."""
 
 
 class Clock:
-    """Seconds since the start of a run or solve, its deadline and memory, and whether the user asked to stop.
+    """How far a run or solve has come, what ends it, and whether the user asked to stop.
+
+    How far it has come is a matter of seconds; or, with a work limit, of the work that was counted. Whatever
+    decides how to go on looks at `now`, which is the one or the other. With a work limit, nothing else of
+    the machine decides either: not its memory, nor its processors.
 
     Parameters
     ----------
@@ -35,53 +38,105 @@ class Clock:
         for good; None for any number. Processes that a backend starts are not counted.
     spent : float
         Seconds of the run that have passed before.
+    work_limit : float, optional
+        Units of work (`work.UNIT`) until `expired`; then `now` and all that is measured by it are units.
+    cancel : Cancel, optional
+        A token that stops the run too.
     """
 
     def __init__(
-        self, time_limit: float | None, memory_limit: float | None = None, spent: float = 0.0
+        self,
+        time_limit: float | None,
+        memory_limit: float | None = None,
+        spent: float = 0.0,
+        *,
+        work_limit: float | None = None,
+        cancel: Cancel | None = None,
     ) -> None:
         self.spent = spent
         self._start = time.perf_counter() - spent
-        self.time_limit, self.memory_limit = time_limit, memory_limit
+        self.time_limit, self.memory_limit, self.work_limit = time_limit, memory_limit, work_limit
+        self.cancel = cancel
         self._stop, self._full = threading.Event(), threading.Event()
         self._next_look, self._reserved = 0.0, 0.0
+        self._operations, self._counting = 0.0, threading.Lock()
 
     @property
     def seconds(self) -> float:
         """Seconds since the start."""
         return time.perf_counter() - self._start
 
+    # ---- how far the run has come
+
+    @property
+    def counts(self) -> bool:
+        """Whether work is counted, so that a run is the same on every machine."""
+        return self.work_limit is not None
+
+    def spend(self, operations: float) -> None:
+        """Count work that was done (`work` says what costs how much)."""
+        if self.counts:
+            with self._counting:
+                self._operations += operations
+
+    @property
+    def now(self) -> float:
+        """Seconds since the start, or units of work."""
+        return self._operations / UNIT if self.counts else self.seconds
+
     def reserve(self, seconds: float) -> None:
         """Be `expired` so much before the time limit: for what is to be done afterwards."""
         self._reserved = seconds
 
     @property
-    def deadline(self) -> float | None:
-        """When to be `expired`, in `seconds`; None for never."""
+    def latest(self) -> float | None:
+        """When the time is over, in `seconds`."""
         return None if self.time_limit is None else self.time_limit - self._reserved
 
     @property
+    def deadline(self) -> float | None:
+        """When to be `expired`, measured as `now`; None for never."""
+        return self.work_limit if self.counts else self.latest
+
+    @property
     def remaining(self) -> float | None:
-        """Seconds until the deadline, not below zero; None without one."""
-        return None if self.deadline is None else max(0.0, self.deadline - self.seconds)
+        """What is left until the deadline, not below zero; None without one."""
+        return None if self.deadline is None else max(0.0, self.deadline - self.now)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds until the time is over, not below zero; None without a time limit."""
+        return None if self.latest is None else max(0.0, self.latest - self.seconds)
 
     @property
     def time_left(self) -> float:
-        """`remaining` as optimisers write it: inf without a deadline."""
-        return math.inf if self.remaining is None else self.remaining
+        """`seconds_left` as optimisers write it: inf without a time limit."""
+        return math.inf if self.seconds_left is None else self.seconds_left
+
+    def share(self, part: float, at_most: float) -> float:
+        """When a phase must end that is given this part of what remains, measured as `now`."""
+        left = at_most if self.remaining is None else min(at_most, part * self.remaining)
+        return self.now + left
+
+    @property
+    def threads(self) -> int:
+        """Threads for searches whose way depends on which of them is first: one where work is counted."""
+        return 1 if self.counts else os.cpu_count() or 1
+
+    # ---- what ends it
 
     def stop(self) -> None:
         """Ask the run to stop with what it has."""
         self._stop.set()
 
-    def run_out_of_memory(self) -> None:
-        """Note that memory has run out, so that the run stops with what it has."""
-        self._full.set()
-
     @property
     def stopped(self) -> bool:
         """Whether the user asked to stop."""
-        return self._stop.is_set()
+        return self._stop.is_set() or (self.cancel is not None and self.cancel.cancelled)
+
+    def run_out_of_memory(self) -> None:
+        """Note that memory has run out, so that the run stops with what it has."""
+        self._full.set()
 
     @property
     def out_of_memory(self) -> bool:
@@ -95,7 +150,9 @@ class Clock:
 
     @property
     def megabytes_left(self) -> float:
-        """What this process may still take; inf without a memory limit, and not below zero."""
+        """What this process may still take, for who plans; inf without a memory limit, and not below zero."""
+        if self.counts:
+            return _PLANNED
         return math.inf if self.memory_limit is None else max(0.0, self.memory_limit - resident_megabytes())
 
     @property
@@ -105,18 +162,88 @@ class Clock:
             return Limit.USER
         if self.out_of_memory:
             return Limit.MEMORY
-        return Limit.TIME if self.expired else None
+        if self._worked:
+            return Limit.WORK
+        return Limit.TIME if self._late else None
 
     @property
     def expired(self) -> bool:
         """Whether the run must end now."""
-        late = self.deadline is not None and self.seconds >= self.deadline
-        return late or self.stopped or self.out_of_memory
+        return self._late or self._worked or self.stopped or self.out_of_memory
 
-    def share(self, part: float, at_most: float) -> float:
-        """A point in time, in `seconds`, by which a phase given this part of what remains must end."""
-        left = at_most if self.remaining is None else min(at_most, part * self.remaining)
-        return self.seconds + left
+    @property
+    def _late(self) -> bool:
+        return self.latest is not None and self.seconds >= self.latest
+
+    @property
+    def _worked(self) -> bool:
+        return self.work_limit is not None and self.now >= self.work_limit
+
+    @property
+    def why(self) -> str:
+        """Which limit ended the run, and how large it is, in words."""
+        said = {
+            Limit.USER: "the user asked to stop",
+            Limit.MEMORY: f"memory: the limit is {self.memory_limit or math.inf:.0f} MB",
+            Limit.WORK: f"work: the limit is {self.work_limit or 0.0:g} units",
+            Limit.TIME: f"time: the limit is {self.time_limit or 0.0:g} s",
+        }
+        return "no limit" if self.limit is None else said[self.limit]
+
+    def part(self, limit: float | None) -> Clock:
+        """A clock for a part of the run, whose limit is measured as `now`; the work is counted here, too."""
+        return _Part(self, limit)
+
+
+class _Part(Clock):
+    """The clock of a part of a run."""
+
+    def __init__(self, whole: Clock, limit: float | None) -> None:
+        work = limit if whole.counts else None
+        super().__init__(
+            whole.seconds_left if whole.counts else limit,
+            whole.memory_limit,
+            work_limit=work,
+            cancel=whole.cancel,
+        )
+        self._whole = whole
+
+    def spend(self, operations: float) -> None:
+        """Count work that was done, for the whole run as well."""
+        super().spend(operations)
+        self._whole.spend(operations)
+
+
+AUTOMATIC = "auto"
+"""The memory limit that leaves other programs a part of what is free."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What ends a run.
+
+    Attributes
+    ----------
+    time : float or None
+        Seconds in all.
+    memory : float, ``auto`` or None
+        Megabytes; ``auto`` for most of what is free when the run begins.
+    work : float or None
+        Units of work.
+    cancel : Cancel or None
+        A token that somebody else may end the run with.
+    """
+
+    time: float | None = None
+    memory: float | str | None = AUTOMATIC
+    work: float | None = None
+    cancel: Cancel | None = None
+
+    def clock(self, spent: float = 0.0) -> Clock:
+        """A clock with these limits, of a run of which some seconds have passed."""
+        memory = usable_megabytes() if self.memory == AUTOMATIC else self.memory
+        memory = None if memory is None else float(memory)
+        return Clock(self.time, memory, spent, work_limit=self.work, cancel=self.cancel)
 
 
 def resident_megabytes() -> float:

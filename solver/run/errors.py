@@ -1,4 +1,4 @@
-"""What a user can mend: every error that ends a command with exit code 2 and one line."""
+"""What a user can fix: every error that ends a command with exit code 2 and one line."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ from linkrisk.formulations.errors import FormulationError
 
 
 class UsageError(ValueError):
-    """A request that cannot be carried out as given; the message says what, where and how to mend it."""
+    """A request that cannot be carried out as given; the message says what, where and how to fix it."""
+
+
+class CancelledError(RuntimeError):
+    """A run was cancelled that has nothing to show before its end."""
 
 
 INPUT_ERRORS = (UsageError, DataError, FormulationError)

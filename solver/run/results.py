@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Container
 from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 
 TABLE_COLUMNS = ("record", "linked", "rank", "distance", "nearest_other", "margin", "ties")
+
+
+LINKED = ("linked", "linked_upper_bound")
+EXPECTED = ("expected_links", "expected_links_upper_bound")
+WEIGHTED = ("weighted_links", "weighted_links_upper_bound")
+"""Keys of the JSON for the two ends of what a search maximises: records, with shared ties expected links,
+with sampling weights the sum of theirs."""
+
+
+def objective(result: Container[str]) -> tuple[str, str]:
+    """Which of these pairs of keys a result has for what was maximised."""
+    return next((keys for keys in (WEIGHTED, EXPECTED) if keys[1] in result), LINKED)
 
 
 @dataclass(frozen=True)
@@ -57,7 +70,7 @@ class FitResult:
     status : str
         ``optimal`` (the two meet), ``feasible``, or ``interrupted``.
     limit : str or None
-        ``time``, ``memory`` or ``user`` when one was hit.
+        ``time``, ``work``, ``memory`` or ``user`` when one was hit; ``ties`` (see the notes).
     parameters : dict
         The worst-case parameters, as the JSON shows them.
     records : int
@@ -87,10 +100,17 @@ class FitResult:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """What was maximised, and its bound: linked records, or expected links with shared ties."""
-        if "expected_links" in self.details:
-            return self.details["expected_links"], self.details["expected_links_upper_bound"]
+        """What was maximised, and its bound: linked records, or one of the sums of `objective`."""
+        low, high = objective(self.details)
+        if low in self.details:
+            return self.details[low], self.details[high]
         return self.linked, self.linked_upper_bound
+
+    @property
+    def total(self) -> float:
+        """What the interval is part of: the number of records, or the sum of their sampling weights."""
+        weight: float = self.details.get("total_weight", self.records)
+        return weight
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of `fit --json` as a dictionary."""

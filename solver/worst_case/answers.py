@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from linkrisk.formulations.linkage.pair import Ties
 from linkrisk.solver.engines.base import Engine, EngineOptions
-from linkrisk.solver.inputs.problem import Problem
+from linkrisk.solver.inputs.problem import Problem, shares
 from linkrisk.solver.linkage.baselines import best_known
 from linkrisk.solver.linkage.evaluator import Evaluation
-from linkrisk.solver.run.results import FitResult, RecordsTable, plain
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.results import EXPECTED, WEIGHTED, FitResult, RecordsTable, plain
+from linkrisk.solver.worst_case.left_behind import Run
 from linkrisk.solver.worst_case.parameters_shown import tie_breaking
-from linkrisk.solver.worst_case.within_limits import Run
 
 FloatArray = NDArray[np.float64]
 
@@ -39,22 +40,21 @@ def answer(
         The command line to note.
     """
     evaluation = run.final  # before all else, which may depend on it
-    aggregator, record, outcome = problem.aggregator, run.record, run.outcome
-    seconds = record.clock.seconds
-    expected = {}
-    if problem.pair.ties is Ties.SHARE:
-        expected = {"expected_links": evaluation.linked_weight, "expected_links_upper_bound": record.bound}
+    aggregator, incumbent, outcome = problem.aggregator, run.incumbent, run.outcome
+    seconds = incumbent.clock.seconds
+    unit = problem.survey.unit
     versions = {**library_versions(), **outcome.versions}
     details = {
         **problem.describe(),
         "engine": engine.name,
         "backend": choices.backend if "backend" in engine.takes else None,
-        **expected,
+        **_objective(problem, evaluation, incumbent.bound),
+        **problem.survey.strata(evaluation.linked),
         "lost": int(run.out_of_reach.sum()),
         "tied": tied_partners(problem, evaluation),
         "margin": outcome.margin,
-        "importance": aggregator.importance(record.theta),
-        "interaction": aggregator.interaction(record.theta),
+        "importance": aggregator.importance(incumbent.solution),
+        "interaction": aggregator.interaction(incumbent.solution),
         "tie_breaking": tie_breaking(aggregator, run, evaluation.count),
         **_comparison(problem, run),
         "notes": [*problem.files.notes, *outcome.notes],
@@ -62,34 +62,63 @@ def answer(
         "seconds": round(seconds, 3),
         "phases": {name: round(value, 3) for name, value in run.phases.items()},
         "model": outcome.model,
-        "trace": [[time, plain(linked), plain(bound)] for time, linked, bound in record.trace],
+        "trace": [
+            [time, plain(linked * unit), plain(bound * unit)] for time, linked, bound in incumbent.trace
+        ],
         "seed": choices.seed,
         "threads": choices.threads,
-        "time_limit": record.clock.time_limit,
+        "time_limit": incumbent.clock.time_limit,
+        **work_done(incumbent.clock),
         "command": command,
         "linkrisk": versions["linkrisk"],
         "versions": versions,
     }
     return FitResult(
         linked=evaluation.count,
-        linked_upper_bound=most_blocks(problem.pair.weight[~run.out_of_reach], record.bound),
+        linked_upper_bound=most_blocks(problem.pair.weight[~run.out_of_reach], incumbent.bound),
         status=outcome.status.value,
         limit=None if outcome.limit is None else outcome.limit.value,
-        parameters=aggregator.decode(record.theta),
+        parameters=aggregator.decode(incumbent.solution),
         records=problem.pair.blocks,
         table=records_table(problem.labels, evaluation),
         details=details,
     )
 
 
+def _objective(problem: Problem, evaluation: Evaluation, bound: float) -> dict[str, Any]:
+    """What the engine has maximised and its bound, where that is not the number of linked records."""
+    found = problem.survey.links(evaluation.linked, shares(problem))
+    if found:
+        most = max(found[WEIGHTED[0]], bound * problem.survey.unit)
+        return {**found, WEIGHTED[1]: plain(most)}
+    if problem.pair.ties is Ties.SHARE:
+        return dict(zip(EXPECTED, (evaluation.linked_weight, bound), strict=True))
+    return {}
+
+
+def work_done(clock: Clock) -> dict[str, float]:
+    """The work limit and the work that was done, in units, where there is a limit."""
+    return {} if clock.work_limit is None else {"work_limit": clock.work_limit, "work": round(clock.now, 6)}
+
+
 def _comparison(problem: Problem, run: Run) -> dict[str, Any]:
     """The baselines, and the best of those that this family does not contain, where it links more."""
-    known = best_known(problem.aggregator, problem.pair, run.baselines, run.record.linked)
+    known = best_known(problem.aggregator, problem.pair, run.baselines, run.incumbent.value)
     found = None
     if known is not None:
-        above = known.linked > run.record.bound + 1e-9
-        found = {"attack": known.name, "linked": known.linked, "above_bound": above, "cure": known.cure}
-    return {"baselines": run.baselines, "best_known": found}
+        above = known.linked > run.incumbent.bound + 1e-9
+        found = {
+            "attack": known.name,
+            "linked": plain(known.linked * problem.survey.unit),
+            "above_bound": above,
+            "cure": known.cure,
+        }
+    return {"baselines": in_population(run.baselines, problem.survey.unit), "best_known": found}
+
+
+def in_population(counts: Mapping[str, float | None], unit: float) -> dict[str, Any]:
+    """Linked weights in the units of the sampling weights; None stays None."""
+    return {name: None if count is None else plain(count * unit) for name, count in counts.items()}
 
 
 def tied_partners(problem: Problem, evaluation: Evaluation) -> dict[str, int]:

@@ -13,15 +13,16 @@ from linkrisk.solver.backends.base import SolveOptions
 from linkrisk.solver.backends.isolated import IsolatedResult, run_isolated, solve_isolated
 from linkrisk.solver.engines.attacks.scoring import Scorer
 from linkrisk.solver.engines.attacks.search import attack, widen
-from linkrisk.solver.engines.base import EngineOptions, Record, rounded_bound, whole
+from linkrisk.solver.engines.base import EngineOptions, rounded_bound, whole
 from linkrisk.solver.engines.exact.engine import ExactEngine
 from linkrisk.solver.engines.isolated import EngineJob
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.linkage.evaluator import Evaluator
-from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.clock import Clock, Limits
+from linkrisk.solver.run.incumbent import Incumbent
+from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.worst_case.answers import library_versions
-from linkrisk.solver.worst_case.search import first_record, problem_system
-from linkrisk.solver.worst_case.within_limits import interruptible
+from linkrisk.solver.worst_case.search import first_incumbent, problem_system
 
 FloatArray = NDArray[np.float64]
 
@@ -91,37 +92,35 @@ class Contest:
     ----------
     problem : Problem
     settings : EngineOptions
-    time_limit : float or None
-        Seconds for each competitor.
+    limits : Limits
+        Time for each competitor, and the token that ends the contest.
     start : bool
         Whether they start from the heuristic attack.
 
     Attributes
     ----------
     clock : Clock
-        Stopped by the first Ctrl-C.
+        Stopped by the first Ctrl-C, or by the token.
     attack : float
         Weight linked before any of them started.
     """
 
-    def __init__(
-        self, problem: Problem, settings: EngineOptions, time_limit: float | None, start: bool
-    ) -> None:
-        self._problem, self._settings, self._time_limit = problem, settings, time_limit
+    def __init__(self, problem: Problem, settings: EngineOptions, limits: Limits, start: bool) -> None:
+        self._problem, self._settings, self._time_limit = problem, settings, limits.time
         self._tight = settings.big_c is None
         self._system = problem_system(problem, reduce=self._tight)
         self._evaluator = Evaluator(problem.pair)
         choices = IndicatorOptions(margin=settings.margin, big_c=settings.big_c, scale=self._tight)
         self._model: IndicatorModel = indicator_model(self._system, choices)
-        self.clock = Clock(None)
+        self.clock = Clock(None, cancel=limits.cancel)
         # The attack has a time limit like everybody's: on large files it would take longer than all of them.
-        attacking = Clock(time_limit)
-        record = first_record(self._system, self._evaluator, attacking)
+        attacking = Clock(limits.time, cancel=limits.cancel)
+        incumbent = first_incumbent(self._system, self._evaluator, attacking)
         if start:
             with interruptible(self.clock), interruptible(attacking):
-                attack(self._system, record, self._evaluator, settings.seed)
-        self._theta, self.attack = record.theta, record.linked
-        point = self._model.point(record.theta)
+                attack(self._system, incumbent, self._evaluator, settings.seed)
+        self._theta, self.attack = incumbent.solution, incumbent.value
+        point = self._model.point(incumbent.solution)
         self._starts = (point,) if start and self._model.milp.violation(point) <= 1e-9 else ()
 
     def row(self, name: str) -> BackendRow:
@@ -210,14 +209,14 @@ class Contest:
         if values is None:
             return None, None
         aggregator = self._system.aggregator
-        theta = aggregator.repair(values[: self._model.dimension])
+        theta = aggregator.domain.repair(values[: self._model.dimension])
         linked = self._evaluator.weight(aggregator.form(theta))
         if not self._system.open_blocks.size:
             return linked, linked
         # Solutions sit on the margin, give or take a rounding: judge the widest that link the same as well.
-        record = Record(Clock(self._time_limit), theta, linked, self._system.total_weight)
-        widen(self._system, Scorer(self._system), record, self._evaluator)
-        return linked, max(self._with_margin(theta), self._with_margin(record.theta))
+        incumbent = Incumbent(Clock(self._time_limit), theta, linked, self._system.total_weight)
+        widen(self._system, Scorer(self._system), incumbent, self._evaluator)
+        return linked, max(self._with_margin(theta), self._with_margin(incumbent.solution))
 
     def _with_margin(self, theta: FloatArray) -> float:
         return self._model.linked_weight(self._model.milp.value(self._model.point(theta)))

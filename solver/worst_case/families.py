@@ -14,13 +14,12 @@ from linkrisk.formulations.linkage.aggregators.choquet import Choquet
 from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.solver.compiling.ahead import compile_once
 from linkrisk.solver.inputs.problem import Problem, ProblemOptions, make_problem, with_aggregator
-from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError
-from linkrisk.solver.worst_case.answers import library_versions
+from linkrisk.solver.run.interruption import interruptible
+from linkrisk.solver.worst_case.answers import library_versions, work_done
 from linkrisk.solver.worst_case.family_results import Family, FitResults
 from linkrisk.solver.worst_case.search import Start
 from linkrisk.solver.worst_case.single_fit import FitRequest, Fitted, fit_one
-from linkrisk.solver.worst_case.within_limits import interruptible
 
 FloatArray = NDArray[np.float64]
 
@@ -147,7 +146,7 @@ class _Families:
     def _late(self) -> bool:
         """Whether one more family would break the promise of the time limit; the first one never does."""
         limit = self.clock.time_limit
-        if limit is None or not self._found:
+        if limit is None or self.clock.counts or not self._found:
             return False
         return self.clock.seconds + _LONGER * self._beyond > 1.0 + 1.1 * limit - _SPARE
 
@@ -159,7 +158,7 @@ class _Families:
         """
         remaining = self.clock.remaining
         share = None if remaining is None else max(remaining / left - self._beyond, 1e-9)
-        clock = Clock(share, self.clock.memory_limit)
+        clock = self.clock.part(share)
         lifts = [(problem.aggregator.lift_from(other), start) for other, start in self._found]
         starts = [Start(lift(start.theta), start.linked) for lift, start in lifts if lift is not None]
         name = problem.aggregator.name
@@ -168,9 +167,9 @@ class _Families:
         except INPUT_ERRORS as error:  # such as a model that is too large for this family
             return Family(name, None, str(error))
         if share is not None:
-            self._beyond = max(self._beyond, clock.seconds - share)
+            self._beyond = max(self._beyond, clock.now - share)
         run = fitted.run
-        self._found.append((problem.aggregator, Start(run.record.theta, run.final.linked)))
+        self._found.append((problem.aggregator, Start(run.incumbent.solution, run.final.linked)))
         return Family(name, fitted.result)
 
     def details(self) -> dict[str, Any]:
@@ -179,11 +178,13 @@ class _Families:
         same = ("name", "direction", "attributes", "candidates", "ties", "standardisation")
         return {
             **{key: described[key] for key in same},
+            **self._first.survey.describe(),
             "notes": list(self._first.files.notes),
             "engine": self._request.engine.name,
             "seed": self._request.options.seed,
             "seconds": round(self.clock.seconds, 3),
-            "time_limit": self._request.time_limit,
+            "time_limit": self._request.limits.time,
+            **work_done(self.clock),
             "command": self._request.command,
             "linkrisk": library_versions()["linkrisk"],
         }

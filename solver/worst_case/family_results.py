@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from linkrisk.solver.run.results import FitResult, dump_json
+from linkrisk.solver.run.results import LINKED, FitResult, dump_json, objective
 
 TABLE_COLUMNS = ("aggregator", "linked", "linked_upper_bound", "status", "limit", "seconds", "reason")
 
@@ -79,13 +79,13 @@ class FitResults:
     def to_dict(self) -> dict[str, Any]:
         """The JSON of `fit --json` as a dictionary."""
         low, high = self.interval
-        shared = "expected_links" in self.worst.details
-        expected = {"expected_links": low, "expected_links_upper_bound": high} if shared else {}
+        keys = objective(self.worst.details)
+        summed = {} if keys == LINKED else dict(zip(keys, (low, high), strict=True))
         return {
             "records": self.worst.records,
             "linked": self.linked,
             "linked_upper_bound": self.linked_upper_bound,
-            **expected,
+            **summed,
             "proven": self.proven,
             "worst": self.worst.details["aggregator"],
             **self.details,

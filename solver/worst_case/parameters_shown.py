@@ -12,7 +12,7 @@ from linkrisk.formulations.linkage.aggregators import Aggregator
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.worst_case.within_limits import Run
+from linkrisk.solver.worst_case.left_behind import Run
 
 FloatArray = NDArray[np.float64]
 
@@ -37,13 +37,12 @@ def tie_breaking(aggregator: Aggregator, run: Run, linked: int) -> dict[str, Any
     Returns
     -------
     dict or None
-        ``attributes`` or ``ranks``, their names; ``linked_without``, the records linked without all of them,
-        that is, if records never differed in them, or None where there was no time to count. None where
-        nothing that prints as zero matters.
+        ``attributes`` (or what else `Words.owners` says), their names; ``linked_without``, the records linked
+        without all of them, that is, if records never differed in them, or None where there was no time to
+        count. None where nothing that prints as zero matters.
     """
-    theta = run.record.theta
+    theta = run.incumbent.solution
     importance = aggregator.importance(theta)
-    kind = "ranks" if importance is None else "attributes"
     names = list(aggregator.decode(theta)["weights"] if importance is None else importance)
     values = np.asarray(theta if importance is None else list(importance.values()))
     small = np.flatnonzero((values > 0.0) & (values < SHOWN_AS_ZERO))
@@ -60,16 +59,16 @@ def tie_breaking(aggregator: Aggregator, run: Run, linked: int) -> dict[str, Any
         if count([*idle, at]) == linked:
             idle.append(at)
     told = [names[at] for at in sorted(set(small.tolist()) - set(idle))]
-    return {kind: told, "linked_without": without}
+    return {aggregator.words.owners: told, "linked_without": without}
 
 
 class _Count:
-    """Counts records linked without some attributes; where parameters belong to ranks, without these."""
+    """Counts records linked without some attributes (or ranks, or parts: what parameters belong to)."""
 
     def __init__(self, aggregator: Aggregator, run: Run) -> None:
-        self._aggregator, self._theta = aggregator, run.record.theta
-        until = _until(run.record.clock)
-        self._evaluator = Evaluator(run.evaluator.pair, stop=lambda: run.record.clock.seconds >= until)
+        self._aggregator, self._theta = aggregator, run.incumbent.solution
+        until = _until(run.incumbent.clock)
+        self._evaluator = Evaluator(run.evaluator.pair, stop=lambda: run.incumbent.clock.seconds >= until)
 
     def __call__(self, gone: Sequence[int]) -> int | None:
         """How many; None where there is no time to look at all records."""
@@ -81,7 +80,7 @@ class _Count:
             return self._aggregator.form(self._theta).without(gone)
         rest = self._theta.copy()
         rest[list(gone)] = 0.0
-        return self._aggregator.form(self._aggregator.repair(rest))
+        return self._aggregator.form(self._aggregator.domain.repair(rest))
 
 
 def _until(clock: Clock) -> float:

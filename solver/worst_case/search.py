@@ -14,24 +14,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.datasets.microdata.names import shown_name
+from linkrisk.formulations.linkage.aggregators import Aggregator
 from linkrisk.formulations.linkage.aggregators.owa import OrderedWeightedAverage
 from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
 from linkrisk.formulations.linkage.block_system import BlockSystem, block_system, system_of
-from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.lost import lost_blocks
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.engines.attacks.search import attack
-from linkrisk.solver.engines.base import Engine, EngineOptions, Record, Reporter
+from linkrisk.solver.engines.base import Engine, EngineOptions
 from linkrisk.solver.engines.growing_rows import GrowingRows, GrowingRun
+from linkrisk.solver.engines.steering import STEERING, BuildSteering
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.linkage.baselines import baseline_forms, own_attacks
 from linkrisk.solver.linkage.evaluator import Evaluation, Evaluator
 from linkrisk.solver.linkage.orders import Ordered, best_order
-from linkrisk.solver.run.clock import Clock, Limit
+from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.incumbent import Incumbent, Reporter
+from linkrisk.solver.run.limits import in_time, memory_errors
 from linkrisk.solver.run.results import plain
-from linkrisk.solver.worst_case.within_limits import Run, in_time, memory_errors, out_of_time
+from linkrisk.solver.run.status import Limit
+from linkrisk.solver.run.work import COMPARISON
+from linkrisk.solver.worst_case.left_behind import Run, out_of_time
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -42,38 +47,8 @@ LARGEST_SYSTEM = 40_000_000
 LARGEST_UNREDUCED = 4_000_000
 """Most pairs for a big-C model with a row for each of them."""
 
-MOST_REDUCED = 400_000_000
-"""Most pairs for a search on all rows that are not dominated; beyond, rows grow where they matter."""
-
-MOST_UNREDUCED = 2_000_000
-"""The same where no row can be left out: searches on rows that grow are faster long before memory ends."""
-
-_ALWAYS = 1_000_000
-"""Up to so many pairs, all rows are taken whatever the time limit: that is a moment's work."""
-
-_MOST_CELLS = 60_000_000
-"""Most entries of all rows together: half a gigabyte, of which searches hold a few copies."""
-
-_COPIES = 14
-"""Times that a search holds all rows, in one form or another, threads included."""
-
-_MOST_AT_ONCE = 25_000_000
-"""Up to so many pairs, the table of all records is made within a moment."""
-
-_MOST_RESERVED = 0.25
-"""Share of the time limit that may be left for that table."""
-
-_BUILDING_SHARE = 0.2
-"""Share of the time that comparing all records may be expected to take; else rows grow where they matter."""
-
-_SAMPLED = 48
-"""Blocks whose rows say how many there will be, and how long comparing takes."""
-
-_MILP_SHARE = 0.7
-"""Share of the time that the rows of a big-C model may take."""
-
-_MOMENT = 0.5
-"""Seconds that comparing records may take whatever the time limit: small files are compared whole by then."""
+_ROW = 5.0
+"""What making a row costs, in comparisons; that others imply it is looked at as well."""
 
 _BEYOND_TIES = (
     "{:.6g} are re-identified by comparing {}, so the bound is no lower; that of distances is {:.6g}, as "
@@ -85,9 +60,6 @@ _ORDERS_UNCOUNTED = (
     "there was no time to count what comparing attributes one after another links, or ranks: the bound is "
     "that of distances that are told apart from ties"
 )
-
-_ORDERS_SHARE, _ORDERS_MOST = 0.1, 10.0
-"""Share of the time limit, and most seconds, that counting orders of attributes and ranks may take."""
 
 _UNSEEN = (
     "the {} limit came before all records were compared: the bound takes those that were not for "
@@ -156,22 +128,24 @@ class _Work:
         self._orders: list[Ordered] = []
         self._orders_counted = False
         self._problem, self._runner, self._clock, self._choices = problem, runner, clock, choices
+        self._build = choices.steering.build
         pair, aggregator = problem.pair, problem.aggregator
         nothing = np.empty(0, dtype=np.intp)
         system = system_of(pair, aggregator, nothing, nothing, ~pair.reachable, complete=False)
-        record = Record(
-            clock, aggregator.equal(), 0.0, system.total_weight - system.lost_weight, report, phase="compare"
+        incumbent = Incumbent(
+            clock, aggregator.equal(), 0.0, system.total_weight - system.lost_weight, report, phase=""
         )
-        evaluator = Evaluator(pair, stop=self._late)
-        self.run = Run(record, evaluator, system, out_of_time(record))
+        evaluator = Evaluator(pair, stop=self._late, spend=clock.spend)
+        self.run = Run(incumbent, evaluator, system, out_of_time(incumbent))
 
     def _late(self) -> bool:
-        return self._clock.expired and self._clock.seconds >= _MOMENT
+        return self._clock.expired and self._clock.now >= self._build.moment
 
-    def do(self) -> None:
+    def do(self) -> Run:
         """First attacks, rows, engine."""
         run, clock = self.run, self._clock
-        run.record.note()
+        run.incumbent.enter("compare")
+        run.incumbent.note()
         with memory_errors(clock):
             self._count_starts()
             self._estimate()
@@ -185,23 +159,24 @@ class _Work:
             else:
                 self._solve()
         self._beside_orders(run)
-        run.outcome = out_of_time(run.record, run.outcome)
+        run.outcome = out_of_time(run.incumbent, run.outcome)
+        return run
 
     def so_far(self) -> Run:
         """What is known now, out of reach of the thread, which may go on for a while."""
-        run, record = self.run, self.run.record.frozen()
-        if record.linked > record.bound + 1e-9:  # a big-C bound that the attack refutes, by its margin
-            record.bound = run.system.total_weight - run.system.lost_weight
-        known = self._beside_orders(replace(run, record=record, phases=dict(run.phases)))
-        return replace(known, outcome=out_of_time(record, known.outcome))
+        run, incumbent = self.run, self.run.incumbent.frozen()
+        if incumbent.refuted:  # a big-C bound that the attack refutes, by its margin
+            incumbent.bound = run.system.total_weight - run.system.lost_weight
+        known = self._beside_orders(replace(run, incumbent=incumbent, phases=dict(run.phases)))
+        return replace(known, outcome=out_of_time(incumbent, known.outcome))
 
     def _count_starts(self) -> None:
         """Count what starts link, at the blocks that they linked before: of large files, a small part."""
         run, aggregator = self.run, self._problem.aggregator
         for start in self._starts:
-            theta, blocks = aggregator.exact(start.theta), np.flatnonzero(start.linked)
+            theta, blocks = aggregator.domain.exact(start.theta), np.flatnonzero(start.linked)
             evaluation = run.evaluator.recount(aggregator.form(theta), blocks)
-            run.record.improve(theta, evaluation.linked_weight)
+            run.incumbent.improve(theta, evaluation.linked_weight)
 
     def _count_known(self) -> None:
         """First attacks: baselines that belong to the family, and parameters known from elsewhere."""
@@ -209,17 +184,17 @@ class _Work:
         own = own_attacks(aggregator, self._problem.pair)
         for name, theta in own.items():
             evaluation = self._count_baseline(name, aggregator.form(theta), run.evaluator)
-            run.record.improve(theta, evaluation.linked_weight)
+            run.incumbent.improve(theta, evaluation.linked_weight)
         equal = () if "euclid" in own else (aggregator.equal(),)
         for theta in (*equal, *(start.theta for start in self._starts)):
-            run.record.improve(theta, run.evaluator.weight(aggregator.form(theta)))
+            run.incumbent.improve(theta, run.evaluator.weight(aggregator.form(theta)))
 
     def _count_others(self) -> None:
         """Count the baselines that do not belong to the family, to be shown beside it.
 
         What is lost for the family is not lost for them, so they have an evaluator of their own.
         """
-        everybody = Evaluator(self._problem.pair, stop=self._late)
+        everybody = Evaluator(self._problem.pair, stop=self._late, spend=self._clock.spend)
         for name, form in baseline_forms(self._problem.pair).items():
             if name not in self.run.baselines:
                 self._count_baseline(name, form, everybody)
@@ -238,105 +213,124 @@ class _Work:
         contains the OWA to comparing ranks.
         """
         aggregator, pair = self._problem.aggregator, self._problem.pair
-        kind = Differences.SQUARED if aggregator.semidefinite else aggregator.differences
-        until = max(_MOMENT, self._clock.share(_ORDERS_SHARE, _ORDERS_MOST))
+        build = self._build
+        until = max(build.moment, self._clock.share(build.orders_share, build.orders_longest))
 
         def late() -> bool:
-            return self._clock.stopped or self._clock.seconds >= until
+            return self._clock.stopped or self._clock.now >= until
 
         for ranked, simplest in ((False, WeightedMean), (True, OrderedWeightedAverage)):
-            relative = simplest(pair.attributes, kind)
+            relative = simplest(pair.attributes, aggregator.tied_differences)
             if type(aggregator) is simplest or aggregator.lift_from(relative) is not None:
-                self._orders.append(best_order(pair, late, ranked=ranked))
+                self._orders.append(best_order(pair, late, ranked=ranked, spend=self._clock.spend))
         self._orders_counted = not late()
 
     def _beside_orders(self, run: Run) -> Run:
         """Raise the bound where an order links more, and say so; or that there was no time to count them."""
         notes, pair = list(run.outcome.notes), self._problem.pair
         best = max(self._orders, key=lambda found: found.weight, default=None)
-        if best is not None and best.weight > run.record.bound + 1e-9:
+        if best is not None and best.weight > run.incumbent.bound + 1e-9:
             ranks = [f"the attribute distance of rank {k + 1}" for k in range(len(pair.attributes))]
             names = ranks if best.ranked else [shown_name(name) for name in pair.attributes]
             said = " and then ".join(names[k] for k in best.order)
             alone = (
                 f"{said} alone" if len(best.order) == 1 else f"{said}, each only where those before it tie"
             )
-            notes.append(_BEYOND_TIES.format(best.weight, alone, run.record.bound))
-            run.record.bound, run.in_order = best.weight, best.linked
+            unit = self._problem.survey.unit
+            notes.append(_BEYOND_TIES.format(best.weight * unit, alone, run.incumbent.bound * unit))
+            run.incumbent.bound, run.in_order = best.weight, best.linked
             run.outcome = replace(run.outcome, limit=run.outcome.limit or Limit.TIES)
-        if not self._orders_counted and run.record.bound < pair.weight[pair.reachable].sum() - 1e-9:
+        if not self._orders_counted and run.incumbent.bound < pair.weight[pair.reachable].sum() - 1e-9:
             notes.append(_ORDERS_UNCOUNTED)
         run.outcome = replace(run.outcome, notes=tuple(notes))
         return run
 
     def _estimate(self) -> None:
         """Say how long a look at all records takes, and leave time for one when the search is over."""
-        clock, pair, record = self._clock, self._problem.pair, self.run.record
-        if _pairs(self._problem) <= _MOST_AT_ONCE:
+        clock, pair, incumbent = self._clock, self._problem.pair, self.run.incumbent
+        build = self._build
+        if _pairs(self._problem) <= build.most_at_once:
             return
         began = clock.seconds
-        Evaluator(_sample(pair), threads=1).table(self._problem.aggregator.form(record.theta))
-        seconds = (clock.seconds - began) / _SAMPLED * pair.blocks / (os.cpu_count() or 1)
-        record.work = f"about {seconds:.0f} s for a look at all records"
-        record.tell()
+        Evaluator(_sample(pair, build.sampled), threads=1).table(
+            self._problem.aggregator.form(incumbent.solution)
+        )
+        seconds = (clock.seconds - began) / build.sampled * pair.blocks / (os.cpu_count() or 1)
+        incumbent.work = f"about {seconds:.0f} s for a look at all records"
+        incumbent.tell()
         if clock.time_limit is not None:
-            clock.reserve(min(_MOST_RESERVED * clock.time_limit, 1.5 * seconds))
+            clock.reserve(min(build.most_reserved * clock.time_limit, 1.5 * seconds))
 
     def _lose(self) -> None:
         """Find the blocks that one rival alone keeps from being linked: a first bound, and less to count."""
         run, clock, pair = self.run, self._clock, self._problem.pair
         lost = lost_blocks(pair, self._problem.aggregator, lambda: clock.expired)
+        clock.spend(COMPARISON * _pairs(self._problem))
         run.evaluator.lose(lost)
         run.system = replace(run.system, lost=lost)
-        run.record.tighten(run.system.total_weight - run.system.lost_weight)
+        run.incumbent.tighten(run.system.total_weight - run.system.lost_weight)
 
     def _must_grow(self) -> bool:
         """Whether there are too many rows to take them all, by number, memory or time."""
         pair, aggregator = self._problem.pair, self._problem.aggregator
-        pairs = _pairs(self._problem)
-        if pairs > (MOST_REDUCED if aggregator.monotone else MOST_UNREDUCED):
+        pairs, build = _pairs(self._problem), self._build
+        if pairs > (build.most_reduced if aggregator.monotone else build.most_unreduced):
             return True
-        if pairs <= _ALWAYS:
+        if pairs <= build.always:
             return False
-        began = self._clock.seconds
-        sample = block_system(_sample(pair), aggregator, expired=lambda: self._clock.expired)
-        times = pair.blocks / _SAMPLED
+        began = self._clock.now
+        sample = block_system(_sample(pair, build.sampled), aggregator, expired=lambda: self._clock.expired)
+        times = pair.blocks / build.sampled
+        self._clock.spend(_comparing(pairs / times, aggregator))
         cells = sample.rows * times * aggregator.dimension
-        seconds = (self._clock.seconds - began) * times
-        megabytes = 8e-6 * cells * _COPIES
+        duration = (self._clock.now - began) * times
+        megabytes, left = 8e-6 * cells * build.copies, self._clock.remaining
         return (
-            cells > _MOST_CELLS
+            cells > build.most_cells
             or megabytes > self._clock.megabytes_left
-            or seconds > _BUILDING_SHARE * self._clock.time_left
+            or duration > build.building_share * (np.inf if left is None else left)
         )
 
     def _solve(self) -> None:
         """Attack and search on all rows."""
         run, problem, clock, choices = self.run, self._problem, self._clock, self._choices
-        run.record.phase = "compare"
+        run.incumbent.enter("compare")
         run.system = problem_system(
-            problem, reduce=choices.big_c is None, model=self._runner.models, clock=clock
+            problem,
+            reduce=choices.big_c is None,
+            model=self._runner.models,
+            clock=clock,
+            steering=self._build,
         )
-        run.record.tighten(run.system.total_weight - run.system.lost_weight)
+        clock.spend(_comparing(_pairs(problem), problem.aggregator))
+        run.incumbent.tighten(run.system.total_weight - run.system.lost_weight)
         run.phases["rows"] = clock.seconds
-        attack(run.system, run.record, run.evaluator, choices.seed, brief=self._runner.attacks)
+        attack(
+            run.system,
+            run.incumbent,
+            run.evaluator,
+            choices.seed,
+            brief=self._runner.attacks,
+            steering=choices.steering.attack,
+        )
         run.phases["first attack"] = clock.seconds - run.phases["rows"]
-        outcome = self._runner.run(run.system, run.record, run.evaluator, choices)
+        outcome = self._runner.run(run.system, run.incumbent, run.evaluator, choices)
         run.phases |= outcome.phases
         if not run.system.complete:
-            what = "memory" if clock.out_of_memory else "time"
+            what = "memory" if clock.out_of_memory else "work" if clock.counts else "time"
             outcome = replace(outcome, notes=(*outcome.notes, _UNSEEN.format(what)))
         run.outcome = outcome
 
     def _grow(self) -> None:
         """Attack and search on rows that grow where they matter."""
         run, clock, choices = self.run, self._clock, self._choices
-        rows = GrowingRows(self._problem.pair, self._problem.aggregator, clock, choices.seed)
+        steering = choices.steering
+        rows = GrowingRows(self._problem.pair, self._problem.aggregator, clock, choices.seed, steering.growth)
         rows.follow(run.evaluator)
         rows.lose(run.system.lost)
         run.evaluator = rows
-        rows.probe(run.record, clock.share(_BUILDING_SHARE, np.inf))
-        growing = GrowingRun(rows, run)
+        rows.probe(run.incumbent, clock.share(self._build.building_share, np.inf))
+        growing = GrowingRun(rows, run, steering)
         run.phases["rows"] = clock.seconds
         growing.attack(choices.seed)
         run.phases["first attack"] = clock.seconds - run.phases["rows"]
@@ -344,9 +338,14 @@ class _Work:
         run.phases |= run.outcome.phases
 
 
-def _sample(pair: LinkagePair) -> LinkagePair:
+def _comparing(pairs: float, aggregator: Aggregator) -> float:
+    """Operations of making rows of so many pairs of records."""
+    return _ROW * COMPARISON * pairs * aggregator.dimension
+
+
+def _sample(pair: LinkagePair, blocks: int) -> LinkagePair:
     """A few of the blocks, spread evenly, with all candidates."""
-    return pair.part(np.linspace(0, pair.blocks - 1, _SAMPLED).astype(np.intp))
+    return pair.part(np.linspace(0, pair.blocks - 1, blocks).astype(np.intp))
 
 
 def _pairs(problem: Problem) -> int:
@@ -354,7 +353,12 @@ def _pairs(problem: Problem) -> int:
 
 
 def problem_system(
-    problem: Problem, *, reduce: bool = True, model: bool = True, clock: Clock | None = None
+    problem: Problem,
+    *,
+    reduce: bool = True,
+    model: bool = True,
+    clock: Clock | None = None,
+    steering: BuildSteering = STEERING.build,
 ) -> BlockSystem:
     """The inequalities of every block, or of as many as a share of the clock's time allows.
 
@@ -370,19 +374,19 @@ def problem_system(
     reduce = reduce or not model
     if clock is None:
         return block_system(problem.pair, problem.aggregator, reduce=reduce)
-    until = max(_MOMENT, clock.share(_MILP_SHARE if model else 1.0, float("inf")))
+    until = max(steering.moment, clock.share(steering.model_share if model else 1.0, float("inf")))
     return block_system(
         problem.pair,
         problem.aggregator,
         reduce=reduce,
-        expired=lambda: clock.stopped or clock.out_of_memory or clock.seconds >= until,
+        expired=lambda: clock.stopped or clock.out_of_memory or clock.now >= until,
     )
 
 
-def first_record(system: BlockSystem, evaluator: Evaluator, clock: Clock) -> Record:
+def first_incumbent(system: BlockSystem, evaluator: Evaluator, clock: Clock) -> Incumbent[FloatArray]:
     """Equal weights as the first attack, and all blocks that are not lost as the first bound."""
     theta = system.aggregator.equal()
     linked = evaluator.weight(system.aggregator.form(theta))
-    record = Record(clock, theta, linked, system.total_weight - system.lost_weight)
-    record.note()
-    return record
+    incumbent = Incumbent(clock, theta, linked, system.total_weight - system.lost_weight)
+    incumbent.note()
+    return incumbent

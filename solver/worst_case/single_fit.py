@@ -12,19 +12,19 @@ from numpy.typing import NDArray
 from linkrisk.solver.certificates.writing.build import certify
 from linkrisk.solver.certificates.writing.certifiable import CertificateError, why_not_certifiable
 from linkrisk.solver.compiling.ahead import CERTIFICATES, compile_once
-from linkrisk.solver.engines.base import Engine, EngineOptions, Proof, Reporter
+from linkrisk.solver.engines.base import Engine, EngineOptions, Proof
 from linkrisk.solver.inputs.problem import Problem
-from linkrisk.solver.run.clock import Clock, usable_megabytes
-from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.clock import Clock, Limits
+from linkrisk.solver.run.errors import CancelledError, UsageError
+from linkrisk.solver.run.incumbent import Reporter
+from linkrisk.solver.run.interruption import interruptible
+from linkrisk.solver.run.limits import cancellable
 from linkrisk.solver.run.results import FitResult
 from linkrisk.solver.worst_case.answers import answer
+from linkrisk.solver.worst_case.left_behind import Run
 from linkrisk.solver.worst_case.search import Start, search
-from linkrisk.solver.worst_case.within_limits import Run, interruptible
 
 FloatArray = NDArray[np.float64]
-
-AUTOMATIC = "auto"
-"""The memory limit that leaves other programs a part of what is free."""
 
 CERTIFICATE_SECONDS = 60.0
 """How long a certificate may take where nothing else is said and the time limit is no longer."""
@@ -41,10 +41,7 @@ class FitRequest:
     ----------
     engine : Engine
     options : EngineOptions
-    time_limit : float or None
-        Seconds in all.
-    memory_limit : float, ``auto`` or None
-        Megabytes; ``auto`` for most of what is free when the run begins.
+    limits : Limits
     certificate : bool
         Whether a certificate will be asked for.
     report : callable, optional
@@ -55,16 +52,14 @@ class FitRequest:
 
     engine: Engine
     options: EngineOptions
-    time_limit: float | None
-    memory_limit: float | str | None = AUTOMATIC
+    limits: Limits
     certificate: bool = False
     report: Reporter | None = None
     command: str | None = None
 
     def clock(self, problem: Problem) -> Clock:
         """A clock with the limits of the request, which has run while the problem was set up."""
-        memory = usable_megabytes() if self.memory_limit == AUTOMATIC else self.memory_limit
-        return Clock(self.time_limit, None if memory is None else float(memory), problem.seconds)
+        return self.limits.clock(problem.seconds)
 
 
 @dataclass(frozen=True)
@@ -86,27 +81,31 @@ class Fitted:
     def certified(self, seconds: float | None = None) -> FitResult:
         """The result with its certificate, or with a note that says why there is none.
 
-        Ctrl-C ends the attempt, not the result; and so does whatever goes wrong.
+        Ctrl-C and a cancel token end the attempt, not the result; and so does whatever goes wrong.
 
         Parameters
         ----------
         seconds : float, optional
             Time for it; `CERTIFICATE_SECONDS` or the time limit, whichever is longer, when absent.
         """
-        clock, outcome = self.run.record.clock, self.run.outcome
+        clock, outcome = self.run.incumbent.clock, self.run.outcome
         allowed = max(CERTIFICATE_SECONDS, clock.time_limit or 0.0) if seconds is None else seconds
-        try:
-            certificate = certify(
+
+        def make() -> dict[str, Any]:
+            return certify(
                 self.problem.files,
                 self.problem.describe(),
                 self.run.system,
                 self.result.parameters,
                 self.result.linked,
-                self.run.record.bound,
+                self.run.incumbent.bound,
                 outcome.proof or Proof("lost"),
                 allowed,
             )
-        except KeyboardInterrupt:
+
+        try:
+            certificate = cancellable(make, clock.cancel)
+        except (KeyboardInterrupt, CancelledError):
             return self._without_certificate("stopped before it was made")
         except CertificateError as error:
             return self._without_certificate(str(error))
@@ -120,7 +119,7 @@ class Fitted:
 
     def _weaker(self, proved: Mapping[str, int]) -> list[str]:
         """A note where the certificate proves less than the search did."""
-        here, most = proved["linked_weight"] / proved["unit"], self.run.record.bound
+        here, most = proved["linked_weight"] / proved["unit"], self.run.incumbent.bound
         if here <= most * (1.0 + _SAME_WEIGHT):
             return []
         return [

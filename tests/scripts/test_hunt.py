@@ -37,25 +37,25 @@ def test_no_bound_is_wrong_in_ten_minutes(tmp_path, capsys):
 
 
 def planted(monkeypatch, change):
-    """Let the engine end with another record than it has come to."""
+    """Let the engine end with another incumbent than it has come to."""
     run = ExactEngine.run
 
-    def wrong(engine, system, record, *rest):
-        result = run(engine, system, record, *rest)
-        change(record)
+    def wrong(engine, system, incumbent, *rest):
+        result = run(engine, system, incumbent, *rest)
+        change(incumbent)
         return result
 
     monkeypatch.setattr(ExactEngine, "run", wrong)
 
 
-def one_less(record):
-    record.bound -= 1.0
+def one_less(incumbent):
+    incumbent.bound -= 1.0
 
 
-def no_search(record):
+def no_search(incumbent):
     """Equal weights taken for the best there are."""
-    record.theta = np.full_like(record.theta, 1.0 / record.theta.size)
-    record.linked = record.bound = 0.0
+    incumbent.solution = np.full_like(incumbent.solution, 1.0 / incumbent.solution.size)
+    incumbent.value = incumbent.bound = 0.0
 
 
 @pytest.mark.parametrize("change", [one_less, no_search])
@@ -110,9 +110,9 @@ def test_a_run_that_is_interrupted_ends_the_hunt(monkeypatch):
 
 
 def stopped_run(run):
-    def stopped(engine, system, record, *rest):
-        record.bound += 1.0  # so that nothing is proven
-        return run(engine, system, record, *rest)
+    def stopped(engine, system, incumbent, *rest):
+        incumbent.bound += 1.0  # so that nothing is proven
+        return run(engine, system, incumbent, *rest)
 
     return stopped
 
@@ -144,12 +144,12 @@ def test_the_script_is_the_hunt():
 def test_cells_hold_what_hundreds_of_random_parameters_find(name, n):
     aggregator = make_aggregator(name, tuple("ABC"[:n]))
     outline = corners(aggregator)
-    assert all(aggregator.domain().violation(corner) <= 1e-9 for corner in outline)
+    assert all(aggregator.domain.rows.violation(corner) <= 1e-9 for corner in outline)
     for seed in range(2):
         random = np.random.default_rng(seed)
         original = random.normal(size=(8, n))
         pair = make_pair(original, original + 1.2 * random.normal(size=(8, n)))
         evaluator = Evaluator(pair, 1)
-        points = aggregator.sample(600, random)
-        most = max(evaluator.weight(aggregator.form(aggregator.repair(point))) for point in points)
+        points = aggregator.domain.sample(600, random)
+        most = max(evaluator.weight(aggregator.form(aggregator.domain.repair(point))) for point in points)
         assert reached(pair, aggregator, random).weight >= most

@@ -1,4 +1,8 @@
-"""Every aggregator with its independent definition, for the tests of aggregators, models and engines."""
+"""Every aggregator with its independent definition, for the tests of aggregators, models and engines.
+
+One case for each name of the registry, and more for options. Whoever adds an aggregator adds its case here;
+all lists below follow from these and from what aggregators and the verifier say of themselves.
+"""
 
 from __future__ import annotations
 
@@ -11,22 +15,36 @@ import brute_optimum
 import numpy as np
 
 from linkrisk.formulations.linkage.aggregators import Aggregator, make_aggregator
+from linkrisk.formulations.linkage.domains import Polytope
+from linkrisk.solver.certificates.checking.families import FAMILIES
 
 NAMES = ("A", "B", "C", "D", "E", "F")
 
 
 @dataclass(frozen=True)
 class Case:
-    """How to make an aggregator, how its JSON parameters define a distance, and its brute-force family."""
+    """How to make an aggregator, how its JSON parameters define a distance, and its brute-force family.
+
+    `floorless` are parameters for the attributes A and B under which a candidate that is far away in one of
+    them may still be at no distance.
+    """
 
     label: str
     name: str
     options: dict[str, Any]
     define: Callable[[Aggregator, dict[str, Any]], Callable[[Any], float]]
     family: Callable[[int], brute_optimum.Family]
+    floorless: dict[str, Any]
 
     def make(self, n: int) -> Aggregator:
         return make_aggregator(self.name, NAMES[:n], **self.options)
+
+    @property
+    def key(self) -> str | None:
+        """Under which the JSON has a table of its parameters by name; None where it has none."""
+        aggregator = self.make(2)
+        key, content = next(iter(aggregator.decode(aggregator.equal()).items()))
+        return key if isinstance(content, dict) else None
 
 
 def _weights(aggregator, parameters):
@@ -62,28 +80,82 @@ def _matrix(aggregator, parameters):
     return plain.Bilinear(parameters["matrix"])
 
 
-CASES = (
-    Case("weighted-mean", "weighted-mean", {}, _weights, brute_optimum.weighted_mean_family),
-    Case("owa", "owa", {}, _ranks, brute_optimum.owa_family),
-    Case("choquet", "choquet", {}, _measure, brute_optimum.choquet_family),
+CASES: list[Case] = []
+LABELS: list[str] = []
+BY_LABEL: dict[str, Case] = {}
+POLYTOPES: list[Case] = []
+"""Those whose domain is a polytope."""
+SYMMETRIC: list[str] = []
+"""Labels of those whose attributes can change places."""
+NAMED: list[Case] = []
+"""Those whose parameters are a table of names."""
+CERTIFIABLE: list[Case] = []
+"""Those that the verifier knows: certificates are tested on these."""
+
+
+def add(case: Case) -> None:
+    """Take a case into all lists that it belongs to."""
+    aggregator = case.make(2)
+    CASES.append(case)
+    LABELS.append(case.label)
+    BY_LABEL[case.label] = case
+    if isinstance(aggregator.domain, Polytope):
+        POLYTOPES.append(case)
+    if aggregator.symmetric:
+        SYMMETRIC.append(case.label)
+    if case.key is not None:
+        NAMED.append(case)
+    if case.name in FAMILIES:
+        CERTIFIABLE.append(case)
+
+
+_NONE_OF_MEASURE = {"A": 0.0, "B": 0.0, "A,B": 1.0}
+_OWN = (
     Case(
-        "2-additive", "choquet", {"k_additive": 2}, _moebius, lambda n: brute_optimum.k_additive_family(n, 2)
+        "weighted-mean",
+        "weighted-mean",
+        {},
+        _weights,
+        brute_optimum.weighted_mean_family,
+        {"weights": {"A": 0.0, "B": 1.0}},
+    ),
+    Case("owa", "owa", {}, _ranks, brute_optimum.owa_family, {"weights": {"1": 0.0, "2": 1.0}}),
+    Case("choquet", "choquet", {}, _measure, brute_optimum.choquet_family, {"measure": _NONE_OF_MEASURE}),
+    Case(
+        "2-additive",
+        "choquet",
+        {"k_additive": 2},
+        _moebius,
+        lambda n: brute_optimum.k_additive_family(n, 2),
+        {"moebius": _NONE_OF_MEASURE},
     ),
     Case(
-        "3-additive", "choquet", {"k_additive": 3}, _moebius, lambda n: brute_optimum.k_additive_family(n, 3)
+        "3-additive",
+        "choquet",
+        {"k_additive": 3},
+        _moebius,
+        lambda n: brute_optimum.k_additive_family(n, 3),
+        {"moebius": _NONE_OF_MEASURE},
     ),
-    Case("mahalanobis", "mahalanobis", {}, _matrix, brute_optimum.bilinear_family),
+    Case(
+        "mahalanobis",
+        "mahalanobis",
+        {},
+        _matrix,
+        brute_optimum.bilinear_family,
+        {"matrix": [[0.5, 0.5], [0.5, 0.5]]},
+    ),
     Case(
         "mahalanobis-absolute",
         "mahalanobis",
         {"differences": "absolute"},
         _matrix,
         lambda n: brute_optimum.bilinear_family(n, "absolute"),
+        {"matrix": [[0.5, -0.5], [-0.5, 0.5]]},
     ),
 )
-LABELS = [case.label for case in CASES]
-BY_LABEL = {case.label: case for case in CASES}
-POLYTOPES = [case for case in CASES if case.name != "mahalanobis"]
+for _case in _OWN:
+    add(_case)
 
 
 def random_distances(case: Case, seed: int, rows: int, n: int) -> np.ndarray:
@@ -98,10 +170,12 @@ def random_distances(case: Case, seed: int, rows: int, n: int) -> np.ndarray:
 def samples(aggregator, count=60, seed=0):
     """Random parameters, the equal ones, and those of the simpler aggregator."""
     random = np.random.default_rng(seed)
-    points = [aggregator.sample(count, random), aggregator.equal()[None, :]]
+    points = [aggregator.domain.sample(count, random), aggregator.equal()[None, :]]
     relative = aggregator.relative()
     if relative is not None:
         simpler, lift = relative
-        lifted = [lift(theta) for theta in np.vstack([simpler.sample(20, random), np.eye(simpler.dimension)])]
+        lifted = [
+            lift(theta) for theta in np.vstack([simpler.domain.sample(20, random), np.eye(simpler.dimension)])
+        ]
         points.append(np.array(lifted))
     return np.vstack(points)

@@ -10,7 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from linkrisk.formulations.programs.mixed_integer import MilpModel
-from linkrisk.solver.backends.base import BackendProgress, BackendResult, Status
+from linkrisk.solver.backends.base import BackendProgress, BackendResult
+from linkrisk.solver.run.status import Status
 
 INF = float("inf")
 PATIENCE = 600.0

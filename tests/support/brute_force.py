@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache, cached_property
 from itertools import chain, combinations, pairwise
 
 import numpy as np
@@ -65,9 +66,32 @@ def power_below(value):
     return 2.0 ** math.floor(math.log2(value)) if value else 0.0
 
 
-def compare(first, second, kind="squared"):
-    """Attribute distances of two standardised records."""
-    differences = [float(a) - float(b) for a, b in zip(first, second, strict=True)]
+@cache
+def _moments(values):
+    mean = math.fsum(values) / len(values)
+    return mean, math.fsum((x - mean) ** 2 for x in values) / (len(values) - 1)
+
+
+def apart(a, b, known, rule):
+    """Difference of two values, either of which may be missing; `known` are those of both files."""
+    if not math.isnan(a - b):
+        return a - b
+    if rule == "nearest":
+        return 0.0
+    lists = [own if math.isnan(x) else (x,) for x, own in zip((a, b), known, strict=True)]
+    if rule == "farthest":
+        return max((x - y for x in lists[0] for y in lists[1]), key=abs)
+    means, variances = zip(*(_moments(own) if len(own) > 1 else (own[0], 0.0) for own in lists), strict=True)
+    middle = means[0] - means[1]
+    return math.copysign(math.sqrt(middle**2 + sum(variances)), middle)
+
+
+def compare(first, second, kind="squared", known=None, rule="expected"):
+    """Attribute distances of two standardised records; `known` are the values of both files, by attribute."""
+    differences = [
+        apart(float(a), float(b), known and known[k], rule)
+        for k, (a, b) in enumerate(zip(first, second, strict=True))
+    ]
     if kind == "squared":
         return [z * z for z in differences]
     return [abs(z) for z in differences] if kind == "absolute" else differences
@@ -83,14 +107,25 @@ class Records:
     share: bool = False
     offset: Sequence[float] | None = None
     lengths: Sequence[float] | None = None
+    sampling: Sequence[float] | None = None
+    rule: str = "expected"
+
+    @cached_property
+    def known(self):
+        """By attribute, the values of queries and of candidates that are not missing."""
+        return [
+            [tuple(x for x in column if not math.isnan(x)) for column in columns]
+            for columns in zip(self.queries.T.tolist(), self.candidates.T.tolist(), strict=True)
+        ]
 
     def rounding(self, block):
         """The power of two above 16 units in the last place of all that the partner's differences are of."""
         own = self.candidates[self.partner[block]]
         offset = np.zeros(len(own)) if self.offset is None else self.offset
+        distance = self.distances(block, "absolute")[self.partner[block]]
         sizes = [
-            abs(float(a)) + abs(float(b)) + float(more)
-            for a, b, more in zip(self.queries[block], own, offset, strict=True)
+            (2 * d if math.isnan(a + b) else abs(float(a)) + abs(float(b))) + float(more)
+            for a, b, d, more in zip(self.queries[block], own, distance, offset, strict=True)
         ]
         return [math.ldexp(1.0, math.frexp(ROUNDING * size)[1]) if size else 0.0 for size in sizes]
 
@@ -108,18 +143,22 @@ class Records:
         return [0.0] * len(self.queries[0]) if self.lengths is None else self.lengths
 
     def distances(self, block, kind):
-        return [compare(self.queries[block], candidate, kind) for candidate in self.candidates]
+        known = self.known
+        return [
+            compare(self.queries[block], candidate, kind, known, self.rule) for candidate in self.candidates
+        ]
 
     def twins(self, block):
         own = self.candidates[self.partner[block]]
-        return [j for j, candidate in enumerate(self.candidates) if (candidate == own).all()]
+        return [j for j, each in enumerate(self.candidates) if np.array_equal(each, own, equal_nan=True)]
 
     def rivals(self, block):
         excluded = self.twins(block) if self.share else [self.partner[block]]
         return [j for j in range(len(self.candidates)) if j not in excluded]
 
     def weight(self, block):
-        return 1.0 / len(self.twins(block)) if self.share else 1.0
+        own = 1.0 if self.sampling is None else self.sampling[block]
+        return own / len(self.twins(block)) if self.share else own
 
     @property
     def weights(self):
@@ -140,11 +179,13 @@ def records(original, masked, direction="original-to-masked", share=False, partn
     )
 
 
-def of_pair(pair):
-    """The records of a pair that the product has made: its standardised values are taken over."""
-    return Records(
-        pair.queries, pair.candidates, pair.partner.tolist(), pair.ties == "share", pair.offset, pair.grains
-    )
+def of_pair(pair, rule="expected"):
+    """The records of a pair that the product has made: its standardised values are taken over.
+
+    Where values are missing, all queries must have a partner.
+    """
+    share, partner = pair.ties == "share", pair.partner.tolist()
+    return Records(pair.queries, pair.candidates, partner, share, pair.offset, pair.grains, rule=rule)
 
 
 # ---------------------------------------------------------------- aggregators by definition

@@ -20,7 +20,6 @@ from scipy.optimize import linprog
 from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.api.fit import fit
 from linkrisk.solver.certificates.checking.cores import Rows
-from linkrisk.solver.certificates.checking.families import family_of
 from linkrisk.solver.certificates.checking.records import make_records
 from linkrisk.solver.certificates.checking.verify import demand_fit, fit_setting, verify
 from linkrisk.solver.certificates.writing.build import certify
@@ -44,8 +43,7 @@ class Certified:
     def rows(self) -> Rows:
         """The exact rows of the problem."""
         setting = fit_setting(self.fitted, "fit")
-        family = family_of(setting.aggregator, len(setting.attributes), setting.k_additive)
-        return Rows(make_records(self.problem.files, setting), family)
+        return Rows(make_records(self.problem.files, setting), setting.family)
 
     def check(self, fitted=None, certificate=None):
         """What `verify` does."""
@@ -71,7 +69,7 @@ def cuts(aggregator):
     """``v' M v >= 0`` for many directions v, where the domain is a relaxation of the semidefinite cone."""
     if aggregator.name != "mahalanobis":
         return np.empty((0, aggregator.dimension))
-    return aggregator.products(np.random.default_rng(0).normal(size=(500, len(aggregator.attributes))))
+    return aggregator.domain.products(np.random.default_rng(0).normal(size=(500, len(aggregator.attributes))))
 
 
 def core_of(system: BlockSystem, blocks) -> CoreProof | None:
@@ -80,7 +78,7 @@ def core_of(system: BlockSystem, blocks) -> CoreProof | None:
     Minimise ``v + sum_k p_k``, where ``rest = rows' x + domain' y - v`` and ``p_k`` is its largest product
     with a bound of column k: weak duality, written down.
     """
-    domain = system.aggregator.domain()
+    domain = system.aggregator.domain.rows
     rows = np.flatnonzero(np.isin(system.row_open, blocks))
     matrix = np.asarray(system.matrix[rows].todense())
     limits = np.vstack([np.asarray(domain.matrix.todense()), cuts(system.aggregator)])

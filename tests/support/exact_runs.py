@@ -14,14 +14,16 @@ from hunting.kinds import EXTREME, KINDS
 
 from linkrisk.formulations.linkage.block_system import BlockSystem, block_system
 from linkrisk.formulations.linkage.distances import Standardisation
+from linkrisk.formulations.linkage.domains import Simplex
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
 from linkrisk.solver.engines.attacks.search import attack
-from linkrisk.solver.engines.base import EngineOptions, EngineResult, Record
+from linkrisk.solver.engines.base import EngineOptions, EngineResult
 from linkrisk.solver.engines.exact.engine import ExactEngine
 from linkrisk.solver.engines.exact.hitting_sets.search import HittingSearch
 from linkrisk.solver.engines.exact.simplex_tree.tree import SimplexTree
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.incumbent import Incumbent
 
 MOST_TREE_DIMENSION = 7
 
@@ -42,7 +44,7 @@ class Run:
     """One run: what was searched, what was found, and how the engine says that it ended."""
 
     system: BlockSystem
-    record: Record
+    incumbent: Incumbent
     evaluator: Evaluator
     result: EngineResult | None = None
 
@@ -53,25 +55,25 @@ def start(pair, aggregator, seconds=None, attacked=False):
     evaluator = Evaluator(pair, 1)
     theta = aggregator.equal()
     linked = evaluator.weight(aggregator.form(theta))
-    record = Record(Clock(seconds), theta, linked, system.total_weight - system.lost_weight)
+    incumbent = Incumbent(Clock(seconds), theta, linked, system.total_weight - system.lost_weight)
     if attacked:
-        attack(system, record, evaluator, 0)
-    return Run(system, record, evaluator)
+        attack(system, incumbent, evaluator, 0)
+    return Run(system, incumbent, evaluator)
 
 
 def honest(made, aggregator):
     """The attack is what the evaluator counts, lies in the domain, and is not above the bound."""
-    record = made.record
-    assert record.linked == pytest.approx(made.evaluator.weight(aggregator.form(record.theta)))
-    assert record.linked <= record.bound + 1e-9
-    assert aggregator.domain().violation(record.theta) <= 1e-9
+    incumbent = made.incumbent
+    assert incumbent.value == pytest.approx(made.evaluator.weight(aggregator.form(incumbent.solution)))
+    assert incumbent.value <= incumbent.bound + 1e-9
+    assert aggregator.domain.rows.violation(incumbent.solution) <= 1e-9
     return made
 
 
 def engine(pair, aggregator, **options):
     """The whole engine."""
     made = start(pair, aggregator, **options)
-    made.result = ExactEngine().run(made.system, made.record, made.evaluator, EngineOptions())
+    made.result = ExactEngine().run(made.system, made.incumbent, made.evaluator, EngineOptions())
     assert made.result.margin is None
     return honest(made, aggregator)
 
@@ -80,7 +82,7 @@ def hitting_sets(pair, aggregator, seed=0, **options):
     """Hitting sets alone, where the engine might have been done with the tree."""
     made = start(pair, aggregator, **options)
     if made.system.open_blocks.size:
-        search = HittingSearch(made.system, made.record, made.evaluator, seed)
+        search = HittingSearch(made.system, made.incumbent, made.evaluator, seed)
         search.all_pairs(np.inf)
         search.branch(np.inf)
     return honest(made, aggregator)
@@ -90,10 +92,10 @@ def tree(pair, aggregator, most_nodes=np.inf):
     """The tree alone, to its end or until it has looked at so many simplices."""
     made = start(pair, aggregator)
     if made.system.open_blocks.size:
-        search = SimplexTree(made.system, made.record, made.evaluator)
-        while not made.record.proven and search.nodes < most_nodes:
+        search = SimplexTree(made.system, made.incumbent, made.evaluator)
+        while not made.incumbent.proven and search.nodes < most_nodes:
             before = search.nodes
-            search.run(np.inf if np.isinf(most_nodes) else made.record.clock.seconds + 0.2)
+            search.run(np.inf if np.isinf(most_nodes) else made.incumbent.clock.seconds + 0.2)
             if search.nodes == before:
                 break
     return honest(made, aggregator)
@@ -106,7 +108,7 @@ def every_search(pair, aggregator):
         "engine": engine(pair, aggregator, **limit),
         "hitting sets": hitting_sets(pair, aggregator, **limit),
     }
-    if aggregator.on_simplex and aggregator.dimension <= MOST_TREE_DIMENSION:
+    if isinstance(aggregator.domain, Simplex) and aggregator.dimension <= MOST_TREE_DIMENSION:
         # Rows that touch along a line or a plane take the tree alone more memory than there is.
         runs["tree"] = tree(pair, aggregator, most_nodes=MOST_NODES)
     return runs

@@ -9,10 +9,11 @@ import pandas as pd
 import pytest
 
 from linkrisk.solver import evaluate, fit
+from linkrisk.solver.engines.steering import BuildSteering, Steering
 
 KEYS = {
     "aggregator", "aggregator_options", "alignment", "attributes", "backend", "baselines", "best_known",
-    "candidates", "certificate", "command", "differences", "direction", "engine", "importance",
+    "candidates", "certificate", "command", "differences", "direction", "missing", "engine", "importance",
     "interaction", "limit", "linked",
     "linked_upper_bound", "linkrisk", "lost", "margin", "model", "name", "notes", "parameters", "phases",
     "records", "records_table", "seconds", "seed", "standardisation", "status", "threads", "tie_breaking",
@@ -57,3 +58,8 @@ def check(result, files):
     assert list(bounds) == sorted(bounds, reverse=True)
     assert attacks[-1] == pytest.approx(linked)
     return content
+
+
+def steered(**build):
+    """The steering of a run that makes its rows otherwise than usual: fields of `BuildSteering`."""
+    return Steering(build=BuildSteering(**build))

@@ -185,7 +185,7 @@ class Honest:
             ties=setting.ties,
             standardisation=setting.standardisation,
             differences=setting.differences,
-            k_additive=setting.k_additive,
+            k_additive=setting.options.get("k_additive"),
             schema=fitted.get("schema"),
             masking=tables,
         )
@@ -194,7 +194,9 @@ class Honest:
         own = evaluator.table(aggregator.form(aggregator.encode(fitted["parameters"])))
         if own.count < fitted["linked"]:
             return "linked, of another problem"
-        points = np.vstack([aggregator.sample(200, np.random.default_rng(0)), aggregator.equal()[None, :]])
+        points = np.vstack(
+            [aggregator.domain.sample(200, np.random.default_rng(0)), aggregator.equal()[None, :]]
+        )
         most = max(evaluator.weight(aggregator.form(point)) for point in points)
         return "bound, of another problem" if most > float(verdict.bound) * (1 + 1e-9) else None
 

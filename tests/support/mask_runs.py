@@ -25,8 +25,7 @@ HOUSEHOLDS = "hhnum,weight,age,income,note\n" + "".join(
 
 @pytest.fixture
 def mask_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """An empty working folder but for o.csv and h.csv, and no command but `mask`."""
-    monkeypatch.setattr(cli, "COMMANDS", ("mask",))
+    """An empty working folder but for o.csv and h.csv."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("LINKRISK_DATA", raising=False)
     Path("o.csv").write_text(TABLE)

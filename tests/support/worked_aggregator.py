@@ -10,17 +10,25 @@ import ast
 import os
 import re
 import sys
+import tempfile
 import types
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import aggregator_cases
 import brute_optimum
 
-import linkrisk.formulations.linkage.aggregators
+from linkrisk.formulations.linkage import aggregators
+from linkrisk.formulations.linkage.aggregators.registry import AGGREGATORS, load_aggregator
+from linkrisk.solver.certificates.checking import families
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "mean-and-ends"
 AS_PLUGIN = "worked_aggregator"
+HEADING = "How to add an aggregator"
+
+_for_this_run = ExitStack()
 
 
 def text_of(heading: str) -> str:
@@ -36,6 +44,11 @@ def code_of(heading: str) -> list[str]:
     return re.findall(r"^```python\n(.*?)^```$", text_of(heading), re.MULTILINE | re.DOTALL)
 
 
+def files_of(heading: str) -> list[str]:
+    """The files that its steps name, in bold."""
+    return re.findall(r"\*\*`([^`]+)`\*\*", text_of(heading))
+
+
 def as_module(name: str, code: str) -> types.ModuleType:
     """Run code as the module that the text calls it; others can import it from then on."""
     module = types.ModuleType(name)
@@ -44,18 +57,32 @@ def as_module(name: str, code: str) -> types.ModuleType:
     return module
 
 
-def make_class() -> type[linkrisk.formulations.linkage.aggregators.Aggregator]:
-    """Run step 1; the class of the aggregator."""
-    code = code_of("How to add an aggregator")[0]
-    made: type[linkrisk.formulations.linkage.aggregators.Aggregator] = as_module(
-        "linkrisk.formulations.linkage.aggregators.mean_and_ends", code
-    ).MeanAndEnds
-    return made
+@contextmanager
+def placed(folder: Path) -> Iterator[None]:
+    """Steps 1 to 3: both files beside those of their folders, and the line of the registry."""
+    code, homes = code_of(HEADING), (aggregators, families)
+    line = re.search(r'`"(mean_and_ends:\w+)"`', text_of(HEADING))
+    assert line is not None
+    for home, content in zip(homes, code, strict=False):
+        place = folder / home.__name__
+        place.mkdir()
+        (place / "mean_and_ends.py").write_text(content, encoding="utf-8")
+        home.__path__.append(str(place))
+    AGGREGATORS[NAME] = load_aggregator(line[1])
+    families.FAMILIES.update({kind.name: kind for kind in families.found()})
+    try:
+        yield
+    finally:
+        for registry in (AGGREGATORS, families.FAMILIES):
+            registry.pop(NAME, None)
+        for home in homes:
+            home.__path__.pop()
+            sys.modules.pop(f"{home.__name__}.mean_and_ends", None)
 
 
 def make_case() -> aggregator_cases.Case:
-    """Run step 5 in the two files that it names; the line that it adds to the cases."""
-    _, family, case = code_of("How to add an aggregator")
+    """Run step 4 in the two files that it names; the case that it adds."""
+    _, _, family, case = code_of(HEADING)
     exec(compile(family, "CONTRIBUTING.md", "exec"), brute_optimum.__dict__)
     lines = ast.parse(case)
     line = lines.body.pop()
@@ -70,10 +97,12 @@ def environment() -> dict[str, str]:
 
 
 def pytest_configure() -> None:
-    """Add it to all lists, as steps 2 and 5 say."""
-    linkrisk.formulations.linkage.aggregators.AGGREGATORS[NAME] = make_class()
-    case = make_case()
-    aggregator_cases.CASES = (*aggregator_cases.CASES, case)
-    aggregator_cases.LABELS.append(case.label)
-    aggregator_cases.BY_LABEL[case.label] = case
-    aggregator_cases.POLYTOPES.append(case)
+    """Do what the steps say, for the whole of this run."""
+    folder = _for_this_run.enter_context(tempfile.TemporaryDirectory())
+    _for_this_run.enter_context(placed(Path(folder)))
+    aggregator_cases.add(make_case())
+
+
+def pytest_unconfigure() -> None:
+    """Take it away again."""
+    _for_this_run.close()

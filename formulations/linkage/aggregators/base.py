@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +11,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from linkrisk.formulations.errors import FormulationError
+from linkrisk.formulations.linkage.aggregators.words import Words
 from linkrisk.formulations.linkage.distances import Differences
+from linkrisk.formulations.linkage.domains import Domain
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.formulations.linkage.ties import ROW_SHARE, Partners
@@ -24,38 +25,6 @@ ROUNDED = 1e-6
 
 NEGLIGIBLE = 1e-12
 """Parameters that miss their domain by less are inside it up to floating point."""
-
-
-@dataclass(frozen=True)
-class Domain:
-    """A polytope of parameters: ``row_lower <= matrix @ theta <= row_upper`` within column bounds.
-
-    Attributes
-    ----------
-    matrix : scipy.sparse.csr_array, shape (rows, dimension)
-    row_lower, row_upper : ndarray of float64, shape (rows,)
-    column_lower, column_upper : ndarray of float64, shape (dimension,)
-    row_names : tuple of str
-        What each row says, for model files.
-    """
-
-    matrix: sparse.csr_array
-    row_lower: FloatArray
-    row_upper: FloatArray
-    column_lower: FloatArray
-    column_upper: FloatArray
-    row_names: tuple[str, ...]
-
-    def violation(self, theta: FloatArray) -> float:
-        """Largest violation of a row or bound at `theta` of shape (dimension,)."""
-        activity = self.matrix @ theta
-        parts = (
-            self.row_lower - activity,
-            activity - self.row_upper,
-            self.column_lower - theta,
-            theta - self.column_upper,
-        )
-        return max((float(part.max()) for part in parts if part.size), default=0.0)
 
 
 Lift = Callable[[FloatArray], FloatArray]
@@ -79,21 +48,21 @@ class Aggregator(ABC):
     ----------
     name : str
         What `--aggregator` takes.
+    words : Words
+        What people read about it.
     monotone : bool
         Whether a larger attribute distance never makes the aggregated distance smaller, for every
         parameter of the domain. It lets dominated rivals be left out.
-    on_simplex : bool
-        Whether the domain is all non-negative parameters that sum to one.
-    semidefinite : bool
-        Whether the domain is the upper triangles of all positive semidefinite matrices of trace one.
+    symmetric : bool
+        Whether the family of distances stays the same when the attributes change places.
     allowed_differences : tuple of Differences
         The attribute distances it is defined for, the default first.
     """
 
     name: ClassVar[str]
+    words: ClassVar[Words]
     monotone: ClassVar[bool] = True
-    on_simplex: ClassVar[bool] = False
-    semidefinite: ClassVar[bool] = False
+    symmetric: ClassVar[bool] = True
     allowed_differences: ClassVar[tuple[Differences, ...]] = (Differences.SQUARED, Differences.ABSOLUTE)
 
     def __init__(self, attributes: tuple[str, ...], differences: Differences | str | None = None) -> None:
@@ -124,9 +93,10 @@ class Aggregator(ABC):
     def features(self, c: FloatArray) -> sparse.csr_array:
         """Feature map: attribute distances of shape (rows, attributes) to shape (rows, dimension)."""
 
+    @property
     @abstractmethod
     def domain(self) -> Domain:
-        """The polytope that holds every parameter (a relaxation where the domain is no polytope)."""
+        """The domain of the parameters. Its type is what engines go by; make it once (`cached_property`)."""
 
     @abstractmethod
     def form(self, theta: FloatArray) -> DistanceForm:
@@ -148,7 +118,7 @@ class Aggregator(ABC):
         FormulationError
             If it misses the domain by more than `ROUNDED`; the message names the rule that it breaks most.
         """
-        domain = self.domain()
+        domain = self.domain.rows
         activity = domain.matrix @ theta
         below = np.concatenate([domain.column_lower - theta, domain.row_lower - activity])
         above = np.concatenate([theta - domain.column_upper, activity - domain.row_upper])
@@ -163,27 +133,11 @@ class Aggregator(ABC):
                 f"these are no parameters of {self.name}: {name} is {value:.6g}, {side} "
                 f"{np.concatenate(limits)[at]:g}; take them from the JSON of a fit"
             )
-        return self.repair(theta) if worst[at] > NEGLIGIBLE else theta
-
-    @abstractmethod
-    def repair(self, theta: FloatArray) -> FloatArray:
-        """The domain's point at or near `theta`: solvers return points that miss it by a rounding."""
-
-    def exact(self, theta: FloatArray) -> FloatArray:
-        """`theta` as it is written down: moved by a few roundings, so that `decode` gives true parameters.
-
-        They are in the domain exactly, as rational numbers, up to a common factor, and `encode` reads the
-        same ones. What is counted of a result, and proved about it, is counted for these.
-        """
-        return theta
+        return self.domain.repair(theta) if worst[at] > NEGLIGIBLE else theta
 
     @abstractmethod
     def equal(self) -> FloatArray:
         """The parameters that treat all attributes alike: the Euclidean distance."""
-
-    @abstractmethod
-    def sample(self, count: int, generator: np.random.Generator) -> FloatArray:
-        """Random points of the domain, shape (count, dimension), spread over it and its extremes."""
 
     def comparable(self, c: FloatArray) -> FloatArray:
         """Vectors whose attribute-wise order is the order of the distance, where `monotone`."""
@@ -248,22 +202,6 @@ class Aggregator(ABC):
         """The most that ``rows @ theta`` can be on the domain, shape (rows,)."""
         return np.asarray((self.comparable(rival) - self.comparable(partners.tied)).max(axis=1))
 
-    def chord(self, theta: FloatArray, direction: FloatArray) -> tuple[float, float]:
-        """Range of t for which ``theta + t * direction`` stays in the domain, `theta` being inside."""
-        domain = self.domain()
-        activity, slope = domain.matrix @ theta, domain.matrix @ direction
-        rows = [activity - domain.row_lower, domain.row_upper - activity]
-        slack = np.concatenate([*rows, theta - domain.column_lower, domain.column_upper - theta])
-        loss = np.concatenate([-slope, slope, -direction, direction])
-        # Rows that the direction follows (a fixed sum) lose nothing but a rounding.
-        noise = 1e-12 * np.abs(direction).max(initial=1e-300)
-        room = np.clip(slack, 0.0, None)
-        forward = np.isfinite(slack) & (loss > noise)
-        backward = np.isfinite(slack) & (loss < -noise)
-        high = (room[forward] / loss[forward]).min(initial=1e6)
-        low = (room[backward] / loss[backward]).max(initial=-1e6)
-        return float(low), float(high)
-
     def starts(self, partner: FloatArray) -> FloatArray:
         """Parameters worth trying first, shape (any, dimension), from the partners' attribute distances.
 
@@ -297,11 +235,6 @@ class Aggregator(ABC):
         del partner
         return None
 
-    def cuts(self, theta: FloatArray) -> FloatArray:
-        """Rows, shape (any, dimension), non-negative on the true domain and negative at `theta`."""
-        del theta
-        return np.empty((0, self.dimension))
-
     def importance(self, theta: FloatArray) -> dict[str, float] | None:
         """Share of each attribute in the distance; None where attributes have no separate shares."""
         del theta
@@ -321,7 +254,7 @@ def named_values(
     Raises
     ------
     FormulationError
-        If the key or a name is missing, or a value is no finite number.
+        If the key or a name is missing, or a value is not a finite number.
     """
     table = parameters.get(key)
     if not isinstance(table, Mapping):

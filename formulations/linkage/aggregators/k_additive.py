@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from functools import cached_property
 from itertools import combinations
 from math import comb
 from typing import Any, ClassVar
@@ -15,17 +16,17 @@ from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.linkage.aggregators.base import (
     ROUNDED,
     Aggregator,
-    Domain,
     FloatArray,
     Lift,
     named_values,
 )
-from linkrisk.formulations.linkage.aggregators.choquet import MOST_ATTRIBUTES
-from linkrisk.formulations.linkage.aggregators.exact_domains import raised
+from linkrisk.formulations.linkage.aggregators.choquet import MOST_ATTRIBUTES, Choquet
 from linkrisk.formulations.linkage.aggregators.owa import OrderedWeightedAverage
-from linkrisk.formulations.linkage.aggregators.simplex import SimplexAggregator, on_simplex, sample_simplex
 from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
+from linkrisk.formulations.linkage.aggregators.words import Words
 from linkrisk.formulations.linkage.distances import Differences
+from linkrisk.formulations.linkage.domains import MoebiusMeasures, Simplex
+from linkrisk.formulations.linkage.domains.simplex import on_simplex
 from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
 from linkrisk.formulations.linkage.fuzzy_measures import (
     check_names,
@@ -41,7 +42,8 @@ _GRID = 2.0**-52
 class _KAdditive(Aggregator):
     """What both k-additive forms share: a Moebius transform on the subsets of at most k attributes."""
 
-    name: ClassVar[str] = "choquet"
+    name: ClassVar[str] = Choquet.name
+    words: ClassVar[Words] = Choquet.words
     k: int
 
     def __init__(self, attributes: tuple[str, ...], differences: Differences | str | None = None) -> None:
@@ -125,7 +127,7 @@ class _KAdditive(Aggregator):
         if not owa or self.k < n or n > MOST_ATTRIBUTES:
             return super().lift_from(other)
         masks = [sum(1 << k for k in subset) for subset in self.subsets]
-        return lambda theta: self.repair(
+        return lambda theta: self.domain.repair(
             self._from_moebius(moebius(symmetric_measure(on_simplex(theta)))[masks])
         )
 
@@ -148,7 +150,38 @@ class _KAdditive(Aggregator):
         return indices
 
 
-class TwoAdditiveChoquet(_KAdditive, SimplexAggregator):
+class ExtremePoints(Simplex):
+    """Weights of ``c_k``, ``min(c_k, c_l)`` and ``max(c_k, c_l)``, the last of them those of the maxima.
+
+    Parameters
+    ----------
+    attributes : int
+    """
+
+    def __init__(self, attributes: int) -> None:
+        super().__init__(attributes**2)
+        self._single, self._pairs = attributes, attributes * (attributes - 1) // 2
+
+    def exact(self, theta: FloatArray) -> FloatArray:
+        """Multiples of 2**-52, whose sums and differences are doubles: Moebius coefficients are exact."""
+        theta = np.clip(theta, 0.0, None)
+        if not theta[theta.size - self._pairs :].any():  # no maxima, so that nothing is added up
+            return theta
+        return np.asarray(np.round(theta / _GRID) * _GRID)
+
+    def repair(self, theta: FloatArray) -> FloatArray:
+        """Clip and normalise, exactly."""
+        return self.exact(super().repair(theta))
+
+    def sample(self, count: int, generator: np.random.Generator) -> FloatArray:
+        """Dirichlet draws over the extreme points, and additive measures among them."""
+        points = super().sample(count, generator)
+        additive = generator.uniform(size=(count, 1)) ** 2
+        points[:, self._single :] *= additive
+        return np.asarray(points / points.sum(axis=1, keepdims=True))
+
+
+class TwoAdditiveChoquet(_KAdditive):
     """The 2-additive Choquet integral: a weighted mean of ``c_k``, ``min(c_k, c_l)`` and ``max(c_k, c_l)``.
 
     The extreme points of the 2-additive measures are 0-1 valued: they look at one attribute, at the
@@ -161,6 +194,11 @@ class TwoAdditiveChoquet(_KAdditive, SimplexAggregator):
     @property
     def _pairs(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         return np.triu_indices(len(self.attributes), 1)
+
+    @cached_property
+    def domain(self) -> ExtremePoints:
+        """The simplex over the extreme points."""
+        return ExtremePoints(len(self.attributes))
 
     @property
     def dimension(self) -> int:
@@ -198,26 +236,6 @@ class TwoAdditiveChoquet(_KAdditive, SimplexAggregator):
             raise FormulationError("the Moebius coefficients are not those of a monotone 2-additive measure")
         return np.concatenate([np.clip(single, 0.0, None), np.clip(pair, 0.0, None), high])
 
-    def exact(self, theta: FloatArray) -> FloatArray:
-        """Multiples of 2**-52, whose sums and differences are doubles: Moebius coefficients are exact."""
-        theta = np.clip(theta, 0.0, None)
-        many = self._pairs[0].size
-        if not theta[theta.size - many :].any():  # no maxima, so that nothing is added up
-            return theta
-        return np.asarray(np.round(theta / _GRID) * _GRID)
-
-    def repair(self, theta: FloatArray) -> FloatArray:
-        """Clip and normalise, exactly."""
-        return self.exact(super().repair(theta))
-
-    def sample(self, count: int, generator: np.random.Generator) -> FloatArray:
-        """Dirichlet draws over the extreme points, and additive measures among them."""
-        points = super().sample(count, generator)
-        n = len(self.attributes)
-        additive = generator.uniform(size=(count, 1)) ** 2
-        points[:, n:] *= additive
-        return np.asarray(points / points.sum(axis=1, keepdims=True))
-
 
 class KAdditiveChoquet(_KAdditive):
     """The k-additive Choquet integral for k of 3 or more; ``theta`` is the Moebius transform."""
@@ -249,26 +267,10 @@ class KAdditiveChoquet(_KAdditive):
         """``min_{k in A} c_k`` for each subset A."""
         return sparse.csr_array(np.stack([c[:, list(subset)].min(axis=1) for subset in self.subsets], axis=1))
 
-    def domain(self) -> Domain:
-        """Monotone: ``sum of m(B), i in B, B within A`` is non-negative for i in A; the sum of all is 1."""
-        n, masks = len(self.attributes), np.array([sum(1 << k for k in subset) for subset in self.subsets])
-        sets = np.arange(2**n)
-        rows, names = [np.ones((1, masks.size))], ["sum_to_one"]
-        for k in range(n):
-            holding = sets[(sets >> k) & 1 == 1]
-            inside = (masks[None, :] & ~holding[:, None]) == 0
-            rows.append((inside & ((masks >> k) & 1 == 1)[None, :]).astype(np.float64))
-            names.extend(f"monotone_{self.attributes[k]}_in_{mask:b}" for mask in holding)
-        bound = 2.0 ** (np.bitwise_count(masks) - 1)
-        count = len(names)
-        return Domain(
-            matrix=sparse.csr_array(np.vstack(rows)),
-            row_lower=np.array([1.0] + [0.0] * (count - 1)),
-            row_upper=np.array([1.0] + [np.inf] * (count - 1)),
-            column_lower=np.where(bound == 1.0, 0.0, -bound),
-            column_upper=bound,
-            row_names=tuple(names),
-        )
+    @cached_property
+    def domain(self) -> MoebiusMeasures:
+        """All measures whose coefficients of larger subsets are zero."""
+        return MoebiusMeasures(self.attributes, self.subsets)
 
     def moebius(self, theta: FloatArray) -> FloatArray:
         """``theta`` itself."""
@@ -276,30 +278,3 @@ class KAdditiveChoquet(_KAdditive):
 
     def _from_moebius(self, coefficients: FloatArray) -> FloatArray:
         return coefficients
-
-    def repair(self, theta: FloatArray) -> FloatArray:
-        """Move towards equal weights by the smallest share that satisfies every row."""
-        total = float(theta.sum())
-        if total <= 0.0:
-            return self.equal()
-        matrix = self.domain().matrix
-        point = theta / total
-        inside, slack = matrix @ self.equal(), matrix @ point
-        short = slack < 0.0
-        share = float((-slack[short] / (inside[short] - slack[short])).max()) if short.any() else 0.0
-        return self.exact(np.asarray(point + share * (self.equal() - point)))
-
-    def exact(self, theta: FloatArray) -> FloatArray:
-        """Monotone: coefficients of single attributes are raised where rounding has cost them something."""
-        masks = [sum(1 << k for k in subset) for subset in self.subsets]
-        return raised(theta, masks, len(self.attributes))
-
-    def sample(self, count: int, generator: np.random.Generator) -> FloatArray:
-        """Mixtures of measures that look at the smallest, or at the largest, of a few attributes."""
-        points = np.empty((count, self.dimension))
-        masks = np.array([sum(1 << k for k in subset) for subset in self.subsets])
-        inside = (masks[:, None] & masks[None, :]) == masks[None, :]
-        signs = np.where(np.bitwise_count(masks) % 2 == 1, 1.0, -1.0)
-        corners = np.vstack([np.eye(masks.size), inside * signs])
-        points = sample_simplex(count, len(corners), generator) @ corners
-        return np.asarray(points)

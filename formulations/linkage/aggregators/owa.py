@@ -10,6 +10,7 @@ from scipy import sparse
 
 from linkrisk.formulations.linkage.aggregators.base import FloatArray, named_values
 from linkrisk.formulations.linkage.aggregators.simplex import SimplexAggregator
+from linkrisk.formulations.linkage.aggregators.words import Words
 from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
 
 
@@ -22,6 +23,12 @@ class OrderedWeightedAverage(SimplexAggregator):
     """OWA of attribute distances; ``theta`` holds the weight of the largest, the second largest, ..."""
 
     name: ClassVar[str] = "owa"
+    words: ClassVar[Words] = Words(
+        "ordered weighted average (OWA)",
+        "weight by rank of the attribute distance (1 = largest)",
+        owner="Rank of the attribute distance (1 is the largest)",
+        owners="ranks",
+    )
 
     @property
     def ranks(self) -> tuple[str, ...]:

@@ -1,13 +1,13 @@
-"""The simplex of non-negative weights that sum to one, and what aggregators share whose domain it is."""
+"""What aggregators share whose parameters are weights: the simplex is their domain."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from functools import cached_property
 
 import numpy as np
-from scipy import sparse
 
-from linkrisk.formulations.linkage.aggregators.base import Aggregator, Domain, FloatArray
+from linkrisk.formulations.linkage.aggregators.base import Aggregator, FloatArray
+from linkrisk.formulations.linkage.domains import Simplex
 
 
 class SimplexAggregator(Aggregator):
@@ -17,47 +17,11 @@ class SimplexAggregator(Aggregator):
     the features are not the attribute distances themselves in some order.
     """
 
-    on_simplex: ClassVar[bool] = True
-
-    def domain(self) -> Domain:
+    @cached_property
+    def domain(self) -> Simplex:
         """Non-negative weights that sum to one."""
-        return Domain(
-            matrix=sparse.csr_array(np.ones((1, self.dimension))),
-            row_lower=np.ones(1),
-            row_upper=np.ones(1),
-            column_lower=np.zeros(self.dimension),
-            column_upper=np.ones(self.dimension),
-            row_names=("sum_to_one",),
-        )
-
-    def repair(self, theta: FloatArray) -> FloatArray:
-        """Clip and normalise."""
-        return on_simplex(theta)
-
-    def exact(self, theta: FloatArray) -> FloatArray:
-        """No weight below zero; that the sum is one up to rounding is a common factor."""
-        return np.clip(theta, 0.0, None)
+        return Simplex(self.dimension)
 
     def equal(self) -> FloatArray:
         """Equal weights: the arithmetic mean, which is the Euclidean distance (D11.2, Eq. 1)."""
         return np.full(self.dimension, 1.0 / self.dimension)
-
-    def sample(self, count: int, generator: np.random.Generator) -> FloatArray:
-        """Dirichlet draws of several concentrations."""
-        return sample_simplex(count, self.dimension, generator)
-
-
-def on_simplex(theta: FloatArray) -> FloatArray:
-    """Clip negative entries and divide by the sum."""
-    clipped = np.clip(theta, 0.0, None)
-    total = clipped.sum()
-    if total <= 0.0:
-        return np.full(theta.shape, 1.0 / theta.size)
-    return np.asarray(clipped / total)
-
-
-def sample_simplex(count: int, dimension: int, generator: np.random.Generator) -> FloatArray:
-    """Points of the simplex, from its middle to its corners: Dirichlet draws of several concentrations."""
-    concentration = generator.choice([0.2, 0.5, 1.0, 3.0], size=count)
-    draws = generator.standard_gamma(concentration[:, None], size=(count, dimension)) + 1e-300
-    return np.asarray(draws / draws.sum(axis=1, keepdims=True))

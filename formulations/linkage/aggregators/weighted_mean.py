@@ -9,8 +9,10 @@ import numpy as np
 from scipy import sparse
 
 from linkrisk.formulations.linkage.aggregators.base import FloatArray, named_values
-from linkrisk.formulations.linkage.aggregators.simplex import SimplexAggregator, on_simplex
+from linkrisk.formulations.linkage.aggregators.simplex import SimplexAggregator
+from linkrisk.formulations.linkage.aggregators.words import Words
 from linkrisk.formulations.linkage.distances import Differences
+from linkrisk.formulations.linkage.domains.simplex import on_simplex
 from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
 
 
@@ -18,6 +20,7 @@ class WeightedMean(SimplexAggregator):
     """The weighted mean of attribute distances; ``theta`` is the weighting vector ``p``."""
 
     name: ClassVar[str] = "weighted-mean"
+    words: ClassVar[Words] = Words("weighted mean", "weight of each attribute")
 
     @property
     def dimension(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from linkrisk.solver.certificates.checking.families import Family, Row
+from linkrisk.solver.certificates.checking.families.base import Family, Row
 from linkrisk.solver.certificates.checking.fields import Fields, listed, wholes
 from linkrisk.solver.certificates.checking.records import Records
 from linkrisk.solver.certificates.checking.rejection import demand

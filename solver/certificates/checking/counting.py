@@ -9,48 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.solver.certificates.checking.cores import Rows
-from linkrisk.solver.certificates.checking.families import (
-    Choquet,
-    Family,
-    KAdditive,
-    OrderedWeightedAverage,
-    QuadraticForm,
-    TwoAdditive,
-)
-from linkrisk.solver.certificates.checking.ties import TOLERANCES
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
-_ERROR = 2.0**-50
-"""Times (dimension + 16), the sum of absolute parameters and the largest attribute distance (squared for a
-quadratic form): more than the rounding error of a distance in double precision. Attribute distances are off
-by four roundings (``2**-53`` each) of their size, of which every family's distance makes at most that times
-the sum of the absolute parameters, or twice that times the number of attributes; its own terms add one or
-two roundings each."""
+ERROR = 2.0**-50
+"""Times `Family.roundings`, the sum of absolute parameters and `Family.size`, the largest attribute distance
+(squared for a quadratic form): more than the rounding error of a distance in double precision. Attribute
+distances are off by four roundings (``2**-53`` each) of their size, of which every family's distance makes at
+most that times the sum of the absolute parameters, or twice that times the number of attributes; its own
+terms add one or two roundings each."""
 
 _UNDERFLOW = 1e-290
-
-
-def _rounded(family: Family, theta: FloatArray, c: FloatArray) -> FloatArray:
-    """Distances of attribute distances of shape (rows, attributes), shape (rows,)."""
-    if isinstance(family, QuadraticForm):
-        products = np.stack([c[:, k] * c[:, m] * (1.0 if k == m else 2.0) for k, m in family.cells], axis=1)
-        return np.asarray(products @ theta)
-    if isinstance(family, Choquet):
-        order = np.argsort(c, axis=1)
-        steps = np.diff(np.take_along_axis(c, order, axis=1), axis=1, prepend=0.0)
-        subsets = np.cumsum((1 << order)[:, ::-1], axis=1)[:, ::-1]
-        return np.asarray((steps * theta[subsets - 1]).sum(axis=1))
-    if isinstance(family, KAdditive):
-        return np.asarray(np.stack([c[:, list(s)].min(axis=1) for s in family.subsets], axis=1) @ theta)
-    if isinstance(family, TwoAdditive):
-        first, second = np.triu_indices(c.shape[1], 1)
-        low, high = np.minimum(c[:, first], c[:, second]), np.maximum(c[:, first], c[:, second])
-        return np.asarray(np.hstack([c, low, high]) @ theta)
-    if isinstance(family, OrderedWeightedAverage):
-        return np.asarray(np.sort(c, axis=1)[:, ::-1] @ theta)
-    return np.asarray(c @ theta)
 
 
 @dataclass(frozen=True)
@@ -129,32 +99,17 @@ def _compared(
     family, records = rows.family, rows.records
     with np.errstate(all="ignore"):  # what overflows is undecided
         c = records.rounded_distances(block, candidates)
-        distance = _rounded(family, rounded, c)
-        largest = np.abs(c).max(axis=1)
+        distance = family.distance(rounded, c)
         tied = records.rounded_ties(block, squares=family.squares)
-        if isinstance(family, QuadraticForm):
-            diagonal = rounded[np.flatnonzero(family.trace)]
-            share = family.cancelled * TOLERANCES["cancellation"]
-            tie = (tied - c[-1] ** 2) @ diagonal + share * (c[:-1] ** 2 @ diagonal)
-            largest = largest**2
-        else:
-            tie = np.full(len(c) - 1, _rounded(family, rounded, tied[None, :])[0] - distance[-1])
-        error = _ERROR * (family.dimension + 16) * np.abs(rounded).sum() * largest + _UNDERFLOW
+        tie = family.slack(rounded, c[-1], tied, c[:-1])
+        unit = ERROR * family.roundings * np.abs(rounded).sum()
+        error = unit * family.size(c) + _UNDERFLOW
         # A partner widened from next to nothing has an error of its own.
-        error[-1] = max(error[-1], _ERROR * (family.dimension + 16) * np.abs(rounded).sum() * tied.max())
+        error[-1] = max(error[-1], unit * tied.max())
     return distance, tie, error
 
 
 def _all_farther(rows: Rows, block: int, rivals: list[int], whole: list[int]) -> bool:
     """Whether none of these rivals keeps the block from being linked, in whole numbers."""
-    return all(
-        sum(a * b for a, b in zip(_doubled(rows, block, rival), whole, strict=True)) > 0 for rival in rivals
-    )
-
-
-def _doubled(rows: Rows, block: int, rival: int) -> list[int]:
-    """The row as coefficients of the parameters: a quadratic form has two entries for one parameter."""
-    row, family = rows.row(block, rival), rows.family
-    if not isinstance(family, QuadraticForm):
-        return row
-    return [value if k == m else 2 * value for (k, m), value in zip(family.cells, row, strict=True)]
+    factors = (rows.family.coefficients(rows.row(block, rival)) for rival in rivals)
+    return all(sum(a * b for a, b in zip(row, whole, strict=True)) > 0 for row in factors)

@@ -48,9 +48,9 @@ def read_object(path: str | Path, writer: str) -> dict[str, Any]:
     except AmbiguousError as error:
         raise UsageError(f"{path} cannot be relied on: {error}; {hint}") from None
     except (ValueError, RecursionError):
-        raise UsageError(f"{path} is no JSON; {hint}") from None
+        raise UsageError(f"{path} is not valid JSON; {hint}") from None
     if not isinstance(found, dict):
-        raise UsageError(f"{path} holds no JSON object; {hint}")
+        raise UsageError(f"{path} does not hold a JSON object; {hint}")
     return found
 
 
@@ -83,6 +83,10 @@ class Fields:
     def keys(self) -> list[str]:
         """The keys, in their order."""
         return list(self._content)
+
+    def given(self) -> dict[str, Any]:
+        """All that is not null."""
+        return {key: value for key, value in self._content.items() if value is not None}
 
     def inner(self, key: str) -> Fields:
         """An object within this one."""

@@ -23,6 +23,7 @@ def standardised(
     Parameters
     ----------
     original : ndarray of float64, shape (n, attributes)
+        NaN where a value is missing.
     masked : ndarray of float64, shape (m, attributes)
     how : str
         Whose moments: ``own``, ``original``, ``pooled`` or ``none``.
@@ -44,7 +45,10 @@ def standardised(
     sources = {"own": (original, masked), "original": (original, original), "pooled": (both, both)}[how]
     results, offset = [], np.zeros(original.shape[1])
     for name, values, source in zip(("original", "masked"), (original, masked), sources, strict=True):
-        columns = [moments(source[:, k].tolist()) for k in range(values.shape[1])]
+        known = [column[~np.isnan(column)].tolist() for column in source.T]
+        for k, column in enumerate(known):
+            demand(len(column) > 1, f"{name} file, numeric attribute {k + 1} has fewer than two values")
+        columns = [moments(column) for column in known]
         for k, (_, deviation) in enumerate(columns):
             demand(
                 0.0 < deviation < math.inf, f"{name} file, numeric attribute {k + 1} cannot be standardised"

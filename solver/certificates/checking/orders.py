@@ -53,9 +53,13 @@ class Ordered:
         return f"{said} alone" if len(self.order) == 1 else f"{said}, each only where those before it tie,"
 
 
-def best_order(rows: Rows) -> Ordered:
-    """The order that links most, of those that grow from each attribute (or rank) by whichever adds most."""
-    return max((_best(rows.records, ranked) for ranked in rows.family.orders), key=lambda best: best.weight)
+def best_order(rows: Rows) -> Ordered | None:
+    """The order that links most, of those that grow from each attribute (or rank) by whichever adds most.
+
+    None where the family has no such limits.
+    """
+    found = [_best(rows.records, ranked) for ranked in rows.family.orders]
+    return max(found, key=lambda best: best.weight, default=None)
 
 
 def _best(records: Records, ranked: bool) -> Ordered:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.solver.certificates.checking.dyadic import shift_of, whole_numbers
+from linkrisk.solver.certificates.checking.missing import Lacking, lacking, with_unknown
 from linkrisk.solver.certificates.checking.moments import standardised
 from linkrisk.solver.certificates.checking.rejection import demand
 from linkrisk.solver.certificates.checking.setting import Setting
@@ -29,6 +31,7 @@ from linkrisk.solver.certificates.checking.ties import (
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
+ExactRecord = tuple[int | None, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +57,10 @@ class Records:
     tables : mapping of int to ndarray of float64
         For each categorical attribute, by its place, the distance of a query's category (rows) to a
         candidate's (columns); inf where one cannot have become the other. Records hold positions there.
+    missing : mapping of int to Lacking
+        For each numeric attribute in which values are missing (NaN), by its place, what they differ by.
+    lacks : bool
+        Whether any value is missing, of categorical attributes as well.
     """
 
     queries: FloatArray
@@ -65,6 +72,8 @@ class Records:
     offset: FloatArray
     grains: FloatArray
     tables: Mapping[int, FloatArray] = field(default_factory=dict)
+    missing: Mapping[int, Lacking] = field(default_factory=dict)
+    lacks: bool = False
 
     @property
     def blocks(self) -> int:
@@ -76,28 +85,37 @@ class Records:
         """Exact values are in units of ``2**-shift``; squares and products of them in its square."""
         looked_up = [np.unique(table[np.isfinite(table)]) for table in self.tables.values()]
         values = [self.queries.ravel(), self.candidates.ravel(), self.widths.ravel(), *looked_up]
+        known = [part[~np.isnan(part)].tolist() for part in values]
         grains = shift_of(self.grains.tolist()) + GRAIN_SHIFT
-        return max(grains, *(shift_of(part.tolist()) for part in values))
+        lacking = [differences.doubles() for differences in self.missing.values()]
+        return max(grains, *(shift_of(part) for part in (*known, *lacking)))
 
     @cached_property
     def widths(self) -> FloatArray:
         """What rounding may have moved differences to partners by; zero for categories."""
-        result = widths(self.queries, self.candidates[list(self.partner)], self.offset)
+        queries, partners = self.queries.copy(), self.candidates[list(self.partner)]
+        for k, differences in self.missing.items():
+            for block in np.flatnonzero(np.isnan(queries[:, k] - partners[:, k])).tolist():
+                apart = abs(float(differences.of(block, np.array([self.partner[block]]))[0]))
+                queries[block, k] = partners[block, k] = apart
+        result = widths(queries, partners, self.offset)
         result[:, list(self.tables)] = 0.0
         return result
 
     @cached_property
-    def _exact(self) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
-        """Queries and candidates as whole numbers."""
-        shift = self.shift
+    def _exact(self) -> tuple[list[ExactRecord], list[ExactRecord]]:
+        """Queries and candidates as whole numbers, None where a value is missing."""
         queries, candidates = (
-            [whole_numbers(row, shift) for row in values.tolist()]
-            for values in (self.queries, self.candidates)
+            [self._in_units(row) for row in values.tolist()] for values in (self.queries, self.candidates)
         )
         return queries, candidates
 
+    def _in_units(self, row: Sequence[float]) -> ExactRecord:
+        numbers = whole_numbers([0.0 if math.isnan(x) else x for x in row], self.shift)
+        return tuple(None if math.isnan(x) else number for x, number in zip(row, numbers, strict=True))
+
     @cached_property
-    def _copies(self) -> Counter[tuple[int, ...]]:
+    def _copies(self) -> Counter[ExactRecord]:
         return Counter(self._exact[1])
 
     def copies(self, block: int) -> int:
@@ -134,7 +152,8 @@ class Records:
         everyone = np.arange(len(self.candidates))
         mask = (everyone != self.partner[block]) & self.possible(block, everyone)
         if self.share:
-            mask &= (self.candidates != self.candidates[self.partner[block]]).any(axis=1)
+            comparable = np.where(np.isnan(self.candidates), np.inf, self.candidates)
+            mask &= (comparable != comparable[self.partner[block]]).any(axis=1)
         return np.flatnonzero(mask)
 
     def distances(self, block: int, candidate: int) -> list[int]:
@@ -147,11 +166,19 @@ class Records:
     def _differences(self, block: int, candidate: int) -> list[int]:
         """Differences of values, and distances of categories, in units of ``2**-shift``."""
         query, other = self._exact[0][block], self._exact[1][candidate]
-        differences = [a - b for a, b in zip(query, other, strict=True)]
+        differences = [
+            self._lacking(block, candidate, k) if a is None or b is None else a - b
+            for k, (a, b) in enumerate(zip(query, other, strict=True))
+        ]
         for k, table in self.tables.items():
             distance = float(table[int(self.queries[block, k]), int(self.candidates[candidate, k])])
             differences[k] = whole_numbers([distance], self.shift)[0]
         return differences
+
+    def _lacking(self, block: int, candidate: int, k: int) -> int:
+        """The difference of an attribute that one of them lacks."""
+        difference = float(self.missing[k].of(block, np.array([candidate]))[0])
+        return whole_numbers([difference], self.shift)[0]
 
     def partner_of(self, block: int, *, squares: bool) -> Partner:
         """A block's own partner; ties are squares, or what the attribute distances are."""
@@ -188,6 +215,9 @@ class Records:
         for k, table in self.tables.items():
             columns = self.candidates[candidates, k].astype(np.intp)
             difference[:, k] = table[int(self.queries[block, k]), columns]
+        for k, lacking_values in self.missing.items():
+            unknown = np.isnan(difference[:, k])
+            difference[unknown, k] = lacking_values.of(block, candidates[unknown])
         return np.asarray(difference)
 
 
@@ -212,6 +242,8 @@ def make_records(files: FilePair, setting: Setting) -> Records:
         setting.attributes.index(name): category_table(scale, len(categories), possible.get(name))
         for name, scale, categories in setting.schema
     }
+    known = tables
+    tables = {k: _with_unknown(table, original[:, k], masked[:, k], setting) for k, table in known.items()}
     grains = [
         grain_of_table(tables[k]) if k in tables else grain(original[:, k], masked[:, k], float(offset[k]))
         for k in range(len(offset))
@@ -222,8 +254,10 @@ def make_records(files: FilePair, setting: Setting) -> Records:
         original, masked, labels = masked, original, files.masked_labels
         tables = {k: table.T for k, table in tables.items()}
         pairs = sorted((other, own) for own, other in pairs)
+    blocks = [own for own, _ in pairs]
+    missing = {k: lacking(original[:, k], blocks, masked[:, k], setting.missing) for k in numeric}
     return Records(
-        queries=original[[own for own, _ in pairs]],
+        queries=original[blocks],
         candidates=masked,
         partner=tuple(other for _, other in pairs),
         share=setting.share,
@@ -232,7 +266,23 @@ def make_records(files: FilePair, setting: Setting) -> Records:
         offset=offset,
         grains=np.array(grains),
         tables=tables,
+        missing={k: differences for k, differences in missing.items() if differences is not None},
+        lacks=any(missing.values()) or any(tables[k].shape != known[k].shape for k in tables),
     )
+
+
+def _with_unknown(
+    table: FloatArray, original: FloatArray, masked: FloatArray, setting: Setting
+) -> FloatArray:
+    """The table, with the position behind all categories where a record of either file has it."""
+    counts = [
+        np.bincount(codes.astype(np.intp), minlength=size + 1).astype(np.float64)
+        for codes, size in zip((original, masked), table.shape, strict=True)
+    ]
+    if not any(often[size] for often, size in zip(counts, table.shape, strict=True)):
+        return table
+    demand(all(often[:-1].any() for often in counts), "an attribute has no value in one of the files")
+    return with_unknown(table, counts[0][:-1], counts[1][:-1], setting.missing)
 
 
 def numeric_places(files: FilePair) -> list[int]:

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from linkrisk.solver.certificates.checking.fields import Fields, listed, text, whole
+from linkrisk.solver.certificates.checking.families import family_of
+from linkrisk.solver.certificates.checking.families.base import Family
+from linkrisk.solver.certificates.checking.fields import Fields, listed, text
+from linkrisk.solver.certificates.checking.missing import RULES
 from linkrisk.solver.certificates.checking.rejection import demand
 from linkrisk.solver.run.errors import UsageError
-
-MOST_ATTRIBUTES = 12
-"""Of a measure whose values are listed."""
 
 MOST_CATEGORIES = 2000
 
 _SCALES = ("ordinal", "nominal")
 
 _CHOICES = {
-    "aggregator": ("weighted-mean", "owa", "choquet", "mahalanobis"),
     "direction": ("original-to-masked", "masked-to-original"),
     "ties": ("strict", "share"),
     "standardisation": ("own", "original", "pooled", "none"),
     "differences": ("squared", "absolute", "signed"),
+    "missing": RULES,
 }
 
 
@@ -51,10 +51,14 @@ class Setting:
     Attributes
     ----------
     aggregator, direction, ties, standardisation, differences : str
+    missing : str
+        What a missing value is compared as.
     attributes : tuple of str
         In the order of the parameters.
-    k_additive : int or None
-        Of a k-additive Choquet integral.
+    options : dict
+        Of the aggregator, such as the k of a k-additive Choquet integral; those that were given.
+    family : Family
+        The distances that these make.
     schema : tuple of (str, str, tuple of str)
         Name, scale and categories of each categorical attribute.
     recodings : tuple of Recodings
@@ -66,8 +70,10 @@ class Setting:
     ties: str
     standardisation: str
     differences: str
+    missing: str
     attributes: tuple[str, ...]
-    k_additive: int | None
+    options: dict[str, Any]
+    family: Family = field(compare=False)
     schema: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
     recodings: tuple[Recodings, ...] = ()
 
@@ -79,30 +85,31 @@ class Setting:
 
 def read_setting(fields: Fields) -> Setting:
     """Read the problem; UsageError for names that are unknown."""
-    chosen = {}
+    aggregator, chosen = fields.text("aggregator"), {}
     for key, allowed in _CHOICES.items():
         chosen[key] = fields.text(key)
         if chosen[key] not in allowed:
             raise UsageError(f"{fields.where}, {key} must be one of {', '.join(allowed)}")
-    quadratic, signed = chosen["aggregator"] == "mahalanobis", chosen["differences"] == "signed"
-    if (signed and not quadratic) or (quadratic and chosen["differences"] == "squared"):
-        raise UsageError(
-            f"{fields.where}: {chosen['aggregator']} takes no {chosen['differences']} differences"
-        )
     attributes = tuple(text(name, f"{fields.where}, attributes") for name in fields.listed("attributes"))
-    options = fields.inner("aggregator_options")
-    k = None if options.get("k_additive") is None else whole(options.value("k_additive"), options.where)
     if not attributes or len(set(attributes)) < len(attributes):
         raise UsageError(f"{fields.where}, attributes must name at least one attribute, each once")
-    if k is not None and (k < 2 or chosen["aggregator"] != "choquet"):
-        raise UsageError(f"{fields.where}, aggregator_options: k_additive is for choquet, and at least 2")
-    if chosen["aggregator"] == "choquet" and k != 2 and len(attributes) > MOST_ATTRIBUTES:
-        raise UsageError(f"{fields.where}, attributes: a measure on {len(attributes)} has too many subsets")
+    options = fields.inner("aggregator_options").given()
+    family = family_of(aggregator, len(attributes), options, fields.where)
+    if chosen["differences"] not in family.differences:
+        raise UsageError(f"{fields.where}: {aggregator} takes no {chosen['differences']} differences")
     schema = _read_schema(fields, attributes)
-    if schema and signed:
+    if schema and chosen["differences"] == "signed":
         raise UsageError(f"{fields.where}: differences of categories have no sign")
     recodings = _read_recodings(fields, {name: len(categories) for name, _, categories in schema})
-    return Setting(attributes=attributes, k_additive=k, schema=schema, recodings=recodings, **chosen)
+    return Setting(
+        aggregator=aggregator,
+        attributes=attributes,
+        options=options,
+        family=family,
+        schema=schema,
+        recodings=recodings,
+        **chosen,
+    )
 
 
 def _read_schema(fields: Fields, attributes: tuple[str, ...]) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
@@ -159,6 +166,6 @@ def demand_same(fit: Setting, certificate: Setting) -> None:
         fit.recodings == certificate.recodings,
         "problem: the fit and the certificate have different recodings",
     )
-    for name in (*_CHOICES, "attributes", "k_additive"):
+    for name in ("aggregator", *_CHOICES, "attributes", "options"):
         here, there = getattr(fit, name), getattr(certificate, name)
         demand(here == there, f"problem: the fit has {name} {here}, the certificate {there}")

@@ -6,21 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import combinations
 
 from linkrisk.solver.certificates.checking.cores import Rows
 from linkrisk.solver.certificates.checking.counting import Settled, linked_blocks, settled_blocks
-from linkrisk.solver.certificates.checking.families import (
-    Choquet,
-    Family,
-    KAdditive,
-    OrderedWeightedAverage,
-    QuadraticForm,
-    TwoAdditive,
-    WeightedMean,
-)
+from linkrisk.solver.certificates.checking.families.base import Family
+from linkrisk.solver.certificates.checking.families.weighted_mean import WeightedMean
 from linkrisk.solver.certificates.checking.fields import Fields, listed, real, reals, whole
-from linkrisk.solver.certificates.checking.parameters import measure_of
 from linkrisk.solver.certificates.checking.rejection import demand
 
 CLOSE = 1e-10
@@ -33,9 +24,9 @@ def check_measure(
     parameters: Fields, theta: Sequence[Fraction], family: Family, names: Sequence[str]
 ) -> None:
     """Check the measure that is shown beside Moebius coefficients."""
-    if isinstance(family, Choquet) or parameters.get("measure") is None:
+    if "measure" not in family.keys[1:] or parameters.get("measure") is None:
         return  # the parameters themselves, or not there
-    measure, told = measure_of(theta, family), parameters.inner("measure")
+    measure, told = family.measure(theta), parameters.inner("measure")
     demand(len(told.keys()) == len(measure) - 1, f"{told.where}: it must have {len(measure) - 1} values")
     for mask in range(1, len(measure)):
         name = ",".join(name for k, name in enumerate(names) if mask >> k & 1)
@@ -44,9 +35,9 @@ def check_measure(
 
 def check_importance(fit: Fields, theta: Sequence[Fraction], family: Family, names: Sequence[str]) -> None:
     """Check the fit's importance of attributes and their interaction against its parameters."""
-    importance, interaction = _indices(theta, family)
+    importance, interaction = family.importance(theta), family.interaction(theta)
     if importance is None:
-        demand(fit.value("importance") is None, f"{fit.where}, importance: ranks have none")
+        demand(fit.value("importance") is None, f"{fit.where}, importance: the family has none")
     else:
         told = fit.inner("importance")
         demand(sorted(told.keys()) == sorted(names), f"{told.where}: it must name the attributes")
@@ -61,79 +52,6 @@ def check_importance(fit: Fields, theta: Sequence[Fraction], family: Family, nam
     for k, row in enumerate(rows):
         for m, value in enumerate(row):
             _demand_close(value, float(interaction.get((min(k, m), max(k, m)), Fraction(0))), where)
-
-
-def _indices(
-    theta: Sequence[Fraction], family: Family
-) -> tuple[list[Fraction] | None, dict[tuple[int, int], Fraction] | None]:
-    """Importance of each attribute, and interaction of each two where they have any to speak of."""
-    n = family.attributes
-    if isinstance(family, QuadraticForm):
-        diagonal = [value for (k, m), value in zip(family.cells, theta, strict=True) if k == m]
-        return [value / sum(diagonal) for value in diagonal], None
-    if isinstance(family, OrderedWeightedAverage):
-        return None, None
-    if isinstance(family, TwoAdditive):
-        return _two_additive(theta, n)
-    if isinstance(family, Choquet | KAdditive):
-        measure = measure_of(theta, family)
-        return _shapley(measure, n), _interaction(measure, n)
-    return list(theta), None
-
-
-def _moebius(measure: Sequence[Fraction], n: int) -> tuple[list[int], int]:
-    """The Moebius coefficients by bit mask, in units of one over the second number."""
-    unit = max(value.denominator for value in measure)
-    out = [int(value * unit) for value in measure]
-    for k in range(n):
-        for mask in range(len(out)):
-            if mask >> k & 1:
-                out[mask] -= out[mask ^ 1 << k]
-    return out, unit
-
-
-def _shapley(measure: Sequence[Fraction], n: int) -> list[Fraction]:
-    """The coefficient of each subset, shared equally among its attributes."""
-    coefficients, unit = _moebius(measure, n)
-    shares = []
-    for k in range(n):
-        by_size = [0] * (n + 1)
-        for mask, value in enumerate(coefficients):
-            if mask >> k & 1:
-                by_size[mask.bit_count()] += value
-        shares.append(
-            sum((Fraction(value, size * unit) for size, value in enumerate(by_size) if value), Fraction(0))
-        )
-    return shares
-
-
-def _interaction(measure: Sequence[Fraction], n: int) -> dict[tuple[int, int], Fraction]:
-    """Of each two attributes, the coefficients of subsets that hold both, divided by their size less one."""
-    coefficients, unit = _moebius(measure, n)
-    found = {}
-    for k, m in combinations(range(n), 2):
-        by_size = [0] * (n + 1)
-        both = 1 << k | 1 << m
-        for mask, value in enumerate(coefficients):
-            if mask & both == both:
-                by_size[mask.bit_count()] += value
-        parts = (Fraction(value, (size - 1) * unit) for size, value in enumerate(by_size) if value)
-        found[k, m] = sum(parts, Fraction(0))
-    return found
-
-
-def _two_additive(
-    theta: Sequence[Fraction], n: int
-) -> tuple[list[Fraction], dict[tuple[int, int], Fraction]]:
-    """Half of each minimum and maximum goes to either attribute."""
-    shares, found = list(theta[:n]), {}
-    many = n * (n - 1) // 2
-    for at, (k, m) in enumerate(combinations(range(n), 2)):
-        low, high = theta[n + at], theta[n + many + at]
-        shares[k] += (low + high) / 2
-        shares[m] += (low + high) / 2
-        found[k, m] = low - high
-    return shares, found
 
 
 def check_table(fit: Fields, rows: Rows, theta: list[Fraction]) -> tuple[list[bool], list[bool]]:
@@ -206,14 +124,13 @@ def check_euclid(fit: Fields, rows: Rows) -> bool:
     if not isinstance(baselines, dict) or baselines.get("euclid") is None:
         return False
     told = fit.inner("baselines").real("euclid")
-    family: Family = rows.family
-    # A quadratic form has ties of its own; to all other families it is a mean of squared differences.
-    if isinstance(family, QuadraticForm):
-        linked = linked_blocks(rows, [Fraction(value) for value in family.trace])
+    own = rows.family.euclidean
+    if own is not None:
+        linked = linked_blocks(rows, own)
     else:
-        family = WeightedMean(family.attributes)
-        squared = Rows(replace(rows.records, differences="squared"), family)
-        linked = linked_blocks(squared, [Fraction(1)] * family.dimension)
+        mean = WeightedMean(rows.family.attributes)
+        squared = Rows(replace(rows.records, differences="squared"), mean)
+        linked = linked_blocks(squared, [Fraction(1)] * mean.dimension)
     records = rows.records
     weight = sum((records.weight(block) for block, is_linked in enumerate(linked) if is_linked), Fraction(0))
     _demand_close(told, float(weight), f"{fit.where}, baselines, euclid")

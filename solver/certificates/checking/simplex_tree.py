@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.solver.certificates.checking.cores import Rows
-from linkrisk.solver.certificates.checking.families import Row
+from linkrisk.solver.certificates.checking.families.base import Row
 from linkrisk.solver.certificates.checking.fields import Fields, listed, whole, wholes
 from linkrisk.solver.certificates.checking.rejection import demand
 from linkrisk.solver.certificates.checking.simplex_kernels import BITS, LARGEST_TOTAL, MOST_VALUES, replay

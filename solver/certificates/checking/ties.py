@@ -81,7 +81,7 @@ def grain(original: FloatArray, masked: FloatArray, offset: float) -> float:
     Parameters
     ----------
     original, masked : ndarray of float64, shape (rows,)
-        Standardised values.
+        Standardised values, NaN where missing.
     offset : float
 
     Returns
@@ -91,6 +91,7 @@ def grain(original: FloatArray, masked: FloatArray, offset: float) -> float:
         the median of all values, and up to a sixteenth of the smallest difference of two values of one file,
         those within ``2**-48`` of their size not counted; zero where all values are the same.
     """
+    original, masked = (values[~np.isnan(values)] for values in (original, masked))
     both = np.concatenate([original, masked])
     away = np.abs(both - float(np.median(both)))
     most = float(away.max()) or 1.0

@@ -12,11 +12,9 @@ import numpy as np
 
 from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.solver.certificates.checking.cores import Rows, check_core, check_lost
-from linkrisk.solver.certificates.checking.families import family_of
 from linkrisk.solver.certificates.checking.fields import Fields, whole
 from linkrisk.solver.certificates.checking.hitting import Tree, check_inequalities
 from linkrisk.solver.certificates.checking.orders import Ordered, best_order
-from linkrisk.solver.certificates.checking.parameters import read_parameters
 from linkrisk.solver.certificates.checking.records import Records, make_records
 from linkrisk.solver.certificates.checking.rejection import demand
 from linkrisk.solver.certificates.checking.setting import Setting, demand_same, read_setting
@@ -70,6 +68,8 @@ class Verdict:
     impossible, pairs : int
         Pairs of a block and a candidate that are impossible if the masking is what it is claimed to be, and
         all pairs.
+    lacking : bool
+        Whether values are missing in the files.
     euclid : bool
         Whether the fit shows a count of the Euclidean distance, which is right.
     """
@@ -87,6 +87,7 @@ class Verdict:
     leaves: int
     impossible: int
     pairs: int
+    lacking: bool
     euclid: bool
 
 
@@ -138,7 +139,7 @@ def verify(
     demand_same(setting, read_setting(fields.inner("problem")))
     _check_tolerances(fields.inner("tolerances"))
     records = make_records(files, setting)
-    rows = Rows(records, family_of(setting.aggregator, len(setting.attributes), setting.k_additive))
+    rows = Rows(records, setting.family)
     linked = _check_links(claim, fields, rows, setting)
     proof = fields.inner("proof")
     method = proof.text("method")
@@ -158,11 +159,12 @@ def verify(
         linked_weight=weight,
         bound=bound.weight,
         bound_count=count,
-        ordered=ordered if ordered.weight > bound.weight else None,
+        ordered=ordered if ordered is not None and ordered.weight > bound.weight else None,
         method=method,
         lost=len(bound.lost),
         cores=bound.cores,
         leaves=bound.leaves,
+        lacking=records.lacks,
         impossible=sum(int((~records.possible(block, everyone)).sum()) for block in range(records.blocks)),
         pairs=records.blocks * len(records.candidates),
         euclid=check_euclid(claim, rows),
@@ -221,8 +223,8 @@ def _check_links(claim: Fields, fields: Fields, rows: Rows, setting: Setting) ->
     for key, size in sizes.items():
         for source in (claim, fields):
             demand(source.whole(key) == size, f"{source.where}, {key}: the files have {size}")
-    theta = read_parameters(fields.inner("parameters"), rows.family, setting.attributes)
-    same = theta == read_parameters(claim.inner("parameters"), rows.family, setting.attributes)
+    theta = setting.family.read(fields.inner("parameters"), setting.attributes)
+    same = theta == setting.family.read(claim.inner("parameters"), setting.attributes)
     demand(same, f"{fields.where}, parameters: they are not those of {claim.where}")
     for source in (claim, fields):
         check_measure(source.inner("parameters"), theta, rows.family, setting.attributes)

@@ -13,7 +13,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.certificates.checking.cores import Rows
-from linkrisk.solver.certificates.checking.families import Choquet, KAdditive, family_of
+from linkrisk.solver.certificates.checking.families.measures import MeasureFamily
 from linkrisk.solver.certificates.checking.fields import Fields
 from linkrisk.solver.certificates.checking.records import make_records
 from linkrisk.solver.certificates.checking.rejection import RejectedError
@@ -22,7 +22,7 @@ from linkrisk.solver.certificates.checking.simplex_kernels import LARGEST_TOTAL
 from linkrisk.solver.certificates.checking.ties import TOLERANCES
 from linkrisk.solver.certificates.checking.verify import FORMAT, VERSION, weight_unit, whole_weights
 from linkrisk.solver.certificates.writing.certifiable import CertificateError, why_not_certifiable
-from linkrisk.solver.certificates.writing.cores import exact_core, lost_pairs, monotone_steps
+from linkrisk.solver.certificates.writing.cores import exact_core, lost_pairs
 from linkrisk.solver.certificates.writing.hitting import HittingTree, read_hint
 from linkrisk.solver.certificates.writing.simplex import simplex_proof
 from linkrisk.solver.engines.base import CoreProof, Proof
@@ -39,6 +39,7 @@ _PROBLEM_KEYS = (
     "ties",
     "standardisation",
     "differences",
+    "missing",
 )
 
 _CATEGORY_KEYS = ("schema", "masking", "recodings")
@@ -117,14 +118,15 @@ def _certificate(
     records = make_records(files, setting)
     pair = system.pair
     same = (
-        np.array_equal(records.queries, pair.queries)
-        and np.array_equal(records.candidates, pair.candidates)
+        np.array_equal(records.queries, pair.queries, equal_nan=True)
+        and np.array_equal(records.candidates, pair.candidates, equal_nan=True)
+        and np.array_equal(records.widths, pair.rounding)
         and np.array_equal(records.offset, pair.offset)
         and np.array_equal(records.grains, pair.grains)
     )
     if not same:
         raise CertificateError("it would be about other records than the engine's")
-    rows = Rows(records, family_of(setting.aggregator, len(setting.attributes), setting.k_additive))
+    rows = Rows(records, setting.family)
     unit = weight_unit(records)
     lost = lost_pairs(rows, np.flatnonzero(system.lost).tolist(), until)
     weight = whole_weights(records, unit, frozenset(block for block, _ in lost))
@@ -213,10 +215,9 @@ def _multipliers(
     raw = np.asarray(core.multipliers) / system.length[used]
     blocks = system.open_blocks[system.row_open[used]]
     entries = list(zip(blocks.tolist(), system.rival[used].tolist(), raw.tolist(), strict=True))
-    family = rows.family
-    if not isinstance(family, Choquet | KAdditive) or core.domain.size == 0:
+    if not isinstance(rows.family, MeasureFamily) or core.domain.size == 0:
         return entries, []
-    steps = monotone_steps(family)
+    steps = rows.family.inequalities
     # The sum of a Moebius form comes first. Multipliers of "at least" are negative, others say nothing there.
     values = -np.asarray(core.domain)[-len(steps) :]
     return entries, [(*step, y) for step, y in zip(steps, values.tolist(), strict=True) if y > 0.0]

@@ -11,12 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.solver.certificates.checking.cores import Core, Rows
-from linkrisk.solver.certificates.checking.families import (
-    Choquet,
-    KAdditive,
-    OrderedWeightedAverage,
-    QuadraticForm,
-)
+from linkrisk.solver.certificates.checking.families.measures import MeasureFamily
 from linkrisk.solver.certificates.writing.refinement import finer_steps, remaining
 
 FloatArray = NDArray[np.float64]
@@ -75,12 +70,12 @@ def exact_core(
 def _with_total(rows: Rows, row: list[int], steps: list[Step], *, finest: bool) -> tuple[list[Step], int]:
     """The multipliers of inequalities, where that helps with finer ones besides, and that of the sum."""
     family, total = rows.family, best_total(rows, row, steps)
-    if not finest or not isinstance(family, Choquet | KAdditive):
+    if not finest or not isinstance(family, MeasureFamily):
         return steps, total
     for _ in range(_REFINEMENTS):
         if family.nowhere_positive(row, steps, total):
             break
-        finer = finer_steps(family, remaining(family, row, steps), monotone_steps(family))
+        finer = finer_steps(family, remaining(family, row, steps), family.inequalities)
         steps = _added(steps, finer)
         total = best_total(rows, row, steps)
     return steps, total
@@ -96,8 +91,8 @@ def _added(first: Sequence[Step], second: Sequence[Step]) -> list[Step]:
 
 def row_unit(rows: Rows) -> int:
     """How many units of an exact row make one in standardised units."""
-    degree = 2 if rows.records.differences == "squared" or isinstance(rows.family, QuadraticForm) else 1
-    return 1 << (degree * rows.records.shift + rows.family.shift)
+    degree = 2 if rows.records.differences == "squared" or rows.family.squares else 1
+    return rows.family.factor << (degree * rows.records.shift + rows.family.shift)
 
 
 def _scaled(share: float, bits: int) -> int:
@@ -113,10 +108,9 @@ def best_total(rows: Rows, row: Sequence[int], steps: Sequence[Step]) -> int:
     the entries of the row after the other multipliers.
     """
     family = rows.family
-    if not isinstance(family, KAdditive):
+    if not isinstance(family, MeasureFamily) or not family.summed:
         return 0
-    rest = remaining(family, row, steps)
-    limits = [family.limits(mask) for mask in family.masks]
+    rest, limits = remaining(family, row, steps), family.limits
 
     def bound(total: int) -> int:
         return total + sum(
@@ -125,17 +119,6 @@ def best_total(rows: Rows, row: Sequence[int], steps: Sequence[Step]) -> int:
         )
 
     return min({0, *rest}, key=bound)
-
-
-def monotone_steps(family: Choquet | KAdditive) -> list[tuple[int, int]]:
-    """(subset A, attribute k) of each inequality ``mu(A + k) >= mu(A)``, as the aggregators order them.
-
-    That is attribute by attribute, and by the bit mask of the larger set. Those of the empty subset are
-    limits of columns for the unrestricted measure, and rows for the Moebius form.
-    """
-    n = family.attributes
-    smallest = 1 if isinstance(family, Choquet) else 0
-    return [(subset, k) for k in range(n) for subset in range(smallest, 2**n) if not subset >> k & 1]
 
 
 def lost_pairs(rows: Rows, blocks: Iterable[int], until: float = math.inf) -> list[list[int]]:
@@ -162,15 +145,7 @@ def lost_pairs(rows: Rows, blocks: Iterable[int], until: float = math.inf) -> li
 
 def _excess(rows: Rows, block: int, rivals: IndexArray) -> FloatArray:
     """About how much farther than a tie some parameters can make each rival, shape (rivals,)."""
-    records = rows.records
-    rival = records.rounded_distances(block, rivals)
-    tied = records.rounded_ties(block, squares=rows.family.squares)
-    if isinstance(rows.family, QuadraticForm):
-        own = records.rounded_distances(block, np.array([records.partner[block]]))[0]
-        partner = own[:, None] * own[None, :]
-        np.fill_diagonal(partner, tied)
-        matrices = rival[:, :, None] * rival[:, None, :] - partner
-        return np.asarray(np.linalg.eigvalsh(matrices)[:, -1])
-    if isinstance(rows.family, OrderedWeightedAverage):
-        rival, tied = np.sort(rival, axis=1), np.sort(tied)
-    return np.asarray((rival - tied).max(axis=1))
+    records, family = rows.records, rows.family
+    own = records.rounded_distances(block, np.array([records.partner[block]]))[0]
+    tied = records.rounded_ties(block, squares=family.squares)
+    return family.excess(own, tied, records.rounded_distances(block, rivals))

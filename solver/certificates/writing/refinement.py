@@ -13,23 +13,24 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from linkrisk.solver.certificates.checking.families import Choquet, KAdditive
+from linkrisk.solver.certificates.checking.families.measures import MeasureFamily
 
 FloatArray = NDArray[np.float64]
 Step = tuple[int, int, int]
-Measures = Choquet | KAdditive
 
 _MOST_COLUMNS = 400
 _FARTHEST = 1e3
 """What is farther below zero than so many units is as good as this: it stands in nobody's way."""
 
 
-def finer_steps(family: Measures, rest: Sequence[int], inequalities: Sequence[tuple[int, int]]) -> list[Step]:
+def finer_steps(
+    family: MeasureFamily, rest: Sequence[int], inequalities: Sequence[tuple[int, int]]
+) -> list[Step]:
     """Multipliers to add, such that less of the row is positive somewhere; none where there are no such.
 
     Parameters
     ----------
-    family : Choquet or KAdditive
+    family : MeasureFamily
         The values of a measure, or its Moebius form.
     rest : sequence of int
         The row, with the multipliers of inequalities that are there already.
@@ -42,14 +43,14 @@ def finer_steps(family: Measures, rest: Sequence[int], inequalities: Sequence[tu
     """
     if family.dimension > _MOST_COLUMNS:
         return []
-    limits = _limits(family)
+    limits = family.limits
     matters = [value > 0 or low != 0 for value, (low, _) in zip(rest, limits, strict=True)]
     unit = max((abs(value) for value, counts in zip(rest, matters, strict=True) if counts), default=0)
     if unit == 0:
         return []
     share = np.clip(np.array([value / unit for value in rest]), -_FARTHEST, _FARTHEST)
     changed = np.array([_changed(family, subset, k) for subset, k in inequalities], dtype=float).T
-    multipliers = _least(share, changed, np.array(limits, dtype=float), isinstance(family, KAdditive))
+    multipliers = _least(share, changed, np.array(limits, dtype=float), family.summed)
     return [
         (subset, k, int(y * unit))
         for (subset, k), y in zip(inequalities, multipliers.tolist(), strict=True)
@@ -57,28 +58,19 @@ def finer_steps(family: Measures, rest: Sequence[int], inequalities: Sequence[tu
     ]
 
 
-def remaining(family: Measures, row: Sequence[int], steps: Sequence[Step]) -> list[int]:
+def remaining(family: MeasureFamily, row: Sequence[int], steps: Sequence[Step]) -> list[int]:
     """A row with the multipliers of inequalities."""
     rest = list(row)
     for subset, attribute, y in steps:
-        for at, change in enumerate(_changed(family, subset, attribute)):
-            rest[at] += change * y
+        family.add(rest, subset, attribute, y)
     return rest
 
 
-def _limits(family: Measures) -> list[tuple[int, int]]:
-    """Least and largest value of each parameter."""
-    if isinstance(family, KAdditive):
-        return [family.limits(mask) for mask in family.masks]
-    return [(0, 1)] * (family.dimension - 1) + [(1, 1)]
-
-
-def _changed(family: Measures, subset: int, attribute: int) -> list[int]:
+def _changed(family: MeasureFamily, subset: int, attribute: int) -> list[int]:
     """``mu(A + k) - mu(A)`` as coefficients of the parameters."""
-    own, whole = 1 << attribute, subset | 1 << attribute
-    if isinstance(family, KAdditive):
-        return [int(bool(mask & own) and not mask & ~whole) for mask in family.masks]
-    return [int(mask == whole) - int(mask == subset) for mask in range(1, family.dimension + 1)]
+    row = [0] * family.dimension
+    family.add(row, subset, attribute, 1)
+    return row
 
 
 def _least(share: FloatArray, changed: FloatArray, limits: FloatArray, summed: bool) -> FloatArray:

@@ -10,12 +10,14 @@ from linkrisk.formulations.linkage.aggregators import Aggregator
 from linkrisk.formulations.programs.linear import LinearModel
 from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram, LinearSolution, LinearStatus
 from linkrisk.solver.backends.linear.registry import linear_program
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.work import ITERATION, PROGRAM
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
 _OPTIONS = LinearOptions(own={"dual_simplex_cost_perturbation_multiplier": 0.0})
-"""Programs as small as these do not stall, and mending what perturbed costs did to them takes time."""
+"""Programs as small as these do not stall, and fixing what perturbed costs did to them takes time."""
 
 _SETTLED = (LinearStatus.OPTIMAL, LinearStatus.TIME)
 
@@ -78,7 +80,7 @@ class GrowingProgram:
         upper: FloatArray,
         theta_cost: FloatArray | None = None,
     ) -> None:
-        domain = aggregator.domain()
+        domain = aggregator.domain.rows
         self.dimension = aggregator.dimension
         self.domain_rows = self.rows = domain.matrix.shape[0]
         leading = np.zeros(self.dimension) if theta_cost is None else theta_cost
@@ -123,10 +125,15 @@ class GrowingProgram:
         """Change the cost of the extra columns."""
         self._program.change_objective(np.arange(self.dimension, self.dimension + cost.size), cost)
 
-    def solve(self, seconds: float | None = None) -> FloatArray | None:
-        """Solve from the last basis; the point, or None unless it is optimal."""
-        self._solution = self._program.solve(seconds=seconds)
+    def solve(self, clock: Clock) -> FloatArray | None:
+        """Solve from the last basis in the time that is left; the point, or None unless it is optimal."""
+        self._solution = self._solved(clock)
         if self._solution.status not in _SETTLED:
             self._program.forget_basis()  # it may have led nowhere
-            self._solution = self._program.solve(seconds=seconds)
+            self._solution = self._solved(clock)
         return self._solution.point if self._solution.optimal else None
+
+    def _solved(self, clock: Clock) -> LinearSolution:
+        solution = self._program.solve(seconds=clock.seconds_left)
+        clock.spend(PROGRAM + ITERATION * solution.iterations * (self._program.rows + self._program.columns))
+        return solution

@@ -62,6 +62,7 @@ def _intervals(scorer: Scorer, theta: FloatArray, directions: FloatArray) -> tup
     high = np.full((first.size, len(directions)), np.inf)
     after = np.append(first, here.size)
     if isinstance(rows, np.ndarray):
+        scorer.look(len(directions))
         _cut_dense(rows, after, here, np.ascontiguousarray(directions), low, high)
     else:
         _cut_slopes(scorer.activities(directions), after, here, low, high)

@@ -1,4 +1,4 @@
-"""Linear programs that mend an attack: widen its margin, link one more block, give up the right blocks."""
+"""Linear programs that fix an attack: widen its margin, link one more block, give up the right blocks."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class WidestMargin:
         """
         few = bool(np.count_nonzero(self._inside) <= _FEW)
         for _ in range(_MOST_ROUNDS):
-            point = self._program.solve(self._clock.remaining)
+            point = self._program.solve(self._clock)
             if point is None or self._clock.expired:
                 return None
             theta, margin = point[:-1], float(point[-1])
@@ -227,7 +227,7 @@ def hinge(
             )
             program.add(sparse.csr_array(rows_with_slack), np.full(len(fresh), width))
             added.update(fresh)
-            point = program.solve(clock.remaining)
+            point = program.solve(clock)
             if point is None:
                 return points
             theta, shortfall = point[: -blocks or None], point[-blocks:]
@@ -235,7 +235,7 @@ def hinge(
         if clock.expired or weighing == rounds - 1:
             break
         program.price(system.open_weight * width / (shortfall + 0.1 * width))
-        point = program.solve(clock.remaining)
+        point = program.solve(clock)
         if point is None:
             break
         theta, shortfall = point[:-blocks], point[-blocks:]

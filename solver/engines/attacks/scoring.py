@@ -8,6 +8,7 @@ from scipy import sparse
 
 from linkrisk.formulations.compiled import kernel
 from linkrisk.formulations.linkage.block_system import BlockSystem
+from linkrisk.solver.run.work import ENTRY, Spend, ignore
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -33,6 +34,8 @@ class Scorer:
         The rows of all open blocks; there must be at least one.
     probes : ndarray of float64, optional, shape (any, dimension)
         Points whose tightest rows make the first working set.
+    spend : callable
+        Told what every look at the rows has cost.
 
     Attributes
     ----------
@@ -40,9 +43,10 @@ class Scorer:
         What linking each open block counts.
     """
 
-    def __init__(self, system: BlockSystem, probes: FloatArray | None = None) -> None:
-        self.system = system
+    def __init__(self, system: BlockSystem, probes: FloatArray | None = None, spend: Spend = ignore) -> None:
+        self.system, self.spend = system, spend
         self._all = system.values
+        self._cells = system.values.size  # entries, or non-zeros of a sparse matrix
         self._first_of_all = np.searchsorted(system.row_open, np.arange(system.open_blocks.size))
         self.weight = system.open_weight
         self._blocks: dict[int, FloatArray | sparse.csr_array] = {}
@@ -63,6 +67,7 @@ class Scorer:
 
     def _tight(self, theta: FloatArray) -> IndexArray:
         """The few tightest rows of each block at `theta`."""
+        self.spend(ENTRY * self._cells)
         return nearest_rows(self._all @ theta, np.append(self._first_of_all, self.system.rows))
 
     @property
@@ -75,8 +80,13 @@ class Scorer:
         """How many points or directions a matrix product should take, for the sake of memory."""
         return max(1, _CELLS // max(1, self._rows.size))
 
+    def look(self, points: int) -> None:
+        """Count a look at the rows of the working set at so many points."""
+        self.spend(ENTRY * self._active.size * points)
+
     def activities(self, points: FloatArray) -> FloatArray:
         """``row @ point`` for the rows of the working set: shape (rows, points)."""
+        self.look(len(points))
         return np.asarray(self._active @ points.T)
 
     def block_minimum(self, values: FloatArray) -> FloatArray:
@@ -98,6 +108,7 @@ class Scorer:
 
     def linked(self, points: FloatArray) -> NDArray[np.bool_]:
         """Which open blocks each point links, by all rows: shape (open, points)."""
+        self.spend(ENTRY * self._cells * len(points))
         size = max(1, _CELLS // max(1, self.system.rows))
         parts = [
             np.minimum.reduceat(np.asarray(self._all @ points[at : at + size].T), self._first_of_all, axis=0)
@@ -118,7 +129,9 @@ class Scorer:
         rows = np.empty(blocks.size, dtype=np.intp)
         smallest = np.empty(blocks.size)
         for at, block in enumerate(blocks.tolist()):
-            activity = self._rows_of(block) @ theta
+            of_block = self._rows_of(block)
+            self.spend(ENTRY * of_block.size)
+            activity = of_block @ theta
             tightest = int(np.argmin(activity))
             rows[at], smallest[at] = self._first_of_all[block] + tightest, activity[tightest]
         return rows, smallest
@@ -138,6 +151,7 @@ class Scorer:
         everywhere : bool
             Look at all rows, and take what the working set had missed into it; else at the working set.
         """
+        self.spend(ENTRY * (self._cells if everywhere else self._active.size))
         if not everywhere:
             return _tightest(self._active @ theta, self._first, self._rows)
         rows, smallest = _tightest(self._all @ theta, self._first_of_all, None)

@@ -16,20 +16,12 @@ from linkrisk.formulations.linkage.block_system import BlockSystem, block_system
 from linkrisk.solver.engines.attacks.lines import best_on_lines
 from linkrisk.solver.engines.attacks.repair import WidestMargin, hinge
 from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer
-from linkrisk.solver.engines.base import Record
+from linkrisk.solver.engines.steering import STEERING, AttackSteering
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.incumbent import Incumbent
 
 FloatArray = NDArray[np.float64]
-
-_RANDOM_POINTS = 400
-_FEW_POINTS = 60
-_RESTARTS = 8
-_LINES = 32
-_PROBES = 8
-_FAILURES = 12
-_MOST_SECONDS = 20.0
-_MANY_ROWS = 500_000
 
 
 class Attack:
@@ -39,22 +31,30 @@ class Attack:
     ----------
     system : BlockSystem
         The rows of the blocks.
-    record : Record
+    incumbent : Incumbent[FloatArray]
         Takes every improvement.
     evaluator : Evaluator
         Counts the winners.
     seed : int
         Seed of the random choices.
+    steering : AttackSteering
     """
 
-    def __init__(self, system: BlockSystem, record: Record, evaluator: Evaluator, seed: int) -> None:
-        self.system, self.record, self.evaluator = system, record, evaluator
+    def __init__(
+        self,
+        system: BlockSystem,
+        incumbent: Incumbent[FloatArray],
+        evaluator: Evaluator,
+        seed: int,
+        steering: AttackSteering = STEERING.attack,
+    ) -> None:
+        self.system, self.incumbent, self.evaluator, self._steering = system, incumbent, evaluator, steering
         self.aggregator: Aggregator = system.aggregator
-        self.clock: Clock = record.clock
+        self.clock: Clock = incumbent.clock
         self.random = np.random.default_rng(seed)
 
     def run(self, until: float, *, brief: bool = False) -> None:
-        """Improve the record until all parts are done or the clock shows `until` seconds.
+        """Improve the incumbent until all parts are done or the clock shows `until` seconds.
 
         A brief run stops after known starts and random points.
         """
@@ -62,25 +62,28 @@ class Attack:
         if self.system.open_blocks.size == 0:
             return
         starts = self._starts()
-        points = self.aggregator.sample(_FEW_POINTS if brief else _RANDOM_POINTS, self.random)
-        self.scorer = Scorer(self.system, np.vstack([self.record.theta, starts, points[:_PROBES]]))
+        points = self.aggregator.domain.sample(
+            self._steering.few_points if brief else self._steering.random_points, self.random
+        )
+        probes = np.vstack([self.incumbent.solution, starts, points[: self._steering.probes]])
+        self.scorer = Scorer(self.system, probes, self.clock.spend)
         if self.system.complete:
             self._count(starts)
         self._take(points)
         if brief:
             return
         best = points[np.argsort(-self.scorer.weights(points), kind="stable")]
-        for start in range(_RESTARTS):
-            before = self.record.linked
+        for start in range(self._steering.restarts):
+            before = self.incumbent.value
             self._search(self._best_known(best[0]) if start == 0 else best[start])
             self._hinge()
             self._extend()
-            if self._late() or (start >= 2 and self.record.linked <= before):
+            if self._late() or (start >= 2 and self.incumbent.value <= before):
                 break
-        widen(self.system, self.scorer, self.record, self.evaluator)
+        widen(self.system, self.scorer, self.incumbent, self.evaluator)
 
     def _late(self) -> bool:
-        return self.record.proven or self.clock.expired or self.clock.seconds >= self._until
+        return self.incumbent.proven or self.clock.expired or self.clock.now >= self._until
 
     def _take(self, points: FloatArray) -> bool:
         """Score `points`; count the best few by the evaluator and keep a better one."""
@@ -89,9 +92,9 @@ class Attack:
         scores = self.scorer.weights(points) + self.system.sure_weight
         better = False
         for at in np.argsort(-scores, kind="stable")[:3]:
-            if scores[at] > self.record.linked:
-                theta = self.aggregator.repair(points[at])
-                better |= self.record.improve(theta, self.evaluator.weight(self.aggregator.form(theta)))
+            if scores[at] > self.incumbent.value:
+                theta = self.aggregator.domain.repair(points[at])
+                better |= self.incumbent.improve(theta, self.evaluator.weight(self.aggregator.form(theta)))
         return better
 
     def _count(self, points: FloatArray) -> None:
@@ -102,11 +105,11 @@ class Attack:
         for theta in points:
             if self._late():
                 return
-            self.record.improve(theta, self.evaluator.weight(self.aggregator.form(theta)))
+            self.incumbent.improve(theta, self.evaluator.weight(self.aggregator.form(theta)))
 
     def _best_known(self, point: FloatArray) -> FloatArray:
         """The best parameters so far, unless the rows show more of this point."""
-        both = np.vstack([self.record.theta, point])
+        both = np.vstack([self.incumbent.solution, point])
         return np.asarray(both[int(np.argmax(self.scorer.weights(both)))])
 
     def _starts(self) -> FloatArray:
@@ -117,15 +120,15 @@ class Attack:
         """Exact line searches in many directions, moving to the best point of the best line."""
         best = self.scorer.exact_weight(theta)
         failures = 0
-        while failures < _FAILURES and not self._late():
+        while failures < self._steering.failures and not self._late():
             directions = self._directions(theta)
-            chords = np.array([self.aggregator.chord(theta, direction) for direction in directions])
+            chords = np.array([self.aggregator.domain.chord(theta, direction) for direction in directions])
             weights, steps = best_on_lines(self.scorer, theta, directions, chords)
             at = int(np.argmax(weights))
             failures += 1
             if weights[at] < best:
                 continue
-            point = self.aggregator.repair(theta + steps[at] * directions[at])
+            point = self.aggregator.domain.repair(theta + steps[at] * directions[at])
             weight = self.scorer.exact_weight(point)
             if weight >= best:
                 failures = 0 if weight > best else failures
@@ -135,19 +138,20 @@ class Attack:
     def _directions(self, theta: FloatArray) -> FloatArray:
         """Towards random points of the domain, and along differences of such points."""
         dense = isinstance(self.system.values, np.ndarray)
-        count = _LINES if dense else min(_LINES, max(2, self.scorer.points_at_once // 4))
-        towards = self.aggregator.sample(count, self.random)
+        lines = self._steering.lines
+        count = lines if dense else min(lines, max(2, self.scorer.points_at_once // 4))
+        towards = self.aggregator.domain.sample(count, self.random)
         return np.vstack([towards[::2] - theta, towards[1::2] - towards[: count // 2 * 2 : 2]])
 
     def _hinge(self) -> None:
         """Hinge-loss programs of several widths, from the best parameters so far."""
-        margins = self.scorer.exact_margins(self.record.theta)
+        margins = self.scorer.exact_margins(self.incumbent.solution)
         typical = float(np.median(np.abs(margins)))
-        for share in (1.0, 0.3, 0.1, 0.02):
+        for share in self._steering.widths:
             if self._late():
                 return
             width = max(share * typical, 1e-5)
-            self._take(np.array(hinge(self.system, self.scorer, self.clock, self.record.theta, width)))
+            self._take(np.array(hinge(self.system, self.scorer, self.clock, self.incumbent.solution, width)))
 
     def _extend(self) -> None:
         """Try to link one more block besides those linked now, the nearest misses first."""
@@ -155,10 +159,10 @@ class Attack:
         improved = True
         while improved and not self._late():
             improved = False
-            margins = self.scorer.exact_margins(self.record.theta)
+            margins = self.scorer.exact_margins(self.incumbent.solution)
             inside = np.flatnonzero(margins > STRICT)
             misses = np.flatnonzero(margins <= STRICT)
-            for block in misses[np.argsort(-margins[misses], kind="stable")][:40]:
+            for block in misses[np.argsort(-margins[misses], kind="stable")][: self._steering.extended]:
                 if self._late():
                     return
                 program.require(np.append(inside, block))
@@ -168,52 +172,61 @@ class Attack:
                     break
 
 
-def widen(system: BlockSystem, scorer: Scorer, record: Record, evaluator: Evaluator) -> None:
+def widen(
+    system: BlockSystem, scorer: Scorer, incumbent: Incumbent[FloatArray], evaluator: Evaluator
+) -> None:
     """Replace the best parameters by those that link the same blocks with the widest margin."""
-    margins = scorer.exact_margins(record.theta)
-    program = WidestMargin(system, scorer, record.clock)
+    margins = scorer.exact_margins(incumbent.solution)
+    program = WidestMargin(system, scorer, incumbent.clock)
     program.require(np.flatnonzero(margins > STRICT))
     solution = program.solve()
     if solution is None:
         return
-    theta = system.aggregator.repair(solution[0])
-    record.improve(theta, evaluator.weight(system.aggregator.form(theta)), even=True)
+    theta = system.aggregator.domain.repair(solution[0])
+    incumbent.improve(theta, evaluator.weight(system.aggregator.form(theta)), even=True)
 
 
 def attack(
-    system: BlockSystem, record: Record, evaluator: Evaluator, seed: int, *, brief: bool = False
+    system: BlockSystem,
+    incumbent: Incumbent[FloatArray],
+    evaluator: Evaluator,
+    seed: int,
+    *,
+    brief: bool = False,
+    steering: AttackSteering = STEERING.attack,
 ) -> None:
     """Run the portfolio within a share of the time that remains, the simpler aggregator's first.
 
     Parameters
     ----------
     system : BlockSystem
-    record : Record
+    incumbent : Incumbent[FloatArray]
         Takes every improvement.
     evaluator : Evaluator
     seed : int
     brief : bool
         Only what takes a moment, for an engine that attacks by itself.
+    steering : AttackSteering
     """
-    clock = record.clock
-    if clock.expired and system.rows > _MANY_ROWS:
+    clock = incumbent.clock
+    if clock.expired and system.rows > steering.many_rows:
         return  # a smaller system is worth the moment that a first look takes
-    if record.proven:
+    if incumbent.proven:
         if system.open_blocks.size:
-            widen(system, Scorer(system), record, evaluator)
+            widen(system, Scorer(system, spend=clock.spend), incumbent, evaluator)
         return
     relative = system.aggregator.relative()
     if relative is not None:
         simpler, lift = relative
         inner = _simpler_system(system, simpler, clock)
         start = simpler.equal()
-        inner_record = Record(clock, start, evaluator.weight(simpler.form(start)), record.bound)
-        Attack(inner, inner_record, evaluator, seed).run(
-            clock.share(0.1, _most_seconds(inner) / 2), brief=brief
-        )
-        theta = lift(inner_record.theta)
-        record.improve(theta, evaluator.weight(system.aggregator.form(theta)))
-    Attack(system, record, evaluator, seed).run(clock.share(0.2, _most_seconds(system)), brief=brief)
+        inner_incumbent = Incumbent(clock, start, evaluator.weight(simpler.form(start)), incumbent.bound)
+        until = clock.share(steering.simpler_share, _longest(inner, steering) / 2)
+        Attack(inner, inner_incumbent, evaluator, seed, steering).run(until, brief=brief)
+        theta = lift(inner_incumbent.solution)
+        incumbent.improve(theta, evaluator.weight(system.aggregator.form(theta)))
+    until = clock.share(steering.share, _longest(system, steering))
+    Attack(system, incumbent, evaluator, seed, steering).run(until, brief=brief)
 
 
 def _simpler_system(system: BlockSystem, simpler: Aggregator, clock: Clock) -> BlockSystem:
@@ -224,6 +237,6 @@ def _simpler_system(system: BlockSystem, simpler: Aggregator, clock: Clock) -> B
     return system_of(system.pair, simpler, system.block, system.rival, lost, complete=False)
 
 
-def _most_seconds(system: BlockSystem) -> float:
+def _longest(system: BlockSystem, steering: AttackSteering) -> float:
     """How long an attack may take at most: longer where every step takes longer."""
-    return _MOST_SECONDS * max(1.0, system.rows / _MANY_ROWS)
+    return steering.longest * max(1.0, system.rows / steering.many_rows)

@@ -8,31 +8,21 @@ from contextlib import contextmanager
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from linkrisk.formulations.linkage.block_system import BlockSystem
-from linkrisk.solver.backends.base import Status
 from linkrisk.solver.engines.attacks.scoring import Scorer
 from linkrisk.solver.engines.attacks.search import attack, widen
-from linkrisk.solver.engines.base import Engine, EngineOptions, EngineResult, Proof, Record
+from linkrisk.solver.engines.base import Engine, EngineOptions, EngineResult, Proof
 from linkrisk.solver.engines.exact.hitting_sets.search import HittingSearch
 from linkrisk.solver.engines.exact.simplex_tree.tree import SimplexTree
+from linkrisk.solver.engines.exact.treatments import treatment
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.run.incumbent import Incumbent
+from linkrisk.solver.run.status import Status
 
-MOST_TREE_DIMENSIONS = 7
-_QUICK_TREE = 0.4
-_QUICK_BRANCHING = 0.8
-_SHORT_TREE = 1.2
-_BRANCHING = 4.0
-_ROWS_SHARE = 0.1
-_PAIRS_SHARE = 0.4
-_MOST_PAIRED = 600
-_FEW_PAIRS_SHARE = 0.15
-_LONG_TREE = 5.0
-_LONGER_TREE = 12.0
-_LONGEST_TREE = 30.0
-_HITTING_SHARE = 0.4
-_NARROW = 0.05
-_MOST_BLOCKS = 2_000
+FloatArray = NDArray[np.float64]
+
 _UNDECIDED = (
     "some records exclude each other only up to rounding, so the interval stays open; --engine milp may "
     "close it up to its margin"
@@ -49,24 +39,29 @@ class ExactEngine(Engine):
     attacks: ClassVar[bool] = True
     grows: ClassVar[bool] = True
     proves: ClassVar[bool] = True
+    counts: ClassVar[bool] = True
 
     def run(
-        self, system: BlockSystem, record: Record, evaluator: Evaluator, options: EngineOptions
+        self,
+        system: BlockSystem,
+        incumbent: Incumbent[FloatArray],
+        evaluator: Evaluator,
+        options: EngineOptions,
     ) -> EngineResult:
         """Close the interval from both sides until its ends meet or the clock has run out."""
-        run = _Run(system, record, evaluator, options.seed)
+        run = _Run(system, incumbent, evaluator, options)
         if system.open_blocks.size:
             run.search()
-            widen(system, Scorer(system), record, evaluator)
-        status = Status.INTERRUPTED if record.clock.stopped else Status.FEASIBLE
+            widen(system, Scorer(system, spend=incumbent.clock.spend), incumbent, evaluator)
+        status = Status.INTERRUPTED if incumbent.clock.stopped else Status.FEASIBLE
         return EngineResult(
-            status=Status.OPTIMAL if record.proven else status,
-            limit=None if record.proven else record.clock.limit,
+            status=Status.OPTIMAL if incumbent.proven else status,
+            limit=None if incumbent.proven else incumbent.clock.limit,
             margin=None,
             phases=run.phases,
             model=None,
             versions={},
-            notes=(_UNDECIDED,) if run.undecided and not record.proven else (),
+            notes=(_UNDECIDED,) if run.undecided and not incumbent.proven else (),
             proof=run.proof,
         )
 
@@ -74,8 +69,15 @@ class ExactEngine(Engine):
 class _Run:
     """The state of one run: each search in its turn, the next where the interval is still open."""
 
-    def __init__(self, system: BlockSystem, record: Record, evaluator: Evaluator, seed: int) -> None:
-        self._system, self._record, self._evaluator, self._seed = system, record, evaluator, seed
+    def __init__(
+        self,
+        system: BlockSystem,
+        incumbent: Incumbent[FloatArray],
+        evaluator: Evaluator,
+        options: EngineOptions,
+    ) -> None:
+        self._system, self._incumbent, self._evaluator = system, incumbent, evaluator
+        self._seed, self._steering = options.seed, options.steering
         self.phases: dict[str, float] = {}
         self.proof = Proof("lost")
         self.undecided = False
@@ -83,44 +85,49 @@ class _Run:
     def search(self) -> None:
         """First what is quick, then all attacks, then what takes long."""
         aggregator = self._system.aggregator
-        hitting = HittingSearch(self._system, self._record, self._evaluator, self._seed)
-        if aggregator.on_simplex and aggregator.dimension <= MOST_TREE_DIMENSIONS:
-            self._both(SimplexTree(self._system, self._record, self._evaluator), hitting)
+        hitting = HittingSearch(self._system, self._incumbent, self._evaluator, self._seed, self._steering)
+        tree = treatment(aggregator.domain).tree
+        if tree is not None and aggregator.dimension <= self._steering.turns.most_tree_dimensions:
+            self._both(tree(self._system, self._incumbent, self._evaluator, self._steering.tree), hitting)
         else:
             self._hitting_sets(hitting)
 
     def _hitting_sets(self, hitting: HittingSearch) -> None:
         """Where the parameters have many dimensions."""
-        clock = self._record.clock
-        self._hitting(hitting, lambda: hitting.branch(clock.seconds + _BRANCHING))
+        clock, turns = self._incumbent.clock, self._steering.turns
+        self._hitting(hitting, lambda: hitting.branch(clock.now + turns.branching))
         # Of many blocks most pairs would stay unasked all the same.
-        many = self._system.open_blocks.size > _MOST_PAIRED
-        share = _FEW_PAIRS_SHARE if many else _PAIRS_SHARE
+        many = self._system.open_blocks.size > turns.most_paired
+        share = turns.few_pairs_share if many else turns.pairs_share
         self._hitting(hitting, lambda: hitting.all_pairs(clock.share(share, np.inf)))
-        with ThreadPoolExecutor(
-            1
-        ) as pool:  # the one takes no more than a processor, the other has use for it
+        if clock.counts:  # one after the other, as they race for the incumbent
+            self._attack()
+            self._hitting(hitting, lambda: hitting.branch(np.inf))
+            return
+        # The one takes no more than a processor, the other has use for it.
+        with ThreadPoolExecutor(1) as pool:
             attacking = pool.submit(self._attack)
             self._hitting(hitting, lambda: hitting.branch(np.inf))
             attacking.result()
 
     def _both(self, tree: SimplexTree, hitting: HittingSearch) -> None:
         """Where they have few: tree and hitting sets in turn, as either may end where the other does not."""
-        clock, few = self._record.clock, self._system.open_blocks.size <= _MOST_BLOCKS
-        self._tree(tree, clock.seconds + _QUICK_TREE)
-        self._hitting(hitting, lambda: hitting.branch(clock.seconds + _QUICK_BRANCHING))
-        self._tree(tree, clock.seconds + _SHORT_TREE)
+        clock, turns = self._incumbent.clock, self._steering.turns
+        few = self._system.open_blocks.size <= turns.most_blocks
+        self._tree(tree, clock.now + turns.quick_tree)
+        self._hitting(hitting, lambda: hitting.branch(clock.now + turns.quick_branching))
+        self._tree(tree, clock.now + turns.short_tree)
         if few:  # among thousands of blocks there are too many pairs
-            self._hitting(hitting, lambda: hitting.pairs_of_rows(clock.share(_ROWS_SHARE, np.inf)))
-            self._hitting(hitting, lambda: hitting.branch(clock.seconds + _BRANCHING))
-        self._tree(tree, clock.seconds + _LONG_TREE)
+            self._hitting(hitting, lambda: hitting.pairs_of_rows(clock.share(turns.rows_share, np.inf)))
+            self._hitting(hitting, lambda: hitting.branch(clock.now + turns.branching))
+        self._tree(tree, clock.now + turns.long_tree)
         self._attack()
-        self._tree(tree, clock.seconds + _LONGER_TREE)
+        self._tree(tree, clock.now + turns.longer_tree)
         if not self._narrow:
-            self._tree(tree, clock.seconds + _LONGEST_TREE)
+            self._tree(tree, clock.now + turns.longest_tree)
         if few:
-            until = clock.share(_HITTING_SHARE, np.inf)
-            self._hitting(hitting, lambda: hitting.all_pairs(0.5 * (clock.seconds + until)))
+            until = clock.share(turns.hitting_share, np.inf)
+            self._hitting(hitting, lambda: hitting.all_pairs(0.5 * (clock.now + until)))
             self._hitting(hitting, lambda: hitting.branch(until))
             if self._narrow:  # which closes steadily; a wide gap all at once, when the tree has been searched
                 self._hitting(hitting, lambda: hitting.branch(np.inf))
@@ -128,11 +135,11 @@ class _Run:
 
     @property
     def _over(self) -> bool:
-        return self._record.proven or self._record.clock.expired
+        return self._incumbent.proven or self._incumbent.clock.expired
 
     @property
     def _narrow(self) -> bool:
-        return self._record.bound - self._record.linked <= _NARROW * self._system.total_weight
+        return self._incumbent.gap <= self._steering.turns.narrow * self._system.total_weight
 
     def _tree(self, tree: SimplexTree | None, until: float) -> None:
         if tree is not None and not self._over:
@@ -141,9 +148,15 @@ class _Run:
 
     def _attack(self) -> None:
         if not self._over:
-            self._record.phase = "attack"
+            self._incumbent.enter("attack")
             with self._timed("attack", None):
-                attack(self._system, self._record, self._evaluator, self._seed)
+                attack(
+                    self._system,
+                    self._incumbent,
+                    self._evaluator,
+                    self._seed,
+                    steering=self._steering.attack,
+                )
 
     def _hitting(self, search: HittingSearch, part: Callable[[], None]) -> None:
         if not self._over:
@@ -156,8 +169,8 @@ class _Run:
     @contextmanager
     def _timed(self, phase: str, method: str | None) -> Iterator[None]:
         """Note how long a phase takes, and that the bound rests on it if it has improved."""
-        began, bound = self._record.clock.seconds, self._record.bound
+        began, bound = self._incumbent.clock.seconds, self._incumbent.bound
         yield
-        self.phases[phase] = self.phases.get(phase, 0.0) + self._record.clock.seconds - began
-        if method is not None and self._record.bound < bound:
+        self.phases[phase] = self.phases.get(phase, 0.0) + self._incumbent.clock.seconds - began
+        if method is not None and self._incumbent.bound < bound:
             self.proof = Proof(method)

@@ -82,7 +82,7 @@ class Bayesian(Linker):
         names = task.query_attributes + task.candidate_attributes
         training, notes = _complete(task, names)
         categories = {
-            name: learn_categories(training[name], task.schema[name].scale, self.classes) for name in names
+            name: learn_categories(training[name], task.schema.scale(name), self.classes) for name in names
         }
         codes = coded(training, categories)
         sizes = [categories[name].size for name in names]

@@ -188,7 +188,7 @@ class Probabilistic(Linker):
                     f"there is a comparison for {name!r}, which is not among the attributes "
                     f"{', '.join(task.query_attributes)}"
                 )
-        return {name: given.get(name, USUAL[task.schema[name].scale]) for name in task.query_attributes}
+        return {name: given.get(name, USUAL[task.schema.scale(name)]) for name in task.query_attributes}
 
     def _known_share(self, task: LinkageTask) -> float | None:
         if self.match_share is not None:

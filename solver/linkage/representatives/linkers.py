@@ -192,7 +192,7 @@ class RepresentativeLinker(Linker):
             attributes = tuple(Attribute(name, scale=Scale.ORDINAL, categories=categories) for name in names)
         else:
             queries, candidates = (pd.DataFrame(values, columns=names) for values in made)
-            attributes = tuple(Attribute(name) for name in names)
+            attributes = tuple(Attribute(name, scale=Scale.NUMERIC) for name in names)
         return LinkageTask(
             queries=queries,
             candidates=candidates,

@@ -23,7 +23,8 @@ from linkrisk.datasets.masking.pram import (
     rarest_matrix,
 )
 from linkrisk.datasets.masking.recoding import CategoricalMethod, recodings_of
-from linkrisk.datasets.microdata.categories import categories_of, spelled
+from linkrisk.datasets.microdata.categories import categories_of
+from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 
 ORDINAL = Schema(
@@ -337,7 +338,7 @@ BAD: list[tuple[Any, str]] = [
         lambda: TopCoding(
             categories=2, schema=Schema((Attribute("town", scale=Scale.NOMINAL, categories=("a", "b")),))
         ).apply(FRAME[["town"]]),
-        "the table, column 'town', row 4: 'c' is no category; there are: a, b; mend the cell or list the "
+        "the table, column 'town', row 4: 'c' is not a category; there are: a, b; fix the cell or list the "
         "category in the schema",
     ),
 ]  # fmt: skip

@@ -16,7 +16,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.microaggregation import AttributeGroup, Microaggregation, group_means
 from linkrisk.datasets.masking.optimal_microaggregation import OptimalMicroaggregation
 from linkrisk.datasets.masking.protections import PROTECTIONS
-from linkrisk.datasets.microdata.files import read_table
+from linkrisk.datasets.microdata.formats.registry import read_table
 
 FOLDER = os.environ.get("LINKRISK_DATA")
 PAIRS = Path(FOLDER).parent / "bench" / "pairs" if FOLDER else Path("no folder of pairs")
@@ -174,7 +174,7 @@ FRAME = pd.DataFrame({"a": [1.0, 2, 3], "b": [1.0, 5, 3], "t": ["x", "y", "z"]})
         ),
         (
             lambda: Microaggregation(attributes=("t",), k=2).apply(FRAME),
-            "the table, column 't', row 1: 'x' is not a number; mend it or choose other --attributes",
+            "the table, column 't', row 1: 'x' is not a number; fix it or choose other --attributes",
         ),
         (
             lambda: Microaggregation(k=2).apply(FRAME[["t"]]),

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from linkrisk.datasets.microdata.files import read_table
+from linkrisk.datasets.microdata.formats.registry import read_table
+from linkrisk.datasets.microdata.roles import household, recognition, stratum
 from linkrisk.datasets.microdata.schema import Role, Schema
 
 DATA = os.environ.get("LINKRISK_DATA")
@@ -53,33 +54,99 @@ def role(name: str, values: Any) -> Role:
 )
 @pytest.mark.parametrize("values", [GAPS, TEXT, [f"{at}" for at in GAPS], [float(at) for at in GAPS]])
 def test_ids_by_name_with_values_that_all_differ(name: str, values: list[Any]) -> None:
-    assert role(name, values) is Role.IDENTIFIER
+    assert role(name, values) is Role.RECORD_ID
 
 
-@pytest.mark.parametrize("name", ["hhid", "hhnum", "HH_ID", "household_id", "patient_id", "firmId", "hid"])
+@pytest.mark.parametrize("name", ["ssn_id", "soc_sec_id", "PassportNo", "tax_number", "phone id"])
+def test_numbers_that_people_have_outside_of_the_file_are_identifiers(name: str) -> None:
+    assert role(name, TEXT) is Role.IDENTIFIER
+    assert role(name, [*TEXT[:-1], TEXT[0]]) is Role.KEY
+
+
+@pytest.mark.parametrize("name", ["hhid", "hhnum", "HH_ID", "household_id", "hid", "fam_no", "dwelling_nr"])
 def test_ids_of_households_may_repeat(name: str) -> None:
+    assert role(name, HOUSEHOLDS) is Role.HOUSEHOLD
+    assert role(name, REGIONS * 2) is Role.KEY
+
+
+@pytest.mark.parametrize("name", ["patient_id", "firmId", "UtilityID", "student_no", "person_household_id"])
+def test_ids_of_other_units_may_repeat(name: str) -> None:
     assert role(name, HOUSEHOLDS) is Role.IDENTIFIER
-    assert role(name, REGIONS * 2) is Role.QUASI_IDENTIFIER
+    assert role(name, REGIONS * 2) is Role.KEY
+
+
+@pytest.mark.parametrize("name", ["stratum", "STRATA", "Strat", "stratum_id"])
+def test_strata_by_name_with_few_values(name: str) -> None:
+    found = stratum(name, pd.Series(HOUSEHOLDS))
+    assert found is not None
+    assert found.role is Role.STRATUM
+    assert found.why == "has the name of a stratum, and few different values"
+    assert stratum(name, pd.Series(["north", "south"] * 15)) is not None
+    for values in (GAPS, [1] * 30, AMOUNTS, [None] * 30, [1.5, 2.5] * 15):
+        assert stratum(name, pd.Series(values)) is None
+    # Masking leaves strata alone only where a schema says what they are.
+    assert role(name, HOUSEHOLDS) is Role.KEY
+
+
+@pytest.mark.parametrize("name", ["household", "HH", "Family", "dwelling"])
+def test_households_by_name_whose_records_stand_together(name: str) -> None:
+    found = household(name, pd.Series(HOUSEHOLDS))
+    assert found is not None
+    assert (found.role, found.why) == (
+        Role.HOUSEHOLD,
+        "has the name of a household, and equal values stand together",
+    )
+    sizes = [1, 2, 2, 1, 3, 3, 3] * 4
+    for values in (sizes, GAPS, [1] * 30, AMOUNTS, [None, *HOUSEHOLDS], ["a", "a", "b"]):
+        assert household(name, pd.Series(values)) is None
+    assert role(name, HOUSEHOLDS) is Role.KEY
+
+
+@pytest.mark.parametrize("name", ["region", "stratification", "substrate", "layer"])
+def test_names_that_only_look_like_strata(name: str) -> None:
+    assert stratum(name, pd.Series(HOUSEHOLDS)) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "why"),
+    [
+        ("WEIGHT", AMOUNTS, "has the name of a sampling weight, and no negative value"),
+        ("id", GAPS, "has the name of a record id, and no value comes twice"),
+        ("ssn_id", GAPS, "has the name of a personal number, and no value comes twice"),
+        ("hhid", HOUSEHOLDS, "has the name of a household number, which records share"),
+        ("firm_id", HOUSEHOLDS, "has the name of an id that records share"),
+        ("line", COUNT, "holds whole numbers without a gap, each once"),
+        ("note", TEXT, "holds text that never repeats"),
+    ],
+)
+def test_what_is_recognised_says_why(name: str, values: list[Any], why: str) -> None:
+    found = recognition(name, pd.Series(values), [name])
+    assert found is not None
+    assert (found.role, found.why) == (role(name, values), why)
+
+
+def test_a_key_variable_is_what_nothing_is_recognised_of() -> None:
+    assert recognition("income", pd.Series(GAPS), ["income"]) is None
 
 
 @pytest.mark.parametrize("name", ["id", "rec_id", "region_id", "pid"])
 def test_other_ids_may_not(name: str) -> None:
-    assert role(name, HOUSEHOLDS) is Role.QUASI_IDENTIFIER
+    assert role(name, HOUSEHOLDS) is Role.KEY
 
 
 @pytest.mark.parametrize(
     "name", ["paid", "valid", "grid", "household_size", "number_of_persons", "income", "x"]
 )
 def test_names_that_only_look_like_ids(name: str) -> None:
-    assert role(name, GAPS) is Role.QUASI_IDENTIFIER
+    assert role(name, GAPS) is Role.KEY
 
 
 def test_counters_and_text_that_never_repeats_are_ids_under_any_name() -> None:
     assert roles(line=COUNT, shuffled=COUNT[::-1], name=TEXT, income=GAPS) == {
-        "line": "identifier",
-        "shuffled": "identifier",
+        "line": "record-id",
+        "shuffled": "record-id",
         "name": "identifier",
-        "income": "quasi-identifier",
+        "income": "key",
     }
 
 
@@ -100,7 +167,7 @@ def test_counters_and_text_that_never_repeats_are_ids_under_any_name() -> None:
     ],
 )
 def test_all_else_under_such_a_name_is_none(values: Any) -> None:
-    assert role("x", values) is Role.QUASI_IDENTIFIER
+    assert role("x", values) is Role.KEY
 
 
 @pytest.mark.parametrize(
@@ -121,8 +188,8 @@ def test_all_else_under_such_a_name_is_none(values: Any) -> None:
 )
 def test_weights_by_name(name: str) -> None:
     assert role(name, AMOUNTS) is Role.WEIGHT
-    assert role(name, [-1.0, *AMOUNTS]) is Role.QUASI_IDENTIFIER
-    assert role(name, ["a", "b"]) is Role.QUASI_IDENTIFIER
+    assert role(name, [-1.0, *AMOUNTS]) is Role.KEY
+    assert role(name, ["a", "b"]) is Role.KEY
     assert role(name, [None, *AMOUNTS]) is Role.WEIGHT
 
 
@@ -143,11 +210,11 @@ def test_weights_by_name(name: str) -> None:
     ],
 )
 def test_names_that_only_look_like_weights(name: str) -> None:
-    assert role(name, AMOUNTS) is Role.QUASI_IDENTIFIER
+    assert role(name, AMOUNTS) is Role.KEY
 
 
 def test_weight_beside_height_is_that_of_a_body() -> None:
-    assert set(roles(weight=AMOUNTS, Height=AMOUNTS, age=GAPS).values()) == {"quasi-identifier"}
+    assert set(roles(weight=AMOUNTS, Height=AMOUNTS, age=GAPS).values()) == {"key"}
     assert roles(weight=AMOUNTS, age=GAPS)["weight"] == "weight"
 
 
@@ -166,21 +233,21 @@ def test_roles_that_are_given_count() -> None:
 @pytest.mark.parametrize(
     ("file", "expected"),
     [
-        ("muargus_samhh", {"hhnum": Role.IDENTIFIER, "weight": Role.WEIGHT}),
+        ("muargus_samhh", {"hhnum": Role.HOUSEHOLD, "weight": Role.WEIGHT}),
         ("muargus_demodata", {"WEIGHT": Role.WEIGHT}),
         ("casc_tarragona", {}),
         ("casc_census", {}),
         ("casc_eia", {"UTILITYID": Role.IDENTIFIER}),
         ("rtauargus_indiv_dt", {"WEIGHT": Role.WEIGHT}),
         ("tauargus_testw", {"Wgt": Role.WEIGHT}),
-        ("febrl4a", {"rec_id": Role.IDENTIFIER, "soc_sec_id": Role.IDENTIFIER}),
-        ("splink_fake_1000", {"unique_id": Role.IDENTIFIER}),
+        ("febrl4a", {"rec_id": Role.RECORD_ID, "soc_sec_id": Role.IDENTIFIER}),
+        ("splink_fake_1000", {"unique_id": Role.RECORD_ID}),
         ("uci_abalone", {}),
         ("uci_adult_train", {}),
-        ("uci_wdbc", {"id": Role.IDENTIFIER}),
+        ("uci_wdbc", {"id": Role.RECORD_ID}),
     ],
 )
 def test_real_files(file: str, expected: dict[str, Role]) -> None:
     schema = Schema.from_frame(read_table(Path(DATA or "") / f"{file}.csv"))
-    found = {item.name: item.role for item in schema.attributes if item.role is not Role.QUASI_IDENTIFIER}
+    found = {item.name: item.role for item in schema.attributes if item.role is not Role.KEY}
     assert found == expected

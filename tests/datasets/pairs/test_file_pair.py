@@ -123,38 +123,35 @@ def test_what_counts_as_a_number(column: pd.Series) -> None:
     ("cells", "message"),
     [
         (
-            [1.0, None, 3.0],
-            "masked, column 'b', row 2: missing value; fill it in or choose other --attributes",
-        ),
-        (
-            [1.0, 2.0, float("nan")],
-            "masked, column 'b', row 3: missing value; fill it in or choose other --attributes",
+            [None, None, None],
+            "masked, column 'b' has no value at all and cannot be compared; choose other --attributes",
         ),
         (
             ["1", "x", "3"],
-            "masked, column 'b', row 2: 'x' is not a number; mend it or choose other --attributes",
+            "masked, column 'b', row 2: 'x' is not a number; fix it or choose other --attributes",
         ),
         (
             ["1", "2", "1,5"],
-            "masked, column 'b', row 3: '1,5' is not a number; mend it or choose other --attributes",
+            "masked, column 'b', row 3: '1,5' is not a number; fix it or choose other --attributes",
         ),
         (
             ["w" * 50, "2", "3"],
             f"masked, column 'b', row 1: '{'w' * 37}...' is not a number; "
-            "mend it or choose other --attributes",
+            "fix it or choose other --attributes",
         ),
         (
             [datetime.date(2024, 5, 1)] * 3,
-            "masked, column 'b', row 1: '2024-05-01' is not a number; mend it or choose other --attributes",
+            "masked, column 'b', row 1: '2024-05-01' is not a number, and original has numbers there; fix "
+            "it, choose other --attributes, or compare categories with --nominal",
         ),
         (
             pd.to_datetime(["2024-05-01"] * 3),
-            "masked, column 'b', row 1: '2024-05-01 00:00:00' is not a number; "
-            "mend it or choose other --attributes",
+            "masked, column 'b', row 1: '2024-05-01 00:00:00' is not a number, and original has numbers "
+            "there; fix it, choose other --attributes, or compare categories with --nominal",
         ),
         (
             [1j, 2.0, 3.0],
-            "masked, column 'b', row 1: '1j' is not a number; mend it or choose other --attributes",
+            "masked, column 'b', row 1: '1j' is not a number; fix it or choose other --attributes",
         ),
         ([1.0, 2.0, np.inf], "masked, column 'b', row 3: infinite value; give finite numbers"),
         ([1.0, -np.inf, 2.0], "masked, column 'b', row 2: infinite value; give finite numbers"),
@@ -169,7 +166,8 @@ def test_cells_that_are_no_numbers(cells: Any, message: str) -> None:
     bad = pd.DataFrame({"a": GOOD["a"], "b": cells})
     message = message.replace("'1j'", f"'{bad['b'].iloc[0]}'")
     assert _message(pd.DataFrame(GOOD), bad) == message
-    assert _message(bad, pd.DataFrame(GOOD)) == message.replace("masked", "original")
+    turned = message.replace("original has", "masked has").replace("masked, column", "original, column")
+    assert _message(bad, pd.DataFrame(GOOD)) == turned
 
 
 def test_attributes_named_wrongly() -> None:
@@ -307,7 +305,7 @@ def test_too_few_records() -> None:
 
 def test_not_a_table() -> None:
     frame = pd.DataFrame(GOOD)
-    expected = "masked is a list; give a file name or a table (pandas, polars, pyarrow)"
+    expected = "masked is a list; give a file name or a table (pandas, polars, pyarrow, numpy)"
     assert _message(frame, [[1, 2]]) == expected
     twins = pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], columns=pd.Index(["a", "a"]))
     assert _message(twins, frame) == "original has two columns named 'a'; rename one of them"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.files import MISSING_MARKS
+from linkrisk.datasets.microdata.formats.delimited_values import MISSING_MARKS
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
 
@@ -56,31 +57,29 @@ def test_by_ordinal_and_schema(tmp_path):
 
 
 def test_an_empty_cell_is_missing(tmp_path):
-    with pytest.raises(DataError) as caught:
-        paired(tmp_path, ["a", "NA", "b"], ["a", "", "b"])
-    assert str(caught.value) == (
-        f"{tmp_path}/m.csv, column 'code', row 2: missing value; fill it in or choose other --attributes"
-    )
+    pair = paired(tmp_path, ["a", "NA", "b"], ["a", "", "b"])
+    column = pair.attributes.index("code")
+    assert pair.categorical["code"].categories == ("NA", "a", "b")
+    assert pair.original_values[:, column].tolist() == [1, 0, 2]
+    assert pair.masked_values[:, column].tolist() == [1, 3, 2]
 
 
 @pytest.mark.parametrize("mark", MISSING_MARKS)
 def test_in_numbers_a_mark_is_missing_and_said(mark, tmp_path):
     paths = files(tmp_path, "y,x\n1,2\n3,4\n5,6\n", f"y,x\n1,2\n3,4\n{mark},6\n")
-    with pytest.raises(DataError) as caught:
-        make_file_pair(*paths)
-    assert str(caught.value) == (
-        f"{paths[1]}, column 'y', row 3: {mark!r} stands for a missing value; fill it in, choose other "
-        "--attributes, or name the column in --nominal where this is a category"
+    pair = make_file_pair(*paths)
+    assert np.isnan(pair.masked_values[2, 0])
+    assert pair.notes[-1] == (
+        f"{paths[1]}, column 'y', row 3: {mark!r} stands for a missing value; name the column in --nominal "
+        "where this is a category"
     )
 
 
 def test_in_numbers_an_empty_cell_is_missing(tmp_path):
-    paths = files(tmp_path, 'y,"x\nz"\n1,2\n3,4\n', 'y,"x\nz"\n1,2\n,4\n')
-    with pytest.raises(DataError) as caught:
-        make_file_pair(*paths)
-    assert str(caught.value) == (
-        f"{paths[1]}, column 'y', row 2: missing value; fill it in or choose other --attributes"
-    )
+    paths = files(tmp_path, 'y,"x\nz"\n1,2\n3,4\n5,6\n', 'y,"x\nz"\n1,2\n,4\n5,7\n')
+    pair = make_file_pair(*paths)
+    assert np.isnan(pair.masked_values[:, 0]).tolist() == [False, True, False]
+    assert not any("stands for" in note for note in pair.notes)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ import rdata
 from pandas.testing import assert_frame_equal
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.files import read_table
+from linkrisk.datasets.microdata.formats.registry import read_table
 from linkrisk.datasets.public import registry
 from linkrisk.datasets.public.sources import SOURCES, Layout, Source
 

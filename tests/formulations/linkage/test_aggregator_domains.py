@@ -49,10 +49,10 @@ def test_the_domain_holds_samples_starts_equal_and_lifted_parameters(case, n):
     points = np.vstack([samples(aggregator, 100), aggregator.starts(partner)])
     for theta in points:
         assert theta.shape == (aggregator.dimension,)
-        assert aggregator.domain().violation(theta) <= 1e-9
+        assert aggregator.domain.rows.violation(theta) <= 1e-9
         if case.name == "mahalanobis":
             assert eigenvalues(aggregator, theta)[0] >= -1e-12
-            assert len(aggregator.cuts(theta)) == 0
+            assert len(aggregator.domain.cuts(theta)) == 0
 
 
 @everywhere
@@ -79,7 +79,7 @@ def test_corners_of_the_domain_are_distances_of_the_family_and_the_other_way_rou
     """The best value of random linear goals is the same over the domain and over the textbook's polytope."""
     aggregator, family = case.make(n), case.family(n)
     c = random_distances(case, n + 40, 8, n)
-    domain = aggregator.domain()
+    domain = aggregator.domain.rows
     features = aggregator.features(c).toarray()
     textbook = np.array([family.features(row) for row in c])
     for goal in np.random.default_rng(n).normal(size=(6, 8)):
@@ -106,15 +106,15 @@ def test_rows_are_at_least_and_at_most_what_the_domain_makes_of_them(case, n):
     squares = aggregator.tied_differences is not aggregator.differences
     partners = Partners(partner, (partner**2 if squares else partner) * 1.01)
     rows = aggregator.rows(partners, rival).toarray()
-    most = [best(aggregator.domain(), row) for row in rows]
-    least = [-best(aggregator.domain(), -row) for row in rows]
+    most = [best(aggregator.domain.rows, row) for row in rows]
+    least = [-best(aggregator.domain.rows, -row) for row in rows]
     np.testing.assert_allclose(aggregator.most(partners, rival), most, atol=1e-8)
     np.testing.assert_allclose(aggregator.least(partners, rival), least, atol=1e-8)
 
 
 @everywhere
 def test_domain_rows_have_a_name_each(case):
-    domain = case.make(3).domain()
+    domain = case.make(3).domain.rows
     assert len(domain.row_names) == domain.matrix.shape[0] == len(domain.row_lower) == len(domain.row_upper)
     assert len(set(domain.row_names)) == len(domain.row_names)
     names = case.make(3).parameter_names
@@ -137,20 +137,20 @@ def test_repair_leads_into_the_domain_and_leaves_its_points_alone(case, n):
     aggregator = case.make(n)
     random = np.random.default_rng(n)
     for theta in samples(aggregator, 40):
-        np.testing.assert_allclose(aggregator.repair(theta), theta, atol=1e-12)
+        np.testing.assert_allclose(aggregator.domain.repair(theta), theta, atol=1e-12)
         for size in (1e-9, 1e-6, 0.3):
-            mended = aggregator.repair(theta + size * random.normal(size=theta.size))
-            assert aggregator.domain().violation(mended) <= 1e-9
+            mended = aggregator.domain.repair(theta + size * random.normal(size=theta.size))
+            assert aggregator.domain.rows.violation(mended) <= 1e-9
             if case.name == "mahalanobis":
                 assert eigenvalues(aggregator, mended)[0] >= -1e-15
         moved = theta + 1e-7 * random.normal(size=theta.size)
-        assert np.abs(aggregator.repair(moved) - theta).max() <= 1e-5
+        assert np.abs(aggregator.domain.repair(moved) - theta).max() <= 1e-5
 
 
 @everywhere
 def test_repair_of_nothing_is_a_point_of_the_domain(case):
     aggregator = case.make(3)
-    assert aggregator.domain().violation(aggregator.repair(np.zeros(aggregator.dimension))) <= 1e-9
+    assert aggregator.domain.rows.violation(aggregator.domain.repair(np.zeros(aggregator.dimension))) <= 1e-9
 
 
 @everywhere
@@ -162,13 +162,13 @@ def test_a_chord_ends_on_the_border_of_the_domain(case, n):
 
     def inside(theta):
         positive = case.name != "mahalanobis" or eigenvalues(aggregator, theta)[0] >= -1e-9
-        return positive and aggregator.domain().violation(theta) <= 1e-9
+        return positive and aggregator.domain.rows.violation(theta) <= 1e-9
 
     for first, second in pairwise(points):
         direction = second - first
         if np.abs(direction).max() < 1e-6:
             continue
-        low, high = aggregator.chord(first, direction)
+        low, high = aggregator.domain.chord(first, direction)
         assert low <= 1e-9
         assert high >= 1 - 1e-6
         for end, step in ((low, -1e-4), (high, 1e-4)):
@@ -189,8 +189,8 @@ def test_cuts_separate_what_is_not_semidefinite_and_nothing_else(n):
         matrix = random.normal(size=(n, n))
         matrix = matrix + matrix.T
         theta = matrix[np.triu_indices(n)] / max(abs(np.trace(matrix)), 0.1)
-        cuts = aggregator.cuts(theta)
-        assert len(cuts) == int((np.linalg.eigvalsh(aggregator.matrix(theta)) < -1e-9).sum())
+        cuts = aggregator.domain.cuts(theta)
+        assert len(cuts) == int((np.linalg.eigvalsh(aggregator.domain.matrix(theta)) < -1e-9).sum())
         separated += len(cuts) > 0
         assert (cuts @ theta < 0.0).all()
         assert (inside @ cuts.T >= -1e-12).all()
@@ -211,4 +211,4 @@ def test_data_rows_are_non_negative_for_semidefinite_forms_only():
 @pytest.mark.parametrize("case", POLYTOPES, ids=[case.label for case in POLYTOPES])
 def test_polytopes_need_no_cuts(case):
     aggregator = case.make(3)
-    assert aggregator.cuts(aggregator.equal()).shape == (0, aggregator.dimension)
+    assert aggregator.domain.cuts(aggregator.equal()).shape == (0, aggregator.dimension)

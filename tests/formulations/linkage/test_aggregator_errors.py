@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from aggregator_cases import CASES, LABELS
+from aggregator_cases import BY_LABEL, CASES, NAMED
 
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS, make_aggregator
@@ -30,19 +30,19 @@ def message(call, *arguments, **options):
         ("weighted-man", "did you mean 'weighted-mean'?"),
         ("choquett", "did you mean 'choquet'?"),
         ("mahalanobi", "did you mean 'mahalanobis'?"),
-        ("OWA ", "choose one of weighted-mean, owa, choquet, mahalanobis"),
-        ("zzz", "choose one of weighted-mean, owa, choquet, mahalanobis"),
+        ("OWA ", f"choose one of {', '.join(AGGREGATORS)}"),
+        ("zzz", f"choose one of {', '.join(AGGREGATORS)}"),
     ],
 )
 def test_unknown_aggregators(name, hint):
     assert message(make_aggregator, name, AB) == f"unknown aggregator '{name}': {hint}"
 
 
-def test_the_names_are_those_of_the_command_line():
-    assert list(AGGREGATORS) == ["weighted-mean", "owa", "choquet", "mahalanobis"]
+def test_every_aggregator_has_a_case_of_its_own():
+    assert {case.label for case in CASES if not case.options} == set(AGGREGATORS)
 
 
-@pytest.mark.parametrize("name", ["weighted-mean", "owa", "mahalanobis"])
+@pytest.mark.parametrize("name", [name for name in AGGREGATORS if name != "choquet"])
 def test_k_additivity_belongs_to_the_choquet_integral(name):
     expected = f"--k-additive is an option of choquet, not of {name}: leave it out"
     assert message(make_aggregator, name, AB, k_additive=2) == expected
@@ -103,20 +103,12 @@ def test_differences_that_do_not_fit(name, options, kind, allowed):
 
 # ---------------------------------------------------------------- reading parameters
 
-KEYS = {
-    "weighted-mean": "weights",
-    "owa": "weights",
-    "choquet": "measure",
-    "2-additive": "moebius",
-    "3-additive": "moebius",
-}
-NAMED = [case for case in CASES if case.name != "mahalanobis"]
 named = pytest.mark.parametrize("case", NAMED, ids=[case.label for case in NAMED])
 
 
 @named
 def test_parameters_without_their_key(case):
-    key = KEYS[case.label]
+    key = case.key
     expected = f"parameters of {case.name} need the key '{key}' with one number per name"
     aggregator = case.make(2)
     assert message(aggregator.encode, {}) == expected
@@ -126,7 +118,7 @@ def test_parameters_without_their_key(case):
 
 @named
 def test_parameters_of_other_attributes(case):
-    aggregator, key = case.make(2), KEYS[case.label]
+    aggregator, key = case.make(2), case.key
     good = aggregator.decode(aggregator.equal())[key]
     first = next(iter(good))
     less = {name: value for name, value in good.items() if name != first}
@@ -144,7 +136,7 @@ def test_parameters_of_other_attributes(case):
 @named
 @pytest.mark.parametrize("value", ["much", None, math.nan, math.inf, [0.5]])
 def test_parameters_that_are_no_numbers(case, value):
-    aggregator, key = case.make(2), KEYS[case.label]
+    aggregator, key = case.make(2), case.key
     parameters = copy.deepcopy(aggregator.decode(aggregator.equal()))
     parameters[key][next(iter(parameters[key]))] = value
     assert message(aggregator.encode, parameters) == f"{case.name} {key} must be finite numbers"
@@ -175,7 +167,7 @@ def test_parameters_that_are_no_numbers(case, value):
     ],
 )
 def test_parameters_outside_the_domain(label, n, parameters, rule):
-    case = dict(zip(LABELS, CASES, strict=True))[label]
+    case = BY_LABEL[label]
     assert message(case.make(n).encode, parameters) == (
         f"these are no parameters of {case.name}: {rule}; take them from the JSON of a fit"
     )
@@ -191,11 +183,11 @@ def test_two_additive_coefficients_that_are_not_monotone():
 @named
 def test_rounded_parameters_are_put_back_into_the_domain(case):
     """Six digits, as a person would copy them, are good enough."""
-    aggregator, key = case.make(3), KEYS[case.label]
-    for theta in aggregator.sample(20, np.random.default_rng(0)):
+    aggregator, key = case.make(3), case.key
+    for theta in aggregator.domain.sample(20, np.random.default_rng(0)):
         written = {name: round(value, 7) for name, value in aggregator.decode(theta)[key].items()}
         again = aggregator.encode({key: written})
-        assert aggregator.domain().violation(again) <= 1e-9
+        assert aggregator.domain.rows.violation(again) <= 1e-9
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ def test_choquet_with_an_additive_measure_is_the_weighted_mean_and_a_diagonal_fo
     mean = make_aggregator("weighted-mean", NAMES[:n])
     form = make_aggregator("mahalanobis", NAMES[:n])
     z = np.random.default_rng(n).normal(size=(50, n))
-    for weights in mean.sample(20, np.random.default_rng(1)):
+    for weights in mean.domain.sample(20, np.random.default_rng(1)):
         expected = mean.features(z**2) @ weights
         np.testing.assert_allclose(form.features(z) @ form.lift(weights), expected, rtol=1e-12)
         for label in ("choquet", "2-additive", "3-additive"):
@@ -35,7 +35,7 @@ def test_choquet_with_an_additive_measure_is_the_weighted_mean_and_a_diagonal_fo
 def test_owa_is_the_choquet_integral_of_a_symmetric_measure(n):
     owa, choquet = make_aggregator("owa", NAMES[:n]), make_aggregator("choquet", NAMES[:n])
     c = random_distances(BY_LABEL["owa"], n, 50, n)
-    for weights in owa.sample(20, np.random.default_rng(2)):
+    for weights in owa.domain.sample(20, np.random.default_rng(2)):
         table = {
             ",".join(NAMES[k] for k in sorted(a)): float(weights[: len(a)].sum()) for a in plain.subsets(n)
         }
@@ -52,7 +52,7 @@ def test_k_additive_distances_are_choquet_distances_of_their_measure(label, n):
         parameters = aggregator.decode(theta)
         whole = choquet.encode({"measure": parameters["measure"]})
         np.testing.assert_allclose(choquet.features(c) @ whole, aggregator.features(c) @ theta, atol=1e-9)
-        assert choquet.domain().violation(whole) <= 1e-9
+        assert choquet.domain.rows.violation(whole) <= 1e-9
 
 
 @pytest.mark.parametrize("n", [3, 4])
@@ -61,7 +61,7 @@ def test_n_additive_measures_are_all_measures(n):
     aggregator = make_aggregator("choquet", NAMES[:n], k_additive=n)
     assert aggregator.dimension == choquet.dimension
     c = random_distances(BY_LABEL["choquet"], n, 50, n)
-    for theta in choquet.sample(20, np.random.default_rng(3)):
+    for theta in choquet.domain.sample(20, np.random.default_rng(3)):
         measure = {a: theta[sum(1 << k for k in a) - 1] for a in plain.subsets(n)}
         moebius = {
             ",".join(NAMES[k] for k in sorted(a)): sum(
@@ -70,7 +70,7 @@ def test_n_additive_measures_are_all_measures(n):
             for a in plain.subsets(n)
         }
         again = aggregator.encode({"moebius": moebius})
-        assert aggregator.domain().violation(again) <= 1e-9
+        assert aggregator.domain.rows.violation(again) <= 1e-9
         np.testing.assert_allclose(aggregator.features(c) @ again, choquet.features(c) @ theta, atol=1e-9)
 
 
@@ -85,7 +85,7 @@ def test_the_options_of_an_aggregator_make_it_again(n):
     """Also where k is more than the attributes: `evaluate` reads the options that `fit` has written."""
     aggregator = make_aggregator("choquet", NAMES[:n], k_additive=3)
     again = make_aggregator("choquet", NAMES[:n], **aggregator.options)
-    written = aggregator.decode(aggregator.sample(1, np.random.default_rng(0))[0])
+    written = aggregator.decode(aggregator.domain.sample(1, np.random.default_rng(0))[0])
     assert again.decode(again.encode(written))["measure"] == pytest.approx(written["measure"], abs=1e-12)
     assert again.options == aggregator.options
 
@@ -94,7 +94,7 @@ def test_two_additive_integrals_of_many_attributes_need_no_table():
     names = tuple(f"V{k}" for k in range(14))
     aggregator = make_aggregator("choquet", names, k_additive=2)
     c = np.random.default_rng(0).exponential(size=(30, 14))
-    for theta in aggregator.sample(10, np.random.default_rng(1)):
+    for theta in aggregator.domain.sample(10, np.random.default_rng(1)):
         form = aggregator.form(theta)
         assert form.kind is FormKind.PAIRWISE
         parameters = aggregator.decode(theta)
@@ -112,19 +112,27 @@ def test_two_additive_integrals_of_many_attributes_need_no_table():
 # ---------------------------------------------------------------- attributes
 
 
+def test_what_has_importances_and_interactions():
+    having = {case.label for case in CASES if case.make(3).importance(case.make(3).equal()) is not None}
+    assert having >= {"weighted-mean", "choquet", "2-additive", "3-additive", "mahalanobis"}
+    assert "owa" not in having
+    interacting = {case.label for case in CASES if case.make(3).interaction(case.make(3).equal()) is not None}
+    assert interacting >= {"choquet", "2-additive", "3-additive"}
+    assert not interacting & {"weighted-mean", "owa", "mahalanobis"}
+
+
 @everywhere
 @sized
 def test_importance_sums_to_one_and_interaction_is_symmetric(case, n):
     aggregator = case.make(n)
     for theta in samples(aggregator, 10):
         importance = aggregator.importance(theta)
-        if case.name == "owa":
-            assert importance is None
+        if importance is None:
+            assert aggregator.words.owners != "attributes"  # the weights are of something else
         else:
             assert list(importance) == list(NAMES[:n])
             assert sum(importance.values()) == pytest.approx(1.0)
         interaction = aggregator.interaction(theta)
-        assert (interaction is None) == (case.name != "choquet")
         if interaction is not None:
             np.testing.assert_allclose(interaction, np.transpose(interaction), atol=1e-12)
             assert np.abs(interaction).max() <= 1.0 + 1e-9

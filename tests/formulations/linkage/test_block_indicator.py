@@ -63,7 +63,7 @@ def test_with_parameters_fixed_the_optimum_is_the_count(case, ties, direction):
     model = indicator_model(system)
     reference = plain.of_pair(pair)
     checked = 0
-    for theta in aggregator.sample(12, np.random.default_rng(3)):
+    for theta in aggregator.domain.sample(12, np.random.default_rng(3)):
         if not comfortable(system, theta, model.options.margin):
             continue
         define = case.define(aggregator, aggregator.decode(theta))
@@ -85,7 +85,7 @@ def test_the_tight_constant_cuts_off_no_parameter(case, options, seed):
     model = indicator_model(block_system(pair_of(seed, n=25), aggregator), options)
     assert model.valid
     relative = aggregator.relative()
-    points = [aggregator.sample(200, np.random.default_rng(seed)), aggregator.equal()[None, :]]
+    points = [aggregator.domain.sample(200, np.random.default_rng(seed)), aggregator.equal()[None, :]]
     if relative is not None:  # the corners: all weight on one attribute
         points.append(np.array([relative[1](corner) for corner in np.eye(3)]))
     for theta in np.vstack(points):
@@ -102,7 +102,7 @@ def test_the_tight_constant_is_tight(case):
     aggregator = case.make(3)
     system = block_system(pair_of(4, n=8), aggregator)
     model = indicator_model(system)
-    dimension, domain = model.dimension, aggregator.domain()
+    dimension, domain = model.dimension, aggregator.domain.rows
     constants = model.milp.matrix[-system.rows :, dimension:].toarray().max(axis=1)
     np.testing.assert_allclose(constants, np.maximum(system.excess, 0.0) + model.options.margin)
     assert model.needed_c == pytest.approx(constants.max())
@@ -209,7 +209,7 @@ def test_the_model_separates_what_is_not_semidefinite():
     assert cuts.count == 1
     assert cuts.violation(indefinite) > 0.1
     assert model.milp.violation(indefinite) >= cuts.violation(indefinite)
-    for theta in aggregator.sample(50, np.random.default_rng(0)):
+    for theta in aggregator.domain.sample(50, np.random.default_rng(0)):
         assert separator(model.point(theta)).count == 0
         assert cuts.violation(model.point(theta)) <= 1e-12
 
@@ -224,7 +224,7 @@ def test_the_bilinear_model_is_non_negative_on_the_data():
     pair = pair_of(3)
     system = block_system(pair, aggregator)
     data = pair.partner_distances(aggregator.differences)[system.open_blocks]
-    rows = aggregator.products(data)
+    rows = aggregator.domain.products(data)
     unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     np.testing.assert_allclose(system.data_rows.toarray(), unit)
 

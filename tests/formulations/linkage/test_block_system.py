@@ -62,7 +62,7 @@ def test_the_rows_left_out_are_implied_by_those_kept(case, seed, whole, twins, t
     assert reduced.rows <= full.rows
     np.testing.assert_array_equal(reduced.lost, full.lost)
     reference = plain.of_pair(pair)
-    for theta in aggregator.sample(8, np.random.default_rng(seed)):
+    for theta in aggregator.domain.sample(8, np.random.default_rng(seed)):
         # Rows within rounding of zero are ties that either side may see.
         clear = (np.abs(full.matrix @ theta) > 1e-11).all()
         define = case.define(aggregator, aggregator.decode(theta))
@@ -87,7 +87,7 @@ def test_lost_blocks_are_linked_by_no_parameters_and_sure_ones_by_all(case, seed
     features = np.stack([aggregator.features(row).toarray() for row in rows])
     own = aggregator.features(partner).toarray()
     linked = np.ones((pair.blocks, 3000), dtype=bool)
-    points = aggregator.sample(3000, np.random.default_rng(seed))
+    points = aggregator.domain.sample(3000, np.random.default_rng(seed))
     for block in range(pair.blocks):
         difference = np.delete(features[block] - own[block], pair.partner[block], axis=0)
         linked[block] = (difference @ points.T > 1e-12).all(axis=0)
@@ -176,7 +176,7 @@ def test_record_order_only_moves_the_rows(case):
     aggregator = case.make(3)
     system = block_system(make_pair(original, masked), aggregator)
     moved = block_system(make_pair(original[order], masked[order]), aggregator)
-    theta = aggregator.sample(1, np.random.default_rng(1))[0]
+    theta = aggregator.domain.sample(1, np.random.default_rng(1))[0]
     assert moved.rows == system.rows
     np.testing.assert_array_equal(moved.lost, system.lost[order])
     np.testing.assert_allclose(
@@ -212,7 +212,7 @@ def test_building_stops_when_time_is_up_and_what_is_there_says_nothing_false(cas
     assert not system.complete
     assert 0 < system.rows < whole.rows
     assert not (system.lost & ~whole.lost).any()
-    for theta in aggregator.sample(5, np.random.default_rng(0)):
+    for theta in aggregator.domain.sample(5, np.random.default_rng(0)):
         assert (linked_by(system, theta) | whole.lost >= linked_by(whole, theta)).all()
     empty = block_system(pair, aggregator, expired=lambda: True)
     assert empty.rows == 0

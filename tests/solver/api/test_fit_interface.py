@@ -11,8 +11,8 @@ from aggregator_cases import CASES, LABELS
 from fit_runs import KEYS, check, frames, solve
 
 from linkrisk.solver import fit
-from linkrisk.solver.engines.base import EngineOptions, EngineProgress
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.incumbent import Progress
 from linkrisk.solver.run.results import TABLE_COLUMNS
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
@@ -90,7 +90,7 @@ def test_the_result_reads_well():
 @pytest.mark.usefixtures("still_time")
 def test_the_same_seed_gives_the_same_result(case):
     files = frames(9, 15)
-    first, second = (solve(case, files, options=EngineOptions(seed=7)) for _ in range(2))
+    first, second = (solve(case, files, seed=7) for _ in range(2))
     assert first.parameters == second.parameters
     assert first.table == second.table
     assert first.details["seed"] == 7
@@ -105,11 +105,11 @@ def test_the_same_seed_gives_the_same_result(case):
     ],
 )
 def test_progress_is_told(engine, phases):
-    seen: list[EngineProgress] = []
+    seen: list[Progress] = []
     fit(*frames(10, 30), aggregator="choquet", engine=engine, report=seen.append)
     assert seen
     assert [p.seconds for p in seen] == sorted(p.seconds for p in seen)
-    assert all(p.linked <= p.bound for p in seen)
+    assert all(p.value <= p.bound for p in seen)
     assert {p.phase for p in seen} <= phases
 
 
@@ -126,7 +126,7 @@ def test_the_embedded_pair_is_the_default():
 def test_a_constant_that_is_too_small_is_noted():
     files = frames(13, 14, 2, noise=0.9)
     files[0].loc[0, "A"] = 40.0
-    result = fit(*files, engine="milp", options=EngineOptions(big_c=0.5))
+    result = fit(*files, engine="milp", big_c=0.5)
     check(result, files)
     assert len(result.details["notes"]) == 1
     assert result.details["notes"][0].startswith(
@@ -139,7 +139,7 @@ def test_a_wide_margin_is_noted():
     noted = 0
     for seed in range(4):
         files = frames(seed, 12, 3, noise=0.8)
-        wide = fit(*files, engine="milp", options=EngineOptions(margin=0.3))
+        wide = fit(*files, engine="milp", margin=0.3)
         check(wide, files)
         assert wide.linked == fit(*files).linked
         noted += any(

@@ -174,12 +174,12 @@ def test_nothing_in_common():
 def test_infinite_values_and_words_where_numbers_belong():
     original, masked = together()
     original.loc[2, "A"] = np.inf
-    with pytest.raises(DataError, match="original, column 'A', row 3: 'inf' is no finite number"):
+    with pytest.raises(DataError, match="original, column 'A', row 3: 'inf' is not a finite number"):
         link(original, masked, method="prl")
     schema = {"attributes": [{"name": "A"}]}
     words = masked.astype({"A": object})
     words.loc[1, "A"] = "much"
-    with pytest.raises(DataError, match="masked, column 'A', row 2: 'much' is no finite number"):
+    with pytest.raises(DataError, match="masked, column 'A', row 2: 'much' is not a finite number"):
         link(masked, words, method="prl", schema=schema)
 
 
@@ -245,7 +245,10 @@ def test_a_column_of_missing_values_is_no_evidence(name):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("dbrl", "original, column 'A', row 1: missing value"),
+        (
+            "dbrl",
+            "original, column 'A' has no value at all and cannot be compared; choose other --attributes",
+        ),
         ("prl", "original has no value of attribute 'A'; leave it out"),
     ],
 )

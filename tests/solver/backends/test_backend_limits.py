@@ -23,9 +23,9 @@ from backend_problems import (
     planted_split,
 )
 
-from linkrisk.solver.backends.base import BackendProgress, SolveOptions, Status
+from linkrisk.solver.backends.base import BackendProgress, SolveOptions
 from linkrisk.solver.backends.registry import available_backends, get_backend
-from linkrisk.solver.run.clock import Limit
+from linkrisk.solver.run.status import Limit, Status
 
 BACKENDS = available_backends()
 WATCHED = [name for name in BACKENDS if get_backend(name).takes_watcher]

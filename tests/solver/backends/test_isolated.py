@@ -33,13 +33,13 @@ from scipy import sparse
 from linkrisk.formulations.programs.mixed_integer import MilpModel
 from linkrisk.formulations.programs.naming import named
 from linkrisk.solver.backends import isolated, registry
-from linkrisk.solver.backends.base import BackendProgress, SolveOptions, Status
+from linkrisk.solver.backends.base import BackendProgress, SolveOptions
 from linkrisk.solver.backends.isolated import solve_isolated
 from linkrisk.solver.backends.registry import available_backends, get_backend
 from linkrisk.solver.run import memory
-from linkrisk.solver.run.clock import Limit
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.memory import MemoryMeter, MemoryWatch, peak_of
+from linkrisk.solver.run.status import Limit, Status
 
 WATCHED = [name for name in available_backends() if get_backend(name).takes_watcher]
 MEGABYTE = 2**20

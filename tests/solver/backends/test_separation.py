@@ -15,10 +15,10 @@ from scipy.sparse.csgraph import connected_components
 
 from linkrisk.formulations.programs.mixed_integer import MilpModel
 from linkrisk.formulations.programs.separation import Cuts, Separator, no_cuts
-from linkrisk.solver.backends.base import SolveOptions, Status
+from linkrisk.solver.backends.base import SolveOptions
 from linkrisk.solver.backends.isolated import solve_isolated
 from linkrisk.solver.backends.registry import available_backends, get_backend
-from linkrisk.solver.run.clock import Limit
+from linkrisk.solver.run.status import Limit, Status
 
 everywhere = pytest.mark.parametrize("name", available_backends())
 

@@ -6,15 +6,15 @@ import json
 
 import numpy as np
 import pytest
-from aggregator_cases import BY_LABEL, CASES
+from aggregator_cases import BY_LABEL, CERTIFIABLE
 from certified import all_cores, certified
 
 from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.writing.build import certify
 from linkrisk.solver.engines.base import CoreProof, Proof
 
-every_case = pytest.mark.parametrize("case", CASES, ids=[case.label for case in CASES])
-SIMPLEX = [case for case in CASES if case.label in ("weighted-mean", "owa", "2-additive")]
+every_case = pytest.mark.parametrize("case", CERTIFIABLE, ids=[case.label for case in CERTIFIABLE])
+SIMPLEX = [case for case in CERTIFIABLE if case.label in ("weighted-mean", "owa", "2-additive")]
 
 
 @every_case
@@ -62,7 +62,7 @@ def written(made, proof, bound):
 
 
 def test_a_tree_takes_the_place_of_cores_that_are_missing():
-    made = certified(CASES[0], seed=3)
+    made = certified(CERTIFIABLE[0], seed=3)
     other = written(made, Proof("hitting-set"), made.optimum)
     assert other["proof"]["method"] == "simplex-tree"
     assert made.check(certificate=other).bound == made.optimum
@@ -94,14 +94,14 @@ def test_multipliers_of_the_domain_may_have_either_sign(label):
 
 def test_rounded_multipliers_are_as_short_as_they_can_be():
     """A core with a wide margin needs sixteen bits, one that hardly holds needs more."""
-    made = certified(CASES[0], seed=3)
+    made = certified(CERTIFIABLE[0], seed=3)
     for core in made.certificate["proof"]["cores"]:
         assert max(multiplier for _, _, multiplier in core["rows"]) == 2**16
 
 
 @pytest.mark.parametrize("method", ["hitting-set", "simplex-tree"])
 def test_without_time_the_certificate_proves_less_and_says_so(method):
-    made = certified(CASES[0], seed=3, method=method, seconds=0.0)
+    made = certified(CERTIFIABLE[0], seed=3, method=method, seconds=0.0)
     told = made.certificate["bound"]["linked_weight"]
     if told > made.optimum:
         with pytest.raises(RejectedError, match=rf"linked_upper_bound: \d+ is claimed, .* proves {told}"):

@@ -8,7 +8,7 @@ from itertools import chain, combinations
 import brute_force as plain
 import numpy as np
 import pytest
-from aggregator_cases import CASES
+from aggregator_cases import CERTIFIABLE
 from certified import frames
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,6 +18,7 @@ from linkrisk.solver.certificates.checking.cores import Rows
 from linkrisk.solver.certificates.checking.counting import linked_blocks
 from linkrisk.solver.certificates.checking.dyadic import shift_of, whole_numbers
 from linkrisk.solver.certificates.checking.families import family_of
+from linkrisk.solver.certificates.checking.families.measures import MeasureFamily
 from linkrisk.solver.certificates.checking.fields import Fields
 from linkrisk.solver.certificates.checking.hitting import (
     Tree,
@@ -25,7 +26,6 @@ from linkrisk.solver.certificates.checking.hitting import (
     core_inequality,
     half_inequality,
 )
-from linkrisk.solver.certificates.checking.parameters import read_parameters
 from linkrisk.solver.certificates.checking.records import make_records
 from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.checking.semidefinite import is_negative_semidefinite
@@ -36,7 +36,7 @@ from linkrisk.solver.certificates.writing.hitting import HittingTree
 from linkrisk.solver.certificates.writing.simplex_search import TreeSearch
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
 
-every_case = pytest.mark.parametrize("case", CASES, ids=[case.label for case in CASES])
+every_case = pytest.mark.parametrize("case", CERTIFIABLE, ids=[case.label for case in CERTIFIABLE])
 small = st.integers(-4, 4)
 large = st.integers(-(2**60), 2**60)
 
@@ -74,7 +74,7 @@ def setting_of(case, n, **options):
     setting = read_setting(Fields(problem.describe(), "problem"))
     files = problem.files
     records = make_records(files, setting)
-    return problem, records, Rows(records, family_of(setting.aggregator, n, setting.k_additive))
+    return problem, records, Rows(records, setting.family)
 
 
 @every_case
@@ -84,7 +84,7 @@ def test_exact_rows_are_those_of_the_formulation(case, n):
     problem, records, rows = setting_of(case, n)
     aggregator = problem.aggregator
     degree = 1 if records.differences == "absolute" and case.name != "mahalanobis" else 2
-    unit = 2 ** (degree * records.shift + rows.family.shift)
+    unit = rows.family.factor * 2 ** (degree * records.shift + rows.family.shift)
     for block, rival in ((0, 3), (5, 2), (7, 11)):
         exact = np.array([float(value / Fraction(unit)) for value in rows.row(block, rival)])
         if case.name == "mahalanobis":  # one entry of the matrix stands for two
@@ -103,9 +103,9 @@ def test_links_are_counted_as_by_definition(case, ties, direction):
     first, second = (frame.to_numpy() for frame in (problem.files.original, problem.files.masked))
     files = plain.records(first, second, direction, ties == "share")
     random = np.random.default_rng(0)
-    for theta in problem.aggregator.sample(8, random):
+    for theta in problem.aggregator.domain.sample(8, random):
         parameters = problem.aggregator.decode(theta)
-        exact = read_parameters(Fields(parameters, "fit"), rows.family, problem.pair.attributes)
+        exact = rows.family.read(Fields(parameters, "fit"), problem.pair.attributes)
         expected = plain.outcome(files, case.define(problem.aggregator, parameters), records.differences)
         assert linked_blocks(rows, exact) == expected.linked
     assert [records.weight(block) for block in range(records.blocks)] == files.weights
@@ -113,7 +113,7 @@ def test_links_are_counted_as_by_definition(case, ties, direction):
 
 def test_comparisons_too_near_for_doubles_are_exact():
     """A rival farther by a hair more than the tie, or less, than doubles can tell."""
-    family = family_of("weighted-mean", 1, None)
+    family = family_of("weighted-mean", 1, {})
     for beyond in (-1, 0, 1):
         rows = Rows(_Near(beyond), family)
         assert linked_blocks(rows, [Fraction(1)]) == [beyond > 0]
@@ -156,7 +156,7 @@ def test_lost_rivals_leave_no_parameters(case):
     """Where one rival is said to decide, no parameters put it beyond the tie."""
     problem, records, rows = setting_of(case, 3)
     random = np.random.default_rng(1)
-    points = problem.aggregator.sample(200, random)
+    points = problem.aggregator.domain.sample(200, random)
     some = 0
     for block in range(records.blocks):
         rivals = records.rivals(block)
@@ -177,25 +177,25 @@ def test_lost_rivals_leave_no_parameters(case):
 def test_nothing_passes_as_nowhere_positive_that_is_positive_somewhere(data):
     """Random rows and multipliers against random points of the domain, and against its extreme points."""
     name, k = data.draw(st.sampled_from([("owa", None), ("choquet", None), ("choquet", 2), ("choquet", 3)]))
-    family = family_of(name, 3, k)
+    family = family_of(name, 3, {} if k is None else {"k_additive": k})
     row = [data.draw(small) for _ in range(family.dimension)]
     steps = st.tuples(st.integers(0, 7), st.integers(0, 2), st.integers(0, 3))
-    multipliers = data.draw(st.lists(steps, max_size=4)) if family.measures else []
-    total = data.draw(small) if family.measures else 0
+    multipliers = data.draw(st.lists(steps, max_size=4)) if isinstance(family, MeasureFamily) else []
+    total = data.draw(small) if isinstance(family, MeasureFamily) else 0
     if family.nowhere_positive(row, multipliers, total):
         aggregator = make_aggregator(name, ("A", "B", "C"), k_additive=k)
-        points = aggregator.sample(50, np.random.default_rng(0))
+        points = aggregator.domain.sample(50, np.random.default_rng(0))
         assert (points @ np.array(row, dtype=float)).max() <= 1e-9
 
 
 def test_measures_may_use_monotonicity():
     """2 attributes: mu(A) - 2 mu(V) is nowhere positive, nor is mu(A) - mu(V), by mu(V) >= mu(A)."""
-    family = family_of("choquet", 2, None)
+    family = family_of("choquet", 2, {})
     assert not family.nowhere_positive([1, 0, -1][:3], (), 1)
     assert family.nowhere_positive([1, 0, -1], (), 0)
     assert not family.nowhere_positive([1, 1, -1], (), 0)
     assert not family.nowhere_positive([2, 0, -1], [(1, 1, 1)], 0)
-    three = family_of("choquet", 3, None)
+    three = family_of("choquet", 3, {})
     row = [1, 1, -2, 0, 0, 0, 0]  # mu(A) + mu(B) <= 2 mu(AB)
     assert not three.nowhere_positive(row, (), 0)
     assert three.nowhere_positive(row, [(1, 1, 1), (2, 0, 1)], 0)

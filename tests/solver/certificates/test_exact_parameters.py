@@ -7,36 +7,36 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from aggregator_cases import CASES, samples
+from aggregator_cases import CERTIFIABLE, samples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linkrisk.formulations.linkage.aggregators.exact_domains import is_semidefinite, semidefinite
+from linkrisk.formulations.linkage.domains import Simplex
+from linkrisk.formulations.linkage.domains.exactness import is_semidefinite, semidefinite
 from linkrisk.solver.certificates.checking.families import family_of
 from linkrisk.solver.certificates.checking.fields import Fields
-from linkrisk.solver.certificates.checking.parameters import read_parameters
 from linkrisk.solver.certificates.checking.rejection import RejectedError
 
-every_case = pytest.mark.parametrize("case", CASES, ids=[case.label for case in CASES])
+every_case = pytest.mark.parametrize("case", CERTIFIABLE, ids=[case.label for case in CERTIFIABLE])
 
 
 def read_exactly(aggregator, case, theta):
     """The parameters that the verifier reads from the JSON."""
     written = json.loads(json.dumps({"parameters": aggregator.decode(theta)}))
     n = len(aggregator.attributes)
-    family = family_of(case.name, n, case.options.get("k_additive"))
-    return read_parameters(Fields(written, "fit").inner("parameters"), family, aggregator.attributes), written
+    family = family_of(case.name, n, aggregator.options)
+    return family.read(Fields(written, "fit").inner("parameters"), aggregator.attributes), written
 
 
 def points(aggregator, seed):
     """Points of the domain and of its ends, some moved out of it by a rounding."""
     random = np.random.default_rng(seed)
     found = [samples(aggregator, 5, seed)]
-    if aggregator.on_simplex:
+    if isinstance(aggregator.domain, Simplex):
         found[0] = np.vstack([found[0], np.eye(aggregator.dimension)])
     for size in (1e-16, 1e-14, 1e-12):
         moved = found[0] + size * random.normal(size=found[0].shape)
-        found.append(np.array([aggregator.repair(point) for point in moved]))
+        found.append(np.array([aggregator.domain.repair(point) for point in moved]))
         found.append(moved)
     return np.vstack(found)
 
@@ -47,7 +47,7 @@ def test_what_is_written_is_exactly_in_the_domain(case, n):
     aggregator = case.make(n)
     refused = 0
     for theta in points(aggregator, seed=n):
-        exact = aggregator.exact(theta)
+        exact = aggregator.domain.exact(theta)
         read_exactly(aggregator, case, exact)
         assert np.abs(aggregator.features(np.eye(n) + 1) @ (exact - theta)).max() < 1e-10
         try:
@@ -62,12 +62,12 @@ def test_what_is_written_is_exactly_in_the_domain(case, n):
 def test_what_is_written_is_read_back_as_what_was_counted(case, n):
     aggregator = case.make(n)
     for theta in samples(aggregator, 10, seed=7):
-        exact = aggregator.exact(theta)
+        exact = aggregator.domain.exact(theta)
         again = aggregator.encode(aggregator.decode(exact))
         assert aggregator.decode(again) == aggregator.decode(exact)
         here, there = aggregator.form(again), aggregator.form(exact)
         np.testing.assert_array_equal(here.parameters, there.parameters)
-        np.testing.assert_array_equal(aggregator.exact(exact), exact)
+        np.testing.assert_array_equal(aggregator.domain.exact(exact), exact)
 
 
 @given(st.integers(1, 5), st.integers(0, 2**32 - 1), st.sampled_from([0.0, 1e-16, 1e-12]))

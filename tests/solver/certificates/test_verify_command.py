@@ -120,8 +120,8 @@ def test_other_files_than_those_of_the_fit(capsys):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("proof.json", "{", "proof.json is no JSON; give the file that `fit --certificate` wrote"),
-        ("proof.json", "[]", "proof.json holds no JSON object"),
+        ("proof.json", "{", "proof.json is not valid JSON; give the file that `fit --certificate` wrote"),
+        ("proof.json", "[]", "proof.json does not hold a JSON object"),
         ("proof.json", '{"format": "x", "version": 1}', "proof.json is no certificate of version 3"),
         ("proof.json", "{}", "proof.json has no 'format'"),
         ("fit.json", "{}", "fit.json has no 'aggregator'"),
@@ -129,9 +129,9 @@ def test_other_files_than_those_of_the_fit(capsys):
         ("fit.json", '{"a": 1e400}', "fit.json cannot be relied on: the number 1e400 is too large; give"),
         ("fit.json", '{"a": 1, "b": 2, "a": 1}', 'fit.json cannot be relied on: the key "a" comes twice in'),
         ("proof.json", f'{{"a": {"9" * 5000}}}', "proof.json cannot be relied on: a number has 5000 digits;"),
-        ("proof.json", "[" * 100_000 + "]" * 100_000, "proof.json is no JSON; give"),
+        ("proof.json", "[" * 100_000 + "]" * 100_000, "proof.json is not valid JSON; give"),
         ("fit.json", '{"aggregator": "\\ud800"}', "fit.json, aggregator holds half a character"),
-        ("fit.json", '{"a": "\n\u0000"}', "fit.json is no JSON; give"),
+        ("fit.json", '{"a": "\n\u0000"}', "fit.json is not valid JSON; give"),
     ],
 )
 def test_files_that_are_malformed(capsys, name, content, message):

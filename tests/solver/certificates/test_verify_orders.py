@@ -38,8 +38,7 @@ def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 def verifier_rows(problem):
     setting = read_setting(Fields(problem.describe(), "fit"))
-    family = family_of(setting.aggregator, len(setting.attributes), setting.k_additive)
-    return Rows(make_records(problem.files, setting), family)
+    return Rows(make_records(problem.files, setting), setting.family)
 
 
 def same_as_the_search(problem, ranked):
@@ -92,7 +91,7 @@ def test_families_are_those_that_come_near_to_it():
         ("mahalanobis", 3, None): (False,),
     }
     for (aggregator, attributes, k), expected in known.items():
-        assert family_of(aggregator, attributes, k).orders == expected
+        assert family_of(aggregator, attributes, {} if k is None else {"k_additive": k}).orders == expected
 
 
 def written(original, masked):

@@ -187,7 +187,7 @@ def test_frames_are_aligned_by_their_labels():
 
 
 def _summary(result):
-    from linkrisk.solver.commands.fit import summary
+    from linkrisk.solver.commands.fit_summary import summary
 
     return summary(result)
 

@@ -89,39 +89,39 @@ CASES: dict[str, tuple[Spoil, list[str], str]] = {
         "masked.csv has fewer than two records; linkage needs at least two",
     ),
     "undecodable": (
-        lambda: write(b"age,income,hours\n1,2,3\n1,\xe9,3\n"),
+        lambda: write(b"age,income,hours\n1,2,3\n1,\x81,3\n"),
         [],
-        "masked.csv, line 3: byte 0xE9 is not UTF-8; save the file as UTF-8",
+        "masked.csv, line 3: byte 0x81 is neither UTF-8 nor Windows-1252; save the file as UTF-8",
     ),
     "NUL bytes": (
-        lambda: write("age,income,hours\n1,2,3\n".encode("utf-16-le")),
+        lambda: write(b"age,income,hours\n1,2,3\n4,\0,5\n"),
         [],
-        "masked.csv is UTF-16 text, whatever its name says; save it as UTF-8",
+        "masked.csv, line 3: a NUL byte; this is not a text file, save it as UTF-8 CSV",
     ),
     "ragged": (
         lambda: write("age,income,hours\n1,2,3\n1,2\n"),
         [],
-        "masked.csv, line 3: 2 cells where the header has 3; mend or delete the line",
+        "masked.csv, line 3: 2 cells where the header has 3; fix or delete the line",
     ),
     "semicolons": (
-        lambda: write("age;income;hours\n1;2;3\n"),
+        lambda: write("age;income;hours\n1;2;3\n1,2,3\n"),
         [],
-        "masked.csv: the columns seem to be separated by semicolons; save the file with commas",
+        "masked.csv, line 3: 1 cell where the header has 3; fix or delete the line",
     ),
     "open quotes": (
         lambda: write('age,income,hours\n1,2,"3\n'),
         [],
-        "masked.csv, line 2: not valid CSV: unexpected end of data; mend its quotes",
+        "masked.csv, line 2: not valid CSV: unexpected end of data; fix its quotes",
     ),
     "unknown suffix": (
-        lambda: write("", "masked.sav"),
-        ["--masked", "masked.sav"],
-        "masked.sav: SPSS files are not read; save it as CSV (UTF-8) under a name that ends in .csv",
+        lambda: write("", "masked.por"),
+        ["--masked", "masked.por"],
+        "masked.por: .por files are neither read nor written; save it as .sav in SPSS",
     ),
     "an Excel file": (
         lambda: write(b"PK\x03\x04" + bytes(60)),
         [],
-        "masked.csv is an Excel file, whatever its name says; save it as CSV (UTF-8)",
+        "masked.csv is an Excel file, whatever its name says; name it .xlsx",
     ),
     "rows in another order": (
         lambda: (write_with_ids("original.csv", [*range(30)]), write_shuffled()),
@@ -158,18 +158,12 @@ CASES: dict[str, tuple[Spoil, list[str], str]] = {
     "text": (
         lambda: write_cell(4, 1, "many"),
         [],
-        "masked.csv, column 'income', row 4: 'many' is not a number; mend it or choose other --attributes",
+        "masked.csv, column 'income', row 4: 'many' is not a number; fix it or choose other --attributes",
     ),
-    "empty cell": (
-        lambda: write_cell(5, 2, ""),
+    "nothing but empty cells": (
+        lambda: write(csv_text([[age, income, ""] for age, income, _ in noisy(survey())])),
         [],
-        "masked.csv, column 'hours', row 5: missing value; fill it in or choose other --attributes",
-    ),
-    "NaN": (
-        lambda: write_cell(2, 0, math.nan, "original.csv"),
-        [],
-        "original.csv, column 'age', row 2: 'nan' stands for a missing value; fill it in, choose other "
-        "--attributes, or name the column in --nominal where this is a category",
+        "masked.csv, column 'hours' has no value at all and cannot be compared; choose other --attributes",
     ),
     "infinity": (
         lambda: write_cell(30, 0, -math.inf),

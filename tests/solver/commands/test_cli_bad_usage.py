@@ -10,12 +10,13 @@ import pytest
 from cli_runs import PAIR, refuse, run
 from survey_files import NAMES, csv_text, noisy, survey
 
+from linkrisk.formulations.linkage.aggregators import AGGREGATORS
 from linkrisk.solver.backends import registry
 from linkrisk.solver.backends.scip import ScipBackend
 
 pytestmark = pytest.mark.usefixtures("survey_folder")
 
-KNOWN = "fit, compare, evaluate, verify, link, mask, datasets, compile"
+KNOWN = "fit, compare, evaluate, verify, link, mask, describe, datasets, compile"
 SEE = "(see `python -m solver{}--help`)"
 EQUAL = {"weights": dict.fromkeys(NAMES, 1 / 3)}
 
@@ -79,7 +80,7 @@ PROBLEM = [
     (
         "--aggregator",
         "median",
-        "unknown aggregator 'median': choose one of weighted-mean, owa, choquet, mahalanobis",
+        f"unknown aggregator 'median': choose one of {', '.join(AGGREGATORS)}",
     ),
     (
         "--direction",
@@ -168,7 +169,7 @@ def test_run_when_the_model_is_written(option, value, message, capsys):
     refuse(capsys, message, "fit", *PAIR, "--write-model", "out.lp", option, value)
 
 
-BACKENDS = "highs, pulp, pulp-cbc, cvxpy, cvxpy-scip, scipy, scip"
+BACKENDS = ", ".join(registry.backend_names())
 
 
 @pytest.mark.parametrize(
@@ -176,7 +177,7 @@ BACKENDS = "highs, pulp, pulp-cbc, cvxpy, cvxpy-scip, scipy, scip"
     [
         (["fit", "--engine", "exakt"], "unknown engine 'exakt': choose one of exact, milp"),
         (["fit", "--backend", "higs"], "unknown backend 'higs': did you mean 'highs'?"),
-        (["fit", "--backend", "gurobi"], f"unknown backend 'gurobi': choose one of {BACKENDS}"),
+        (["fit", "--backend", "nobody"], f"unknown backend 'nobody': choose one of {BACKENDS}"),
         (["compare", "--backends", "highs,scippy"], "unknown backend 'scippy': did you mean 'scipy'?"),
         (["compare", "--backends", ""], f"unknown backend '': choose one of {BACKENDS}"),
     ],
@@ -232,9 +233,9 @@ GIVE = "; give the file that `fit --json` or `link --json` wrote"
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", f"fit.json is no JSON (line 1, column 1){GIVE}"),
-        ('{"records": 3,\n "linked"}', f"fit.json is no JSON (line 2, column 10){GIVE}"),
-        ("[" * 100_000, f"fit.json is no JSON{GIVE}"),
+        ("", f"fit.json is not valid JSON (line 1, column 1){GIVE}"),
+        ('{"records": 3,\n "linked"}', f"fit.json is not valid JSON (line 2, column 10){GIVE}"),
+        ("[" * 100_000, f"fit.json is not valid JSON{GIVE}"),
         (
             '{"parameters": {"weights": {"A": 1.0, "B": 0.0, "A": 0.0}}}',
             f'fit.json cannot be relied on: the key "A" comes twice in an object{GIVE}',
@@ -307,7 +308,7 @@ def test_parameters_that_cannot_be_read(capsys):
     message = "folder cannot be read: is a directory" + GIVE
     refuse(capsys, message, "evaluate", "--parameters", "folder", *PAIR)
     Path("fit.json").write_bytes(b"\xff")
-    refuse(capsys, f"fit.json is no JSON{GIVE}", "evaluate", "--parameters", "fit.json", *PAIR)
+    refuse(capsys, f"fit.json is not valid JSON{GIVE}", "evaluate", "--parameters", "fit.json", *PAIR)
 
 
 def test_parameters_of_another_aggregator(capsys):

@@ -62,13 +62,13 @@ FILES: dict[str, tuple[Spoil, str]] = {
     ),
     "text": (
         lambda: write_cell("many"),
-        "masked.csv, column 'income', row 4: 'many' is not a number, and original.csv has numbers there; "
-        "mend it, or compare categories with --nominal",
+        "masked.csv, column 'income', row 4: 'many' is not a finite number; fix it, or compare the column as "
+        "a category with --nominal",
     ),
     "infinity": (
         lambda: write_cell(math.inf),
-        "masked.csv, column 'income', row 4: 'inf' is no finite number; mend it, or compare the column as a "
-        "category with --nominal",
+        "masked.csv, column 'income', row 4: 'inf' is not a finite number; fix it, or compare the column as "
+        "a category with --nominal",
     ),
     "too large": (
         lambda: write_cell(1e200),
@@ -88,10 +88,6 @@ def test_files(method, case, capsys):
 
 def test_files_of_distances(capsys):
     """What only distances cannot do without."""
-    write_cell("")
-    message = "masked.csv, column 'income', row 4: missing value; fill it in or choose other --attributes"
-    refuse(capsys, message, *link_arguments("dbrl"), *OUT)
-    run(capsys, *link_arguments("prl"))
     write(csv_text([[age, 7, hours] for age, _, hours in survey()]))
     message = "masked.csv: 'income' is constant and cannot be compared; leave it out"
     refuse(capsys, message, *link_arguments("dbrl"), *OUT)
@@ -141,7 +137,7 @@ USAGE = {
         "--nominal rent": "--nominal: 'rent' is not among the attributes to compare",
         "--nominal age --ordinal age": "'age' is both in --nominal and in --ordinal; choose one",
         "--schema no.json": "no.json cannot be read: no such file or directory",
-        "--schema masked.csv": "masked.csv is no JSON; a schema is a JSON object with a list of attributes",
+        "--schema masked.csv": "masked.csv: a schema is a .json or a .toml file; give it one of these names",
         "--blocking town": "original.csv has no column 'town' (key); there are: age, income, hours",
         "--compare age=near": "--compare: unknown comparison 'near' in 'age=near'; use one of equal, within, "
         "deviations, range, jaro-winkler, levenshtein",
@@ -156,13 +152,14 @@ USAGE = {
         "--json no/out.json": "cannot write --json no/out.json: the folder no does not exist; create "
         "it first",
         "--json masked.csv": "--json masked.csv would overwrite the --masked file: give another name",
-        "--table out.txt": "cannot write --table out.txt: end the name in .csv or .parquet or .pq",
+        "--table out.html": "cannot write --table out.html: end the name in .csv, .tsv, .tab, .txt, "
+        ".parquet, .pq, .feather, .arrow, .xlsx, .sav, .zsav, .dta, .xpt, .rda, .asc or .dat",
         "--alpha 1": "unknown option '--alpha': did you mean '--help'? (see `python -m solver link --help`)",
     },
     "dbrl": {
         "--weights age=1": "weights are given for age, but the attributes are age, income, hours: give each "
         "one weight",
-        "--weights age=-1,income=1,hours=1": "the weight of 'age' is -1; it must be a number from 0",
+        "--weights age=-1,income=1,hours=1": "the weight of 'age' is -1; it must be at least 0",
         "--weights age=0,income=0,hours=0": "all weights are zero: give at least one attribute a weight",
         "--weights age": "--weights: 'age' has no weight for 'age'; write A=2,B=1",
         "--differences signed": "unknown kind of differences 'signed': choose squared or absolute",
@@ -262,7 +259,7 @@ def test_parameters_that_cannot_be_read(capsys):
     write('{"method": "prl",\n', "half.json")
     argv = ["evaluate", *TOGETHER, *OUT, "--parameters"]
     give = "give the file that `fit --json` or `link --json` wrote"
-    refuse(capsys, f"half.json is no JSON (line 2, column 1); {give}", *argv, "half.json")
+    refuse(capsys, f"half.json is not valid JSON (line 2, column 1); {give}", *argv, "half.json")
     message = f"nowhere.json cannot be read: no such file or directory; {give}"
     refuse(capsys, message, *argv, "nowhere.json")
 

@@ -80,8 +80,9 @@ def test_a_folder_that_may_not_be_written_to(capsys):
             "cannot write --write-model m.txt: end the name in .lp or .mps",
         ),
         (
-            [*EVALUATE, "--table", "out.xlsx"],
-            "cannot write --table out.xlsx: end the name in .csv or .parquet or .pq",
+            [*EVALUATE, "--table", "out.xls"],
+            "cannot write --table out.xls: end the name in .csv, .tsv, .tab, .txt, .parquet, .pq, .feather, "
+            ".arrow, .xlsx, .sav, .zsav, .dta, .xpt, .rda, .asc or .dat",
         ),
         (
             [*FIT, "--write-model", "m.lp", "--json", "out.json"],
@@ -187,7 +188,7 @@ def test_the_answer_does_not_wait_for_the_files(families, monkeypatch, capsys):
     def write(*_: object) -> None:
         printed.append(capsys.readouterr().out)
 
-    monkeypatch.setattr("linkrisk.solver.commands.fit.write_whole", write)
+    monkeypatch.setattr("linkrisk.datasets.microdata.writing.write_whole", write)
     assert main([*FIT, "--aggregator", families, "--json", "a.json", "--report", "a.html"]) == 0
     assert "re-identified" in printed[0]
     assert len(printed) == 2

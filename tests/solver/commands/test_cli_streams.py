@@ -19,7 +19,7 @@ from cli_runs import PAIR, check_golden, without_seconds
 
 from linkrisk.solver.commands.program import main, run_program
 from linkrisk.solver.commands.progress import SILENT, ProgressLine, progress_line
-from linkrisk.solver.engines.base import EngineProgress
+from linkrisk.solver.run.incumbent import Progress
 
 pty = pytest.importorskip("pty", reason="no pseudo-terminals on this system")
 
@@ -293,7 +293,7 @@ def test_a_log_gets_a_plain_line_now_and_then(monkeypatch):
     log = Screen(terminal=False)
     monkeypatch.setattr(sys, "stderr", log)
     with progress_line("reading") as line:
-        line.report(EngineProgress(1.0, 352.0, 354.0, "compare", "about 40 s for a look at all records"))
+        line.report(Progress(1.0, 352.0, 354.0, "compare", "about 40 s for a look at all records"))
         while log.written.count("\n") < 2:
             threading.Event().wait(0.01)
     first = log.written.splitlines()[-1]
@@ -313,7 +313,7 @@ def test_short_work_leaves_no_line_in_a_log(monkeypatch):
     assert log.written == ""
 
 
-def drawn(progress: EngineProgress, drawings: int = 1) -> tuple[Screen, list[str]]:
+def drawn(progress: Progress, drawings: int = 1) -> tuple[Screen, list[str]]:
     """A terminal on which a line was drawn, and the last drawings, made after the line was told this."""
     screen = Screen()
     line = ProgressLine(screen, "reading")
@@ -327,7 +327,7 @@ def drawn(progress: EngineProgress, drawings: int = 1) -> tuple[Screen, list[str
 
 
 def test_the_line_fits_the_terminal_and_its_clock_runs_by_itself():
-    screen, shown = drawn(EngineProgress(1.0, 374.0, 381.5, "solve"), drawings=3)
+    screen, shown = drawn(Progress(1.0, 374.0, 381.5, "solve"), drawings=3)
     assert {len(part) for part in shown} == {79}
     assert len(set(shown)) == len(shown) == 3
     words = "proving: linked 374, at most 381.5  (Ctrl-C: stop with this)"
@@ -336,13 +336,13 @@ def test_the_line_fits_the_terminal_and_its_clock_runs_by_itself():
 
 
 def test_the_line_says_the_gap_and_how_much_was_done():
-    _, (shown,) = drawn(EngineProgress(1.0, 352.0, 354.0, "hitting sets", "1085 cores"))
+    _, (shown,) = drawn(Progress(1.0, 352.0, 354.0, "hitting sets", "1085 cores"))
     assert shown[10:].rstrip() == "proving: linked 352, at most 354, gap 2, 1085 cores  (Ctrl-C stops)"
 
 
 @pytest.mark.parametrize("phase", ["attack", "build", "solve"])
 def test_the_advice_is_not_cut_off_on_80_columns(phase):
-    _, (shown,) = drawn(EngineProgress(1.0, 123456.25, 234567.25, phase))
+    _, (shown,) = drawn(Progress(1.0, 123456.25, 234567.25, phase))
     assert shown.rstrip().endswith("(Ctrl-C: stop with this)")
 
 

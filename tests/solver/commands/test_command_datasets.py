@@ -16,7 +16,6 @@ FOLDER = os.environ.get("LINKRISK_DATA")
 
 @pytest.fixture(autouse=True)
 def _only_this_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(cli, "COMMANDS", ("datasets",))
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("LINKRISK_DATA", raising=False)
     monkeypatch.setenv("LINKRISK_CACHE", str(tmp_path / "cache"))
@@ -117,7 +116,8 @@ def test_local_folder(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
         (("fetch", "irisses"), "there is no data set named 'irisses'; did you mean 'iris'?"),
         (
             ("fetch", "iris", "--output", "i.doc"),
-            "i.doc: unknown kind of file '.doc'; use one of .csv, .parquet, .pq",
+            "i.doc: the suffix '.doc' is not known; use one of .csv, .tsv, .tab, .txt, .parquet, .pq, "
+            ".feather, .arrow, .xlsx, .sav, .zsav, .dta, .sas7bdat, .xpt, .rda, .asc, .dat",
         ),
         (
             ("show",),

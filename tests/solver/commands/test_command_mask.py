@@ -47,7 +47,7 @@ def test_golden_output_and_file(capsys: pytest.CaptureFixture[str]) -> None:
 def test_masking_shows_that_it_is_going_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from linkrisk.solver.commands import mask as command
+    from linkrisk.solver.api import mask as command
 
     def masked(*arguments: object, **options: object) -> object:
         assert "progress" in {thread.name for thread in threading.enumerate()}
@@ -81,7 +81,7 @@ def test_groups_with_their_k(capsys: pytest.CaptureFixture[str]) -> None:
     masked = pd.read_parquet("m.parquet")
     assert masked["age"].nunique() == 3
     assert masked["income"].nunique() == 2
-    assert masked["code"].to_list() == [7, 10, 11, 12, 13, 14]
+    assert masked["code"].to_list() == ["007", "010", "011", "012", "013", "014"]
 
 
 @pytest.mark.parametrize(
@@ -89,19 +89,19 @@ def test_groups_with_their_k(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (
             ("optimal-microaggregation", "--k", "2"),
-            "optimal univariate microaggregation with k = 2, each attribute by itself, of code, age, income",
+            "optimal univariate microaggregation with k = 2, each attribute by itself, of age, income",
         ),
         (
             ("noise", "--percent", "10%"),
-            "independent normal noise with 10 % of the standard deviation of code, age, income",
+            "independent normal noise with 10 % of the standard deviation of age, income",
         ),
         (
             ("noise", "--percent", "2.5", "--correlated"),
-            "correlated normal noise with 2.5 % of the standard deviation of code, age, income",
+            "correlated normal noise with 2.5 % of the standard deviation of age, income",
         ),
         (
             ("rank-swapping", "--percent", "40"),
-            "rank swapping within 40 % of the records of code, age, income",
+            "rank swapping within 40 % of the records of age, income",
         ),
     ],
 )
@@ -155,7 +155,7 @@ def test_the_id_column_is_never_masked(capsys: pytest.CaptureFixture[str]) -> No
         (("--method", "nois"), "there is no masking method 'nois'; did you mean 'noise'?"),
         (
             ("--method", "noise", "--percent", "5", "--k", "3"),
-            "noise has no parameter --k; it takes --attributes, --percent, --correlated",
+            "noise has no parameter --k; it takes --attributes, --schema, --percent, --correlated",
         ),
         (("--method", "noise", "--percent", "much"), "--percent: 'much' is not a number"),
         (("--method", "noise", "--percent", "-1"), "percent is -1; it must be above 0"),
@@ -205,7 +205,7 @@ def test_the_id_column_is_never_masked(capsys: pytest.CaptureFixture[str]) -> No
         ),
         (
             ("--method", "M4-33"),
-            "o.csv: M4-33 masks 4 attributes but there are 3 (code, age, income); name more with "
+            "o.csv: M4-33 masks 4 attributes but there are 2 (age, income); name more with "
             "--attributes or choose another protection",
         ),
         (("--method", "M4-33", "--seed", "x"), "--seed: 'x' is not a whole number"),
@@ -223,7 +223,7 @@ def test_the_id_column_is_never_masked(capsys: pytest.CaptureFixture[str]) -> No
         ),
         (
             ("--method", "microaggregation", "--output", "m.xls"),
-            "m.xls: unknown kind of file '.xls'; use one of .csv, .parquet, .pq",
+            "m.xls: .xls files are neither read nor written; save the sheet as .xlsx",
         ),
         (
             ("--method", "microaggregation", "--input", "no.csv"),
@@ -342,4 +342,6 @@ def test_categories_are_masked_from_the_command_line(capsys: pytest.CaptureFixtu
         *("--input", "t.csv", "--method", "top-coding", "--schema", "t.csv", "--output", "m.csv"),
     )
     assert code == 2
-    assert err == ("error: --schema: t.csv is no JSON; a schema is a JSON object with a list of attributes\n")
+    assert err == (
+        "error: --schema: t.csv: a schema is a .json or a .toml file; give it one of these names\n"
+    )

@@ -120,7 +120,7 @@ def test_names_with_commas(capsys: pytest.CaptureFixture[str]) -> None:
         ),
         (
             ["noise percent=5 attributes=id"],
-            "o.csv, column 'id', row 1: 'r1' is not a number; mend it or choose other --attributes",
+            "o.csv, column 'id', row 1: 'r1' is not a number; fix it or choose other --attributes",
         ),
     ],
 )
@@ -164,7 +164,7 @@ def test_an_option_beside_methods_that_hold_theirs_belongs_to_none(
         (
             "id,wgt\n7,1.5\n9,2\n",
             "noise percent=5",
-            "f.csv has no numeric attribute to mask beside 'id' (identifier), 'wgt' (weight); name at least "
+            "f.csv has no numeric attribute to mask beside 'id' (record-id), 'wgt' (weight); name at least "
             "one with --attributes",
         ),
         (

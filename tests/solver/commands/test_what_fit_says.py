@@ -16,9 +16,8 @@ from linkrisk.formulations.linkage.block_system import system_of
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
 from linkrisk.formulations.linkage.pair import LinkagePair, make_pair
 from linkrisk.solver import fit
-from linkrisk.solver.backends.base import Status
 from linkrisk.solver.commands.fit_summary import summary
-from linkrisk.solver.engines.base import EngineOptions, EngineResult, Record
+from linkrisk.solver.engines.base import EngineOptions, EngineResult
 from linkrisk.solver.engines.exact.engine import ExactEngine
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
 from linkrisk.solver.linkage.baselines import baselines
@@ -27,9 +26,11 @@ from linkrisk.solver.report.formats import small, weight
 from linkrisk.solver.report.headline import state
 from linkrisk.solver.report.page import render_report
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.incumbent import Incumbent
 from linkrisk.solver.run.results import FitResult
+from linkrisk.solver.run.status import Status
 from linkrisk.solver.worst_case.answers import answer
-from linkrisk.solver.worst_case.within_limits import Run
+from linkrisk.solver.worst_case.left_behind import Run
 
 FAMILIES = ["weighted-mean", "owa", "choquet", "mahalanobis"]
 
@@ -156,7 +157,7 @@ def evaluated(name: str, weights: list[float], options: dict[str, int]) -> FitRe
     evaluator = Evaluator(pair)
     linked = evaluator.weight(family.form(theta))
     run = Run(
-        Record(Clock(None), theta, linked, float(pair.blocks)),
+        Incumbent(Clock(None), theta, linked, float(pair.blocks)),
         evaluator,
         system_of(pair, family, nothing, nothing, lost, complete=False),
         EngineResult(Status.FEASIBLE, limit=None, margin=None, phases={}, model=None, versions={}),
@@ -238,7 +239,7 @@ def test_the_distance_without_attributes_is_that_of_records_that_agree_on_them(k
     random = np.random.default_rng(6)
     signed = aggregator.differences is Differences.SIGNED
     c = random.normal(size=(50, n)) if signed else random.uniform(size=(50, n))
-    theta = aggregator.sample(1, random)[0]
+    theta = aggregator.domain.sample(1, random)[0]
     agree = c.copy()
     agree[:, [0, 2]] = 0.0
     form = aggregator.form(theta)

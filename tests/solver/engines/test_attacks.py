@@ -14,9 +14,9 @@ from linkrisk.solver.engines.attacks.lines import best_on_lines
 from linkrisk.solver.engines.attacks.repair import WidestMargin, hinge
 from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer
 from linkrisk.solver.engines.attacks.search import attack, widen
-from linkrisk.solver.engines.base import EngineProgress, Record
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.incumbent import Incumbent, Progress
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
 
@@ -32,7 +32,7 @@ def start(system, seconds=None, report=None):
     evaluator = Evaluator(system.pair, 1)
     linked = evaluator.weight(system.aggregator.form(theta))
     clock = Clock(seconds)
-    return Record(clock, theta, linked, system.total_weight - system.lost_weight, report), evaluator
+    return Incumbent(clock, theta, linked, system.total_weight - system.lost_weight, report), evaluator
 
 
 # ---------------------------------------------------------------- scores
@@ -45,7 +45,7 @@ def test_scores_are_the_evaluators_counts(case, ties):
     aggregator = case.make(3)
     system = block_system(pair, aggregator)
     scorer, evaluator = Scorer(system), Evaluator(pair, 1)
-    points = aggregator.sample(40, np.random.default_rng(0))
+    points = aggregator.domain.sample(40, np.random.default_rng(0))
     weights = scorer.weights(points) + system.sure_weight
     for theta, weight in zip(points, weights, strict=True):
         assert weight == pytest.approx(evaluator.weight(aggregator.form(theta)))
@@ -69,9 +69,9 @@ def test_the_best_point_of_a_line_beats_every_point_of_a_fine_grid(case, seed):
     aggregator = case.make(3)
     system = block_system(pair, aggregator)
     scorer = Scorer(system)
-    theta, *targets = aggregator.sample(9, np.random.default_rng(seed))
+    theta, *targets = aggregator.domain.sample(9, np.random.default_rng(seed))
     directions = np.array(targets) - theta
-    chords = np.array([aggregator.chord(theta, direction) for direction in directions])
+    chords = np.array([aggregator.domain.chord(theta, direction) for direction in directions])
     weights, steps = best_on_lines(scorer, theta, directions, chords)
     for direction, (low, high), weight, step in zip(directions, chords, weights, steps, strict=True):
         assert low <= step <= high
@@ -91,7 +91,7 @@ def test_the_widest_margin_is_that_of_one_whole_linear_program(case, seed):
     system = block_system(pair, aggregator, reduce=False)
     program = WidestMargin(system, Scorer(system), Clock(20.0))
     family = case.family(3)
-    domain = aggregator.domain()
+    domain = aggregator.domain.rows
     for size in (1, 2, 3, 1):  # one program, asked for different blocks in turn
         blocks = np.random.default_rng(seed + size).permutation(system.open_blocks.size)[:size]
         program.require(blocks)
@@ -116,7 +116,7 @@ def test_hinge_points_lie_in_the_domain(case):
     points = hinge(system, Scorer(system), Clock(20.0), aggregator.equal(), 0.05)
     assert len(points) > 3
     for theta in points:
-        assert aggregator.domain().violation(theta) <= 1e-6
+        assert aggregator.domain.rows.violation(theta) <= 1e-6
 
 
 @everywhere
@@ -125,15 +125,15 @@ def test_widening_loses_nothing_and_the_record_stays_true(case, seed):
     pair = pair_of(seed, 12)
     aggregator = case.make(3)
     system = block_system(pair, aggregator)
-    record, evaluator = start(system)
-    theta = aggregator.sample(1, np.random.default_rng(seed))[0]
-    record.theta, record.linked = theta, evaluator.weight(aggregator.form(theta))
-    before, scorer = record.linked, Scorer(system)
+    incumbent, evaluator = start(system)
+    theta = aggregator.domain.sample(1, np.random.default_rng(seed))[0]
+    incumbent.solution, incumbent.value = theta, evaluator.weight(aggregator.form(theta))
+    before, scorer = incumbent.value, Scorer(system)
     inside = scorer.exact_margins(theta) > STRICT
-    widen(system, scorer, record, evaluator)
-    assert record.linked >= before
-    assert record.linked == evaluator.weight(aggregator.form(record.theta))
-    after = scorer.exact_margins(record.theta)
+    widen(system, scorer, incumbent, evaluator)
+    assert incumbent.value >= before
+    assert incumbent.value == evaluator.weight(aggregator.form(incumbent.solution))
+    after = scorer.exact_margins(incumbent.solution)
     if inside.any() and (after[inside] > STRICT).all():
         narrowest = scorer.exact_margins(theta)[inside].min()
         assert after[inside].min() >= narrowest - 1e-6
@@ -145,19 +145,19 @@ def test_widening_loses_nothing_and_the_record_stays_true(case, seed):
 @everywhere
 @pytest.mark.parametrize("ties", list(Ties))
 def test_the_attack_improves_on_equal_weights_and_says_what_it_counts(case, ties):
-    seen: list[EngineProgress] = []
+    seen: list[Progress] = []
     pair = pair_of(6, 18, ties=ties)
     system = block_system(pair, case.make(3))
-    record, evaluator = start(system, report=seen.append)
-    euclid = record.linked
-    attack(system, record, evaluator, seed=0)
-    assert record.linked > euclid
-    assert record.linked == pytest.approx(evaluator.weight(system.aggregator.form(record.theta)))
-    assert system.aggregator.domain().violation(record.theta) <= 1e-9
+    incumbent, evaluator = start(system, report=seen.append)
+    euclid = incumbent.value
+    attack(system, incumbent, evaluator, seed=0)
+    assert incumbent.value > euclid
+    assert incumbent.value == pytest.approx(evaluator.weight(system.aggregator.form(incumbent.solution)))
+    assert system.aggregator.domain.rows.violation(incumbent.solution) <= 1e-9
     if case.name == "mahalanobis":
-        assert np.linalg.eigvalsh(system.aggregator.matrix(record.theta))[0] >= 0.0
-    assert [p.linked for p in seen] == sorted(p.linked for p in seen)
-    assert [row[1] for row in record.trace] == sorted(row[1] for row in record.trace)
+        assert np.linalg.eigvalsh(system.aggregator.domain.matrix(incumbent.solution))[0] >= 0.0
+    assert [p.value for p in seen] == sorted(p.value for p in seen)
+    assert [row[1] for row in incumbent.trace] == sorted(row[1] for row in incumbent.trace)
 
 
 @pytest.mark.parametrize("label", ["choquet", "2-additive", "3-additive", "mahalanobis"])
@@ -167,9 +167,9 @@ def test_a_richer_aggregator_is_attacked_at_least_as_well_as_the_weighted_mean(l
     weights = {}
     for name in ("weighted-mean", label):
         system = block_system(pair, BY_LABEL[name].make(3))
-        record, evaluator = start(system)
-        attack(system, record, evaluator, seed=0)
-        weights[name] = record.linked
+        incumbent, evaluator = start(system)
+        attack(system, incumbent, evaluator, seed=0)
+        weights[name] = incumbent.value
     assert weights[label] >= weights["weighted-mean"]
 
 
@@ -179,11 +179,11 @@ def test_with_two_attributes_the_attack_finds_the_optimum(label, seed):
     """The best weight of two attributes is a point of largest overlap: hundreds of intervals, exactly."""
     pair = pair_of(seed, 60, 2, noise=0.4)
     system = block_system(pair, BY_LABEL[label].make(2))
-    record, evaluator = start(system)
-    attack(system, record, evaluator, seed=0)
+    incumbent, evaluator = start(system)
+    attack(system, incumbent, evaluator, seed=0)
     reference = plain.of_pair(pair)
     features = list if label == "weighted-mean" else (lambda c: sorted(c, reverse=True))
-    assert record.linked == brute_optimum.overlap_optimum(reference, features)
+    assert incumbent.value == brute_optimum.overlap_optimum(reference, features)
 
 
 @pytest.mark.parametrize(
@@ -194,26 +194,26 @@ def test_the_same_seed_gives_the_same_attack(case):
     thetas = []
     for _ in range(2):
         system = block_system(pair, case.make(3))
-        record, evaluator = start(system, None)
-        attack(system, record, evaluator, seed=5)
-        thetas.append(record.theta)
+        incumbent, evaluator = start(system, None)
+        attack(system, incumbent, evaluator, seed=5)
+        thetas.append(incumbent.solution)
     np.testing.assert_array_equal(*thetas)
 
 
 @everywhere
 def test_an_expired_clock_stops_the_attack_with_a_valid_record(case, virtual_time):
     system = block_system(pair_of(9, 40), case.make(3))
-    record, evaluator = start(system, 1e-9)
-    attack(system, record, evaluator, seed=0)
-    assert record.clock.expired
-    assert record.linked == evaluator.weight(system.aggregator.form(record.theta))
+    incumbent, evaluator = start(system, 1e-9)
+    attack(system, incumbent, evaluator, seed=0)
+    assert incumbent.clock.expired
+    assert incumbent.value == evaluator.weight(system.aggregator.form(incumbent.solution))
     assert virtual_time.asked < 200
 
 
 def test_a_system_without_open_blocks_leaves_nothing_to_attack():
     original = np.array([[0.0, 0.0], [0.1, 5.0], [10.0, 10.0]])
     system = block_system(make_pair(original, original + 0.01), BY_LABEL["choquet"].make(2))
-    record, evaluator = start(system)
-    attack(system, record, evaluator, seed=0)
-    assert record.linked == 3.0
-    assert record.proven
+    incumbent, evaluator = start(system)
+    attack(system, incumbent, evaluator, seed=0)
+    assert incumbent.value == 3.0
+    assert incumbent.proven

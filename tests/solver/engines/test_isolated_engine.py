@@ -9,13 +9,15 @@ from linkrisk.formulations.linkage.aggregators import make_aggregator
 from linkrisk.formulations.linkage.block_system import BlockSystem, block_system
 from linkrisk.formulations.linkage.pair import make_pair
 from linkrisk.solver.backends import isolated
-from linkrisk.solver.backends.base import BackendProgress, Status
+from linkrisk.solver.backends.base import BackendProgress
 from linkrisk.solver.backends.isolated import run_isolated
-from linkrisk.solver.engines.base import EngineOptions, Record
+from linkrisk.solver.engines.base import EngineOptions
 from linkrisk.solver.engines.exact.engine import ExactEngine
 from linkrisk.solver.engines.isolated import EngineJob
 from linkrisk.solver.linkage.evaluator import Evaluator
-from linkrisk.solver.run.clock import Clock, Limit
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.incumbent import Incumbent
+from linkrisk.solver.run.status import Limit, Status
 
 
 def noisy_system(records: int, attributes: int, noise: float, aggregator: str) -> BlockSystem:
@@ -39,12 +41,12 @@ def test_the_same_interval_as_in_this_process(aggregator):
     evaluator = Evaluator(system.pair)
     theta = system.aggregator.equal()
     linked = evaluator.weight(system.aggregator.form(theta))
-    record = Record(Clock(None), theta, linked, system.total_weight - system.lost_weight)
-    status = ExactEngine().run(system, record, evaluator, EngineOptions()).status
+    incumbent = Incumbent(Clock(None), theta, linked, system.total_weight - system.lost_weight)
+    status = ExactEngine().run(system, incumbent, evaluator, EngineOptions()).status
     result = answer.result
     assert result.status is status
     assert result.limit is None
-    assert (result.objective, result.bound) == (25 - record.linked, 25 - record.bound)
+    assert (result.objective, result.bound) == (25 - incumbent.value, 25 - incumbent.bound)
     assert 25 - evaluator.weight(system.aggregator.form(result.values)) == result.objective
     assert result.solve_seconds > 0
     assert 50e6 < answer.peak_memory_bytes < 1e9

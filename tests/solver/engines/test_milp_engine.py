@@ -14,16 +14,18 @@ from linkrisk.formulations.linkage.block_system import block_system
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
 from linkrisk.solver.api.fit import fit
-from linkrisk.solver.backends.base import BackendResult, Status
+from linkrisk.solver.backends.base import BackendResult
 from linkrisk.solver.backends.registry import available_backends
 from linkrisk.solver.engines import milp as milp_module
 from linkrisk.solver.engines.attacks.search import attack
-from linkrisk.solver.engines.base import EngineOptions, Record, rounded_bound
+from linkrisk.solver.engines.base import EngineOptions, rounded_bound
 from linkrisk.solver.engines.milp import MilpEngine
 from linkrisk.solver.engines.registry import get_engine
 from linkrisk.solver.linkage.evaluator import Evaluator
-from linkrisk.solver.run.clock import Clock, Limit
+from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.incumbent import Incumbent
+from linkrisk.solver.run.status import Limit, Status
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
 
@@ -43,14 +45,14 @@ def run(pair, aggregator, *, attacked=False, seconds=None, reduce=True, **option
     evaluator = Evaluator(pair, 1)
     theta = aggregator.equal()
     linked = evaluator.weight(aggregator.form(theta))
-    record = Record(Clock(seconds), theta, linked, system.total_weight - system.lost_weight)
+    incumbent = Incumbent(Clock(seconds), theta, linked, system.total_weight - system.lost_weight)
     if attacked:
-        attack(system, record, evaluator, 0)
-    result = MilpEngine().run(system, record, evaluator, EngineOptions(**options))
-    assert record.linked == pytest.approx(evaluator.weight(aggregator.form(record.theta)))
-    assert record.linked <= record.bound + 1e-9
-    assert aggregator.domain().violation(record.theta) <= 1e-9
-    return record, result
+        attack(system, incumbent, evaluator, 0)
+    result = MilpEngine().run(system, incumbent, evaluator, EngineOptions(**options))
+    assert incumbent.value == pytest.approx(evaluator.weight(aggregator.form(incumbent.solution)))
+    assert incumbent.value <= incumbent.bound + 1e-9
+    assert aggregator.domain.rows.violation(incumbent.solution) <= 1e-9
+    return incumbent, result
 
 
 def exact(pair, case, margin=1e-9):
@@ -68,16 +70,16 @@ def exact(pair, case, margin=1e-9):
 def test_proven_means_the_exact_optimum(case, direction, ties, seed):
     attributes = 2 + seed % 2
     pair = pair_of(seed, 7, attributes, noise=1.4, direction=direction, ties=ties)
-    record, result = run(pair, case.make(attributes))
+    incumbent, result = run(pair, case.make(attributes))
     assert result.status is Status.OPTIMAL
     assert result.limit is None
-    assert record.proven
+    assert incumbent.proven
     best = exact(pair, case)
     assert best == pytest.approx(exact(pair, case, 1e-4))  # no margin decides
-    assert record.linked == pytest.approx(best)
-    assert record.bound == pytest.approx(best)
+    assert incumbent.value == pytest.approx(best)
+    assert incumbent.bound == pytest.approx(best)
     if case.name == "mahalanobis":
-        assert np.linalg.eigvalsh(case.make(attributes).matrix(record.theta))[0] >= 0.0
+        assert np.linalg.eigvalsh(case.make(attributes).domain.matrix(incumbent.solution))[0] >= 0.0
 
 
 @pytest.mark.parametrize("backend", available_backends())
@@ -86,9 +88,9 @@ def test_every_backend_finds_the_exact_optimum(case, backend, monkeypatch):
     # In this process: what is asked here is the model and the reading of its answer.
     monkeypatch.setattr(milp_module, "solve_isolated", solve_here)
     pair = pair_of(21, 7, 3, noise=2.0)
-    record, result = run(pair, case.make(3), backend=backend)
+    incumbent, result = run(pair, case.make(3), backend=backend)
     assert result.status is Status.OPTIMAL
-    assert record.linked == record.bound == exact(pair, case)
+    assert incumbent.value == incumbent.bound == exact(pair, case)
     assert list(result.versions) == [backend]
     assert set(result.phases) == {"build", "solve"}
     assert result.model["columns"] > case.make(3).dimension
@@ -105,11 +107,11 @@ def solve_here(name, model, options, starts=(), watch=None):
 @pytest.mark.parametrize("seed", range(3))
 def test_with_two_attributes_the_optimum_is_the_largest_overlap(label, seed):
     pair = pair_of(seed, 50, 2, noise=0.5)
-    record, result = run(pair, BY_LABEL[label].make(2), attacked=True)
+    incumbent, result = run(pair, BY_LABEL[label].make(2), attacked=True)
     reference = plain.of_pair(pair)
     features = list if label == "weighted-mean" else (lambda c: sorted(c, reverse=True))
     assert result.status is Status.OPTIMAL
-    assert record.linked == brute_optimum.overlap_optimum(reference, features)
+    assert incumbent.value == brute_optimum.overlap_optimum(reference, features)
 
 
 def test_the_bilinear_relaxation_is_cut_until_the_matrix_is_semidefinite():
@@ -118,9 +120,9 @@ def test_the_bilinear_relaxation_is_cut_until_the_matrix_is_semidefinite():
     rounds = []
     for seed in range(12):
         pair = pair_of(seed + 40, 6, 3, noise=1.5)
-        record, result = run(pair, case.make(3))
+        incumbent, result = run(pair, case.make(3))
         best = exact(pair, case)
-        assert record.linked <= best + 1e-9 <= record.bound + 2e-9
+        assert incumbent.value <= best + 1e-9 <= incumbent.bound + 2e-9
         rounds.append(result.model["rows"] - block_rows_of(pair, case))
     assert max(rounds) > 0
 
@@ -143,7 +145,7 @@ def unscaled_pair():
 
 def test_a_constant_that_is_too_small_gives_no_bound():
     aggregator = BY_LABEL["weighted-mean"].make(2)
-    record, result = run(unscaled_pair(), aggregator, big_c=10.0, reduce=False)
+    incumbent, result = run(unscaled_pair(), aggregator, big_c=10.0, reduce=False)
     needed = indicator_model(
         block_system(unscaled_pair(), aggregator, reduce=False), paper_options()
     ).needed_c
@@ -155,7 +157,7 @@ def test_a_constant_that_is_too_small_gives_no_bound():
     tight, proof = run(unscaled_pair(), aggregator)
     assert proof.notes == ()
     assert proof.status is Status.OPTIMAL
-    assert record.linked <= tight.linked <= record.bound
+    assert incumbent.value <= tight.value <= incumbent.bound
     large, large_proof = run(unscaled_pair(), aggregator, big_c=1e5, reduce=False)
     assert large_proof.notes == ()
     assert large.bound == tight.bound
@@ -176,12 +178,12 @@ def test_an_attack_within_the_margin_refutes_the_bound_of_the_model(label, attac
         pair = pair_of(seed, 10)
         case = BY_LABEL[label]
         true, _ = run(pair, case.make(3), attacked=True)
-        record, result = run(pair, case.make(3), attacked=attacked, margin=0.3)
-        assert record.linked <= true.linked
+        incumbent, result = run(pair, case.make(3), attacked=attacked, margin=0.3)
+        assert incumbent.value <= true.value
         assert result.margin == 0.3
         if NOTE in result.notes:
             seen += 1
-            assert record.bound >= true.linked
+            assert incumbent.bound >= true.value
     assert seen > 0
 
 
@@ -212,8 +214,8 @@ def test_an_optimum_that_the_recount_does_not_confirm_is_explained(monkeypatch, 
     case, pair = BY_LABEL["weighted-mean"], pair_of(3, 8)
     backend = Claiming(np.full(3, 1 / 3), 0, limit)
     monkeypatch.setattr(milp_module, "get_backend", lambda _: backend)
-    record, result = run(pair, case.make(3), margin=1e-8)
-    assert record.linked < record.bound
+    incumbent, result = run(pair, case.make(3), margin=1e-8)
+    assert incumbent.value < incumbent.bound
     assert result.status is Status.FEASIBLE
     assert result.notes == notes
 
@@ -222,10 +224,10 @@ def test_an_optimum_that_the_recount_does_not_confirm_is_explained(monkeypatch, 
 def test_a_smaller_margin_is_advised_only_where_it_can_help(monkeypatch, margin, advised):
     case, pair = BY_LABEL["weighted-mean"], pair_of(2, 12)
     best, _ = run(pair, case.make(3), attacked=True)
-    backend = Claiming(best.theta, pair.blocks)  # a bound of no links at all
+    backend = Claiming(best.solution, pair.blocks)  # a bound of no links at all
     monkeypatch.setattr(milp_module, "get_backend", lambda _: backend)
-    record, result = run(pair, case.make(3), margin=margin)
-    assert record.linked == best.linked
+    incumbent, result = run(pair, case.make(3), margin=margin)
+    assert incumbent.value == best.value
     assert result.notes == (NOTE if advised else NOTE.removesuffix("; run again with a smaller --margin"),)
 
 
@@ -242,15 +244,15 @@ def test_a_bound_told_before_it_was_refuted_is_taken_back(monkeypatch):
             from linkrisk.solver.backends.base import BackendProgress
 
             del options, starts
-            bound = pair.blocks - best.linked + 1.0
+            bound = pair.blocks - best.value + 1.0
             watch(BackendProgress(bound, bound))
-            values = np.concatenate([best.theta, np.zeros(model.shape[1] - 3)])
+            values = np.concatenate([best.solution, np.zeros(model.shape[1] - 3)])
             return BackendResult(Status.OPTIMAL, None, bound, bound, values, 0.0, 0.0, "telling", "1")
 
     monkeypatch.setattr(milp_module, "get_backend", lambda _: Telling())
-    record, result = run(pair, aggregator)
-    assert record.linked == best.linked
-    assert record.bound >= record.linked
+    incumbent, result = run(pair, aggregator)
+    assert incumbent.value == best.value
+    assert incumbent.bound >= incumbent.value
     assert result.status is Status.FEASIBLE
     assert NOTE in result.notes
 
@@ -269,9 +271,9 @@ def test_indicators_are_never_believed(monkeypatch):
             return BackendResult(Status.OPTIMAL, None, 0.0, 0.0, values, 0.0, 0.0, "boasting", "1")
 
     monkeypatch.setattr(milp_module, "get_backend", lambda _: Boasting())
-    record, result = run(pair, aggregator)
-    assert record.linked == Evaluator(pair).weight(aggregator.form(record.theta))
-    assert record.linked < pair.blocks
+    incumbent, result = run(pair, aggregator)
+    assert incumbent.value == Evaluator(pair).weight(aggregator.form(incumbent.solution))
+    assert incumbent.value < pair.blocks
     assert result.status is Status.FEASIBLE
 
 
@@ -290,8 +292,8 @@ def test_a_backend_without_an_answer_leaves_the_attack_standing(monkeypatch, sta
             return BackendResult(status, limit, None, -np.inf, None, 0.0, 0.0, "empty", "1")
 
     monkeypatch.setattr(milp_module, "get_backend", lambda _: Empty())
-    record, result = run(pair, aggregator)
-    assert record.linked >= Evaluator(pair).weight(aggregator.form(aggregator.equal()))
+    incumbent, result = run(pair, aggregator)
+    assert incumbent.value >= Evaluator(pair).weight(aggregator.form(aggregator.equal()))
     interrupted = status is Status.INTERRUPTED
     assert result.status is (Status.INTERRUPTED if interrupted else Status.FEASIBLE)
     assert result.limit is (Limit.USER if interrupted else None)
@@ -305,8 +307,8 @@ def test_a_backend_without_an_answer_leaves_the_attack_standing(monkeypatch, sta
 def test_a_pair_without_open_blocks_is_proven_at_once(case):
     original = np.array([[0.0, 0.0], [10.0, 90.0], [50.0, 20.0]])
     pair = make_pair(original, np.repeat(original[:1], 3, axis=0) + 1.0, standardisation=Standardisation.NONE)
-    record, result = run(pair, case.make(2))
-    assert (record.linked, record.bound) == (0.0, 0.0)
+    incumbent, result = run(pair, case.make(2))
+    assert (incumbent.value, incumbent.bound) == (0.0, 0.0)
     assert result.status is Status.OPTIMAL
     assert result.model is None
 
@@ -315,10 +317,10 @@ def test_a_pair_without_open_blocks_is_proven_at_once(case):
 def test_a_deadline_gives_a_valid_interval(backend):
     pair = pair_of(5, 80, 4, noise=1.0)
     aggregator = BY_LABEL["choquet"].make(4)
-    record, result = run(pair, aggregator, seconds=0.3, backend=backend)
+    incumbent, result = run(pair, aggregator, seconds=0.3, backend=backend)
     assert result.status is Status.FEASIBLE
     assert result.limit is Limit.TIME
-    assert Evaluator(pair).weight(aggregator.form(aggregator.equal())) <= record.linked < record.bound
+    assert Evaluator(pair).weight(aggregator.form(aggregator.equal())) <= incumbent.value < incumbent.bound
 
 
 def test_a_stopped_clock_is_an_interruption():
@@ -327,11 +329,11 @@ def test_a_stopped_clock_is_an_interruption():
     system = block_system(pair, aggregator)
     evaluator = Evaluator(pair, 1)
     theta = aggregator.equal()
-    record = Record(Clock(None), theta, evaluator.weight(aggregator.form(theta)), system.total_weight)
-    record.clock.stop()
-    result = MilpEngine().run(system, record, evaluator, EngineOptions())
+    incumbent = Incumbent(Clock(None), theta, evaluator.weight(aggregator.form(theta)), system.total_weight)
+    incumbent.clock.stop()
+    result = MilpEngine().run(system, incumbent, evaluator, EngineOptions())
     assert (result.status, result.limit) == (Status.INTERRUPTED, Limit.USER)
-    assert record.linked <= record.bound
+    assert incumbent.value <= incumbent.bound
 
 
 # ---------------------------------------------------------------- small parts
@@ -356,13 +358,13 @@ def test_unknown_engines_and_settings():
 
 
 def test_a_record_keeps_the_best_of_both_sides():
-    record = Record(Clock(None), np.zeros(1), 3.0, 9.0)
-    assert not record.improve(np.ones(1), 3.0)
-    assert record.improve(np.ones(1), 5.0)
-    record.tighten(12.0)
-    record.tighten(5.0)
-    assert record.proven
-    assert [row[1:] for row in record.trace] == [(5.0, 9.0), (5.0, 5.0)]
+    incumbent = Incumbent(Clock(None), np.zeros(1), 3.0, 9.0)
+    assert not incumbent.improve(np.ones(1), 3.0)
+    assert incumbent.improve(np.ones(1), 5.0)
+    incumbent.tighten(12.0)
+    incumbent.tighten(5.0)
+    assert incumbent.proven
+    assert [row[1:] for row in incumbent.trace] == [(5.0, 9.0), (5.0, 5.0)]
 
 
 def test_a_backend_that_fails_leaves_the_attack(monkeypatch):

@@ -29,7 +29,7 @@ def random_pair(seed, n=6, m=None, attributes=3):
 def test_the_assignment_is_the_best_of_all_permutations(case, seed):
     pair = random_pair(seed)
     aggregator = case.make(3)
-    theta = aggregator.sample(1, np.random.default_rng(seed))[0]
+    theta = aggregator.domain.sample(1, np.random.default_rng(seed))[0]
     form = aggregator.form(theta)
     define = case.define(aggregator, aggregator.decode(theta))
     reference = plain.of_pair(pair)

@@ -204,7 +204,7 @@ def test_baselines_of_a_family_are_counted_as_its_members(name):
     evaluator = Evaluator(pair)
     found = baselines(evaluator, aggregator)
     for baseline, theta in own.items():
-        assert aggregator.domain().violation(theta) < 1e-12
+        assert aggregator.domain.rows.violation(theta) < 1e-12
         assert evaluator.weight(aggregator.form(theta)) == found[baseline] == baselines(evaluator)[baseline]
 
 

@@ -36,7 +36,7 @@ def people(records, seed):
 
 SCHEMA = Schema(
     (
-        *(Attribute(name) for name in "abcd"),
+        *(Attribute(name, scale=Scale.NUMERIC) for name in "abcd"),
         Attribute("colour", scale=Scale.NOMINAL, categories=("blue", "green", "red", "white")),
     )
 )

@@ -167,7 +167,7 @@ def learned(linker, **changes):
         ),
         (
             lambda: DistanceBased(weights=(("a", -1.0),)),
-            "the weight of 'a' is -1; it must be a number from 0",
+            "the weight of 'a' is -1; it must be at least 0",
         ),
         (
             lambda: learned(DistanceBased(weights=(("a", 1.0),)), attributes=("a", "c")),

@@ -64,7 +64,7 @@ def settled(pair, aggregator, theta, threads=1):
 def test_it_is_the_plain_computation(case, direction, ties, whole):
     pair = make_pair(*files(1, whole=whole), direction=direction, ties=ties)
     aggregator = case.make(3)
-    for theta in aggregator.sample(10, np.random.default_rng(2)):
+    for theta in aggregator.domain.sample(10, np.random.default_rng(2)):
         define = case.define(aggregator, aggregator.decode(theta))
         expected = plain.outcome(reference_of(pair), define, aggregator.differences.value)
         agree(settled(pair, aggregator, theta), expected)
@@ -85,7 +85,7 @@ def test_it_is_the_plain_computation_on_small_whole_numbers(case, seed, n, attri
     original, masked = (random.integers(0, 4, size=(n, attributes)).astype(float) for _ in range(2))
     pair = make_pair(original, masked, ties=ties, standardisation=Standardisation.NONE)
     aggregator = case.make(attributes)
-    theta = aggregator.sample(1, random)[0]
+    theta = aggregator.domain.sample(1, random)[0]
     if corner and aggregator.relative() is not None:
         theta = aggregator.relative()[1](np.eye(attributes)[seed % attributes])
     define = case.define(aggregator, aggregator.decode(theta))
@@ -101,7 +101,7 @@ def test_unequal_files(case):
     for direction in Direction:
         pair = make_pair(original[:15], masked, partner, direction=direction)
         aggregator = case.make(3)
-        theta = aggregator.sample(1, np.random.default_rng(1))[0]
+        theta = aggregator.domain.sample(1, np.random.default_rng(1))[0]
         define = case.define(aggregator, aggregator.decode(theta))
         expected = plain.outcome(reference_of(pair), define, aggregator.differences.value)
         agree(settled(pair, aggregator, theta), expected)
@@ -113,7 +113,7 @@ def test_absolute_differences(label):
     aggregator = make_aggregator(case.name, NAMES[:3], differences="absolute", **case.options)
     for whole in (False, True):
         pair = make_pair(*files(5, whole=whole))
-        for theta in aggregator.sample(6, np.random.default_rng(1)):
+        for theta in aggregator.domain.sample(6, np.random.default_rng(1)):
             define = case.define(aggregator, aggregator.decode(theta))
             agree(settled(pair, aggregator, theta), plain.outcome(reference_of(pair), define, "absolute"))
 
@@ -122,7 +122,7 @@ def test_pairwise_forms_of_many_attributes():
     names = tuple(f"V{k}" for k in range(14))
     aggregator = make_aggregator("choquet", names, k_additive=2)
     pair = make_pair(*files(6, 30, 14, noise=2.0))
-    for theta in aggregator.sample(4, np.random.default_rng(1)):
+    for theta in aggregator.domain.sample(4, np.random.default_rng(1)):
         moebius = {
             frozenset(names.index(name) for name in key.split(",")): value
             for key, value in aggregator.decode(theta)["moebius"].items()
@@ -204,17 +204,17 @@ def test_nearly_singular_matrices_are_the_plain_computation(seed, attributes, ex
     values = np.append(10.0**exponent, random.uniform(0.1, 1.0, attributes - 1))
     differences = "signed" if signed else "absolute"
     aggregator = make_aggregator("mahalanobis", NAMES[:attributes], differences=differences)
-    theta = aggregator.repair(aggregator.encode({"matrix": ((basis * values) @ basis.T).tolist()}))
+    theta = aggregator.domain.repair(aggregator.encode({"matrix": ((basis * values) @ basis.T).tolist()}))
     original = random.integers(-3, 4, size=(12, 1)) * basis[:, 0]
     masked = random.integers(-3, 4, size=(12, 1)) * basis[:, 0]
     masked[::3] += 1e-6 * random.normal(size=(4, attributes))
     pair = make_pair(original, masked, ties=ties, standardisation=Standardisation.NONE)
-    expected = plain.outcome(reference_of(pair), plain.Bilinear(aggregator.matrix(theta)), differences)
+    expected = plain.outcome(reference_of(pair), plain.Bilinear(aggregator.domain.matrix(theta)), differences)
     table = settled(pair, aggregator, theta)
     scale = 1e-14 * max(1.0, float(table.distance.max()))
     assert np.abs(table.distance - expected.distance).max() <= 40 * scale
     # What lies within rounding of a tie's end may fall on either side of it.
-    if clear(pair, plain.Bilinear(aggregator.matrix(theta)), differences):
+    if clear(pair, plain.Bilinear(aggregator.domain.matrix(theta)), differences):
         assert table.linked.tolist() == expected.linked
         assert table.rank.tolist() == expected.rank
         assert table.ties.tolist() == expected.ties
@@ -238,15 +238,7 @@ def clear(pair, distance, kind):
 def test_zero_floors_look_at_every_candidate(case):
     """Nothing but the smallest (or a null direction) counts: no attribute alone rules a candidate out."""
     aggregator = case.make(2)
-    parameters = {
-        "weighted-mean": {"weights": {"A": 0.0, "B": 1.0}},
-        "owa": {"weights": {"1": 0.0, "2": 1.0}},
-        "choquet": {"measure": {"A": 0.0, "B": 0.0, "A,B": 1.0}},
-        "2-additive": {"moebius": {"A": 0.0, "B": 0.0, "A,B": 1.0}},
-        "3-additive": {"moebius": {"A": 0.0, "B": 0.0, "A,B": 1.0}},
-        "mahalanobis": {"matrix": [[0.5, 0.5], [0.5, 0.5]]},
-        "mahalanobis-absolute": {"matrix": [[0.5, -0.5], [-0.5, 0.5]]},
-    }[case.label]
+    parameters = case.floorless
     theta = aggregator.encode(parameters)
     for whole in (False, True):
         pair = make_pair(*files(7, 30, 2, whole=whole), standardisation=Standardisation.NONE)
@@ -274,7 +266,7 @@ def test_counting_and_the_table_agree_on_rounding_noise_below_zero():
 def test_threads_and_tasks_do_not_matter(case, ties, monkeypatch):
     pair = make_pair(*files(8, 120, whole=True), ties=ties)
     aggregator = case.make(3)
-    theta = aggregator.sample(1, np.random.default_rng(3))[0]
+    theta = aggregator.domain.sample(1, np.random.default_rng(3))[0]
     expected = settled(pair, aggregator, theta, threads=1)
     for threads, size in ((2, 512), (2, 7), (1, 1), (5, 50)):
         monkeypatch.setattr(evaluator_module, "_BLOCKS_PER_TASK", size)
@@ -290,7 +282,7 @@ def test_record_order_only_moves_the_table(case, seed):
     original, masked = files(seed, 15)
     order = np.random.default_rng(seed).permutation(15)
     aggregator = case.make(3)
-    theta = aggregator.sample(1, np.random.default_rng(seed))[0]
+    theta = aggregator.domain.sample(1, np.random.default_rng(seed))[0]
     table = settled(make_pair(original, masked), aggregator, theta)
     moved = settled(make_pair(original[order], masked[order]), aggregator, theta)
     shuffled = settled(make_pair(original, masked[order], np.argsort(order)), aggregator, theta)
@@ -310,7 +302,7 @@ def test_units_do_not_matter(case, seed, scale, shift):
     """Each attribute of each file may be given in other units: its own moments take them out again."""
     original, masked = files(seed, 15)
     aggregator = case.make(3)
-    theta = aggregator.sample(1, np.random.default_rng(seed))[0]
+    theta = aggregator.domain.sample(1, np.random.default_rng(seed))[0]
     table = settled(make_pair(original, masked), aggregator, theta)
     moved = settled(make_pair(original * scale + shift, masked * scale[::-1] - shift), aggregator, theta)
     np.testing.assert_array_equal(moved.rank, table.rank)
@@ -326,9 +318,9 @@ def test_attribute_order_does_not_matter(order):
     mean, form = (make_aggregator(name, NAMES[:3]) for name in ("weighted-mean", "mahalanobis"))
     choquet, owa = (make_aggregator(name, NAMES[:3]) for name in ("choquet", "owa"))
     for _ in range(5):
-        weights = mean.sample(1, random)[0]
-        matrix = form.matrix(form.sample(1, random)[0])
-        measure = choquet.sample(1, random)[0]
+        weights = mean.domain.sample(1, random)[0]
+        matrix = form.domain.matrix(form.domain.sample(1, random)[0])
+        measure = choquet.domain.sample(1, random)[0]
         moved_measure = np.empty_like(measure)
         for subset in range(1, 8):
             image = sum(1 << int(inverse[k]) for k in range(3) if subset >> k & 1)
@@ -337,7 +329,7 @@ def test_attribute_order_does_not_matter(order):
             (mean, weights, weights[list(order)]),
             (owa, weights, weights),
             (choquet, measure, moved_measure),
-            (form, form._theta(matrix), form._theta(matrix[np.ix_(order, order)])),
+            (form, form.domain.theta(matrix), form.domain.theta(matrix[np.ix_(order, order)])),
         )
         for aggregator, theta, other in cases:
             first, second = settled(pair, aggregator, theta), settled(moved, aggregator, other)
@@ -384,7 +376,7 @@ def test_a_larger_pair_on_all_threads_is_the_plain_computation():
     assert isinstance(pair, LinkagePair)
     for name in ("weighted-mean", "owa", "choquet", "mahalanobis"):
         aggregator = make_aggregator(name, NAMES[:4])
-        form = aggregator.form(aggregator.sample(1, np.random.default_rng(1))[0])
+        form = aggregator.form(aggregator.domain.sample(1, np.random.default_rng(1))[0])
         matrix = np.vstack([form(chunk) for _, chunk in pair.chunks(form.differences)])
         own = matrix[np.arange(1200), pair.partner]
         table = Evaluator(pair, 2).table(form)

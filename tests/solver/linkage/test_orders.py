@@ -29,19 +29,17 @@ def by_definition(pair, order, *, ranked=False):
     """One block after another, distances from the tables of the pair."""
     linked = []
     for block, own in enumerate(pair.partner):
-        query = pair.queries[block]
-        possible = pair.possible(query, pair.candidates) if pair.tables is not None else None
-        away = pair.distances(query, pair.candidates, Differences.ABSOLUTE)
+        possible = pair.possible(np.intp(block), slice(None))
+        away = pair.distances(np.intp(block), slice(None), Differences.ABSOLUTE)
         away = (-np.sort(-away, axis=1) if ranked else away)[:, order]
         rivals = [
             tuple(away[at])
             for at in range(len(pair.candidates))
             if at != own
-            and (possible is None or possible[at])
+            and possible[at]
             and (pair.ties is Ties.STRICT or pair.twin_group[at] != pair.twin_group[own])
         ]
-        reached = possible is None or possible[own]
-        linked.append(bool(reached and all(tuple(away[own]) < rival for rival in rivals)))
+        linked.append(bool(possible[own] and all(tuple(away[own]) < rival for rival in rivals)))
     return linked
 
 

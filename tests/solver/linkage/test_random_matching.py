@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from linkrisk.datasets.microdata.schema import Attribute, Schema
+from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.solver.linkage.judging import judge
 from linkrisk.solver.linkage.linker import LinkageTask, Truth
 from linkrisk.solver.linkage.matching import hungarian, score_matrix
@@ -100,7 +100,7 @@ def task(queries, candidates, seed=0):
         pd.DataFrame({"b": np.zeros(candidates)}),
         ("a",),
         ("b",),
-        Schema((Attribute("a"), Attribute("b"))),
+        Schema((Attribute("a", scale=Scale.NUMERIC), Attribute("b", scale=Scale.NUMERIC))),
         seed=seed,
     )
 

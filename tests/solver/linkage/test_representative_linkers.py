@@ -44,7 +44,7 @@ def task(queries, candidates, **others):
     first = pd.DataFrame(queries).add_prefix("q")
     second = pd.DataFrame(candidates).add_prefix("c")
     names = [tuple(frame.columns) for frame in (first, second)]
-    schema = Schema(tuple(Attribute(name) for side in names for name in side))
+    schema = Schema(tuple(Attribute(name, scale=Scale.NUMERIC) for side in names for name in side))
     return LinkageTask(first, second, *names, schema, **others)
 
 
@@ -294,6 +294,6 @@ def test_loadings_of_other_attributes(one_factor):
 @each_linker
 def test_nominal_attributes_are_refused(linker):
     frame = pd.DataFrame({"a": ["x", "y", "z"], "b": [1.0, 2.0, 3.0]})
-    schema = Schema((Attribute("a", scale=Scale.NOMINAL), Attribute("b")))
+    schema = Schema((Attribute("a", scale=Scale.NOMINAL), Attribute("b", scale=Scale.NUMERIC)))
     with pytest.raises(UsageError, match="attribute 'a' is nominal"):
         linker.learn(LinkageTask(frame, frame, ("b",), ("a",), schema))

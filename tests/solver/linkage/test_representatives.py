@@ -179,7 +179,9 @@ LEVELS = Attribute("level", scale=Scale.ORDINAL, categories=("low", "middle", "h
 
 def test_categories_count_by_their_position():
     frame = pd.DataFrame({"level": ["high", None, "low"], "size": [1, 2, None]})
-    made = attribute_values(frame, ["level", "size"], Schema((Attribute("size"), LEVELS)))
+    made = attribute_values(
+        frame, ["level", "size"], Schema((Attribute("size", scale=Scale.NUMERIC), LEVELS))
+    )
     np.testing.assert_array_equal(made, [[2.0, 1.0], [np.nan, 2.0], [0.0, np.nan]])
 
 
@@ -188,7 +190,7 @@ def test_categories_count_by_their_position():
     [
         (Attribute("a", scale=Scale.NOMINAL), ["x", "y"], "attribute 'a' is nominal and has no order"),
         (Attribute("a", scale=Scale.ORDINAL, categories=("x",)), ["x", "y"], "record 2: 'y' is not one of"),
-        (Attribute("a"), [1.0, np.inf], "attribute 'a' has a value beyond 1e+150"),
+        (Attribute("a", scale=Scale.NUMERIC), [1.0, np.inf], "attribute 'a' has a value beyond 1e+150"),
     ],
 )
 def test_values_that_cannot_be_used(attribute, values, message):

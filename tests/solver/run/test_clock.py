@@ -7,7 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from linkrisk.solver.run.clock import Clock, Limit, resident_megabytes, usable_megabytes
+from linkrisk.solver.run.clock import Clock, resident_megabytes, usable_megabytes
+from linkrisk.solver.run.status import Limit
 
 
 def test_time_and_the_wish_to_stop():

@@ -24,16 +24,16 @@ def hunt(kind, seed):
         return False
     aggregator = case.make(pair.queries.shape[1])
     evaluator = Evaluator(pair, 1)
-    points = aggregator.sample(50, np.random.default_rng(seed))
-    reached = [evaluator.weight(aggregator.form(aggregator.repair(point))) for point in points]
+    points = aggregator.domain.sample(50, np.random.default_rng(seed))
+    reached = [evaluator.weight(aggregator.form(aggregator.domain.repair(point))) for point in points]
     runs = every_search(pair, aggregator)
-    reached += [made.record.linked for made in runs.values()]
+    reached += [made.incumbent.value for made in runs.values()]
     try:
         reached.append(optimum(pair, case))
     except AssertionError:  # the oracle's own linear program gave up
         assert case.name == "mahalanobis"
     for search, made in runs.items():
-        assert made.record.bound >= max(reached) - 1e-9, (kind, seed, case.label, search)
+        assert made.incumbent.bound >= max(reached) - 1e-9, (kind, seed, case.label, search)
     return True
 
 

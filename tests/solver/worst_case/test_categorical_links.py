@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from aggregator_cases import BY_LABEL
 from cli_runs import PAIR, refuse, run
+from fit_runs import steered
 
 from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.solver import evaluate, fit
@@ -44,7 +45,7 @@ def test_links_ranks_and_distances_by_definition(case, seed):
     aggregator, evaluator = problem.aggregator, Evaluator(problem.pair, 1)
     possible = np.array([reference.possible[b][reference.partner[b]] for b in range(24)])
     assert np.array_equal(problem.pair.reachable, possible)
-    points = [aggregator.equal(), *aggregator.sample(4, np.random.default_rng(seed))]
+    points = [aggregator.equal(), *aggregator.domain.sample(4, np.random.default_rng(seed))]
     for theta in points:
         form = aggregator.form(theta)
         made = evaluator.table(form)
@@ -145,14 +146,12 @@ def test_a_certificate_of_impossible_partners_is_checked():
 
 @pytest.mark.parametrize("label", ["weighted-mean", "choquet", "mahalanobis-absolute"])
 @pytest.mark.parametrize("aware", [pytest.param(False, marks=pytest.mark.slow), True])
-def test_growing_rows_find_the_same_optimum(label, aware, monkeypatch):
+def test_growing_rows_find_the_same_optimum(label, aware):
     case = BY_LABEL[label]
     files = mixed.frames(8, 40)
     options = mixed.options(aware, aggregator=case.name, time_limit=None, **case.options)
     whole = fit(*files, **options)
-    monkeypatch.setattr("linkrisk.solver.worst_case.search.MOST_REDUCED", 0)
-    monkeypatch.setattr("linkrisk.solver.worst_case.search.MOST_UNREDUCED", 0)
-    grown = fit(*files, **options)
+    grown = fit(*files, **options, steering=steered(most_reduced=0, most_unreduced=0))
     assert whole.proven
     assert grown.proven
     assert whole.linked == grown.linked
@@ -167,7 +166,7 @@ def test_a_known_masking_method_never_costs_links_of_possible_partners():
         make_problem(*files, ProblemOptions(**mixed.options(aware))) for aware in (True, False)
     )
     reachable = open_eyes.pair.reachable
-    for theta in blind.aggregator.sample(20, np.random.default_rng(0)):
+    for theta in blind.aggregator.domain.sample(20, np.random.default_rng(0)):
         form = blind.aggregator.form(theta)
         seen = Evaluator(open_eyes.pair, 1).count(form)
         assert (seen >= (Evaluator(blind.pair, 1).count(form) & reachable)).all()
@@ -197,7 +196,7 @@ def test_one_to_one_assignment_uses_no_impossible_pair_for_a_link():
     assert np.isinf(matrix).any()
     assert np.array_equal(
         np.isfinite(matrix),
-        problem.pair.possible(problem.pair.queries[:, None], problem.pair.candidates[None]),
+        problem.pair.possible(np.arange(40)[:, None], np.arange(40)),
     )
     assert assigned_links(problem.pair, form) <= problem.pair.reachable.sum()
 

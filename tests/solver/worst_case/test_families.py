@@ -86,9 +86,9 @@ def test_a_lifted_answer_is_the_same_distance(poor, rich, k):
         assert lift is None  # of three attributes, a 2-additive measure is not every symmetric one
         return
     evaluator = Evaluator(pair)
-    for theta in poorer.sample(10, random):
+    for theta in poorer.domain.sample(10, random):
         lifted = lift(theta)
-        assert richer.domain().violation(lifted) < 1e-9
+        assert richer.domain.rows.violation(lifted) < 1e-9
         counts = [evaluator.count(a.form(t)).tolist() for a, t in ((poorer, theta), (richer, lifted))]
         assert counts[0] == counts[1]
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from aggregator_cases import BY_LABEL, CASES, LABELS
+from fit_runs import steered
 from scipy import sparse
 
 from linkrisk.formulations.linkage.block_system import block_system
@@ -16,12 +17,13 @@ from linkrisk.formulations.linkage.pair import Ties, make_pair
 from linkrisk.solver.api.fit import fit
 from linkrisk.solver.engines.attacks.lines import best_on_lines
 from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer, _smallest
-from linkrisk.solver.engines.base import Record
 from linkrisk.solver.engines.exact.simplex_tree.conflicts import clique_saving, matching_saving
 from linkrisk.solver.engines.exact.simplex_tree.tree import SimplexTree
 from linkrisk.solver.engines.growing_rows import GrowingRows
+from linkrisk.solver.engines.steering import TreeSteering
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.incumbent import Incumbent
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
 
@@ -41,7 +43,7 @@ def probed(pair, aggregator):
     """Rows that grow, after the first look at all blocks."""
     clock = Clock(None)
     rows = GrowingRows(pair, aggregator, clock, 0)
-    rows.probe(Record(clock, aggregator.equal(), 0.0, pair.blocks), np.inf)
+    rows.probe(Incumbent(clock, aggregator.equal(), 0.0, pair.blocks), np.inf)
     return rows
 
 
@@ -66,7 +68,7 @@ def test_after_a_count_the_rows_say_what_the_evaluator_has_counted(case, ties):
     assert not first.complete
     whole = block_system(pair, aggregator, reduce=False)
     wrong = 0
-    for theta in aggregator.sample(10, np.random.default_rng(1)):
+    for theta in aggregator.domain.sample(10, np.random.default_rng(1)):
         form = aggregator.form(theta)
         before = rows_link(rows.system(), theta)
         weight = rows.weight(form)
@@ -103,48 +105,47 @@ def test_where_memory_is_short_rows_are_taken_by_lot(case, monkeypatch):
     pair, limit = make_pair(*files(5, 60)), 1e6
     aggregator = case.make(3)
     rows = GrowingRows(pair, aggregator, Clock(None, limit), 0)
-    rows.probe(Record(rows._clock, aggregator.equal(), 0.0, pair.blocks), np.inf)
+    rows.probe(Incumbent(rows._clock, aggregator.equal(), 0.0, pair.blocks), np.inf)
     whole = rows.system()
-    monkeypatch.setattr("linkrisk.solver.engines.growing_rows.resident_megabytes", lambda: limit - 0.01)
+    half = 4 * whole.rows * aggregator.dimension
+    monkeypatch.setattr("linkrisk.solver.run.clock.resident_megabytes", lambda: limit - 1e-6 * half)
     part = rows.system()
     assert 0 < part.rows < whole.rows
-    assert 8 * part.rows * aggregator.dimension < 10_000
+    assert 8 * part.rows * aggregator.dimension <= half
     assert set(zip(part.block, part.rival, strict=True)) < set(zip(whole.block, whole.rival, strict=True))
-    for theta in aggregator.sample(10, np.random.default_rng(1)):
+    for theta in aggregator.domain.sample(10, np.random.default_rng(1)):
         assert (rows_link(part, theta) >= rows_link(whole, theta)).all()
-    monkeypatch.setattr("linkrisk.solver.engines.growing_rows.resident_megabytes", lambda: 2 * limit)
+    monkeypatch.setattr("linkrisk.solver.run.clock.resident_megabytes", lambda: 2 * limit)
     assert rows.system().rows == rows.no_rows().rows == 0
 
 
 @pytest.mark.parametrize("label", ["weighted-mean", "owa", "choquet", "2-additive"])
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
-def test_the_optimum_on_growing_rows_is_that_on_all_rows(label, seed, monkeypatch):
+def test_the_optimum_on_growing_rows_is_that_on_all_rows(label, seed):
     case = BY_LABEL[label]
     options = {"aggregator": case.name, "engine": "exact", "time_limit": None, **case.options}
     whole = fit(*frames(seed), **options)
-    monkeypatch.setattr("linkrisk.solver.worst_case.search.MOST_REDUCED", 0)
-    grown = fit(*frames(seed), **options)
+    grown = fit(*frames(seed), **options, steering=steered(most_reduced=0))
     assert whole.proven
     assert grown.proven
     assert grown.linked == whole.linked
 
 
 @pytest.mark.usefixtures("virtual_time")
-def test_a_quadratic_form_on_growing_rows_agrees_with_all_rows(monkeypatch):
+def test_a_quadratic_form_on_growing_rows_agrees_with_all_rows():
     options = {"aggregator": "mahalanobis", "engine": "exact", "time_limit": 6.0}
     whole = fit(*frames(1, 60, noise=0.3), **options)
-    monkeypatch.setattr("linkrisk.solver.worst_case.search.MOST_UNREDUCED", 0)
-    grown = fit(*frames(1, 60, noise=0.3), **options)
+    grown = fit(*frames(1, 60, noise=0.3), **options, steering=steered(most_unreduced=0))
     assert grown.linked <= whole.linked_upper_bound
     assert whole.linked <= grown.linked_upper_bound
     assert grown.linked >= grown.details["baselines"]["euclid"]
 
 
 @pytest.mark.usefixtures("virtual_time")
-def test_more_records_than_a_big_c_model_can_hold(monkeypatch):
+def test_more_records_than_a_big_c_model_can_hold():
     """The exact engine takes what `milp` refuses, and its interval holds the best weights known."""
-    monkeypatch.setattr("linkrisk.solver.worst_case.search.MOST_REDUCED", 100_000)
-    result = fit(*frames(7, 500, 4, 0.2), engine="exact", time_limit=8.0)
+    grown = steered(most_reduced=100_000)
+    result = fit(*frames(7, 500, 4, 0.2), engine="exact", time_limit=8.0, steering=grown)
     assert result.details["baselines"]["euclid"] <= result.linked <= result.linked_upper_bound < 500
 
 
@@ -152,7 +153,7 @@ def test_more_records_than_a_big_c_model_can_hold(monkeypatch):
 def test_the_rival_in_the_way_is_the_nearest_by_definition(case):
     pair = make_pair(*files(9, 30))
     aggregator = case.make(3)
-    theta = aggregator.sample(1, np.random.default_rng(2))[0]
+    theta = aggregator.domain.sample(1, np.random.default_rng(2))[0]
     form = aggregator.form(theta)
     rival = Evaluator(pair, 1).table(form).rival
     for block in range(pair.blocks):
@@ -190,9 +191,9 @@ def test_lines_are_the_same_on_dense_and_on_sparse_rows():
     dense = block_system(pair, aggregator)
     assert isinstance(dense.values, np.ndarray)
     thin = replace(dense, values=sparse.csr_array(dense.values))
-    theta, *targets = aggregator.sample(6, np.random.default_rng(0))
+    theta, *targets = aggregator.domain.sample(6, np.random.default_rng(0))
     directions = np.array(targets) - theta
-    chords = np.array([aggregator.chord(theta, direction) for direction in directions])
+    chords = np.array([aggregator.domain.chord(theta, direction) for direction in directions])
     for one, other in zip(
         best_on_lines(Scorer(dense), theta, directions, chords),
         best_on_lines(Scorer(thin), theta, directions, chords),
@@ -231,19 +232,17 @@ def test_matching_pairs_what_excludes_each_other():
     assert matching_saving(values[[0, 2]], own[:2], own[:2], ones, np.inf, 100) == 0.0
 
 
-def test_subtrees_of_many_rows_prove_the_same(monkeypatch):
+def test_subtrees_of_many_rows_prove_the_same():
     """With every subtree told its rows, and explorations of one simplex each."""
     pair = make_pair(*files(5, 40))
     system = block_system(pair, BY_LABEL["weighted-mean"].make(3))
     bounds = []
-    for few, budget in ((20_000, 10_000_000), (0, 1)):
-        monkeypatch.setattr("linkrisk.solver.engines.exact.simplex_tree.tree._FEW_ROWS", few)
-        monkeypatch.setattr("linkrisk.solver.engines.exact.simplex_tree.tree._BUDGET_ROWS", budget)
+    for steering in (TreeSteering(), TreeSteering(few_rows=0, budget_rows=1)):
         theta = system.aggregator.equal()
         evaluator = Evaluator(pair, 1)
         linked = evaluator.weight(system.aggregator.form(theta))
-        record = Record(Clock(60.0), theta, linked, system.total_weight - system.lost_weight)
-        SimplexTree(system, record, evaluator).run(60.0)
-        assert record.proven
-        bounds.append(record.bound)
+        incumbent = Incumbent(Clock(60.0), theta, linked, system.total_weight - system.lost_weight)
+        SimplexTree(system, incumbent, evaluator, steering).run(60.0)
+        assert incumbent.proven
+        bounds.append(incumbent.bound)
     assert bounds[0] == bounds[1]

@@ -13,12 +13,11 @@ from pathlib import Path
 
 import pytest
 from aggregator_cases import CASES, LABELS
-from fit_runs import check, frames, solve
+from fit_runs import check, frames, solve, steered
 
 from linkrisk.solver.api.evaluate import evaluate
 from linkrisk.solver.api.fit import fit
 from linkrisk.solver.commands.program import main
-from linkrisk.solver.engines.base import EngineOptions
 from linkrisk.solver.engines.exact.engine import ExactEngine
 from linkrisk.solver.engines.growing_rows import GrowingRows
 from linkrisk.solver.run.clock import Clock
@@ -66,24 +65,22 @@ def test_a_memory_limit_that_is_reached_later(engine, monkeypatch):
     assert valid(result, files)
 
 
-def test_a_memory_limit_on_growing_rows(monkeypatch):
-    monkeypatch.setattr("linkrisk.solver.worst_case.search.MOST_UNREDUCED", 0)
-    files = pair()
-    result = fit(*files, engine="exact", aggregator="mahalanobis", memory_limit=1.0)
+def test_a_memory_limit_on_growing_rows():
+    files, grown = pair(), steered(most_unreduced=0)
+    result = fit(*files, engine="exact", aggregator="mahalanobis", memory_limit=1.0, steering=grown)
     assert result.limit == "memory"
     assert valid(result, files)
 
 
 @pytest.mark.parametrize(("megabytes", "grown"), [(0.0, True), (1e6, False)])
 def test_rows_that_would_not_fit_into_memory_grow_instead(megabytes, grown, monkeypatch):
-    monkeypatch.setattr("linkrisk.solver.worst_case.search._ALWAYS", 0)
-    monkeypatch.setattr("linkrisk.solver.worst_case.search._BUILDING_SHARE", math.inf)
+    estimated = steered(always=0, building_share=math.inf)
     monkeypatch.setattr(Clock, "megabytes_left", property(lambda _: megabytes))
     seen = []
     probe = GrowingRows.probe
     monkeypatch.setattr(GrowingRows, "probe", lambda *given: seen.append(True) or probe(*given))
     files = pair(n=20)
-    result = fit(*files, memory_limit=1e7)
+    result = fit(*files, memory_limit=1e7, steering=estimated)
     assert bool(seen) is grown
     assert valid(result, files)
 
@@ -172,10 +169,9 @@ def test_a_tiny_time_limit_gives_a_valid_interval(case):
     assert result.details["time_limit"] == 1e-6
 
 
-def test_time_that_is_up_before_all_records_are_compared(monkeypatch):
-    monkeypatch.setattr("linkrisk.solver.worst_case.search._MOMENT", 0.0)
+def test_time_that_is_up_before_all_records_are_compared():
     files = pair()
-    result = fit(*files, engine="exact", time_limit=1e-6)
+    result = fit(*files, engine="exact", time_limit=1e-6, steering=steered(moment=0.0))
     assert result.limit == "time"
     assert valid(result, files)
     assert result.details["notes"][0].startswith("the time limit came before all records were compared")
@@ -205,9 +201,7 @@ def test_time_limits_that_are_no_numbers(limit):
 @pytest.mark.parametrize("grown", [False, True])
 def test_an_interval_whenever_time_ends(aggregator, grown, monkeypatch):
     """Whatever is being done at the n-th question to the clock."""
-    monkeypatch.setattr("linkrisk.solver.worst_case.search._MOMENT", 0.0)
-    monkeypatch.setattr("linkrisk.solver.worst_case.search._ALWAYS", 0 if grown else 10**9)
-    monkeypatch.setattr("linkrisk.solver.worst_case.search._MOST_CELLS", 0)
+    hasty = steered(moment=0.0, always=0 if grown else 10**9, most_cells=0)
     monkeypatch.setattr("linkrisk.solver.linkage.evaluator._BLOCKS_PER_TASK", 10)
     files = pair(n=40)
     best, least = 0, 40
@@ -217,7 +211,9 @@ def test_an_interval_whenever_time_ends(aggregator, grown, monkeypatch):
             time.setattr(
                 "linkrisk.solver.run.clock.time.perf_counter", lambda asked=asked: float(next(asked))
             )
-            result = fit(*files, aggregator=aggregator, time_limit=float(questions), memory_limit=None)
+            result = fit(
+                *files, aggregator=aggregator, time_limit=float(questions), memory_limit=None, steering=hasty
+            )
         assert result.linked <= result.linked_upper_bound
         assert (result.status, result.limit) in {("feasible", "time"), ("optimal", None)}
         assert evaluate(*files, parameters=result.to_dict()).linked >= result.linked
@@ -228,12 +224,12 @@ def test_an_interval_whenever_time_ends(aggregator, grown, monkeypatch):
 
 
 def test_records_that_were_not_compared_are_said(monkeypatch):
-    monkeypatch.setattr("linkrisk.solver.worst_case.search._MOMENT", 0.0)
     monkeypatch.setattr("linkrisk.solver.linkage.evaluator._BLOCKS_PER_TASK", 10)
     stops = iter([False] * 2 + [True] * 10**6)
-    monkeypatch.setattr("linkrisk.solver.worst_case.within_limits._last_call", lambda _: -1.0)
+    monkeypatch.setattr("linkrisk.solver.worst_case.left_behind.last_call", lambda _: -1.0)
     monkeypatch.setattr("linkrisk.solver.run.clock.Clock.expired", property(lambda _: next(stops)))
-    result = fit(*pair(), aggregator="weighted-mean", time_limit=5.0, memory_limit=None)
+    limits = {"time_limit": 5.0, "memory_limit": None}
+    result = fit(*pair(), aggregator="weighted-mean", **limits, steering=steered(moment=0.0))
     frame = result.table.to_frame()
     compared = int(frame["linked"].notna().sum())
     assert compared in {10, 20}
@@ -246,11 +242,10 @@ def test_records_that_were_not_compared_are_said(monkeypatch):
     assert result.linked <= fit(*pair(), time_limit=None).linked <= result.linked_upper_bound
 
 
-def test_the_time_for_the_last_look_at_all_records_is_kept(monkeypatch):
+def test_the_time_for_the_last_look_at_all_records_is_kept():
     """A file large enough to be estimated: the search ends before the limit, and the table is whole."""
-    monkeypatch.setattr("linkrisk.solver.worst_case.search._MOST_AT_ONCE", 0)
-    seen = []
-    result = fit(*pair(n=80), aggregator="weighted-mean", report=seen.append)
+    seen, large = [], steered(most_at_once=0)
+    result = fit(*pair(n=80), aggregator="weighted-mean", report=seen.append, steering=large)
     assert any(progress.work.endswith("for a look at all records") for progress in seen)
     assert result.table.to_frame()["rank"].notna().all()
 
@@ -266,14 +261,14 @@ def test_a_step_that_does_not_look_at_the_clock_costs_no_answer(ending, monkeypa
         release.wait()
 
     monkeypatch.setattr(ExactEngine, "run", deaf)
-    monkeypatch.setattr("linkrisk.solver.worst_case.within_limits._GRACE", 0.01)
+    monkeypatch.setattr("linkrisk.solver.run.limits.GRACE", 0.01)
     limits = {"time_limit": None, "memory_limit": None}
     if ending == "time":
         limits["time_limit"] = 1.0
     elif ending == "memory":
         limits["memory_limit"] = 1e9
         monkeypatch.setattr(
-            "linkrisk.solver.worst_case.within_limits.resident_megabytes",
+            "linkrisk.solver.run.limits.resident_megabytes",
             lambda: 2e9 if reached.is_set() else 100.0,
         )
     else:
@@ -319,8 +314,8 @@ def test_what_goes_wrong_in_the_search_is_raised(monkeypatch):
     [
         ({"engine": "exact"}, "compare"),
         ({"engine": "exact"}, "branch and cut"),
-        ({"engine": "milp", "options": EngineOptions(backend="highs")}, "solve"),
-        ({"engine": "milp", "options": EngineOptions(backend="scipy")}, "solve"),
+        ({"engine": "milp", "backend": "highs"}, "solve"),
+        ({"engine": "milp", "backend": "scipy"}, "solve"),
     ],
     ids=lambda value: value if isinstance(value, str) else value["engine"],
 )

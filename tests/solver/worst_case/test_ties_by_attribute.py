@@ -88,8 +88,8 @@ def test_a_distance_links_the_same_beside_an_attribute_without_weight(case, kind
     options = {"direction": direction, "ties": ties, "standardisation": standardisation}
     few = make_pair(original[:, 1:], masked[:, 1:], **options)
     all_of_them = make_pair(original, masked, **options)
-    for theta in case.make(2).sample(6, np.random.default_rng(seed)):
-        exact = case.make(2).exact(theta)
+    for theta in case.make(2).domain.sample(6, np.random.default_rng(seed)):
+        exact = case.make(2).domain.exact(theta)
         alone = Evaluator(few, 1).count(case.make(2).form(exact))
         beside = Evaluator(all_of_them, 1).count(case.make(3).form(lifted(case, exact)))
         # Strangers with the partner's values of two attributes may have others of the third: fewer twins.
@@ -121,7 +121,7 @@ def test_a_form_ties_no_more_than_the_mean_that_it_contains():
     original, masked = survey(1, 99999999.0)
     pair = make_pair(original, masked)
     mean, form = make_aggregator("weighted-mean", NAMES), make_aggregator("mahalanobis", NAMES)
-    for theta in mean.sample(20, np.random.default_rng(0)):
+    for theta in mean.domain.sample(20, np.random.default_rng(0)):
         diagonal = form.form(form.lift(theta))
         np.testing.assert_array_equal(
             Evaluator(pair, 1).count(diagonal), Evaluator(pair, 1).count(mean.form(theta))
@@ -151,7 +151,7 @@ def test_what_is_equal_on_paper_ties_however_far_from_zero(mean):
     masked = np.vstack([original + step, original - step])
     pair = make_pair(original, masked, np.arange(40), standardisation=Standardisation.POOLED)
     weights = make_aggregator("weighted-mean", ("A", "B"))
-    for theta in weights.sample(10, random):
+    for theta in weights.domain.sample(10, random):
         assert not Evaluator(pair, 1).count(weights.form(theta)).any()
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
-from unittest.mock import patch
 
 import brute_force as plain
 import numpy as np
 from exact_runs import every_search, optimum
+from fit_runs import steered
 
 from hunting.quarry import Quarry
 from hunting.reached import Reached, reached
@@ -42,18 +41,16 @@ def pursue(quarry: Quarry) -> list[str]:
     problem = make_problem(quarry.original, quarry.masked, ProblemOptions(**quarry.options))
     random = np.random.default_rng(quarry.seed)
     truth = _truth(quarry, problem, random)
-    with ExitStack() as stack:
-        if quarry.manner.growing:
-            for name in ("MOST_REDUCED", "MOST_UNREDUCED"):
-                stack.enter_context(patch(f"linkrisk.solver.worst_case.search.{name}", 0))
-        result = fit(
-            quarry.original,
-            quarry.masked,
-            time_limit=quarry.manner.seconds,
-            memory_limit=quarry.manner.megabytes,
-            certificate=quarry.manner.certificate,
-            **quarry.options,
-        )
+    steering = steered(most_reduced=0, most_unreduced=0) if quarry.manner.growing else None
+    result = fit(
+        quarry.original,
+        quarry.masked,
+        time_limit=quarry.manner.seconds,
+        memory_limit=quarry.manner.megabytes,
+        certificate=quarry.manner.certificate,
+        steering=steering,
+        **quarry.options,
+    )
     if result.status == "interrupted":
         raise KeyboardInterrupt
     wrong = [*_count(quarry, problem, result), *_bound(result, truth)]
@@ -148,5 +145,5 @@ def _searches(problem: Problem, truth: Reached, random: np.random.Generator) -> 
         pair = replace(pair, weight=weight)
         truth = reached(pair, problem.aggregator, random)
     for name, made in every_search(pair, problem.aggregator).items():
-        if made.record.bound < truth.weight - _SAME:
-            yield f"{name} alone: the bound {made.record.bound} is below {truth.weight}, which is reached"
+        if made.incumbent.bound < truth.weight - _SAME:
+            yield f"{name} alone: the bound {made.incumbent.bound} is below {truth.weight}, which is reached"

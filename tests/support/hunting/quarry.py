@@ -11,7 +11,7 @@ import brute_force as plain
 import categorical_cases as mixed
 import numpy as np
 import pandas as pd
-from aggregator_cases import BY_LABEL, LABELS, NAMES, Case
+from aggregator_cases import BY_LABEL, CERTIFIABLE, LABELS, NAMES, Case
 from exact_runs import files, reference
 
 from hunting.kinds import EXTREME
@@ -122,7 +122,7 @@ def draw(kind: str, family: str, seed: int) -> Quarry:
         seconds=float(random.choice(_SECONDS)),
         megabytes=1.0 if random.random() < 0.05 else None,
         growing=bool(random.random() < 0.2),
-        certificate=bool(random.random() < 0.3),
+        certificate=bool(random.random() < 0.3) and case in CERTIFIABLE,
         alone=bool(random.random() < 0.3 and len(original) <= _MOST_RECORDS),
     )
     return Quarry(kind, family, seed, original, masked, options, manner)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from linkrisk.formulations.linkage.aggregators import Aggregator
 from linkrisk.formulations.linkage.block_system import block_system
+from linkrisk.formulations.linkage.domains import Measures, Simplex, Spectrahedron
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.linkage.evaluator import Evaluator
 
@@ -45,13 +46,13 @@ def reached(pair: LinkagePair, aggregator: Aggregator, random: np.random.Generat
         counts.append(int(linked.sum()))
         return weights[-1]
 
-    points = [aggregator.repair(point) for point in aggregator.sample(_SAMPLES, random)]
-    points += [aggregator.repair(point) for point in cells(pair, aggregator, random)]
+    points = [aggregator.domain.repair(point) for point in aggregator.domain.sample(_SAMPLES, random)]
+    points += [aggregator.domain.repair(point) for point in cells(pair, aggregator, random)]
     best = max([aggregator.equal(), *points], key=judge)
     for _ in range(_STEPS):
         share = 10.0 ** random.uniform(-8, 0)
         other = points[random.integers(len(points))]
-        moved = aggregator.repair((1.0 - share) * best + share * other)
+        moved = aggregator.domain.repair((1.0 - share) * best + share * other)
         if judge(moved) >= max(weights[:-1]):
             best = moved
     return Reached(max(weights), max(counts))
@@ -72,13 +73,13 @@ def cells(pair: LinkagePair, aggregator: Aggregator, random: np.random.Generator
 
 def corners(aggregator: Aggregator) -> FloatArray | None:
     """Parameters around the domain, in their order; None where it has more than two dimensions."""
-    n = len(aggregator.attributes)
-    if aggregator.on_simplex and aggregator.dimension <= 3:
-        return np.eye(aggregator.dimension)
-    if n != 2 or aggregator.on_simplex or aggregator.options.get("k_additive") is not None:
+    domain = aggregator.domain
+    if isinstance(domain, Simplex) and domain.dimension <= 3:
+        return np.eye(domain.dimension)
+    if len(aggregator.attributes) != 2 or not isinstance(domain, Spectrahedron | Measures):
         return None
     a, b = aggregator.attributes
-    if aggregator.name == "mahalanobis":
+    if isinstance(domain, Spectrahedron):
         angles = np.pi * np.arange(_DIRECTIONS) / _DIRECTIONS
         rays = np.stack([np.cos(angles), np.sin(angles)], axis=1)
         return np.array([aggregator.encode({"matrix": np.outer(ray, ray).tolist()}) for ray in rays])

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from linkrisk.formulations.linkage.aggregators import Domain
 from linkrisk.formulations.linkage.block_system import BlockSystem
+from linkrisk.formulations.linkage.domains import DomainRows
 from linkrisk.solver.engines.attacks.repair import Multipliers, WidestMargin
 from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer
 from linkrisk.solver.engines.base import CoreProof
@@ -24,12 +24,16 @@ from linkrisk.solver.engines.exact.cores.polish import Polished, polished
 from linkrisk.solver.engines.exact.rounding import rounding_error
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.work import PROGRAM
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 Core = frozenset[int]
 
 _MOST_CUT_ROUNDS = 25
+_REFINEMENTS = 3.0
+"""What a step of refinement costs, in programs that are solved from their last basis."""
+
 MOVED = 100.0
 """More than a row changes when its point is moved into the domain, as a multiple of how far outside it is."""
 
@@ -96,8 +100,9 @@ class LinearCoreFinder(CoreFinder):
     def __init__(self, system: BlockSystem, scorer: Scorer, clock: Clock) -> None:
         super().__init__(system)
         self._program = WidestMargin(system, scorer, clock)
-        self._evaluator = Evaluator(system.pair)
-        self._domain = system.aggregator.domain()
+        self._evaluator = Evaluator(system.pair, spend=clock.spend)
+        self._clock = clock
+        self._domain = system.aggregator.domain.rows
 
     def ask(self, blocks: IndexArray) -> Answer:
         """Solve, and cut the relaxed domain where the answer lies outside the true one."""
@@ -115,7 +120,7 @@ class LinearCoreFinder(CoreFinder):
                 theta = answer.theta
                 if self._program.extend(theta):
                     continue
-            cuts = self.system.aggregator.cuts(theta)
+            cuts = self.system.aggregator.domain.cuts(theta)
             if len(cuts) == 0:
                 known = margin > STRICT or self._linked(blocks, theta)
                 return Answer(theta=theta) if known else Answer()
@@ -131,6 +136,7 @@ class LinearCoreFinder(CoreFinder):
         rows = program.required
         best: Polished | None = None
         for best in polished(self._domain, self.system.part(rows), program.cuts):
+            self._clock.spend(_REFINEMENTS * PROGRAM)
             answer = self._proven(rows, best.multipliers)
             if answer.core is not None:
                 return answer
@@ -138,7 +144,7 @@ class LinearCoreFinder(CoreFinder):
 
     def _linked(self, blocks: IndexArray, theta: FloatArray) -> bool:
         """Whether the evaluator links all of these open blocks: within rounding, it alone decides."""
-        form = self.system.aggregator.form(self.system.aggregator.repair(theta))
+        form = self.system.aggregator.form(self.system.aggregator.domain.repair(theta))
         return bool(self._evaluator.count(form)[self.system.open_blocks[blocks]].all())
 
     def _proven(self, rows: IndexArray, given: Multipliers) -> Answer:
@@ -163,7 +169,7 @@ class Combination(NamedTuple):
     multipliers: FloatArray
 
 
-def largest(domain: Domain, combined: Sequence[Combination], multipliers: FloatArray) -> float:
+def largest(domain: DomainRows, combined: Sequence[Combination], multipliers: FloatArray) -> float:
     """An upper bound of combinations of rows, added up, over a domain, with what rounding may hide of it.
 
     Weak duality holds for any multipliers of the domain's rows. For the roundings see
@@ -171,7 +177,7 @@ def largest(domain: Domain, combined: Sequence[Combination], multipliers: FloatA
 
     Parameters
     ----------
-    domain : Domain
+    domain : DomainRows
         With finite bounds of all columns.
     combined : sequence of Combination
     multipliers : ndarray of float64, shape (domain rows,)

@@ -16,22 +16,16 @@ from linkrisk.solver.engines.base import CoreProof
 from linkrisk.solver.engines.exact.cores.base import Answer, CoreFinder
 from linkrisk.solver.engines.exact.rounding import rounding_error
 from linkrisk.solver.engines.exact.simplex_tree.two_rows import excluding_multiplier
+from linkrisk.solver.engines.steering import STEERING, PairSteering
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.work import ENTRY
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
 
-_WITNESS_CELLS = 400_000_000
-_MOST_WITNESSES = 6_000
-_AT_ONCE = 500
-_FEW = 0.001
-
-_MOST_BLOCKS = 4_000
-"""Blocks whose pairs are looked at; of more, so many by lot. Memory is quadratic in them."""
-
-_MOST_PAIRS = 2_000_000
-"""Pairs that are asked about: of more, so many by lot, which takes minutes."""
+_OVERLAP = 0.05
+"""Operations for each pair of blocks at each point: a product of matrices in single precision."""
 
 
 @kernel
@@ -69,6 +63,7 @@ class SmallCores:
     learn : callable
         Told every answer.
     random : numpy.random.Generator
+    steering : PairSteering
 
     Attributes
     ----------
@@ -84,13 +79,15 @@ class SmallCores:
         clock: Clock,
         learn: Callable[[Answer], object],
         random: np.random.Generator,
+        steering: PairSteering = STEERING.pairs,
     ) -> None:
+        self._steering = steering
         self._system, self._scorer, self._clock = system, scorer, clock
         self._learn, self._random = learn, random
         blocks = system.open_blocks.size
         self._some = np.arange(blocks)
-        if blocks > _MOST_BLOCKS:
-            self._some = np.sort(random.choice(blocks, _MOST_BLOCKS, replace=False))
+        if blocks > self._steering.most_blocks:
+            self._some = np.sort(random.choice(blocks, self._steering.most_blocks, replace=False))
         self._place = np.full(blocks, -1)
         self._place[self._some] = np.arange(self._some.size)
         self._alone = np.zeros(blocks, dtype=bool)
@@ -105,19 +102,20 @@ class SmallCores:
         near : ndarray of float64, shape (dimension,)
         """
         cells = self._system.values.size  # entries, or non-zeros of a sparse matrix
-        count = max(50, min(_MOST_WITNESSES, _WITNESS_CELLS // max(1, cells)))
-        points = self._system.aggregator.sample(count, self._random)
+        count = max(50, min(self._steering.most_witnesses, self._steering.witness_cells // max(1, cells)))
+        points = self._system.aggregator.domain.sample(count, self._random)
         share = self._random.uniform(size=(count, 1)) ** 2
         points = self._random.permutation(np.vstack([points, (1.0 - share) * near + share * points]))
-        for first in range(0, len(points), _AT_ONCE):
+        for first in range(0, len(points), self._steering.at_once):
             if self._clock.expired:
                 break
-            linked = self._scorer.linked(points[first : first + _AT_ONCE])
+            linked = self._scorer.linked(points[first : first + self._steering.at_once])
             self._alone |= linked.any(axis=1)
             chosen = linked[self._some].astype(np.float32)
+            self._clock.spend(_OVERLAP * chosen.size * self._some.size)
             before = np.count_nonzero(self.together)
             self.together |= (chosen @ chosen.T) > 0.0
-            if np.count_nonzero(self.together) - before < _FEW * before:
+            if np.count_nonzero(self.together) - before < self._steering.few * before:
                 break
 
     def two_rows(self, until: float) -> None:
@@ -127,11 +125,14 @@ class SmallCores:
         blocks = self._system.open_blocks.size
         first = np.searchsorted(self._system.row_open, np.arange(blocks + 1))
         for block in self._some.tolist():
-            if self._clock.expired or self._clock.seconds > until:
+            if self._clock.expired or self._clock.now > until:
                 return
+            rest = np.diff(first[block:])
             open_pairs = np.zeros(blocks, dtype=bool)
             open_pairs[self._some] = ~self.together[self._place[block]]
             own, other, multiplier = _pairs_of_rows(rows, first, block, open_pairs)
+            of_block = int(first[block + 1] - first[block])
+            self._clock.spend(ENTRY * of_block * int(rest @ open_pairs[block:]) * rows.shape[1])
             for second in np.flatnonzero(own >= 0):
                 multipliers = np.array([1.0, multiplier[second]]) / (1.0 + multiplier[second])
                 proof = CoreProof(np.array([own[second], other[second]]), multipliers, np.empty(0))
@@ -153,8 +154,8 @@ class SmallCores:
         able = self._alone[self._some]
         unknown = ~self.together & ~self._apart & able[:, None] & able[None, :]
         pairs = np.flatnonzero(np.triu(unknown, 1))
-        if pairs.size > _MOST_PAIRS:
-            pairs = self._random.choice(pairs, _MOST_PAIRS, replace=False)
+        if pairs.size > self._steering.most_pairs:
+            pairs = self._random.choice(pairs, self._steering.most_pairs, replace=False)
         first, second = np.divmod(pairs, max(1, able.size))
         self._ask_all(finders, self._some[first], self._some[second], until)
 
@@ -174,7 +175,7 @@ class SmallCores:
 
     def _ask_some(self, finder: CoreFinder, first: IndexArray, second: IndexArray, until: float) -> None:
         for one, other in zip(first.tolist(), second.tolist(), strict=True):
-            if self._clock.expired or self._clock.seconds > until:
+            if self._clock.expired or self._clock.now > until:
                 return
             at = self._place[one], self._place[other]
             if self._alone[one] if one == other else self.together[at]:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from linkrisk.formulations.linkage.aggregators.base import Domain
+from linkrisk.formulations.linkage.domains import DomainRows
 from linkrisk.solver.engines.attacks.growing_program import new_program
 from linkrisk.solver.engines.attacks.repair import Multipliers
 
@@ -36,12 +36,12 @@ class Polished(NamedTuple):
     multipliers: Multipliers
 
 
-def polished(domain: Domain, rows: sparse.csr_array, cuts: FloatArray) -> Iterator[Polished]:
+def polished(domain: DomainRows, rows: sparse.csr_array, cuts: FloatArray) -> Iterator[Polished]:
     """Find the largest t such that ``rows @ theta >= t`` in the domain, with more and more digits.
 
     Parameters
     ----------
-    domain : Domain
+    domain : DomainRows
     rows : scipy.sparse.csr_array, shape (any, dimension)
         Rows of unit length.
     cuts : ndarray of float64, shape (any, dimension)

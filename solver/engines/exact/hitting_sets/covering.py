@@ -15,13 +15,12 @@ from linkrisk.formulations.programs.linear import box_model
 from linkrisk.solver.backends.linear.registry import linear_program
 from linkrisk.solver.engines.exact.hitting_sets.hitting_set import VIOLATED, HittingSet, Rows
 from linkrisk.solver.engines.exact.rounding import rounding_error
+from linkrisk.solver.engines.steering import STEERING, HittingSteering
+from linkrisk.solver.run.work import ITERATION, PROGRAM, Spend, ignore
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
-_MOST_AT_ONCE = 200
-_MOST_ROWS = 1_200
-_MOST_IDLE = 20
 _NEARLY = 1e-9
 
 
@@ -32,9 +31,15 @@ class CoveringProgram:
     ----------
     master : HittingSet
         Names the inequalities that a point violates.
+    spend : callable
+        Told what every solve has cost.
+    steering : HittingSteering
     """
 
-    def __init__(self, master: HittingSet) -> None:
+    def __init__(
+        self, master: HittingSet, spend: Spend = ignore, steering: HittingSteering = STEERING.hitting
+    ) -> None:
+        self._spend, self._steering = spend, steering
         self._master, self._weight = master, master.weight
         self._program = linear_program(box_model(self._weight))
         self._lower, self._upper = np.zeros(self._weight.size), np.ones(self._weight.size)
@@ -66,7 +71,7 @@ class CoveringProgram:
             point, value = self.resolve()
             if np.isinf(value):
                 return point, value
-            names, rows = self._master.violated(point, _MOST_AT_ONCE)
+            names, rows = self._master.violated(point, self._steering.most_at_once)
             # Others are violated within the tolerance of HiGHS.
             fresh = np.flatnonzero(~np.isin(names, self._names))
             if fresh.size == 0:
@@ -78,6 +83,8 @@ class CoveringProgram:
         if (self._rows.activity(self._upper) < self._rows.least - VIOLATED).any():
             return self._upper, np.inf
         solution = self._program.solve()
+        size = self._program.rows + self._program.columns
+        self._spend(PROGRAM + ITERATION * solution.iterations * size)
         multipliers = np.clip(solution.duals, 0.0, None)
         self._idle = np.where(multipliers > 0.0, 0, self._idle + 1)
         return solution.point, self._value(multipliers)
@@ -109,8 +116,8 @@ class CoveringProgram:
 
     def _forget(self) -> None:
         """Leave out inequalities that have not mattered for long."""
-        idle = self._idle > _MOST_IDLE
-        if self._names.size < _MOST_ROWS or not idle.any():
+        idle = self._idle > self._steering.most_idle
+        if self._names.size < self._steering.most_rows or not idle.any():
             return
         self._program.delete_rows(np.flatnonzero(idle))
         kept = np.flatnonzero(~idle)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,29 +12,22 @@ from numpy.typing import NDArray
 
 from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.engines.attacks.scoring import Scorer
-from linkrisk.solver.engines.base import Proof, Record, rounded_bound, whole
-from linkrisk.solver.engines.exact.cores.base import Answer, Core, CoreFinder, LinearCoreFinder
+from linkrisk.solver.engines.base import Proof, rounded_bound, whole
+from linkrisk.solver.engines.exact.cores.base import Answer, Core, CoreFinder
 from linkrisk.solver.engines.exact.cores.pairs import SmallCores
 from linkrisk.solver.engines.exact.hitting_sets.branching import BranchAndCut, Worker
 from linkrisk.solver.engines.exact.hitting_sets.covering import CoveringProgram
 from linkrisk.solver.engines.exact.hitting_sets.hitting_set import HittingSet
 from linkrisk.solver.engines.exact.hitting_sets.swaps import SwapSearch
-from linkrisk.solver.engines.exact.polytope.cores import MOST_PARAMETERS, PolytopeCoreFinder
-from linkrisk.solver.engines.exact.spectrahedron.cores import SemidefiniteCoreFinder
+from linkrisk.solver.engines.exact.treatments import treatment
+from linkrisk.solver.engines.steering import STEERING, Steering
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.run.incumbent import Incumbent
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
-_THRESHOLDS = (1e-6, 0.34, 0.6)
-_PROBES = 8
-_MANY = 1.1
 _MISSED = 0.999
-_SWAP_SHARE = 0.2
-_SWAP_SECONDS = 0.1
-_ALONE = 0.3
-_HELPED = 0.8
-_IDLE = 0.004
 
 
 class HittingSearch:
@@ -44,12 +36,13 @@ class HittingSearch:
     Parameters
     ----------
     system : BlockSystem
-    record : Record
+    incumbent : Incumbent[FloatArray]
         Takes every improvement of attack and bound.
     evaluator : Evaluator
         Counts the attacks.
     seed : int
         Seed of the random witnesses.
+    steering : Steering
 
     Attributes
     ----------
@@ -57,64 +50,74 @@ class HittingSearch:
         Whether rounding left it open if some blocks can all be linked.
     """
 
-    def __init__(self, system: BlockSystem, record: Record, evaluator: Evaluator, seed: int) -> None:
-        self._system, self._record, self._evaluator = system, record, evaluator
+    def __init__(
+        self,
+        system: BlockSystem,
+        incumbent: Incumbent[FloatArray],
+        evaluator: Evaluator,
+        seed: int,
+        steering: Steering = STEERING,
+    ) -> None:
+        self._steering, self._hitting_steering = steering, steering.hitting
+        self._system, self._incumbent, self._evaluator = system, incumbent, evaluator
         self._random = np.random.default_rng(seed)
         aggregator = system.aggregator
-        self._probes = np.vstack([record.theta, aggregator.sample(_PROBES, self._random)])
-        self._scorer = Scorer(system, self._probes)
+        self._probes = np.vstack(
+            [incumbent.solution, aggregator.domain.sample(self._hitting_steering.probes, self._random)]
+        )
+        self._scorer = Scorer(system, self._probes, incumbent.clock.spend)
         self.master = HittingSet(system.open_weight)
         self._whole = whole(system.open_weight)
         self._swaps = SwapSearch(
-            self._new_finder(), self._scorer, system.open_weight, self._learn, self._random
+            self._new_finder(), self._scorer, system.open_weight, self._learn, self._random, steering.hitting
         )
-        self._small = SmallCores(system, self._scorer, record.clock, self._learn_pair, self._random)
-        self._finders = [self._new_finder() for _ in range(os.cpu_count() or 1)]
+        self._small = SmallCores(
+            system, self._scorer, incumbent.clock, self._learn_pair, self._random, steering.pairs
+        )
+        self._finders = [self._new_finder() for _ in range(incumbent.clock.threads)]
         self._workers = [self._worker(finder) for finder in self._finders]
         self._branching: BranchAndCut | None = None
         self._proving: BranchAndCut | None = None
         self._swapping = Lock()
-        self._began, self._swapped = record.clock.seconds, 0.0
+        self._began, self._swapped = incumbent.clock.now, 0.0
         self._point = np.ones(system.open_blocks.size)
         self.undecided = False
 
     def _new_finder(self) -> CoreFinder:
         # Threads must not share a scorer, whose working set grows.
-        scorer, clock = Scorer(self._system, self._probes), self._record.clock
-        if self._system.aggregator.semidefinite:
-            return SemidefiniteCoreFinder(self._system, scorer, clock)
-        if self._system.aggregator.dimension <= MOST_PARAMETERS:
-            return PolytopeCoreFinder(self._system, scorer, clock)
-        return LinearCoreFinder(self._system, scorer, clock)
+        clock, finders = self._incumbent.clock, self._steering.finders
+        scorer = Scorer(self._system, self._probes, clock.spend)
+        return treatment(self._system.aggregator.domain).finder(self._system, scorer, clock, finders)
 
     def pairs_of_rows(self, until: float) -> None:
-        """Pairs that two rows exclude, where the domain is a simplex."""
+        """Pairs that two rows exclude, where that is known by their entries (`Treatment.pairs_of_rows`)."""
         with self._anew():
-            self._small.sample(self._record.theta)
+            self._small.sample(self._incumbent.solution)
             self._small.two_rows(until)
 
     def all_pairs(self, until: float) -> None:
         """Single blocks and all pairs, as far as they are not known."""
         with self._anew():
-            self._small.sample(self._record.theta)
+            self._small.sample(self._incumbent.solution)
             self._small.ask(self._finders, until)
 
     @contextmanager
     def _anew(self) -> Iterator[None]:
         """Let branching begin anew where many small cores have been found: they change what to branch on."""
-        self._record.phase, before = "pairs", len(self.master.cores)
+        before = len(self.master.cores)
+        self._incumbent.enter("pairs")
         yield
-        if len(self.master.cores) > _MANY * before:
+        if len(self.master.cores) > self._hitting_steering.many * before:
             self._branching = None
 
     def branch(self, until: float) -> None:
         """Branch and cut, until all is proven or the clock shows `until` seconds."""
-        clock = self._record.clock
-        self._record.phase = "branch and cut"
-        self._swaps.start(self._record.theta)
+        clock = self._incumbent.clock
+        self._incumbent.enter("branch and cut")
+        self._swaps.start(self._incumbent.solution)
         if self._branching is None:
             self._branching = BranchAndCut(self._workers, self._system.open_blocks.size, self._enough)
-        self._branching.run(lambda: self._over or clock.seconds >= until, self._tell)
+        self._branching.run(lambda: self._over or clock.now >= until, self._tell)
 
     @property
     def proof(self) -> Proof:
@@ -130,7 +133,7 @@ class HittingSearch:
 
     def _worker(self, finder: CoreFinder) -> Worker:
         return Worker(
-            program=CoveringProgram(self.master),
+            program=CoveringProgram(self.master, self._incumbent.clock.spend, self._steering.hitting),
             separate=lambda point: self._separate(finder, point),
             spare=lambda idle: self._spare(finder, idle),
         )
@@ -138,16 +141,16 @@ class HittingSearch:
     def _tell(self) -> None:
         assert self._branching is not None
         bound = min(self._branching.bound, self._target)
-        self._record.work = f"{len(self.master.cores)} cores, {self._branching.nodes} nodes"
-        before = self._record.bound
+        self._incumbent.work = f"{len(self.master.cores)} cores, {self._branching.nodes} nodes"
+        before = self._incumbent.bound
         self._tighten(bound)
-        if self._record.bound < before:
+        if self._incumbent.bound < before:
             self._proving = self._branching
 
     @property
     def _target(self) -> float:
         """Weight that must be given up so that the best attack is proven."""
-        return float(self._system.open_weight.sum()) + self._system.sure_weight - self._record.linked
+        return float(self._system.open_weight.sum()) + self._system.sure_weight - self._incumbent.value
 
     def _enough(self, given_up: float) -> bool:
         """Whether giving up so much leaves no better attack."""
@@ -158,11 +161,13 @@ class HittingSearch:
 
     def _spare(self, finder: CoreFinder, idle: bool) -> None:
         """For a share of time, walk through sets of linked blocks; with no other node, help with the one."""
-        clock = self._record.clock
-        if clock.seconds < self._began + _ALONE:
+        clock = self._incumbent.clock
+        if clock.now < self._began + self._hitting_steering.alone:
             # Small problems end in that time, and always with the same answer, as no threads race for it.
-            time.sleep(_IDLE if idle else 0.0)
-        elif self._swapped < _SWAP_SHARE * (clock.seconds - self._began) and self._swapping.acquire(False):
+            time.sleep(self._hitting_steering.idle if idle else 0.0)
+        elif self._swapped < self._hitting_steering.swap_share * (
+            clock.now - self._began
+        ) and self._swapping.acquire(False):
             try:
                 self._swap()
             finally:
@@ -171,25 +176,27 @@ class HittingSearch:
             self._help(finder)
 
     def _swap(self) -> None:
-        clock = self._record.clock
-        began = clock.seconds
-        while not self._over and clock.seconds < began + _SWAP_SECONDS:
+        clock = self._incumbent.clock
+        began = clock.now
+        while not self._over and clock.now < began + self._hitting_steering.swap_time:
             theta = self._swaps.step()
             if theta is not None:
                 self._attack(theta)
-        self._swapped += clock.seconds - began
+        self._swapped += clock.now - began
 
     def _help(self, finder: CoreFinder) -> None:
         """Collect cores that the point misses which another thread is at; some of its blocks left out."""
         point = self._point
-        inside = (point < _THRESHOLDS[0]) & (self._random.random(point.size) < _HELPED)
+        inside = (point < self._hitting_steering.thresholds[0]) & (
+            self._random.random(point.size) < self._hitting_steering.helped
+        )
         if not self._collect(finder, point, inside):
-            time.sleep(_IDLE)
+            time.sleep(self._hitting_steering.idle)
 
     def _learn(self, answer: Answer) -> bool:
         """Take a core; True when it is new."""
         if answer.core is None or answer.proof is None:
-            self.undecided |= answer.theta is None and not self._record.clock.expired
+            self.undecided |= answer.theta is None and not self._incumbent.clock.expired
             return False
         return self.master.add(answer.core, answer.proof)
 
@@ -197,13 +204,13 @@ class HittingSearch:
         self._learn(answer)
         if (
             answer.theta is not None
-            and self._scorer.exact_weight(answer.theta) > self._record.linked - self._system.sure_weight
+            and self._scorer.exact_weight(answer.theta) > self._incumbent.value - self._system.sure_weight
         ):
             self._attack(answer.theta)
 
     @property
     def _over(self) -> bool:
-        return self._record.proven or self._record.clock.expired
+        return self._incumbent.proven or self._incumbent.clock.expired
 
     # ---- cores that the current hitting set misses
 
@@ -211,7 +218,7 @@ class HittingSearch:
         """Collect cores among the blocks that a fractional hitting set leaves out; True if it misses one."""
         self._point = point
         asked = -1
-        for threshold in _THRESHOLDS:
+        for threshold in self._hitting_steering.thresholds:
             inside = point < threshold
             if np.count_nonzero(inside) > asked and self._collect(finder, point, inside):
                 return True
@@ -258,12 +265,12 @@ class HittingSearch:
 
     def _attack(self, theta: FloatArray) -> None:
         aggregator = self._system.aggregator
-        repaired = aggregator.repair(theta)
-        self._record.improve(repaired, self._evaluator.weight(aggregator.form(repaired)))
+        repaired = aggregator.domain.repair(theta)
+        self._incumbent.improve(repaired, self._evaluator.weight(aggregator.form(repaired)))
 
     def _tighten(self, given_up: float) -> None:
         """Take a lower bound on the weight that cannot be linked."""
         open_weight = float(self._system.open_weight.sum())
         bound = self._system.sure_weight + open_weight - self._rounded(given_up)
-        self._record.tighten(rounded_bound(bound, self._system.pair.weight))
-        self._record.tell()
+        self._incumbent.tighten(rounded_bound(bound, self._system.pair.weight))
+        self._incumbent.tell()

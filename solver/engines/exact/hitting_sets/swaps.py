@@ -13,14 +13,12 @@ from numpy.typing import NDArray
 
 from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer
 from linkrisk.solver.engines.exact.cores.base import Answer, CoreFinder
+from linkrisk.solver.engines.steering import STEERING, HittingSteering
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
-_MOST_GIVEN_UP = 3
-_TABU_STEPS = 12
 _EVEN = 0.1
-_PATIENCE = 200
 
 
 class SwapSearch:
@@ -35,6 +33,7 @@ class SwapSearch:
     learn : callable
         Told every core.
     random : numpy.random.Generator
+    steering : HittingSteering
     """
 
     def __init__(
@@ -44,7 +43,9 @@ class SwapSearch:
         weight: FloatArray,
         learn: Callable[[Answer], object],
         random: np.random.Generator,
+        steering: HittingSteering = STEERING.hitting,
     ) -> None:
+        self._steering = steering
         self._finder, self._scorer, self._weight = finder, scorer, weight
         self._learn, self._random = learn, random
         self._linked = np.zeros(weight.size, dtype=bool)
@@ -69,7 +70,7 @@ class SwapSearch:
         """Try one more block; parameters that link more than any before, if there are."""
         self._step += 1
         self._stale += 1
-        if self._stale > _PATIENCE and self._offered is not None:
+        if self._stale > self._steering.patience and self._offered is not None:
             self._linked = self._scorer.exact_margins(self._offered) > STRICT
             self._tabu[:] = 0
             self._offered, self._stale = None, 0
@@ -81,7 +82,7 @@ class SwapSearch:
         block = int(self._random.choice(outside, p=likely / likely.sum()))
         wanted = self._linked.copy()
         wanted[block] = True
-        for _ in range(_MOST_GIVEN_UP + 1):
+        for _ in range(self._steering.given_up + 1):
             answer = self._finder.ask(np.flatnonzero(wanted))
             if answer.theta is not None:
                 return self._move(answer.theta, wanted)
@@ -95,7 +96,7 @@ class SwapSearch:
             least = others[self._tabu[others] == self._tabu[others].min()]
             likely = _EVEN + self._shares[least]
             wanted[self._random.choice(least, p=likely / likely.sum())] = False
-        self._tabu[block] = self._step + _TABU_STEPS
+        self._tabu[block] = self._step + self._steering.tabu
         return None
 
     def _move(self, theta: FloatArray, wanted: BoolArray) -> FloatArray | None:
@@ -105,7 +106,7 @@ class SwapSearch:
             return None
         if gain > 1e-9:
             self._stale = 0
-        self._tabu[self._linked & ~linked] = self._step + _TABU_STEPS
+        self._tabu[self._linked & ~linked] = self._step + self._steering.tabu
         self._linked = linked
         if self._weight @ linked <= self._best + 1e-9:
             return None

@@ -15,17 +15,18 @@ from linkrisk.solver.engines.base import CoreProof
 from linkrisk.solver.engines.exact.cores.base import Answer, CoreFinder, LinearCoreFinder
 from linkrisk.solver.engines.exact.polytope.kernels import CORE, LINKED, Questions, ask, shrink
 from linkrisk.solver.engines.exact.polytope.margin import Basis, Columns, SparseRows
+from linkrisk.solver.engines.steering import STEERING, FinderSteering
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.work import ENTRY
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
-MOST_PARAMETERS = 300
-"""Above as many the explicit inverse is slower than HiGHS."""
-
 _MOST_REMEMBERED = 12
-_MOST_PIVOTS = 5_000
 _SHIFT = 1e-8
+
+_LOOKS, _PIVOTS = 3.0, 10.0
+"""How often a question looks at all rows, and pivots for each column of its basis, roughly."""
 
 
 class PolytopeCoreFinder(CoreFinder):
@@ -39,15 +40,22 @@ class PolytopeCoreFinder(CoreFinder):
     scorer : Scorer
     clock : Clock
         Questions asked after its end stay undecided.
+    steering : FinderSteering
     """
 
     at_once: ClassVar[int] = 16
 
-    def __init__(self, system: BlockSystem, scorer: Scorer, clock: Clock) -> None:
+    def __init__(
+        self,
+        system: BlockSystem,
+        scorer: Scorer,
+        clock: Clock,
+        steering: FinderSteering = STEERING.finders,
+    ) -> None:
         super().__init__(system)
-        self._clock = clock
+        self._clock, self._steering = clock, steering
         self._linear = LinearCoreFinder(system, scorer, clock)
-        domain, blocks = system.aggregator.domain(), system.open_blocks.size
+        domain, blocks = system.aggregator.domain.rows, system.open_blocks.size
         bound = np.maximum(np.abs(domain.column_lower), np.abs(domain.column_upper))
         self._questions = Questions(
             columns=Columns(
@@ -71,7 +79,8 @@ class PolytopeCoreFinder(CoreFinder):
             return Answer(theta=self.system.aggregator.equal())
         if self._clock.expired:
             return Answer()
-        state, theta, *proof = ask(self._questions, blocks, self._questions.dear, _MOST_PIVOTS)
+        self._clock.spend(self._cost(blocks))
+        state, theta, *proof = ask(self._questions, blocks, self._questions.dear, self._steering.most_pivots)
         if state == LINKED:
             return Answer(theta=theta)
         return self.proved(CoreProof(*proof)) if state == CORE else self._linear.ask(blocks)
@@ -82,14 +91,31 @@ class PolytopeCoreFinder(CoreFinder):
         while left.size and answer.proof is not None and not self._clock.expired:
             given = answer.proof
             done, undecided, *proof = shrink(
-                self._questions, given.rows, given.multipliers, given.domain, left, _MOST_PIVOTS
+                self._questions, given.rows, given.multipliers, given.domain, left, self._steering.most_pivots
             )
+            asked = np.array(sorted(answer.core or ()), dtype=np.intp)
+            self._clock.spend(min(done, asked.size) * self._cost(asked))
             answer = self.proved(CoreProof(*proof))
             if undecided and answer.core is not None:
                 fewer = self._linear.ask(np.array(sorted(answer.core - {int(left[done - 1])}), dtype=np.intp))
                 answer = answer if fewer.core is None else fewer
             left = left[done:]
         return answer
+
+    def _cost(self, blocks: IndexArray) -> float:
+        """Operations of a question: looks at all rows of these blocks, and pivots on an explicit inverse."""
+        first, size = self._questions.first, self.system.aggregator.dimension + 1
+        rows = int((first[blocks + 1] - first[blocks]).sum())
+        return ENTRY * size * (_LOOKS * rows + _PIVOTS * size * size)
+
+
+def polytope_finder(
+    system: BlockSystem, scorer: Scorer, clock: Clock, steering: FinderSteering = STEERING.finders
+) -> CoreFinder:
+    """The faster of two finders of cores: in many dimensions that is HiGHS."""
+    if system.aggregator.dimension <= steering.most_parameters:
+        return PolytopeCoreFinder(system, scorer, clock, steering)
+    return LinearCoreFinder(system, scorer, clock)
 
 
 def _compiled(matrix: sparse.csr_array) -> SparseRows:

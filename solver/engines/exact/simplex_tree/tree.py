@@ -7,7 +7,6 @@ put back with its bound. So the largest bound that waits is an upper bound at ev
 from __future__ import annotations
 
 import heapq
-import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -15,22 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.formulations.linkage.block_system import BlockSystem
-from linkrisk.solver.engines.base import Record, rounded_bound
+from linkrisk.solver.engines.base import rounded_bound
 from linkrisk.solver.engines.exact.simplex_tree.kernels import ROOM, STACK, explore, undecided
+from linkrisk.solver.engines.steering import STEERING, TreeSteering
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.run.incumbent import Incumbent
+from linkrisk.solver.run.work import ENTRY
 
 FloatArray = NDArray[np.float64]
 
-_BUDGET = 2_000
-_BUDGET_ROWS = 10_000_000
-"""Rows that one exploration may look at, roughly: with many rows it must end after fewer simplices."""
-
-_MOST_PAIRS = 1_000_000_000
-_PAIRS_A_SECOND = 50_000_000
-
-_CROWD = 200
-_FEW_ROWS = 20_000
-"""So many rows are looked at anew for every subtree; of more, each subtree is told which are undecided."""
+_LOOKS, _UNDECIDED = 4.0, 0.1
+"""Looks at all rows before a subtree, and the share of them that its simplices leave undecided, roughly."""
 
 
 class _Part(NamedTuple):
@@ -68,10 +62,11 @@ class SimplexTree:
     ----------
     system : BlockSystem
         Of an aggregator whose domain is the simplex.
-    record : Record
+    incumbent : Incumbent[FloatArray]
         Takes every improvement of attack and bound.
     evaluator : Evaluator
         Counts the attacks.
+    steering : TreeSteering
 
     Attributes
     ----------
@@ -79,13 +74,20 @@ class SimplexTree:
         Simplices looked at.
     """
 
-    def __init__(self, system: BlockSystem, record: Record, evaluator: Evaluator) -> None:
-        self._system, self._record, self._evaluator = system, record, evaluator
+    def __init__(
+        self,
+        system: BlockSystem,
+        incumbent: Incumbent[FloatArray],
+        evaluator: Evaluator,
+        steering: TreeSteering = STEERING.tree,
+    ) -> None:
+        self._steering = steering
+        self._system, self._incumbent, self._evaluator = system, incumbent, evaluator
         values = system.values
         rows = values if isinstance(values, np.ndarray) else values.toarray()
         self._rows, self._unit = _in_like_units(rows)
         self._weight = system.open_weight
-        self._threads = os.cpu_count() or 1
+        self._threads = incumbent.clock.threads
         self._stuck = -np.inf
         self.nodes = 0
         sure = system.sure_weight
@@ -97,10 +99,10 @@ class SimplexTree:
 
     def run(self, until: float) -> None:
         """Search until all is proven or the clock shows `until` seconds."""
-        record = self._record
-        record.phase = "branch and bound"
+        incumbent = self._incumbent
+        incumbent.enter("branch and bound")
         with ThreadPoolExecutor(self._threads) as pool:
-            while not record.proven and not record.clock.expired and record.clock.seconds < until:
+            while not incumbent.proven and not incumbent.clock.expired and incumbent.clock.now < until:
                 taken = [heapq.heappop(self._waiting) for _ in range(self._at_once())]
                 for answer in pool.map(self._explore, taken):
                     self._put_back(answer)
@@ -115,7 +117,7 @@ class SimplexTree:
         """
         if not self._waiting:
             return 0
-        clock, part = self._record.clock, self._waiting[0][-1]
+        clock, part = self._incumbent.clock, self._waiting[0][-1]
         rows = len(self._rows) if part.rows is None else part.rows.size
         # Lists of rows, the rows themselves once more, and their values at the vertices twice.
         needed = rows * (8e-6 * (ROOM + 3 * self._rows.shape[1] + 3))
@@ -135,11 +137,21 @@ class SimplexTree:
         bounds, inexact = np.empty(STACK), np.empty(STACK)
         vertices[0], bounds[0], inexact[0] = simplex, -bound - part.sure, rounded
         point = np.empty(dimension)
-        target = self._record.linked - part.sure
-        budget = max(1, min(_BUDGET, _BUDGET_ROWS // max(1, len(rows))))
+        target = self._incumbent.value - part.sure
+        budget = max(1, min(self._steering.budget, self._steering.budget_rows // max(1, len(rows))))
         effort = self._effort()
         nodes, left, stuck, best = explore(
-            rows, block, self._weight, target, budget, _CROWD, effort, vertices, bounds, inexact, point
+            rows,
+            block,
+            self._weight,
+            target,
+            budget,
+            self._steering.crowd,
+            effort,
+            vertices,
+            bounds,
+            inexact,
+            point,
         )
         rest = [simplex.copy() for simplex in vertices[:left]]
         totals = (bounds[:left] + part.sure).tolist()
@@ -148,25 +160,32 @@ class SimplexTree:
 
     def _effort(self) -> int:
         """Pairs of rows to look at in one simplex: few enough to end before the time does."""
-        left = self._record.clock.remaining
-        return _MOST_PAIRS if left is None else int(min(_MOST_PAIRS, 1 + _PAIRS_A_SECOND * left / 4))
+        left = self._incumbent.clock.remaining
+        return (
+            self._steering.most_pairs
+            if left is None
+            else int(min(self._steering.most_pairs, 1 + self._steering.pairs_at_once * left / 4))
+        )
 
     def _narrowed(self, part: _Part, simplex: FloatArray, inexact: float) -> _Part:
         """Leave out the rows that are decided on the simplex, where there are many."""
         rows = np.arange(len(self._rows), dtype=np.int32) if part.rows is None else part.rows
-        if rows.size <= _FEW_ROWS:
+        if rows.size <= self._steering.few_rows:
             return part
         keep, linked = undecided(self._rows, self._system.row_open, self._weight, rows, simplex, inexact)
         return _Part(keep, part.sure + linked) if keep.size < rows.size else part
 
     def _put_back(self, answer: _Answer) -> None:
         self.nodes += answer.nodes
+        rows = len(self._rows) if answer.part.rows is None else answer.part.rows.size
+        corners = self._rows.shape[1] ** 2
+        self._incumbent.clock.spend(ENTRY * rows * corners * (_LOOKS + _UNDECIDED * answer.nodes))
         self._stuck = max(self._stuck, answer.stuck)
         if answer.best > -np.inf:
             aggregator = self._system.aggregator
-            theta = aggregator.repair(self._unit * answer.point / (self._unit @ answer.point))
+            theta = aggregator.domain.repair(self._unit * answer.point / (self._unit @ answer.point))
             linked = self._evaluator.weight(aggregator.form(theta))
-            self._record.improve(theta, linked)
+            self._incumbent.improve(theta, linked)
             if linked < answer.best - 1e-9:
                 # The evaluator did not confirm the centre: simplices closed on its account count again.
                 self._stuck = max(self._stuck, answer.best)
@@ -178,10 +197,10 @@ class SimplexTree:
     def _tighten(self) -> None:
         """Take the largest bound that waits, or that could not be split any more, as the upper bound."""
         waiting = -self._waiting[0][0] if self._waiting else -np.inf
-        bound = max(waiting, self._stuck, self._record.linked)
-        self._record.work = f"{self.nodes} nodes"
-        self._record.tighten(rounded_bound(bound, self._system.pair.weight))
-        self._record.tell()
+        bound = max(waiting, self._stuck, self._incumbent.value)
+        self._incumbent.work = f"{self.nodes} nodes"
+        self._incumbent.tighten(rounded_bound(bound, self._system.pair.weight))
+        self._incumbent.tell()
 
 
 def _in_like_units(rows: FloatArray) -> tuple[FloatArray, FloatArray]:

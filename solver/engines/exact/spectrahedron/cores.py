@@ -23,7 +23,9 @@ from linkrisk.solver.engines.exact.spectrahedron.kernels import (
     fewest,
     shrink,
 )
+from linkrisk.solver.engines.steering import STEERING, FinderSteering
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.work import ENTRY
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -31,8 +33,8 @@ IndexArray = NDArray[np.intp]
 _MOST_ROUNDS = 60
 _MOST_REMEMBERED = 6
 _MOST_NEAR = 24
-_CELLS_AT_ONCE = 50_000_000
-"""Numbers that compiled code looks at before the clock is asked again."""
+_LOOKS, _STEPS = 3.0, 30.0
+"""How often a question looks at all rows, and how many steps it takes, roughly."""
 
 
 class SemidefiniteCoreFinder(CoreFinder):
@@ -47,13 +49,20 @@ class SemidefiniteCoreFinder(CoreFinder):
     scorer : Scorer
     clock : Clock
         Questions asked after its end stay undecided.
+    steering : FinderSteering
     """
 
     at_once: ClassVar[int] = 30
 
-    def __init__(self, system: BlockSystem, scorer: Scorer, clock: Clock) -> None:
+    def __init__(
+        self,
+        system: BlockSystem,
+        scorer: Scorer,
+        clock: Clock,
+        steering: FinderSteering = STEERING.finders,
+    ) -> None:
         super().__init__(system)
-        self._clock = clock
+        self._clock, self._steering = clock, steering
         self._linear = LinearCoreFinder(system, scorer, clock)
         values, blocks = system.values, system.open_blocks.size
         first, second = np.triu_indices(len(system.aggregator.attributes))
@@ -79,6 +88,7 @@ class SemidefiniteCoreFinder(CoreFinder):
             if self._clock.expired:
                 break
             state, theta, active, multipliers = ask(self._rows, blocks, active, WIDE, rounds)
+            self._clock.spend(self._cost(blocks, active.size))
             if state == LINKED:
                 return Answer(theta=theta)
             if state == CORE:
@@ -97,6 +107,8 @@ class SemidefiniteCoreFinder(CoreFinder):
             turns = self._turns(np.array(sorted(answer.core or ()), dtype=np.intp))
             done, rows, multipliers, touching = shrink(self._rows, proof.rows, proof.multipliers, left, turns)
             left = left[done:]
+            asked = np.array(sorted(answer.core or ()), dtype=np.intp)
+            self._clock.spend(min(done, asked.size) * self._cost(asked, rows.size))
             answer = self._proved(rows, multipliers)
             if touching.size:
                 fewer = self._touching(touching)
@@ -107,7 +119,13 @@ class SemidefiniteCoreFinder(CoreFinder):
         """How often compiled code may look at all rows of some blocks before the clock is asked again."""
         starts = self._rows.starts
         cells = int((starts[blocks + 1] - starts[blocks]).sum()) * self.system.aggregator.dimension
-        return min(_MOST_ROUNDS, max(1, _CELLS_AT_ONCE // max(1, cells)))
+        return min(_MOST_ROUNDS, max(1, self._steering.cells_at_once // max(1, cells)))
+
+    def _cost(self, blocks: IndexArray, active: int) -> float:
+        """Operations of a question: looks at all rows of these blocks, and steps on those that matter."""
+        starts, size = self._rows.starts, self.system.aggregator.dimension
+        rows = int((starts[blocks + 1] - starts[blocks]).sum())
+        return ENTRY * size * (_LOOKS * rows + _STEPS * size * (size + active))
 
     def _touching(self, rows: IndexArray) -> Answer:
         """Ask the linear program about all rows of the blocks of these."""

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from aggregator_cases import CASES, LABELS
+from aggregator_cases import CERTIFIABLE
 from exact_runs import files, start
 from hunting.kinds import KINDS
 
@@ -22,7 +22,7 @@ from linkrisk.solver.run.errors import DataError
 from linkrisk.solver.worst_case.answers import records_table
 from linkrisk.solver.worst_case.search import problem_system
 
-everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
+everywhere = pytest.mark.parametrize("case", CERTIFIABLE, ids=[case.label for case in CERTIFIABLE])
 
 
 def problem_of(case, original, masked, **options):
@@ -35,10 +35,10 @@ def run_of(problem, search):
     made = start(problem.pair, problem.aggregator)
     made.system = problem_system(problem)
     if search == "engine":
-        return made, ExactEngine().run(made.system, made.record, made.evaluator, EngineOptions()).proof
+        return made, ExactEngine().run(made.system, made.incumbent, made.evaluator, EngineOptions()).proof
     if not made.system.open_blocks.size:
         return made, Proof("lost")
-    hitting = HittingSearch(made.system, made.record, made.evaluator, 0)
+    hitting = HittingSearch(made.system, made.incumbent, made.evaluator, 0)
     hitting.all_pairs(np.inf)
     hitting.branch(np.inf)
     return made, hitting.proof
@@ -46,8 +46,8 @@ def run_of(problem, search):
 
 def verdict_of(problem, made, proof):
     """Write the certificate and check it, as `verify` does."""
-    aggregator, record = problem.aggregator, made.record
-    theta = aggregator.exact(record.theta)
+    aggregator, incumbent = problem.aggregator, made.incumbent
+    theta = aggregator.domain.exact(incumbent.solution)
     evaluation = made.evaluator.table(aggregator.form(theta))
     fitted = {
         **problem.describe(),
@@ -60,7 +60,7 @@ def verdict_of(problem, made, proof):
         "linked_upper_bound": problem.pair.blocks,
         "lost": 0,
         "expected_links": evaluation.linked_weight,
-        "expected_links_upper_bound": record.bound,
+        "expected_links_upper_bound": incumbent.bound,
         "records_table": records_table(problem.labels, evaluation).to_dict(),
     }
     content = certify(
@@ -69,7 +69,7 @@ def verdict_of(problem, made, proof):
         made.system,
         fitted["parameters"],
         fitted["linked"],
-        record.bound,
+        incumbent.bound,
         proof,
         20.0,
     )
@@ -87,8 +87,8 @@ def test_every_bound_is_certified(case, search, ties, seed):
     problem = problem_of(case, original, masked, ties=ties)
     made, proof = run_of(problem, search)
     verdict = verdict_of(problem, made, proof)
-    assert float(verdict.bound) == pytest.approx(made.record.bound, rel=1e-8)
-    assert float(verdict.linked_weight) == pytest.approx(made.record.linked, rel=1e-8)
+    assert float(verdict.bound) == pytest.approx(made.incumbent.bound, rel=1e-8)
+    assert float(verdict.linked_weight) == pytest.approx(made.incumbent.value, rel=1e-8)
 
 
 def nasty_certificate(kind, case, seed):
@@ -107,14 +107,14 @@ def nasty_certificate(kind, case, seed):
         return None
     made, proof = run_of(problem, "engine")
     verdict = verdict_of(problem, made, proof)
-    assert float(verdict.bound) >= made.record.linked - 1e-9
-    return float(verdict.bound) - made.record.bound
+    assert float(verdict.bound) >= made.incumbent.value - 1e-9
+    return float(verdict.bound) - made.incumbent.bound
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_bounds_on_nasty_files_are_certified(kind):
     for seed in range(4):
-        weaker = nasty_certificate(kind, CASES[(seed + len(kind)) % len(CASES)], seed)
+        weaker = nasty_certificate(kind, CERTIFIABLE[(seed + len(kind)) % len(CERTIFIABLE)], seed)
         assert weaker is None or weaker <= 1e-6
 
 
@@ -123,7 +123,7 @@ def test_bounds_on_nasty_files_are_certified(kind):
 )
 def test_cores_that_prove_by_as_little_as_a_tie_are_certified(kind, seed):
     """Multipliers of a measure's inequalities need a unit of their own, or one record more is left open."""
-    case = CASES[seed % len(CASES)]
+    case = CERTIFIABLE[seed % len(CERTIFIABLE)]
     assert case.label == "3-additive"
     assert nasty_certificate(kind, case, seed) <= 1e-6
 
@@ -132,5 +132,5 @@ def test_cores_that_prove_by_as_little_as_a_tie_are_certified(kind, seed):
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_bounds_on_nasty_files_are_certified(kind):
     for seed in range(4, 60):
-        weaker = nasty_certificate(kind, CASES[seed % len(CASES)], seed)
+        weaker = nasty_certificate(kind, CERTIFIABLE[seed % len(CERTIFIABLE)], seed)
         assert weaker is None or weaker <= 1e-6

@@ -12,16 +12,16 @@ from linkrisk.datasets.public.default_pair import default_pair
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
 from linkrisk.solver.api.fit import fit
-from linkrisk.solver.backends.base import Status
 from linkrisk.solver.backends.registry import available_backends
 from linkrisk.solver.engines.attacks.search import attack
 from linkrisk.solver.engines.base import EngineOptions
 from linkrisk.solver.engines.exact.cores.base import Answer
-from linkrisk.solver.engines.exact.engine import MOST_TREE_DIMENSIONS, ExactEngine
+from linkrisk.solver.engines.exact.engine import ExactEngine
 from linkrisk.solver.engines.exact.polytope.cores import PolytopeCoreFinder
 from linkrisk.solver.engines.milp import MilpEngine
+from linkrisk.solver.engines.steering import STEERING
 from linkrisk.solver.linkage.evaluator import Evaluator
-from linkrisk.solver.run.clock import Limit
+from linkrisk.solver.run.status import Limit, Status
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
 
@@ -40,26 +40,26 @@ def test_proven_means_the_exact_optimum(case, direction, ties, seed):
     assert made.result.status is Status.OPTIMAL
     assert made.result.limit is None
     best = optimum(pair, case)
-    assert made.record.linked == pytest.approx(best)
-    assert made.record.bound == pytest.approx(best)
+    assert made.incumbent.value == pytest.approx(best)
+    assert made.incumbent.bound == pytest.approx(best)
     if case.name == "mahalanobis":
-        assert np.linalg.eigvalsh(case.make(attributes).matrix(made.record.theta))[0] >= 0.0
+        assert np.linalg.eigvalsh(case.make(attributes).domain.matrix(made.incumbent.solution))[0] >= 0.0
 
 
 @everywhere
 def test_twelve_records_on_four_attributes(case):
     pair = make_pair(*files(1, 12, 4, 1.0))
     made = engine(pair, case.make(4))
-    assert made.record.proven
+    assert made.incumbent.proven
     system = made.system
     # Brute force over all sets would take long; that no larger set is possible is what the bound says,
     # and the big-C program on another optimiser says so too, but for its margin.
     other = start(pair, case.make(4), seconds=3.0)  # whatever it has found by then must agree
     backend = "scip" if "scip" in available_backends() else "highs"
-    MilpEngine().run(system, other.record, other.evaluator, EngineOptions(backend=backend))
-    assert other.record.linked <= made.record.bound
-    if other.record.proven:
-        assert made.record.linked >= other.record.linked
+    MilpEngine().run(system, other.incumbent, other.evaluator, EngineOptions(backend=backend))
+    assert other.incumbent.value <= made.incumbent.bound
+    if other.incumbent.proven:
+        assert made.incumbent.value >= other.incumbent.value
 
 
 @everywhere
@@ -67,17 +67,17 @@ def test_twelve_records_on_four_attributes(case):
 def test_no_attack_exceeds_the_bound(case):
     pair = make_pair(*files(11, 40, 3, 0.8))
     aggregator = case.make(3)
-    bound = engine(pair, aggregator, seconds=1.0, attacked=True).record.bound
+    bound = engine(pair, aggregator, seconds=1.0, attacked=True).incumbent.bound
     evaluator = Evaluator(pair, 1)
-    points = aggregator.sample(500, np.random.default_rng(1))
+    points = aggregator.domain.sample(500, np.random.default_rng(1))
     assert max(evaluator.weight(aggregator.form(point)) for point in points) <= bound
     other = start(pair, aggregator, seconds=3.0)
-    attack(other.system, other.record, evaluator, 1)
-    assert other.record.linked <= bound
+    attack(other.system, other.incumbent, evaluator, 1)
+    assert other.incumbent.value <= bound
 
 
 def test_the_dimensions_of_trees():
-    assert MOST_TREE_DIMENSION == MOST_TREE_DIMENSIONS
+    assert STEERING.turns.most_tree_dimensions == MOST_TREE_DIMENSION
 
 
 # ---------------------------------------------------------------- orders that must hold
@@ -99,19 +99,21 @@ def test_what_a_family_holds_it_links(seed):
     """Weighted means are 2-additive integrals, these are Choquet integrals, and also diagonal matrices."""
     pair = make_pair(*files(seed, 16, 3, 1.0))
     labels = ("weighted-mean", "2-additive", "choquet", "mahalanobis")
-    mean, additive, choquet, matrix = (engine(pair, BY_LABEL[label].make(3)).record for label in labels)
-    assert mean.linked <= additive.bound
-    assert additive.linked <= choquet.bound
-    assert mean.linked <= matrix.bound
-    assert engine(pair, BY_LABEL["owa"].make(3)).record.linked <= choquet.bound
+    mean, additive, choquet, matrix = (engine(pair, BY_LABEL[label].make(3)).incumbent for label in labels)
+    assert mean.value <= additive.bound
+    assert additive.value <= choquet.bound
+    assert mean.value <= matrix.bound
+    assert engine(pair, BY_LABEL["owa"].make(3)).incumbent.value <= choquet.bound
 
 
 def test_one_attribute_leaves_nothing_to_choose():
     """A matrix of one entry, trace one, is the weighted mean of one attribute."""
     pair = make_pair(*files(3, 20, 1, 0.3))
-    linked = {case.label: engine(pair, case.make(1)).record for case in CASES if case.label != "2-additive"}
-    assert len({record.linked for record in linked.values()}) == 1
-    assert all(record.proven for record in linked.values())
+    linked = {
+        case.label: engine(pair, case.make(1)).incumbent for case in CASES if case.label != "2-additive"
+    }
+    assert len({incumbent.value for incumbent in linked.values()}) == 1
+    assert all(incumbent.proven for incumbent in linked.values())
 
 
 @pytest.mark.parametrize("label", ["weighted-mean", "choquet", "mahalanobis"])
@@ -121,10 +123,10 @@ def test_one_more_candidate_never_raises_the_optimum(label):
     last = np.inf
     for _ in range(4):
         pair = make_pair(original, masked, np.arange(16), standardisation=Standardisation.NONE)
-        record = engine(pair, BY_LABEL[label].make(3)).record
-        assert record.proven
-        assert record.linked <= last
-        last = record.linked
+        incumbent = engine(pair, BY_LABEL[label].make(3)).incumbent
+        assert incumbent.proven
+        assert incumbent.value <= last
+        last = incumbent.value
         masked = np.vstack([masked, random.normal(size=(1, 3))])
 
 
@@ -158,15 +160,15 @@ def test_it_stops_when_asked_to(case, moment):
 
     def stop(progress):
         if progress.phase == moment:
-            made.record.clock.stop()
+            made.incumbent.clock.stop()
 
-    made.record.report = stop
+    made.incumbent.report = stop
     if moment == "before":
-        made.record.clock.stop()
-    made.result = ExactEngine().run(made.system, made.record, made.evaluator, EngineOptions())
-    assert made.record.linked <= made.record.bound
-    if not made.record.proven:
-        assert made.record.clock.stopped
+        made.incumbent.clock.stop()
+    made.result = ExactEngine().run(made.system, made.incumbent, made.evaluator, EngineOptions())
+    assert made.incumbent.value <= made.incumbent.bound
+    if not made.incumbent.proven:
+        assert made.incumbent.clock.stopped
         assert made.result.status is Status.INTERRUPTED
         assert made.result.limit is Limit.USER
     else:
@@ -187,7 +189,7 @@ def test_one_record_needs_no_search(linked):
         made = engine(pair, case.make(2))
         if case.name != "mahalanobis":
             assert made.result.proof.method == "lost"
-        assert (made.record.linked, made.record.bound) == (float(linked), float(linked))
+        assert (made.incumbent.value, made.incumbent.bound) == (float(linked), float(linked))
 
 
 def test_what_rounding_leaves_open_is_said(monkeypatch):

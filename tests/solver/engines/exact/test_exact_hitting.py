@@ -22,6 +22,7 @@ from linkrisk.solver.engines.exact.hitting_sets.search import HittingSearch
 from linkrisk.solver.engines.exact.hitting_sets.swaps import SwapSearch
 from linkrisk.solver.engines.exact.polytope.cores import PolytopeCoreFinder
 from linkrisk.solver.engines.exact.spectrahedron.cores import SemidefiniteCoreFinder
+from linkrisk.solver.engines.steering import FinderSteering, HittingSteering, Steering
 
 NO_PROOF = CoreProof(np.empty(0, dtype=np.intp), np.empty(0), np.empty(0))
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
@@ -109,13 +110,12 @@ def test_the_relaxation_with_fixed_blocks(made, data):
         assert np.isinf(value) or all(point[block] == up for block, up in fixed.items())
 
 
-def test_inequalities_leave_and_come_back(monkeypatch):
-    monkeypatch.setattr("linkrisk.solver.engines.exact.hitting_sets.covering._MOST_ROWS", 20)
-    monkeypatch.setattr("linkrisk.solver.engines.exact.hitting_sets.covering._MOST_IDLE", 2)
+def test_inequalities_leave_and_come_back():
+    steering = HittingSteering(most_rows=20, most_idle=2)
     random = np.random.default_rng(1)
     cores = list({frozenset(random.choice(40, size=4, replace=False).tolist()) for _ in range(300)})
     master = master_of(cores, random.uniform(0.5, 2.0, size=40))
-    program = CoveringProgram(master)
+    program = CoveringProgram(master, steering=steering)
     first = program.solve()[1]
     for at in range(60):
         fixed = {at % 40: at % 3 == 0, (at * 7 + 1) % 40: at % 2 == 0}
@@ -201,8 +201,8 @@ def test_hitting_sets_alone_reach_the_optimum(case, ties, seed):
     masked[1] = masked[0]
     pair = make_pair(original, masked, ties=ties)
     made = hitting_sets(pair, case.make(attributes), seed)
-    assert made.record.proven
-    assert made.record.linked == pytest.approx(optimum(pair, case))
+    assert made.incumbent.proven
+    assert made.incumbent.value == pytest.approx(optimum(pair, case))
 
 
 @pytest.mark.parametrize(
@@ -213,21 +213,21 @@ def test_hitting_sets_alone_reach_the_optimum(case, ties, seed):
         ("mahalanobis", 6, SemidefiniteCoreFinder),
     ],
 )
-def test_the_finder_suits_the_domain(label, most, kind, monkeypatch):
+def test_the_finder_suits_the_domain(label, most, kind):
     """Three attributes have seven subsets; a basis of too many parameters is left to HiGHS."""
-    monkeypatch.setattr("linkrisk.solver.engines.exact.hitting_sets.search.MOST_PARAMETERS", most)
     pair = make_pair(*files(3, 9, 3, 1.4))
     made = start(pair, BY_LABEL[label].make(3))
-    search = HittingSearch(made.system, made.record, made.evaluator, 0)
+    steering = Steering(finders=FinderSteering(most_parameters=most))
+    search = HittingSearch(made.system, made.incumbent, made.evaluator, 0, steering)
     assert all(type(finder) is kind for finder in search._finders)
     search.branch(np.inf)
-    assert made.record.proven
+    assert made.incumbent.proven
 
 
 def test_every_core_of_a_search_has_a_proof():
     pair = make_pair(*files(4, 30, 3, 1.0))
     made = start(pair, BY_LABEL["choquet"].make(3))
-    search = HittingSearch(made.system, made.record, made.evaluator, 0)
+    search = HittingSearch(made.system, made.incumbent, made.evaluator, 0)
     search.all_pairs(np.inf)
     search.branch(np.inf)
     assert search.master.cores
@@ -240,24 +240,24 @@ def test_every_core_of_a_search_has_a_proof():
 def test_branching_stops_in_time_and_goes_on():
     pair = make_pair(*files(4, 30, 3, 1.0))
     made = start(pair, BY_LABEL["choquet"].make(3))
-    search = HittingSearch(made.system, made.record, made.evaluator, 0)
-    search.branch(made.record.clock.seconds)
+    search = HittingSearch(made.system, made.incumbent, made.evaluator, 0)
+    search.branch(made.incumbent.clock.seconds)
     assert not search.master.cores  # there was no time for any
-    assert not made.record.proven
+    assert not made.incumbent.proven
     search.branch(np.inf)
     assert search.master.cores
-    assert made.record.proven
+    assert made.incumbent.proven
 
 
 def test_a_core_that_another_thread_tells_first_is_missed_all_the_same():
     """Else the search ends where two threads find the same core at the same time."""
     made = start(make_pair(*files(3, 9, 3, 1.4)), BY_LABEL["choquet"].make(3))
-    search = HittingSearch(made.system, made.record, made.evaluator, 0)
+    search = HittingSearch(made.system, made.incumbent, made.evaluator, 0)
     point, _ = CoveringProgram(search.master).solve()  # knows no core
     for _ in range(100):
         assert search._separate(search._finders[0], point)
     search.branch(np.inf)
-    assert made.record.proven
+    assert made.incumbent.proven
 
 
 # ---------------------------------------------------------------- swaps
@@ -270,7 +270,7 @@ def test_swaps_never_lose_and_learn_true_cores(label):
     made = start(pair, aggregator)
     scorer = Scorer(made.system)
     learned = []
-    finder = PolytopeCoreFinder(made.system, scorer, made.record.clock)
+    finder = PolytopeCoreFinder(made.system, scorer, made.incumbent.clock)
     search = SwapSearch(finder, scorer, scorer.weight, learned.append, np.random.default_rng(0))
     theta = aggregator.equal()
     search.start(theta)
@@ -282,7 +282,7 @@ def test_swaps_never_lose_and_learn_true_cores(label):
             assert scorer.exact_weight(found) >= weight
             weight = scorer.exact_weight(found)
     assert weight > first
-    points = aggregator.sample(2000, np.random.default_rng(2))
+    points = aggregator.domain.sample(2000, np.random.default_rng(2))
     linked = scorer.linked(points)
     assert learned
     for answer in learned:
@@ -290,15 +290,15 @@ def test_swaps_never_lose_and_learn_true_cores(label):
     assert (scorer.exact_margins(theta) > STRICT).sum() == first
 
 
-def test_a_walk_that_gets_nowhere_goes_on_from_what_was_offered(monkeypatch):
-    monkeypatch.setattr("linkrisk.solver.engines.exact.hitting_sets.swaps._PATIENCE", 0)
+def test_a_walk_that_gets_nowhere_goes_on_from_what_was_offered():
     pair = make_pair(*files(6, 40, 3, 1.0))
     aggregator = BY_LABEL["weighted-mean"].make(3)
     made = start(pair, aggregator)
     scorer = Scorer(made.system)
-    finder = PolytopeCoreFinder(made.system, scorer, made.record.clock)
-    search = SwapSearch(finder, scorer, scorer.weight, lambda _: None, np.random.default_rng(0))
-    low, high = sorted(aggregator.sample(30, np.random.default_rng(3)), key=scorer.exact_weight)[::29]
+    finder = PolytopeCoreFinder(made.system, scorer, made.incumbent.clock)
+    impatient = HittingSteering(patience=0)
+    search = SwapSearch(finder, scorer, scorer.weight, lambda _: None, np.random.default_rng(0), impatient)
+    low, high = sorted(aggregator.domain.sample(30, np.random.default_rng(3)), key=scorer.exact_weight)[::29]
     assert scorer.exact_weight(low) + 1 < scorer.exact_weight(high)
     search.start(low)
     search.offer(high, np.zeros(scorer.weight.size))
@@ -320,13 +320,13 @@ def test_a_core_that_another_thread_is_first_to_find_does_not_end_the_search(cas
     monkeypatch.setattr(HittingSet, "add", late)
     monkeypatch.setattr(HittingSearch, "all_pairs", lambda *_: None)
     made = hitting_sets(make_pair(*files(0, 7, 2)), case.make(2))
-    assert made.record.proven
+    assert made.incumbent.proven
 
 
 def test_a_core_of_other_blocks_is_not_asked_for_again_and_again():
     """Once a search never ended: the core that came had none of the blocks that were asked about."""
     made = start(make_pair(*files(0, n=12)), BY_LABEL["weighted-mean"].make(3))
-    search = HittingSearch(made.system, made.record, made.evaluator, 0)
+    search = HittingSearch(made.system, made.incumbent, made.evaluator, 0)
     blocks, asked = made.system.open_blocks.size, []
 
     class Astray:

@@ -13,17 +13,25 @@ from linkrisk.formulations.linkage.pair import make_pair
 from linkrisk.solver.engines.attacks.scoring import Scorer
 from linkrisk.solver.engines.exact.cores.pairs import SmallCores
 from linkrisk.solver.engines.exact.polytope.cores import PolytopeCoreFinder
+from linkrisk.solver.engines.steering import PairSteering
 
 SIMPLEX = ("weighted-mean", "owa")
 
 
-def search_of(label, seed, records=25, attributes=3):
+def search_of(label, seed, records=25, attributes=3, **steering):
     """A search for small cores, the answers it has learned from, and a finder."""
     made = start(make_pair(*files(seed, records, attributes, 1.0)), BY_LABEL[label].make(attributes))
     scorer = Scorer(made.system)
     learned = []
-    search = SmallCores(made.system, scorer, made.record.clock, learned.append, np.random.default_rng(seed))
-    return made, search, learned, PolytopeCoreFinder(made.system, scorer, made.record.clock)
+    search = SmallCores(
+        made.system,
+        scorer,
+        made.incumbent.clock,
+        learned.append,
+        np.random.default_rng(seed),
+        PairSteering(**steering),
+    )
+    return made, search, learned, PolytopeCoreFinder(made.system, scorer, made.incumbent.clock)
 
 
 def cores_of(learned):
@@ -47,7 +55,7 @@ def truth(finder, blocks):
 def test_pairs_of_rows_are_cores_with_a_proof(label, seed, sampled):
     made, search, learned, finder = search_of(label, seed)
     if sampled:
-        search.sample(made.record.theta)
+        search.sample(made.incumbent.solution)
     search.two_rows(np.inf)
     assert learned
     singles, pairs = truth(finder, made.system.open_blocks.size)
@@ -76,13 +84,13 @@ def test_two_attributes_need_no_more_than_two_rows(label, seed):
 def test_asking_leaves_no_pair_out(label, first, threads):
     made, search, learned, finder = search_of(label, 5)
     if first == "sample":
-        search.sample(made.record.theta)
+        search.sample(made.incumbent.solution)
         assert search.together.any()
         assert not search.together.all()
     elif first == "rows" and label in SIMPLEX:
         search.two_rows(np.inf)
     finders = [
-        PolytopeCoreFinder(made.system, Scorer(made.system), made.record.clock) for _ in range(threads)
+        PolytopeCoreFinder(made.system, Scorer(made.system), made.incumbent.clock) for _ in range(threads)
     ]
     search.ask(finders, np.inf)
     singles, pairs = truth(finder, made.system.open_blocks.size)
@@ -90,12 +98,11 @@ def test_asking_leaves_no_pair_out(label, first, threads):
     assert cores_of(learned) == singles | pairs
 
 
-def test_of_very_many_blocks_the_pairs_of_some_are_asked(monkeypatch):
+def test_of_very_many_blocks_the_pairs_of_some_are_asked():
     """By lot, as memory is quadratic in them; every single block is asked about all the same."""
-    monkeypatch.setattr("linkrisk.solver.engines.exact.cores.pairs._MOST_BLOCKS", 12)
-    made, search, learned, finder = search_of("choquet", 3)
+    made, search, learned, finder = search_of("choquet", 3, most_blocks=12)
     assert search.together.shape == (12, 12)
-    search.sample(made.record.theta)
+    search.sample(made.incumbent.solution)
     search.ask([finder], np.inf)
     singles, pairs = truth(finder, made.system.open_blocks.size)
     chosen = set(search._some.tolist())
@@ -103,9 +110,8 @@ def test_of_very_many_blocks_the_pairs_of_some_are_asked(monkeypatch):
     assert not pairs <= cores_of(learned)
 
 
-def test_of_very_many_pairs_some_are_asked(monkeypatch):
-    monkeypatch.setattr("linkrisk.solver.engines.exact.cores.pairs._MOST_PAIRS", 30)
-    made, search, learned, finder = search_of("choquet", 3)
+def test_of_very_many_pairs_some_are_asked():
+    made, search, learned, finder = search_of("choquet", 3, most_pairs=30)
     search.ask([finder], np.inf)
     singles, pairs = truth(finder, made.system.open_blocks.size)
     assert singles <= cores_of(learned) <= singles | pairs
@@ -114,7 +120,7 @@ def test_of_very_many_pairs_some_are_asked(monkeypatch):
 
 def test_what_is_seen_together_is_linked_together():
     made, search, _, finder = search_of("weighted-mean", 7)
-    search.sample(made.record.theta)
+    search.sample(made.incumbent.solution)
     for two in combinations(range(made.system.open_blocks.size), 2):
         if search.together[two]:
             assert finder.ask(np.array(two)).theta is not None

@@ -25,7 +25,7 @@ from linkrisk.solver.engines.exact.polytope.cores import PolytopeCoreFinder
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import Clock
 
-SIMPLEX = BY_LABEL["weighted-mean"].make(2).domain()
+SIMPLEX = BY_LABEL["weighted-mean"].make(2).domain.rows
 
 linear = pytest.mark.parametrize("label", ["weighted-mean", "owa", "choquet", "2-additive", "3-additive"])
 
@@ -71,7 +71,7 @@ def questions(finder, seed):
 
 def largest(finder, proof):
     """The combined row at its largest over the domain, by weak duality in fractions."""
-    domain, system = finder.system.aggregator.domain(), finder.system
+    domain, system = finder.system.aggregator.domain.rows, finder.system
     row = [Fraction(0)] * system.aggregator.dimension
     fixed = Fraction(0)
     for values, multiplier in zip(system.part(proof.rows).toarray(), proof.multipliers, strict=True):
@@ -96,7 +96,7 @@ def assert_decided(finder, blocks):
         assert answer.core == set(finder.system.row_open[answer.proof.rows].tolist())
         assert largest(finder, answer.proof) < 0
     else:
-        form = finder.system.aggregator.form(finder.system.aggregator.repair(answer.theta))
+        form = finder.system.aggregator.form(finder.system.aggregator.domain.repair(answer.theta))
         linked = Evaluator(finder.system.pair, 1).count(form)
         assert linked[finder.system.open_blocks[blocks]].all()
     return answer
@@ -183,7 +183,7 @@ def test_multipliers_that_prove_nothing_make_no_core():
     possible = [blocks for blocks in questions(finder, 2) if finder.ask(blocks).theta is not None]
 
     def guess(self):
-        domain = self._system.aggregator.domain().matrix.shape[0]
+        domain = self._system.aggregator.domain.rows.matrix.shape[0]
         sizes = (self.rows.size, len(self.cuts), domain)
         return Multipliers(*(10.0 ** random.uniform(0, 12) * random.uniform(size=size) for size in sizes))
 
@@ -217,19 +217,22 @@ class Lost:
     def __init__(self, program):
         self._program, self.forgotten = program, 0
 
+    def __getattr__(self, name):
+        return getattr(self._program, name)
+
+    def solve(self, seconds=None):
+        solution = self._program.solve(seconds=seconds)
+        return solution if self.forgotten else replace(solution, status=LinearStatus.FAILED)
+
     def forget_basis(self):
         self.forgotten += 1
         self._program.forget_basis()
-
-    def solve(self, **limits):
-        solution = self._program.solve(**limits)
-        return solution if self.forgotten else replace(solution, status=LinearStatus.FAILED)
 
 
 def test_a_program_that_is_lost_is_solved_from_scratch():
     program = GrowingProgram(BY_LABEL["weighted-mean"].make(2), np.array([-1.0]), np.zeros(1), np.ones(1))
     program._program = Lost(program._program)
-    assert program.solve()[-1] == pytest.approx(1.0)
+    assert program.solve(Clock(None))[-1] == pytest.approx(1.0)
     assert program._program.forgotten == 1
 
 

@@ -14,10 +14,10 @@ from linkrisk.formulations.linkage.block_system import block_system
 from linkrisk.formulations.linkage.pair import make_pair
 from linkrisk.solver.engines.attacks.scoring import Scorer
 from linkrisk.solver.engines.exact.cores.base import LinearCoreFinder
-from linkrisk.solver.engines.exact.polytope import cores as polytope_cores
 from linkrisk.solver.engines.exact.polytope import kernels as polytope_kernels
 from linkrisk.solver.engines.exact.polytope.cores import PolytopeCoreFinder
 from linkrisk.solver.engines.exact.polytope.margin import Offers, best, follow, of_domain, pivot, reprice
+from linkrisk.solver.engines.steering import FinderSteering
 from linkrisk.solver.run.clock import Clock
 
 polytopes = pytest.mark.parametrize("case", POLYTOPES, ids=[case.label for case in POLYTOPES])
@@ -61,7 +61,7 @@ def dense_column(questions, column):
 
 def widest_margin(system, rows):
     """The same program by HiGHS in SciPy."""
-    domain, count = system.aggregator.domain(), rows.size
+    domain, count = system.aggregator.domain.rows, rows.size
     matrix = domain.matrix.toarray()
     low, high = np.isfinite(domain.row_lower), np.isfinite(domain.row_upper)
     upper = np.vstack(
@@ -92,7 +92,7 @@ def test_the_widest_margin_is_that_of_another_solver(case, seed, count):
     theta, margin = -questions.basis.prices[:-1], questions.basis.prices[-1]
     assert margin == pytest.approx(widest_margin(system, rows), abs=1e-8)
     assert (system.part(rows) @ theta).min() == pytest.approx(margin, abs=1e-8)
-    assert system.aggregator.domain().violation(theta) <= 2e-9
+    assert system.aggregator.domain.rows.violation(theta) <= 2e-9
 
 
 @polytopes
@@ -170,11 +170,13 @@ def test_a_spoilt_basis_is_begun_anew(case, rubbish):
 @polytopes
 def test_what_stays_undecided_is_asked_of_highs(case, monkeypatch):
     """No pivots are allowed, and so nothing is found."""
-    monkeypatch.setattr(polytope_cores, "_MOST_PIVOTS", 0)
     calls = []
     ask = LinearCoreFinder.ask
     monkeypatch.setattr(LinearCoreFinder, "ask", lambda *a: calls.append(1) or ask(*a))
-    finder, linear = finder_of(case), finder_of(case, kind=LinearCoreFinder)
+    linear = finder_of(case, kind=LinearCoreFinder)
+    finder = PolytopeCoreFinder(
+        linear.system, Scorer(linear.system), Clock(None), FinderSteering(most_pivots=0)
+    )
     everything = np.arange(finder.system.open_blocks.size)
     answer = finder.ask(everything)
     assert answer.core is not None

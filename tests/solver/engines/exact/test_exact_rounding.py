@@ -74,7 +74,7 @@ def plain_largest(domain, rows, multipliers, of_domain):
 
 def at_the_edge(aggregator, random, value):
     """Rows of which a combination is `value` on all of the domain but for rounding, and what proves it."""
-    domain, size = aggregator.domain(), aggregator.dimension
+    domain, size = aggregator.domain.rows, aggregator.dimension
     many = int(random.integers(2, 6))
     rows = random.normal(size=(many, size)) * (random.random((many, size)) < random.uniform(0.05, 1.0))
     if random.random() < 0.5:  # what matters most is where the bounds are widest
@@ -100,7 +100,7 @@ def at_the_edge(aggregator, random, value):
 @pytest.mark.parametrize("name", DOMAINS)
 def test_no_combination_is_taken_for_smaller_than_it_is(name, largest):
     aggregator = DOMAINS[name]
-    domain = aggregator.domain()
+    domain = aggregator.domain.rows
 
     @often
     @given(seeds, st.floats(-17, -11), st.booleans())
@@ -135,7 +135,7 @@ def fixed_tolerance(domain, rows, multipliers, value):
 
 def foolish(aggregator, seed, value):
     """Three rows of wide columns, and a fourth that cancels them as computed, but not on paper."""
-    random, domain = np.random.default_rng(seed), aggregator.domain()
+    random, domain = np.random.default_rng(seed), aggregator.domain.rows
     wide = np.flatnonzero(domain.column_upper >= 128)
     rows = np.zeros((4, aggregator.dimension))
     rows[:3, wide] = random.normal(size=(3, wide.size))
@@ -153,7 +153,7 @@ def test_wide_bounds_need_more_than_a_fixed_tolerance():
     """Ten attributes, Moebius transforms of up to 512: combinations that rounding alone makes negative."""
     aggregator = make_aggregator("choquet", tuple("ABCDEFGHIJ"), k_additive=10)
     value, taken_in = -(2.0**-46), 0  # a multiple of what entries are rounded to
-    domain = aggregator.domain()
+    domain = aggregator.domain.rows
     of_domain = np.where(domain.row_lower == domain.row_upper, value, 0.0)
     assert np.count_nonzero(of_domain) == 1
     for seed in range(3):

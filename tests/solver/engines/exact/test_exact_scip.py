@@ -19,8 +19,8 @@ pytestmark = pytest.mark.skipif("scip" not in available_backends(), reason="SCIP
 def by_scip(pair, aggregator):
     """The big-C model with the tightest constants, solved to the end."""
     made = start(pair, aggregator)
-    MilpEngine().run(made.system, made.record, made.evaluator, EngineOptions(backend="scip", margin=1e-6))
-    return made.record
+    MilpEngine().run(made.system, made.incumbent, made.evaluator, EngineOptions(backend="scip", margin=1e-6))
+    return made.incumbent
 
 
 @pytest.mark.parametrize("case", CASES, ids=LABELS)
@@ -39,16 +39,16 @@ def test_they_agree(case, seed, records, attributes, noise, ties):
     aggregator = case.make(attributes)
     made = engine(pair, aggregator)
     other = by_scip(pair, aggregator)
-    assert made.record.proven
-    assert other.linked <= made.record.bound + 1e-9
+    assert made.incumbent.proven
+    assert other.value <= made.incumbent.bound + 1e-9
     if other.proven:
         # What SCIP proves holds for parameters that keep the margin, so the engine may link more, never less.
-        assert made.record.linked >= other.linked - 1e-9
-        assert made.record.linked == pytest.approx(other.linked) or within_the_margin(made)
+        assert made.incumbent.value >= other.value - 1e-9
+        assert made.incumbent.value == pytest.approx(other.value) or within_the_margin(made)
 
 
 def within_the_margin(made):
     """Whether the engine's answer links some block by less than a hundred of the model's margins."""
-    activity = made.system.values @ made.record.theta
+    activity = made.system.values @ made.incumbent.solution
     linked = activity[activity > 0.0]
     return linked.size > 0 and linked.min() < 1e-4

@@ -18,6 +18,7 @@ from linkrisk.solver.engines.exact.cores.base import Answer, LinearCoreFinder
 from linkrisk.solver.engines.exact.spectrahedron import cores as semidefinite_cores
 from linkrisk.solver.engines.exact.spectrahedron.cores import SemidefiniteCoreFinder
 from linkrisk.solver.engines.exact.spectrahedron.margin import largest_eigenvalue
+from linkrisk.solver.engines.steering import FinderSteering
 from linkrisk.solver.run.clock import Clock
 
 ATTRIBUTES = 3
@@ -29,8 +30,8 @@ def system():
     return block_system(pair, BY_LABEL["mahalanobis"].make(ATTRIBUTES))
 
 
-def finder_of(system, seconds=None):
-    return SemidefiniteCoreFinder(system, Scorer(system), Clock(seconds))
+def finder_of(system, seconds=None, **steering):
+    return SemidefiniteCoreFinder(system, Scorer(system), Clock(seconds), FinderSteering(**steering))
 
 
 def answers(finder, seed=1, count=25):
@@ -75,10 +76,9 @@ def test_two_threads_answer_as_one_does(system):
     assert list(together) == alone
 
 
-def test_pauses_to_ask_the_clock_change_nothing(system, monkeypatch):
+def test_pauses_to_ask_the_clock_change_nothing(system):
     whole = described(answers(finder_of(system)))
-    monkeypatch.setattr(semidefinite_cores, "_CELLS_AT_ONCE", 1)
-    assert described(answers(finder_of(system))) == whole
+    assert described(answers(finder_of(system, cells_at_once=1))) == whole
 
 
 def test_a_core_stays_as_it_is_after_the_end(system):

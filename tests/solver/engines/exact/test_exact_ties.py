@@ -60,7 +60,7 @@ def test_records_that_exclude_each_other_by_less_than_rounding():
         weights = np.linspace(first * (1.0 - 2e-5), min(1.0, first * (1.0 + 2e-5)), 200)
         forms = [aggregator.form(np.array([weight, 1.0 - weight])) for weight in weights]
         reached = max(evaluator.weight(form) for form in forms)
-        assert reached <= engine(pair, aggregator).record.bound
+        assert reached <= engine(pair, aggregator).incumbent.bound
         tried += 1
     assert tried > 10
 
@@ -71,7 +71,7 @@ def test_records_are_lost_only_beyond_rounding(case, n):
     """Rivals farther than the partner by just about a tie on every attribute."""
     random = np.random.default_rng(n)
     aggregator = case.make(n)
-    points = aggregator.sample(40, random)
+    points = aggregator.domain.sample(40, random)
     seen = set()
     for share in 1.0 + np.concatenate([[-0.5, 0.5], 10.0 ** random.uniform(-6, -3, size=25) - 1e-4]):
         partner = random.normal(size=n)

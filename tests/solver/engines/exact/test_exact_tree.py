@@ -15,6 +15,7 @@ from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
 from linkrisk.solver.engines.exact.simplex_tree.conflicts import clique_saving, matching_saving
 from linkrisk.solver.engines.exact.simplex_tree.tree import SimplexTree, _in_like_units
+from linkrisk.solver.engines.steering import TreeSteering
 from linkrisk.solver.run.clock import Clock
 
 on_simplex = pytest.mark.parametrize("label", ["weighted-mean", "owa", "2-additive"])
@@ -92,8 +93,8 @@ def test_two_attributes_agree_with_overlapping_intervals(label, seed):
     pair = make_pair(*files(seed, 150, 2, 0.5))
     features = (lambda c: sorted(c, reverse=True)) if label == "owa" else list
     made = tree(pair, BY_LABEL[label].make(2))
-    assert made.record.proven
-    assert made.record.linked == brute_optimum.overlap_optimum(reference(pair), features)
+    assert made.incumbent.proven
+    assert made.incumbent.value == brute_optimum.overlap_optimum(reference(pair), features)
 
 
 @on_simplex
@@ -107,8 +108,8 @@ def test_trees_alone_reach_the_optimum(label, ties, direction, seed):
     pair = make_pair(original, masked, ties=ties, direction=direction)
     case = BY_LABEL[label]
     made = tree(pair, case.make(attributes))
-    assert made.record.proven
-    assert made.record.linked == pytest.approx(optimum(pair, case))
+    assert made.incumbent.proven
+    assert made.incumbent.value == pytest.approx(optimum(pair, case))
 
 
 @on_simplex
@@ -117,22 +118,21 @@ def test_both_searches_agree(label, seed):
     attributes = 2 if label == "2-additive" else 3
     pair = make_pair(*files(seed, 40, attributes, 0.7))
     aggregator = BY_LABEL[label].make(attributes)
-    by_tree, by_cores = tree(pair, aggregator).record, hitting_sets(pair, aggregator).record
+    by_tree, by_cores = tree(pair, aggregator).incumbent, hitting_sets(pair, aggregator).incumbent
     assert by_tree.proven
-    assert by_tree.linked <= by_cores.bound
-    assert by_cores.linked <= by_tree.bound
+    assert by_tree.value <= by_cores.bound
+    assert by_cores.value <= by_tree.bound
 
 
 @pytest.mark.usefixtures("virtual_time")
-def test_a_tree_goes_on_where_it_stopped(monkeypatch):
-    monkeypatch.setattr("linkrisk.solver.engines.exact.simplex_tree.tree._BUDGET", 50)
+def test_a_tree_goes_on_where_it_stopped():
     pair = make_pair(*files(2, 80, 4, 0.9))
     made = start(pair, BY_LABEL["weighted-mean"].make(4))
-    search = SimplexTree(made.system, made.record, made.evaluator)
-    bounds, nodes = [made.record.bound], [0]
-    while not made.record.proven:
-        search.run(made.record.clock.seconds + 0.015)  # one question
-        bounds.append(made.record.bound)
+    search = SimplexTree(made.system, made.incumbent, made.evaluator, TreeSteering(budget=50))
+    bounds, nodes = [made.incumbent.bound], [0]
+    while not made.incumbent.proven:
+        search.run(made.incumbent.clock.seconds + 0.015)  # one question
+        bounds.append(made.incumbent.bound)
         nodes.append(search.nodes)
     assert len(nodes) > 2
     assert bounds == sorted(bounds, reverse=True)
@@ -152,7 +152,7 @@ def test_whole_numbers_full_of_ties(label, seed):
     pair = make_pair(original, masked, standardisation=Standardisation.POOLED)
     case = BY_LABEL[label]
     made = tree(pair, case.make(2))
-    assert made.record.linked == optimum(pair, case) == made.record.bound
+    assert made.incumbent.value == optimum(pair, case) == made.incumbent.bound
 
 
 # ---------------------------------------------------------------- columns of very different sizes
@@ -166,10 +166,10 @@ def test_units_far_apart_are_searched_as_if_they_were_not(label, seed):
     aggregator, options = BY_LABEL[label].make(2), {"standardisation": Standardisation.NONE}
     unit = np.array([1e-6, 1e6])
     apart = tree(make_pair(original * unit, masked * unit, **options), aggregator)
-    assert apart.record.bound == apart.record.linked
+    assert apart.incumbent.bound == apart.incumbent.value
     if label == "weighted-mean":  # ranks compare distances of different attributes, so units matter to them
         alike = tree(make_pair(original, masked, **options), aggregator)
-        assert apart.record.bound == alike.record.bound
+        assert apart.incumbent.bound == alike.incumbent.bound
 
 
 def test_like_units_round_nothing_and_leave_signs_as_they_are():
@@ -204,21 +204,21 @@ def test_rows_of_like_sizes_stay_as_they_are():
 def test_no_more_is_explored_at_once_than_there_is_memory_for(simplices, most, monkeypatch):
     """With memory for so many simplices: as many threads work, and without any the search is over."""
     made = start(make_pair(*files(3, 60, 4)), BY_LABEL["weighted-mean"].make(4))
-    search = SimplexTree(made.system, made.record, made.evaluator)
+    search = SimplexTree(made.system, made.incumbent, made.evaluator)
     search._threads = 4
     needed = len(search._rows) * (8 * 8 + (3 * 4 + 3) * 8) / 1e6
     monkeypatch.setattr(Clock, "megabytes_left", property(lambda _: simplices * needed))
     search._waiting = [(*search._waiting[0][:1], number, *search._waiting[0][2:]) for number in range(4)]
     assert search._at_once() == most
-    assert made.record.clock.out_of_memory is (most == 0)
+    assert made.incumbent.clock.out_of_memory is (most == 0)
 
 
 def test_a_tree_that_is_over_can_be_asked_to_go_on():
     """What is left may be too small to be halved: then nothing waits, though nothing is proven."""
     made = start(make_pair(*files(3, 60, 4)), BY_LABEL["weighted-mean"].make(4))
-    search = SimplexTree(made.system, made.record, made.evaluator)
-    search._waiting, search._stuck = [], made.record.bound
-    bound = made.record.bound
+    search = SimplexTree(made.system, made.incumbent, made.evaluator)
+    search._waiting, search._stuck = [], made.incumbent.bound
+    bound = made.incumbent.bound
     search.run(np.inf)
-    assert (made.record.proven, made.record.bound) == (False, bound)
-    assert not made.record.clock.out_of_memory
+    assert (made.incumbent.proven, made.incumbent.bound) == (False, bound)
+    assert not made.incumbent.clock.out_of_memory

@@ -1,4 +1,4 @@
-"""Parameters as they are written down: doubles that are in the domain exactly, as rational numbers.
+"""Points as they are written down: doubles that are in the domain exactly, as rational numbers.
 
 A solver's answer is in its domain up to rounding. A proof is about the domain itself, so what misses it by a
 rounding is moved inside, by no more than that: only a common factor may be off, which no comparison sees.

@@ -1,0 +1,66 @@
+"""What a file says of its columns, carried over to the masked file as far as it still holds."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+import pandas as pd
+
+from linkrisk.datasets.microdata.category_names import spelled
+from linkrisk.datasets.microdata.formats.base import ColumnNotes, MissingRange, StoredFile
+from linkrisk.datasets.microdata.formats.kinds import Kind, kind_of
+
+_NUMBERS = {Kind.LOGICAL, Kind.WHOLE, Kind.NUMBER}
+
+
+def carried(stored: StoredFile, frame: pd.DataFrame, masked: Collection[str]) -> StoredFile:
+    """The masked table with the notes of the original one.
+
+    Parameters
+    ----------
+    stored : StoredFile
+        The original file.
+    frame : DataFrame
+        The masked table, with its columns.
+    masked : collection of str
+        Those that a method has changed.
+
+    Returns
+    -------
+    StoredFile
+        With all notes on columns that are as they were. Of a masked column the label stays. Where the masked
+        values are codes of the original column, all the rest stays, too; where they are other numbers, the
+        declared missing codes and their labels; where text took the place of numbers, nothing else.
+    """
+    notes = {
+        name: _notes(stored.notes(name), stored.frame[name], frame[name])
+        if name in masked
+        else stored.notes(name)
+        for name in frame.columns
+        if name in stored.frame.columns
+    }
+    return replace(stored, frame=frame, columns=notes)
+
+
+def _notes(notes: ColumnNotes, before: pd.Series, after: pd.Series) -> ColumnNotes:
+    if _codes(after) <= _codes(before) | set(notes.value_labels):
+        return notes
+    if kind_of(before) in _NUMBERS and kind_of(after) in _NUMBERS:
+        kept = {code: label for code, label in notes.value_labels.items() if notes.declares_missing(code)}
+        return replace(notes, value_labels=kept, missing=notes.missing)
+    if kind_of(before) is kind_of(after):
+        return replace(notes, value_labels=_occurring(notes, after))
+    missing = tuple(
+        item for item in notes.missing if not isinstance(item, MissingRange) and item in _codes(after)
+    )
+    return ColumnNotes(notes.label, _occurring(notes, after), missing, "nominal" if notes.measure else None)
+
+
+def _occurring(notes: ColumnNotes, after: pd.Series) -> dict[str, str]:
+    codes = _codes(after)
+    return {code: label for code, label in notes.value_labels.items() if code in codes}
+
+
+def _codes(column: pd.Series) -> set[str]:
+    return {spelled(value) for value in column.dropna().unique()}

@@ -1,0 +1,210 @@
+"""Metadata of ARGUS (.rda): the variables of a fixed-width or separated file.
+
+The keywords are those of mu-ARGUS, manual 5.1, and of the files that come with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+from linkrisk.datasets.errors import DataError
+
+_TOKEN = re.compile(r'"([^"]*)"|(\S+)')
+
+_WORDS = {
+    "RECODABLE": "recodable",
+    "RECODEABLE": "recodable",
+    "CODELIST": "codelist",
+    "IDLEVEL": "idlevel",
+    "TRUNCABLE": "truncable",
+    "NUMERIC": "numeric",
+    "DECIMALS": "decimals",
+    "WEIGHT": "weight",
+    "HOUSE_ID": "household_id",
+    "HOUSEHOLD_ID": "household_id",
+    "HOUSEHOLD": "household",
+    "SUPPRESSWEIGHT": "suppressweight",
+    "SUPPRESSPRIORITY": "suppressweight",
+    "RELATED": "related",
+}
+_KEYWORDS = {
+    "recodable": "RECODABLE",
+    "codelist": "CODELIST",
+    "idlevel": "IDLEVEL",
+    "truncable": "TRUNCABLE",
+    "numeric": "NUMERIC",
+    "decimals": "DECIMALS",
+    "weight": "WEIGHT",
+    "household_id": "HOUSE_ID",
+    "household": "HOUSEHOLD",
+    "suppressweight": "SUPPRESSWEIGHT",
+    "related": "RELATED",
+}
+"""How each word is written, in the order of mu-ARGUS's own files."""
+
+_FLAGS = {"recodable", "truncable", "numeric", "weight", "household_id", "household"}
+_NUMBERS = {"idlevel", "decimals", "suppressweight"}
+_TEXTS = {"codelist", "related"}
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A variable of a file.
+
+    Attributes
+    ----------
+    name : str
+        The column.
+    start : int
+        Where it begins in a line, from 1; 0 in a separated file.
+    length : int
+        How many letters it has at most.
+    missing : tuple of str
+        At most two codes.
+    words : dict of str to str
+        What else is said of it: ``idlevel``, ``weight``, ``decimals``, ...; those without a value are empty.
+    """
+
+    name: str
+    start: int
+    length: int
+    missing: tuple[str, ...] = ()
+    words: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """All that an .rda file says.
+
+    Attributes
+    ----------
+    variables : tuple of Variable
+        In the order of the file.
+    separator : str, optional
+        What stands between the variables; None in a fixed-width file.
+    names_in_front : bool
+        Whether the first line of a separated file has the names.
+    unknown : tuple of str
+        Keywords that are left out.
+    """
+
+    variables: tuple[Variable, ...]
+    separator: str | None = None
+    names_in_front: bool = False
+    unknown: tuple[str, ...] = ()
+
+
+class _Reader:
+    """Reads an .rda file line by line."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.line = 0
+        self.variables: list[Variable] = []
+        self.separator: str | None = None
+        self.names_in_front = False
+        self.unknown: list[str] = []
+
+    def take(self, tokens: list[str]) -> None:
+        if not tokens[0].startswith("<"):
+            self.variables.append(self._variable(tokens))
+        elif self.variables:
+            self._word(tokens)
+        else:
+            self._heading(tokens)
+
+    def _heading(self, tokens: list[str]) -> None:
+        word = tokens[0].strip("<>").upper()
+        if word == "SEPARATOR":
+            if len(tokens) != 2 or len(tokens[1]) != 1:
+                raise self.wrong('<SEPARATOR> needs one letter, such as ";"')
+            self.separator = tokens[1]
+        elif word == "NAMESINFRONT":
+            self.names_in_front, self.separator = True, self.separator or ";"
+        elif word == "SPSS":
+            raise self.wrong("<SPSS> describes an SPSS file; give the .sav file itself")
+        else:
+            self.unknown.append(tokens[0])
+
+    def _variable(self, tokens: list[str]) -> Variable:
+        if tokens[0] in {variable.name for variable in self.variables}:
+            raise self.wrong(f"the variable {tokens[0]!r} is described twice")
+        fixed = self.separator is None
+        needed = "its start and length" if fixed else "its length"
+        places = tokens[1 : 3 if fixed else 2]
+        if len(places) < (2 if fixed else 1) or not all(place.isdigit() and int(place) for place in places):
+            raise self.wrong(f"the variable {tokens[0]!r} needs {needed} as numbers from 1")
+        missing = tuple(code for code in tokens[1 + len(places) : 3 + len(places)] if code)
+        return Variable(tokens[0], int(places[0]) if fixed else 0, int(places[-1]), missing)
+
+    def _word(self, tokens: list[str]) -> None:
+        variable = self.variables[-1]
+        word = _WORDS.get(tokens[0].strip("<>").upper())
+        if word is None:
+            self.unknown.append(tokens[0])
+            return
+        value = "" if word in _FLAGS else tokens[1] if len(tokens) > 1 else None
+        if value is None or (word in _NUMBERS and not value.isdigit()):
+            raise self.wrong(
+                f"{tokens[0]} of {variable.name!r} needs a {'number' if word in _NUMBERS else 'name'}"
+            )
+        variable.words[word] = value
+
+    def wrong(self, what: str) -> DataError:
+        return DataError(f"{self.path}, line {self.line}: {what}")
+
+
+def parse_metadata(text: str, path: Path) -> Metadata:
+    """Read the text of an .rda file.
+
+    Raises
+    ------
+    DataError
+        If it is none, or its variables overlap; the message names the line.
+    """
+    reader = _Reader(path)
+    for number, line in enumerate(text.splitlines(), start=1):
+        tokens = [quoted or plain for quoted, plain in _TOKEN.findall(line)]
+        reader.line = number
+        if tokens:
+            reader.take(tokens)
+    if not reader.variables:
+        raise DataError(f"{path} is no ARGUS metadata: it describes no variable")
+    if reader.separator is None:
+        _check_places(reader.variables, path)
+    return Metadata(
+        tuple(reader.variables), reader.separator, reader.names_in_front, tuple(dict.fromkeys(reader.unknown))
+    )
+
+
+def _check_places(variables: Iterable[Variable], path: Path) -> None:
+    ordered = sorted(variables, key=lambda variable: variable.start)
+    for one, other in pairwise(ordered):
+        if other.start < one.start + one.length:
+            raise DataError(
+                f"{path}: the variables {one.name!r} and {other.name!r} overlap; fix their places"
+            )
+
+
+def metadata_text(metadata: Metadata) -> str:
+    """The text of an .rda file."""
+    lines = [] if metadata.separator is None else [f'<SEPARATOR> "{metadata.separator}"']
+    lines += ["<NAMESINFRONT>"] if metadata.names_in_front else []
+    for variable in metadata.variables:
+        place = (
+            [str(variable.length)]
+            if metadata.separator is not None
+            else [str(variable.start), str(variable.length)]
+        )
+        lines.append(" ".join([variable.name, *place, *(f'"{code}"' for code in variable.missing)]))
+        for word, keyword in _KEYWORDS.items():
+            if word in variable.words:
+                value = variable.words[word]
+                lines.append(
+                    f"  <{keyword}>" + (f' "{value}"' if word in _TEXTS else f" {value}" if value else "")
+                )
+    return "\n".join(lines) + "\n"

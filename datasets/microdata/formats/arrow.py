@@ -1,0 +1,138 @@
+"""Arrow tables with notes on their columns: what Parquet and Feather have in common."""
+
+from __future__ import annotations
+
+import io
+import json
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+import pandas as pd
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.formats.base import ColumnNotes, Format, Measure, MissingRange, StoredFile
+from linkrisk.datasets.microdata.formats.foreign import check_content, first_line
+from linkrisk.datasets.microdata.formats.kinds import Kind, as_text, kind_of
+from linkrisk.datasets.microdata.formats.losses import Holds, losses
+
+_KEY = b"linkrisk"
+"""Where the notes stand among the metadata of a file; other programs leave them alone."""
+
+_HOLDS = ~(Holds.MIXED)
+
+
+class ArrowFormat(Format):
+    """A file that holds an Arrow table."""
+
+    @abstractmethod
+    def load(self, source: io.BytesIO) -> Any:
+        """The Arrow table of a file."""
+
+    @abstractmethod
+    def dump(self, table: Any, target: io.BytesIO) -> None:
+        """Write an Arrow table."""
+
+    def read(self, path: Path, *, text_columns: Sequence[str] = ()) -> StoredFile:  # noqa: ARG002
+        """Read a table (see `Format.read`); an index with a name is a column."""
+        content = path.read_bytes()
+        check_content(content, path, self.name, self.suffixes)
+        try:
+            table = self.load(io.BytesIO(content))
+            table.validate(full=True)
+            frame = table.to_pandas()
+            notes = _notes_from(table.schema.metadata or {})
+        except Exception as error:  # Arrow's errors are of many classes, and so are those of bad notes
+            raise DataError(
+                f"{path} is not a readable {self.name} file (cut off or damaged?): {first_line(error)}"
+            ) from error
+        frame, labels = split_labels(_exact(frame, table))
+        frame.columns = pd.Index([str(column) for column in frame.columns])
+        twins = frame.columns[frame.columns.duplicated()]
+        if len(twins):
+            raise DataError(f"{path} has two columns named {twins[0]!r}; rename one of them")
+        return StoredFile(frame, labels, {name: notes[name] for name in frame.columns if name in notes})
+
+    def write(self, stored: StoredFile, path: Path) -> dict[Path, bytes]:
+        """Types and notes as they are, rows without labels."""
+        import pyarrow
+
+        mixed = [name for name in stored.frame.columns if kind_of(stored.frame[name]) is Kind.MIXED]
+        frame = stored.frame.assign(**{name: as_text(stored.frame[name]) for name in mixed})
+        try:
+            table = pyarrow.Table.from_pandas(frame, preserve_index=False)
+        except (pyarrow.ArrowException, ValueError, TypeError) as error:
+            raise DataError(f"{path} cannot be written: {str(error).splitlines()[0]}") from error
+        notes = _notes_as_json(stored)
+        if notes:
+            table = table.replace_schema_metadata({**(table.schema.metadata or {}), _KEY: notes.encode()})
+        target = io.BytesIO()
+        self.dump(table, target)
+        return {path: target.getvalue()}
+
+    def loses(self, stored: StoredFile) -> tuple[str, ...]:
+        """Nothing but types within a column."""
+        return tuple(losses(stored, _HOLDS))
+
+
+def _exact(frame: pd.DataFrame, table: Any) -> pd.DataFrame:
+    """A frame with whole numbers where pandas has made doubles of them that cannot hold them."""
+    import pyarrow
+
+    wide = {}
+    for name in table.column_names:
+        column = table.column(name)
+        if not pyarrow.types.is_integer(column.type) or not column.null_count or name not in frame.columns:
+            continue
+        if frame[name].dtype.kind == "f" and (frame[name].abs() >= 2.0**53).any():
+            unsigned = pyarrow.types.is_unsigned_integer(column.type)
+            wide[name] = pd.array(column.to_pylist(), dtype="UInt64" if unsigned else "Int64")
+    return frame.assign(**{name: pd.Series(values, frame.index) for name, values in wide.items()})
+
+
+def split_labels(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.Index | None]:
+    """A frame with rows numbered from 0 whose index, where it has a name, is a column; and its labels.
+
+    Labels are None where rows were numbered from 0 before, or their labels are a column now.
+    """
+    if any(name is not None for name in frame.index.names):
+        return frame.reset_index(), None
+    return frame.reset_index(drop=True), own_labels(frame)
+
+
+def own_labels(frame: pd.DataFrame) -> pd.Index | None:
+    """What the rows of a frame are called; None where that is their number from 0."""
+    index = frame.index
+    return None if isinstance(index, pd.RangeIndex) and (index.start, index.step) == (0, 1) else index
+
+
+def _notes_as_json(stored: StoredFile) -> str:
+    told = {name: stored.notes(name) for name in stored.frame.columns}
+    said = {name: _as_json(notes) for name, notes in told.items() if notes != ColumnNotes()}
+    return json.dumps({"columns": said}, ensure_ascii=False) if said else ""
+
+
+def _as_json(notes: ColumnNotes) -> dict[str, Any]:
+    missing = [[item.low, item.high] if isinstance(item, MissingRange) else item for item in notes.missing]
+    return {
+        "label": notes.label,
+        "value_labels": dict(notes.value_labels),
+        "missing": missing,
+        "measure": notes.measure,
+        "settings": dict(notes.settings),
+    }
+
+
+def _notes_from(metadata: Mapping[bytes, bytes]) -> dict[str, ColumnNotes]:
+    if _KEY not in metadata:
+        return {}
+    return {name: _one_from(said) for name, said in json.loads(metadata[_KEY])["columns"].items()}
+
+
+def _one_from(said: Mapping[str, Any]) -> ColumnNotes:
+    missing = (MissingRange(*item) if isinstance(item, list) else str(item) for item in said["missing"])
+    measure = said["measure"] if said["measure"] in get_args(Measure) else None
+    return ColumnNotes(
+        str(said["label"]), dict(said["value_labels"]), tuple(missing), measure, dict(said["settings"])
+    )

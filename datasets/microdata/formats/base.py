@@ -1,0 +1,167 @@
+"""What every file format of microdata has in common: what is read, what is written, what is lost."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar, Literal
+
+import pandas as pd
+
+Measure = Literal["numeric", "ordinal", "nominal"]
+"""How a file says that a column is to be read."""
+
+
+@dataclass(frozen=True)
+class MissingRange:
+    """Declared missing numbers from `low` to `high`, both included; either may be infinite."""
+
+    low: float
+    high: float
+
+    def __contains__(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+    def __str__(self) -> str:
+        return f"{self.low:g} to {self.high:g}"
+
+
+@dataclass(frozen=True)
+class ColumnNotes:
+    """What a file says of a column besides its values.
+
+    Attributes
+    ----------
+    label : str
+        What the column is called in words; empty where the file does not say.
+    value_labels : mapping of str to str
+        What the codes mean. Codes are spelled as in the file; whole numbers have no decimal point.
+    missing : tuple of str or MissingRange
+        Codes, spelled likewise, and ranges of numbers that stand for a missing value. Such codes stay in the
+        table.
+    measure : str, optional
+        ``numeric``, ``ordinal`` or ``nominal``, where the file says so.
+    settings : mapping of str to str
+        What one format alone knows, by ``format.word``: ``spss.format`` (``F8.2``), ``spss.width``,
+        ``stata.format``, ``sas.format``, ``argus.length``, ``argus.decimals``, ``argus.weight``,
+        ``argus.household_id``, ``argus.household``, ``argus.idlevel``, ``argus.suppressweight``, ... A word
+        that says only that something is so has an empty value.
+    """
+
+    label: str = ""
+    value_labels: Mapping[str, str] = field(default_factory=dict)
+    missing: tuple[str | MissingRange, ...] = ()
+    measure: Measure | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    def of_format(self, name: str) -> dict[str, str]:
+        """The settings of one format, such as ``spss``, by their words alone."""
+        return {
+            key.partition(".")[2]: text for key, text in self.settings.items() if key.startswith(f"{name}.")
+        }
+
+    def declares_missing(self, code: str) -> bool:
+        """Whether a code, as spelled, stands for a missing value."""
+        if code in self.missing:
+            return True
+        ranges = [item for item in self.missing if isinstance(item, MissingRange)]
+        try:
+            number = float(code)
+        except ValueError:
+            return False
+        return any(number in item for item in ranges)
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a file was written, so that it can be written back alike; formats with choices have their own."""
+
+
+@dataclass(frozen=True, eq=False)
+class StoredFile:
+    """A table with all that its file says of it.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        Columns named by text, in the order of the file; rows numbered from 0.
+    labels : Index, optional
+        What the rows were called, where that was not their number from 0.
+    columns : mapping of str to ColumnNotes
+        Notes on columns; a column without any may be left out.
+    dialect : Dialect
+        How the file was written.
+    remarks : tuple of str
+        What was detected or could not be kept, a line each, for the user.
+    """
+
+    frame: pd.DataFrame
+    labels: pd.Index | None = None
+    columns: Mapping[str, ColumnNotes] = field(default_factory=dict)
+    dialect: Dialect = Dialect()
+    remarks: tuple[str, ...] = ()
+
+    def notes(self, column: str) -> ColumnNotes:
+        """The notes on a column; empty ones where there are none."""
+        return self.columns.get(column, _NO_NOTES)
+
+
+_NO_NOTES = ColumnNotes()
+
+
+class Format(ABC):
+    """A file format.
+
+    Attributes
+    ----------
+    name : str
+        What to call one such file after "a" or "an": ``an SPSS``.
+    suffixes : tuple of str
+        How names of such files end, in small letters; the first is the usual one.
+    cannot_write : str, optional
+        Why it cannot be written, and what to use instead; None where it can.
+    """
+
+    name: ClassVar[str]
+    suffixes: ClassVar[tuple[str, ...]]
+    cannot_write: ClassVar[str | None] = None
+
+    @abstractmethod
+    def read(self, path: Path, *, text_columns: Sequence[str] = ()) -> StoredFile:
+        """Read a file.
+
+        Parameters
+        ----------
+        path : Path
+            An existing file.
+        text_columns : sequence of str
+            Columns of files without types of their own that are kept as written; those that the file does
+            not have are ignored.
+
+        Raises
+        ------
+        DataError
+            If it is damaged, cut off or of another format, in one line.
+        """
+
+    @abstractmethod
+    def write(self, stored: StoredFile, path: Path) -> dict[Path, bytes]:
+        """What to write: the content of the file at `path` first, then of those that belong beside it.
+
+        Nothing is written yet. `stored.dialect` and `stored.columns` are followed as far as the format can.
+
+        Raises
+        ------
+        DataError
+            If the table does not fit into the format, in one line.
+        """
+
+    @abstractmethod
+    def loses(self, stored: StoredFile) -> tuple[str, ...]:
+        """What would not come back if this were written, a sentence each; empty where all would."""
+
+    def files(self, path: Path, dialect: Dialect | None = None) -> tuple[Path, ...]:  # noqa: ARG002
+        """All files that a table at `path` is made of, but for lists of codes."""
+        return (path,)

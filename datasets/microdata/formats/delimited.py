@@ -1,0 +1,172 @@
+"""Delimited text: .csv, .tsv, .tab, .txt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pandas as pd
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.formats.base import Dialect, Format, StoredFile
+from linkrisk.datasets.microdata.formats.delimited_shape import (
+    DELIMITERS,
+    check_shape,
+    delimiter_of,
+    without_end,
+)
+from linkrisk.datasets.microdata.formats.delimited_values import (
+    MISSING_MARKS,
+    as_written,
+    decimal_of,
+    parse,
+    reads_as_numbers,
+)
+from linkrisk.datasets.microdata.formats.encodings import NAMES, UTF8, decode, encode, lacks
+from linkrisk.datasets.microdata.formats.kinds import Kind, cells_of, kind_of
+from linkrisk.datasets.microdata.formats.losses import Holds, columns, losses, sentence
+
+
+@dataclass(frozen=True)
+class DelimitedDialect(Dialect):
+    """How a delimited file is written.
+
+    Attributes
+    ----------
+    delimiter : str
+        What stands between columns.
+    encoding : str
+        As Python calls it.
+    decimal : str
+        What stands before decimals.
+    line_end : str
+        What ends a line.
+    suffix : str
+        How the name of the file ended.
+    """
+
+    delimiter: str = ","
+    encoding: str = UTF8
+    decimal: str = "."
+    line_end: str = "\n"
+    suffix: str = ".csv"
+
+
+class Delimited(Format):
+    """Text with a header, one record a line, columns between commas, semicolons, tabs or bars."""
+
+    name = "CSV"
+    suffixes = (".csv", ".tsv", ".tab", ".txt")
+
+    def read(self, path: Path, *, text_columns: Sequence[str] = ()) -> StoredFile:
+        """Read a text file (see `Format.read`).
+
+        Numbers are read to the nearest double, so that a file written by `write` comes back bit for bit.
+        Empty cells and the usual marks (NA, NaN, null, ...) are missing values; in `text_columns` NA is a
+        name like others and only an empty cell is missing. A column in which a cell is written with leading
+        zeros, a leading plus or more than 15 digits without a decimal sign holds codes, and stays text.
+        """
+        text, header, dialect = _opened(path)
+        decimal, unclear = decimal_of(text, header, dialect.delimiter)
+        dialect = replace(dialect, decimal=decimal)
+        try:
+            frame = parse(
+                text, header, delimiter=dialect.delimiter, decimal=decimal, text_columns=text_columns
+            )
+        except ValueError as error:
+            raise DataError(f"{path} cannot be read as CSV: {str(error).splitlines()[0]}") from error
+        return StoredFile(frame, dialect=dialect, remarks=_remarks(dialect, unclear))
+
+    def write(self, stored: StoredFile, path: Path) -> dict[Path, bytes]:
+        """As the dialect says; floating-point numbers with as many digits as it takes to read them back."""
+        dialect = dialect_for(stored.dialect, path)
+        text = _with_decimal(stored.frame, dialect.decimal).to_csv(
+            index=False, sep=dialect.delimiter, decimal=dialect.decimal, lineterminator=dialect.line_end
+        )
+        return {path: encode(text, dialect.encoding)}
+
+    def loses(self, stored: StoredFile) -> tuple[str, ...]:
+        """Labels, types of text that looks like numbers, empty text."""
+        holds = Holds.LOGICAL | Holds.WIDE
+        frame = stored.frame
+        texts = [name for name in frame.columns if kind_of(frame[name]) in (Kind.TEXT, Kind.MIXED)]
+        marks = [name for name in texts if frame[name].isin(MISSING_MARKS).any()]
+        numbers = [name for name in texts if reads_as_numbers(frame[name])]
+        said = losses(stored, holds)
+        said += sentence(marks, "text such as 'NA' comes back as a missing value")
+        said += sentence(numbers, "text that looks like numbers or True and False comes back as such")
+        return (*said, *_encoding_losses(stored))
+
+
+def written_columns(path: Path, names: Sequence[str]) -> pd.DataFrame:
+    """Columns of a delimited file letter by letter, None where a cell is empty."""
+    text, header, dialect = _opened(path)
+    return as_written(text, header, dialect.delimiter, list(names))[list(names)]
+
+
+def dialect_for(dialect: Dialect, path: Path) -> DelimitedDialect:
+    """How to write a file of this name: alike, but with what its suffix says between columns."""
+    chosen = dialect if isinstance(dialect, DelimitedDialect) else DelimitedDialect()
+    suffix = path.suffix.lower()
+    if suffix == chosen.suffix:
+        return chosen
+    if suffix in (".tsv", ".tab"):
+        return replace(chosen, delimiter="\t", suffix=suffix)
+    if chosen.suffix in (".tsv", ".tab"):
+        return replace(chosen, delimiter=";" if chosen.decimal == "," else ",", suffix=suffix)
+    return replace(chosen, suffix=suffix)
+
+
+def _opened(path: Path) -> tuple[str, list[str], DelimitedDialect]:
+    text, encoding = decode(path.read_bytes(), path)
+    delimiter = delimiter_of(text, path.suffix.lower())
+    header = check_shape(text, delimiter, path)
+    end = "\r\n" if "\r\n" in text[: text.find("\n") + 1] else "\n"
+    return without_end(text), header, DelimitedDialect(delimiter, encoding, ".", end, path.suffix.lower())
+
+
+def _remarks(dialect: DelimitedDialect, unclear: Sequence[str]) -> tuple[str, ...]:
+    said = []
+    if dialect.delimiter != ",":
+        said.append(f"{DELIMITERS[dialect.delimiter]} between columns")
+    if dialect.decimal != ".":
+        said.append("',' as decimal sign")
+    if dialect.encoding != UTF8:
+        said.append(NAMES[dialect.encoding])
+    remarks = [f"read with {', '.join(said)}"] if said else []
+    if unclear:
+        remarks.append(
+            f"{columns(unclear)}: kept as text, because ',' may be a decimal sign or separate thousands; "
+            "write these numbers with '.' and without separators"
+        )
+    return tuple(remarks)
+
+
+def _with_decimal(frame: pd.DataFrame, decimal: str) -> pd.DataFrame:
+    """A frame whose floating-point numbers in columns of objects have the decimal sign, too."""
+    if decimal == ".":
+        return frame
+    changed = {
+        name: [
+            repr(cell).replace(".", decimal) if isinstance(cell, float) else cell
+            for cell in cells_of(frame[name])
+        ]
+        for name in frame.columns
+        if frame[name].dtype == object
+    }
+    return frame.assign(
+        **{name: pd.Series(cells, frame.index, dtype=object) for name, cells in changed.items()}
+    )
+
+
+def _encoding_losses(stored: StoredFile) -> list[str]:
+    dialect = stored.dialect
+    if not isinstance(dialect, DelimitedDialect) or not lacks(dialect.encoding, _letters(stored.frame)):
+        return []
+    return [f"{NAMES[dialect.encoding]} lacks letters of the table; the file is written as UTF-8"]
+
+
+def _letters(frame: pd.DataFrame) -> str:
+    texts = [name for name in frame.columns if kind_of(frame[name]) in (Kind.TEXT, Kind.MIXED)]
+    return "".join([*frame.columns, *(str(cell) for name in texts for cell in frame[name].dropna().unique())])

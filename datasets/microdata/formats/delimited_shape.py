@@ -1,0 +1,102 @@
+"""The rows of a delimited file: what stands between its columns, and whether all rows are equally long."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from linkrisk.datasets.errors import DataError
+
+if TYPE_CHECKING:
+    from _csv import Reader
+
+DELIMITERS = {",": "','", ";": "';'", "\t": "tabs", "|": "'|'"}
+"""What may stand between columns, and what it is called."""
+
+_LOOKED_AT = 200
+"""Rows that decide between delimiters, where the header has several."""
+
+
+def delimiter_of(text: str, suffix: str) -> str:
+    """What stands between the columns: what the header has, and of several what makes rows equally long.
+
+    Where that leaves several, or none, it is the one that the suffix says, then the first of `DELIMITERS`.
+    """
+    first = "\t" if suffix in (".tsv", ".tab") else ","
+    order = [first, *(mark for mark in DELIMITERS if mark != first)]
+    found = [mark for mark in order if mark in text and _header_cells(text, mark) > 1]
+    if len(found) <= 1:
+        return found[0] if found else first
+    return next((mark for mark in found if _is_even(text, mark)), found[0])
+
+
+def _header_cells(text: str, delimiter: str) -> int:
+    try:
+        return len(next(_reader(text, delimiter), []))
+    except csv.Error:
+        return 0
+
+
+def _is_even(text: str, delimiter: str) -> bool:
+    try:
+        return len({len(row) for row in islice(_reader(text, delimiter), _LOOKED_AT)}) == 1
+    except csv.Error:
+        return False
+
+
+def _reader(text: str, delimiter: str) -> Reader:
+    return csv.reader(io.StringIO(without_end(text), newline=""), delimiter=delimiter, strict=True)
+
+
+def without_end(text: str) -> str:
+    """A text without blank lines at its end."""
+    return text.rstrip("\r\n") + "\n"
+
+
+def check_shape(text: str, delimiter: str, path: Path) -> list[str]:
+    """Check the header and the length of every row: pandas pads short rows and renames twins silently.
+
+    Returns
+    -------
+    list of str
+        The column names.
+    """
+    # Blank lines at the end of a file are harmless; pandas skips those inside as well, which would move rows.
+    reader = _reader(text, delimiter)
+    try:
+        header = next(reader)
+        check_header(header, path)
+        for row in reader:
+            # A line of blanks is one blank cell here, and nothing at all to pandas, which would move rows.
+            cells = 0 if len(row) == 1 and row[0].isspace() else len(row)
+            if cells != len(header):
+                raise DataError(_ragged(path, reader.line_num, cells, len(header)))
+    except csv.Error as error:
+        raise DataError(f"{path}, line {reader.line_num}: not valid CSV: {error}; fix its quotes") from error
+    return header
+
+
+def _ragged(path: Path, line: int, found: int, expected: int) -> str:
+    if found == 0:
+        return f"{path}, line {line}: empty line; delete it"
+    cells = "cell" if found == 1 else "cells"
+    return f"{path}, line {line}: {found} {cells} where the header has {expected}; fix or delete the line"
+
+
+def check_header(header: list[str], path: Path) -> None:
+    """Refuse a column without a name, and two of one name."""
+    if not header:
+        raise DataError(f"{path}, line 1: empty line where the column names belong; delete it")
+    for position, name in enumerate(header, start=1):
+        if not name.strip():
+            raise DataError(
+                f"{path}: column {position} has no name in the header; name it (an index written along with "
+                "the table can be named and given as --id) or delete it"
+            )
+    twins = [name for name, count in Counter(header).items() if count > 1]
+    if twins:
+        raise DataError(f"{path}: the column name {twins[0]!r} stands twice in the header; rename one")

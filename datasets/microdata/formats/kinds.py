@@ -1,0 +1,100 @@
+"""What the values of a column are, and columns as formats with few types take them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from linkrisk.datasets.microdata.category_names import spelled
+
+WIDEST = 2**53
+"""Doubles hold all whole numbers up to this."""
+
+
+class Kind(Enum):
+    """Values of one kind; missing ones beside them."""
+
+    LOGICAL = "logical"
+    WHOLE = "whole"
+    NUMBER = "number"
+    DATE = "date"
+    MOMENT = "moment"
+    TIME = "time"
+    TEXT = "text"
+    MIXED = "mixed"
+
+
+_INFERRED = {
+    "string": Kind.TEXT,
+    "empty": Kind.TEXT,
+    "boolean": Kind.LOGICAL,
+    "integer": Kind.WHOLE,
+    "floating": Kind.NUMBER,
+    "mixed-integer-float": Kind.NUMBER,
+    "decimal": Kind.NUMBER,
+    "date": Kind.DATE,
+    "datetime": Kind.MOMENT,
+    "datetime64": Kind.MOMENT,
+    "time": Kind.TIME,
+}
+
+
+def kind_of(column: pd.Series) -> Kind:
+    """What the values of a column are."""
+    dtype = column.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        return kind_of(pd.Series(dtype.categories))
+    if pd.api.types.is_bool_dtype(dtype):
+        return Kind.LOGICAL
+    if pd.api.types.is_integer_dtype(dtype):
+        return Kind.WHOLE
+    if pd.api.types.is_float_dtype(dtype):
+        return Kind.NUMBER
+    if pd.api.types.is_datetime64_any_dtype(dtype):
+        return Kind.MOMENT
+    return _INFERRED.get(pd.api.types.infer_dtype(column, skipna=True), Kind.MIXED)
+
+
+def cells_of(column: pd.Series) -> list[Any]:
+    """The values as Python's own, None where one is missing."""
+    objects = column.astype(object)
+    return objects.where(column.notna(), None).tolist()
+
+
+def is_wide(column: pd.Series) -> bool:
+    """Whether a column has whole numbers that no double holds."""
+    if kind_of(column) is not Kind.WHOLE:
+        return False
+    return any(value is not None and abs(int(value)) > WIDEST for value in _extremes(column))
+
+
+def _extremes(column: pd.Series) -> Sequence[Any]:
+    values = column.dropna()
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        values = values.astype(object)
+    return [] if values.empty else [values.min(), values.max()]
+
+
+def as_text(column: pd.Series) -> pd.Series:
+    """A column as text, spelled as categories are; None where a value is missing."""
+    texts = [None if value is None else spelled(value) for value in cells_of(column)]
+    return pd.Series(texts, column.index, dtype=object, name=column.name)
+
+
+def as_doubles(column: pd.Series) -> pd.Series:
+    """A column of numbers or logical values as doubles, NaN where one is missing."""
+    values = [np.nan if value is None else float(value) for value in cells_of(column)]
+    return pd.Series(values, column.index, dtype=np.float64, name=column.name)
+
+
+def narrowed(column: pd.Series) -> pd.Series:
+    """A column of doubles as whole numbers where all are whole, none is missing and doubles hold them."""
+    values = column.to_numpy(dtype=np.float64)
+    whole = len(values) > 0 and np.isfinite(values).all() and (np.abs(values) <= WIDEST).all()
+    if not whole or (values != np.trunc(values)).any() or (np.signbit(values) & (values == 0)).any():
+        return column
+    return column.astype(np.int64)

@@ -1,0 +1,140 @@
+"""All file formats, by the suffixes of their files."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.formats.argus import Argus
+from linkrisk.datasets.microdata.formats.base import Format, StoredFile
+from linkrisk.datasets.microdata.formats.delimited import Delimited
+from linkrisk.datasets.microdata.formats.excel import Excel
+from linkrisk.datasets.microdata.formats.feather import Feather
+from linkrisk.datasets.microdata.formats.parquet import Parquet
+from linkrisk.datasets.microdata.formats.sas import Sas
+from linkrisk.datasets.microdata.formats.sas_transport import SasTransport
+from linkrisk.datasets.microdata.formats.spss import Spss
+from linkrisk.datasets.microdata.formats.stata import Stata
+
+DELIMITED = Delimited()
+"""Text files without types."""
+
+FORMATS: tuple[Format, ...] = (
+    DELIMITED,
+    Parquet(),
+    Feather(),
+    Excel(),
+    Spss(),
+    Stata(),
+    Sas(),
+    SasTransport(),
+    Argus(),
+)
+"""Every format that is read."""
+
+_BY_SUFFIX = {suffix: made for made in FORMATS for suffix in made.suffixes}
+
+_CURES = {
+    **dict.fromkeys((".xls", ".xlsm", ".xlsb", ".ods"), "save the sheet as .xlsx"),
+    ".por": "save it as .sav in SPSS",
+    **dict.fromkeys((".rds", ".rdata"), "save the table as .csv or .parquet in R"),
+    **dict.fromkeys((".gz", ".zip", ".bz2", ".xz", ".7z", ".zst"), "unpack it first"),
+    ".sas7bcat": "a catalogue belongs to a .sas7bdat file; give that",
+    ".cdl": "a code list belongs to an .rda file; give that",
+}
+
+
+def known_suffixes(*, to_write: bool = False) -> tuple[str, ...]:
+    """All suffixes that are read, or those that are written."""
+    return tuple(suffix for suffix, made in _BY_SUFFIX.items() if not (to_write and made.cannot_write))
+
+
+def format_of(path: str | Path) -> Format:
+    """The format that the suffix of a file says.
+
+    Raises
+    ------
+    DataError
+        If there is none; it lists those that there are.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix in _BY_SUFFIX:
+        return _BY_SUFFIX[suffix]
+    if suffix in _CURES:
+        raise DataError(f"{path}: {suffix} files are neither read nor written; {_CURES[suffix]}")
+    listed = ", ".join(known_suffixes())
+    what = f"the suffix {suffix!r} is not known" if suffix else "a file name without a suffix"
+    close = difflib.get_close_matches(suffix, list(_BY_SUFFIX), n=1)
+    meant = f"; did you mean {close[0]!r}?" if close else ""
+    raise DataError(f"{path}: {what}{meant}; use one of {listed}")
+
+
+def read_file(path: str | Path, *, text_columns: Sequence[str] = ()) -> StoredFile:
+    """Read a file of any format.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file; its suffix says what it is.
+    text_columns : sequence of str
+        Columns of text files kept as written (ids and codes); those that the file does not have are ignored.
+
+    Returns
+    -------
+    StoredFile
+        With at least one record.
+
+    Raises
+    ------
+    DataError
+        If the file is missing, a folder, empty, damaged, or of another kind than its name says; in one line.
+    """
+    path = Path(path)
+    made = format_of(path)
+    _check_readable(path, made)
+    stored = made.read(path, text_columns=text_columns)
+    if stored.frame.empty:
+        raise DataError(f"{path} has no records, only column names")
+    return stored
+
+
+def read_table(path: str | Path, *, text_columns: Sequence[str] = ()) -> pd.DataFrame:
+    """The table of a file of any format (see `read_file`)."""
+    return read_file(path, text_columns=text_columns).frame
+
+
+def _check_readable(path: Path, made: Format) -> None:
+    if path.is_dir():
+        raise DataError(f"{path} is a folder; give {'an' if made.name[0] in 'AE' else 'a'} {made.name} file")
+    try:
+        with path.open("rb") as handle:
+            empty = not handle.read(1)
+    except OSError as error:
+        missing = isinstance(error, FileNotFoundError)
+        reason = "there is no such file" if missing else (error.strerror or str(error)).lower()
+        raise DataError(f"{path} cannot be read: {reason}") from error
+    if empty:
+        raise DataError(f"{path} is empty; it needs a header and records")
+
+
+def writable_format(path: str | Path) -> Format:
+    """The format of a file to be written.
+
+    Raises
+    ------
+    DataError
+        If its suffix is unknown, or the format cannot be written; it says what to use instead.
+    """
+    made = format_of(path)
+    if made.cannot_write is not None:
+        raise DataError(f"cannot write {path}: {made.cannot_write}")
+    return made
+
+
+def with_suffix_of(path: str, source: str | Path) -> str:
+    """A file name with the suffix of another file, where it has none of its own."""
+    return path if Path(path).suffix else f"{path}{Path(source).suffix}"

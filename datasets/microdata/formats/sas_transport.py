@@ -1,0 +1,123 @@
+"""SAS transport files: .xpt."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.formats.base import Dialect, Format, StoredFile
+from linkrisk.datasets.microdata.formats.foreign import check_content
+from linkrisk.datasets.microdata.formats.losses import Holds, ends_blank, losses, sentence
+from linkrisk.datasets.microdata.formats.readstat import (
+    check_names,
+    cut,
+    dumped,
+    load,
+    notes_of,
+    storable,
+    with_missing_text,
+    with_whole_numbers,
+)
+
+_RECORD = 80
+"""Bytes of a record; a whole file has a multiple of them."""
+
+_COUNT = re.compile(rb"HEADER RECORD\*{7}OBSV8   HEADER RECORD!{7} *(\d+)")
+_LABEL_BYTES = 256
+_SMALLEST, _LARGEST = 5.4e-79, 7.2e75
+_RULES = (
+    "in SAS names have at most 32 letters of ASCII, digits or underscores (8 in old files), do not begin "
+    "with a digit and differ in more than capital letters; rename the column or write .csv"
+)
+_HOLDS = Holds.LABELS | Holds.DATES | Holds.MOMENTS
+
+
+@dataclass(frozen=True)
+class TransportDialect(Dialect):
+    """What a transport file says of itself.
+
+    Attributes
+    ----------
+    version : int
+        8, or 5 for old files, whose names have at most 8 letters.
+    table : str
+        What the table in it is called.
+    label : str
+        Its title.
+    """
+
+    version: int = 8
+    table: str = "DATASET"
+    label: str = ""
+
+
+class SasTransport(Format):
+    """Doubles as mainframes have them, and text; no value labels."""
+
+    name = "SAS transport"
+    suffixes = (".xpt",)
+
+    def read(self, path: Path, *, text_columns: Sequence[str] = ()) -> StoredFile:  # noqa: ARG002
+        """Read a file (see `Format.read`). Blank text is missing, as it is in SAS."""
+        import pyreadstat
+
+        content = path.read_bytes()
+        check_content(content, path, self.name, self.suffixes)
+        if len(content) % _RECORD:
+            raise DataError(f"{path} is cut off: its length is no multiple of {_RECORD} bytes")
+        frame, meta = load(pyreadstat.read_xport, content, path, self.name)
+        counted = _COUNT.search(content)
+        if counted is not None and int(counted.group(1)) != len(frame):
+            raise DataError(f"{path} is cut off: it has {len(frame)} of {int(counted.group(1))} records")
+        names = list(frame.columns)
+        frame = with_whole_numbers(with_missing_text(frame, names), names)
+        version = 8 if content.startswith(b"HEADER RECORD*******LIBV8") else 5
+        dialect = TransportDialect(version, meta.table_name or TransportDialect.table, meta.file_label or "")
+        return StoredFile(frame, columns=notes_of(meta, "sas"), dialect=dialect)
+
+    def write(self, stored: StoredFile, path: Path) -> dict[Path, bytes]:
+        """With labels of columns."""
+        import pyreadstat
+
+        dialect = stored.dialect if isinstance(stored.dialect, TransportDialect) else TransportDialect()
+
+        def writer(frame: pd.DataFrame, target: str, **options: object) -> None:
+            pyreadstat.write_xport(frame, target, file_format_version=dialect.version, **options)
+
+        check_names(writer, list(stored.frame.columns), path, _RULES)
+        frame = pd.DataFrame({name: storable(stored.frame[name]) for name in stored.frame.columns})
+        _check_range(frame, path)
+        labels = {name: stored.notes(name).label for name in frame.columns}
+        most = _LABEL_BYTES if dialect.version == TransportDialect.version else 40
+        content = dumped(
+            writer,
+            frame,
+            path,
+            table_name=dialect.table,
+            file_label=dialect.label,
+            column_labels={name: cut(label, most) for name, label in labels.items() if label},
+        )
+        return {path: content}
+
+    def loses(self, stored: StoredFile) -> tuple[str, ...]:
+        """Value labels, missing codes, types that SAS does not have."""
+        frame, said = stored.frame, losses(stored, _HOLDS, own="sas")
+        blank = [name for name in frame.columns if ends_blank(frame[name])]
+        return (*said, *sentence(blank, "blanks at the end of text are lost"))
+
+
+def _check_range(frame: pd.DataFrame, path: Path) -> None:
+    for name in frame.columns:
+        if frame[name].dtype.kind != "f":
+            continue
+        sizes = frame[name].dropna().abs()
+        if ((sizes > _LARGEST) | ((sizes < _SMALLEST) & (sizes > 0))).any():
+            raise DataError(
+                f"{path} cannot be written: column {name!r} has numbers beyond {_LARGEST:g} or below "
+                f"{_SMALLEST:g}, which SAS transport files do not have; write .parquet"
+            )

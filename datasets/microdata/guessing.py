@@ -1,0 +1,202 @@
+"""A first guess of what the columns of a table are, each with what speaks for it, for people to correct."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Protocol
+
+import pandas as pd
+
+from linkrisk.datasets.microdata.category_names import are_numbers, in_order, spelled
+from linkrisk.datasets.microdata.missing import Missing, MissingRange, overlapping, without_codes
+from linkrisk.datasets.microdata.roles import ROLE_WORDS, Recognition, Role, household, recognition, stratum
+from linkrisk.datasets.microdata.scales import Scale
+from linkrisk.datasets.microdata.schema import Attribute
+from linkrisk.datasets.microdata.undeclared import Kind, has_few_values, kind_of
+
+FEW = 12
+"""Whole numbers with at most so many different values may be codes, which is said."""
+
+_ONE_OF_A_KIND = (Role.RECORD_ID, Role.WEIGHT, Role.HOUSEHOLD, Role.STRATUM)
+"""Roles that one column can have."""
+
+
+class Notes(Protocol):
+    """What the file itself says of a column."""
+
+    @property
+    def label(self) -> str:
+        """What the column is called in words; empty where the file does not say."""
+
+    @property
+    def value_labels(self) -> Mapping[str, str]:
+        """What codes mean."""
+
+    @property
+    def missing(self) -> Sequence[Any]:
+        """Codes that stand for a missing value; ranges have `low` and `high`."""
+
+    @property
+    def measure(self) -> str | None:
+        """``numeric``, ``ordinal`` or ``nominal``, where the file says so."""
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """What one format alone knows, by ``format.word``."""
+
+
+@dataclass(frozen=True)
+class NoNotes:
+    """Of a column of which its file says nothing."""
+
+    label: str = ""
+    value_labels: Mapping[str, str] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
+    measure: str | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What a column seems to be.
+
+    Attributes
+    ----------
+    attribute : Attribute
+        As it would stand in a schema.
+    why_role, why_scale : str
+        What speaks for its role and its scale: the rest of a sentence that begins with the column's name.
+    """
+
+    attribute: Attribute
+    why_role: str
+    why_scale: str
+
+
+def guesses(frame: pd.DataFrame, notes: Mapping[str, Notes] = MappingProxyType({})) -> tuple[Guess, ...]:
+    """Guess role and scale of every column.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns named by text.
+    notes : mapping of str to Notes
+        What the file says of its columns.
+    """
+    found: list[Guess] = []
+    for name in frame.columns:
+        guess = _guess(name, frame, notes.get(name) or NoNotes())
+        found.append(_second(guess, found) if guess.attribute.role in _ONE_OF_A_KIND else guess)
+    return tuple(found)
+
+
+def _second(guess: Guess, before: Sequence[Guess]) -> Guess:
+    """A column whose role another one has already: an identifier where it leads to persons, else ignored."""
+    role = guess.attribute.role
+    first = next((each.attribute.name for each in before if each.attribute.role is role), None)
+    if first is None or role is None:
+        return guess
+    other = Role.IDENTIFIER if role in (Role.RECORD_ID, Role.HOUSEHOLD) else Role.IGNORED
+    values = {**vars(guess.attribute), "role": other}
+    why = f"{guess.why_role}; {first!r} is {ROLE_WORDS[role]} already"
+    return Guess(Attribute(**values), why, guess.why_scale)
+
+
+def _guess(name: str, frame: pd.DataFrame, notes: Notes) -> Guess:
+    missing = _missing(notes)
+    column = without_codes(frame[name], missing)
+    scale, why_scale = _scale(column, notes)
+    found = _role(name, column, list(frame.columns), scale, notes)
+    categories = _categories(column, notes) if scale is Scale.ORDINAL else None
+    labels = dict(notes.value_labels)
+    if categories is not None:
+        kept = {*categories, *overlapping(labels, missing)}
+        labels = {code: text for code, text in labels.items() if code in kept}
+    attribute = Attribute(
+        name, found.role, scale, categories, label=notes.label, labels=labels, missing=missing
+    )
+    return Guess(attribute, found.why, why_scale)
+
+
+def _missing(notes: Notes) -> Missing:
+    return tuple(
+        each if isinstance(each, str) else MissingRange(float(each.low), float(each.high))
+        for each in notes.missing
+    )
+
+
+def _role(name: str, column: pd.Series, names: Sequence[str], scale: Scale, notes: Notes) -> Recognition:
+    """By what the file says, then by name and values, then by what can be compared at all."""
+    for word, role in (("weight", Role.WEIGHT), ("household_id", Role.HOUSEHOLD)):
+        if f"argus.{word}" in notes.settings:
+            return Recognition(role, "is marked so in the file")
+    found = recognition(name, column, names) or household(name, column) or stratum(name, column)
+    if found is not None:
+        return found
+    values = column.nunique()
+    if values < 2:
+        return Recognition(Role.IGNORED, "has no value" if values == 0 else "is the same for all records")
+    if scale is Scale.TEXT:
+        return Recognition(Role.IGNORED, "cannot be compared as it is")
+    return Recognition(Role.KEY, "can be compared")
+
+
+def _scale(column: pd.Series, notes: Notes) -> tuple[Scale, str]:
+    """Scale of a column, and why."""
+    numbers = pd.api.types.is_numeric_dtype(column.dtype)
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        ordered = bool(column.dtype.ordered) and len(column.dtype.categories) > 0
+        return (Scale.ORDINAL, "has ordered categories") if ordered else (Scale.NOMINAL, "has categories")
+    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+        return Scale.TEXT, "holds dates, which are not compared"
+    stated = _stated(column, notes, numbers)
+    if stated is not None:
+        return stated
+    if pd.api.types.is_bool_dtype(column.dtype):
+        return Scale.NOMINAL, "holds logical values"
+    kind = kind_of(column)
+    if kind is Kind.NUMBERS:
+        return Scale.NUMERIC, _about_numbers(column)
+    if not has_few_values(column):
+        return Scale.TEXT, "holds text with many different values"
+    return Scale.NOMINAL, (
+        "holds codes with leading zeros" if kind is Kind.CODES else "holds text with few different values"
+    )
+
+
+def _stated(column: pd.Series, notes: Notes, numbers: bool) -> tuple[Scale, str] | None:
+    """What the file says of the scale, as far as the values allow it."""
+    occurring = {spelled(value) for value in column.dropna().unique()}
+    if notes.measure == Scale.NOMINAL:
+        return Scale.NOMINAL, "is nominal in the file"
+    if notes.measure == Scale.ORDINAL and occurring and are_numbers(occurring):
+        return Scale.ORDINAL, "is ordinal in the file"
+    if notes.measure == Scale.NUMERIC and numbers:
+        return Scale.NUMERIC, "is numeric in the file"
+    if occurring and occurring <= set(notes.value_labels):
+        return Scale.NOMINAL, "has a label for every code"
+    return None
+
+
+def _about_numbers(column: pd.Series) -> str:
+    known = column.dropna()
+    if not pd.api.types.is_numeric_dtype(column.dtype):
+        unread = int(pd.to_numeric(known.astype("object"), errors="coerce").isna().sum())
+        return f"holds numbers, but for {unread} cells" if unread else "holds numbers"
+    whole = bool((known % 1 == 0).all()) if not known.empty else False
+    if whole and known.nunique() <= FEW:
+        return "holds whole numbers, few of them different: nominal or ordinal if these are codes"
+    return "holds whole numbers" if whole else "holds numbers"
+
+
+def _categories(column: pd.Series, notes: Notes) -> tuple[str, ...]:
+    """All codes of an ordinal column in ascending order, also those that have a label only."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        names = [spelled(value) for value in column.dtype.categories]
+        gone = set(overlapping(names, _missing(notes)))
+        return tuple(name for name in names if name not in gone)
+    labelled = {code for code in notes.value_labels if are_numbers([code])}
+    labelled -= set(overlapping(labelled, _missing(notes)))
+    return in_order({spelled(value) for value in column.dropna().unique()} | labelled)

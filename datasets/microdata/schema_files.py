@@ -1,0 +1,127 @@
+"""Schema files: JSON or TOML by their suffix, read strictly and written whole."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.schema import Attribute, Schema
+from linkrisk.datasets.microdata.schema_rows import read_rows
+from linkrisk.datasets.microdata.strict_json import AmbiguousError, parse
+from linkrisk.datasets.microdata.writing import write_whole
+
+SUFFIXES = (".json", ".toml")
+
+_NESTED = ("labels", "hierarchy")
+"""Keys with a line for each code, in a table of their own."""
+
+
+def read_schema(path: str | Path) -> Schema:
+    """Read a schema from a JSON or TOML file; files of hierarchies that it names are in its folder.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, is no schema, or ambiguous (`datasets.microdata.strict_json`).
+    """
+    path = Path(path)
+    suffix = check_suffix(path)
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}") from error
+    data = _toml(content, path) if suffix == ".toml" else _json(content, path)
+    if not isinstance(data, dict):
+        raise DataError(f'{path} is not a schema: a schema is a JSON object with a list under "attributes"')
+    try:
+        return Schema(tuple(Attribute(**row) for row in read_rows(data, path.parent)))
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from None
+
+
+def write_schema(schema: Schema, path: str | Path, comments: Mapping[str, str] | None = None) -> None:
+    """Write a schema as JSON or TOML, by the suffix, whole or not at all.
+
+    Parameters
+    ----------
+    schema : Schema
+    path : str or Path
+    comments : mapping of str to str, optional
+        A line of text for an attribute, by its name; TOML only, as JSON has no comments.
+
+    Raises
+    ------
+    DataError
+        If the suffix is unknown or the file cannot be written.
+    """
+    if check_suffix(Path(path)) == ".toml":
+        write_whole(path, to_toml(schema, comments or {}))
+    else:
+        write_whole(path, json.dumps(schema.to_dict(), indent=2, ensure_ascii=False) + "\n")
+
+
+def check_suffix(path: Path) -> str:
+    """The suffix of a schema file; a DataError when it is neither of the two."""
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise DataError(f"{path}: a schema is a .json or a .toml file; give it one of these names")
+    return suffix
+
+
+def _json(content: bytes, path: Path) -> Any:
+    try:
+        return parse(content)
+    except AmbiguousError as error:
+        raise DataError(f"{path} cannot be relied on: {error}; fix the schema") from None
+    except (ValueError, RecursionError) as error:
+        raise DataError(
+            f"{path} is not valid JSON; a schema is a JSON object with a list of attributes"
+        ) from error
+
+
+def _toml(content: bytes, path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(content.decode("utf-8"))
+    except (ValueError, RecursionError) as error:  # a TOMLDecodeError says where
+        place = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "it is not text in UTF-8"
+        raise DataError(f"{path} is not valid TOML: {place}; fix the schema") from error
+
+
+def to_toml(schema: Schema, comments: Mapping[str, str]) -> str:
+    """A schema as TOML, one table for each attribute, with a comment above those that have one."""
+    parts = []
+    for row in schema.to_dict()["attributes"]:
+        lines = ["[[attributes]]"]
+        comment = " ".join(comments.get(row["name"], "").split())
+        if comment:
+            lines.insert(0, f"# {_printable(comment)}")
+        lines += [f"{key} = {_value(value)}" for key, value in row.items() if key not in _NESTED]
+        for key in _NESTED:
+            if key in row:
+                lines.append(f"[attributes.{key}]")
+                lines += [f"{_text(code)} = {_value(value)}" for code, value in row[key].items()]
+        parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts) if parts else "attributes = []\n"
+
+
+def _printable(text: str) -> str:
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {_value(item)}" for key, item in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(_value(item) for item in value) + "]"
+    return repr(value)
+
+
+def _text(text: str) -> str:
+    """A basic string of TOML, which is a string of JSON but for one character."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")

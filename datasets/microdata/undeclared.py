@@ -1,0 +1,132 @@
+"""Columns of which nobody said what they are: numbers, or text with so few values that they are categories.
+
+Numbers are numeric. Text is nominal when each file has at most `MOST_CATEGORIES` different values in the
+column, and at least `SMALLEST_CATEGORY` records of each on average; any other text has to be declared. A
+column is text when most of its cells are no numbers (so that one typing error does not make categories of an
+amount), or when they are codes with leading zeros, in both files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from enum import Enum, auto
+
+import numpy as np
+import pandas as pd
+
+from linkrisk.datasets.errors import NoNumberError
+from linkrisk.datasets.microdata.names import shown_name
+from linkrisk.datasets.microdata.scales import Scale
+from linkrisk.datasets.microdata.tables import Table
+
+MOST_CATEGORIES = 2000
+"""A table of distances between more categories would not fit into memory many times over."""
+
+SMALLEST_CATEGORY = 2
+"""Text is categories where there are at least so many records of each on average."""
+
+_MOST = 0.5
+"""A column whose cells are no numbers, more than these, holds text."""
+
+_ZEROS = re.compile(r"[+-]?0\d+")
+"""A code with leading zeros."""
+
+_LONGEST = 40
+
+
+class Kind(Enum):
+    """What the cells of a column are."""
+
+    NUMBERS = auto()
+    CODES = auto()  # numbers with leading zeros
+    WORDS = auto()
+
+
+def undeclared_scale(name: str, tables: Sequence[Table]) -> Scale:
+    """The scale of a column of which nothing is declared.
+
+    Parameters
+    ----------
+    name : str
+        A column of all tables.
+    tables : sequence of Table
+
+    Returns
+    -------
+    Scale
+        Numeric or nominal.
+
+    Raises
+    ------
+    NoNumberError
+        If it is text in one table and numbers in another, or text with too many values for categories.
+    """
+    kinds = [kind_of(table.frame[name]) for table in tables]
+    if Kind.NUMBERS not in kinds:
+        for table in tables:
+            _check_few(name, table)
+        return Scale.NOMINAL
+    for table, kind in zip(tables, kinds, strict=True):
+        if kind is Kind.WORDS:
+            numbers = next(other for other, its in zip(tables, kinds, strict=True) if its is Kind.NUMBERS)
+            raise NoNumberError(
+                f"{_first_text(table, name)} is not a number, and {numbers.source} has numbers there; fix "
+                "it, choose other --attributes, or compare categories with --nominal"
+            )
+    return Scale.NUMERIC
+
+
+def nominal_note(name: str, tables: Sequence[Table]) -> str:
+    """Say that an undeclared column of text is compared as categories."""
+    values = pd.concat([table.frame[name].astype("object") for table in tables]).nunique()
+    return (
+        f"column {shown_name(name)} holds text and is compared as nominal ({values} categories); declare it "
+        "with --nominal, --ordinal or --schema"
+    )
+
+
+def kind_of(column: pd.Series) -> Kind:
+    """What most of the cells of a column are."""
+    if pd.api.types.is_numeric_dtype(column.dtype):  # logical values too
+        return Kind.NUMBERS
+    known = column.dropna().astype("object")
+    if known.empty:
+        return Kind.NUMBERS
+    unread = float(pd.to_numeric(known, errors="coerce").isna().mean())
+    if unread > _MOST:
+        return Kind.WORDS
+    codes = unread == 0.0 and any(isinstance(cell, str) and _ZEROS.fullmatch(cell) for cell in known.unique())
+    return Kind.CODES if codes else Kind.NUMBERS
+
+
+def has_few_values(column: pd.Series) -> bool:
+    """Whether text has so few different values that they are taken for categories."""
+    known, values = int(column.notna().sum()), int(column.nunique())
+    return values <= MOST_CATEGORIES and known >= SMALLEST_CATEGORY * values
+
+
+def _check_few(name: str, table: Table) -> None:
+    column = table.frame[name]
+    if has_few_values(column):
+        return
+    known, values = int(column.notna().sum()), int(column.nunique())
+    why = (
+        f"more than {MOST_CATEGORIES} different values"
+        if values > MOST_CATEGORIES
+        else f"{values} different values in {known} records"
+    )
+    raise NoNumberError(
+        f"{_first_text(table, name)} is not a number, and with {why} the column is not taken for categories; "
+        "declare it with --nominal or --schema, or choose other --attributes"
+    )
+
+
+def _first_text(table: Table, name: str) -> str:
+    """Where the first cell is that is no number (or a code), and what stands in it."""
+    column = table.frame[name].astype("object")
+    unread = (pd.to_numeric(column, errors="coerce").isna() & column.notna()).to_numpy(dtype=bool)
+    row = int(np.argmax(unread if unread.any() else column.notna().to_numpy(dtype=bool)))
+    cell = str(column.iloc[row])
+    shown = cell if len(cell) <= _LONGEST else cell[: _LONGEST - 3] + "..."
+    return f"{table.source}, column {name!r}, row {row + 1}: {shown!r}"

@@ -1,0 +1,121 @@
+"""Files are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.formats.base import StoredFile
+from linkrisk.datasets.microdata.formats.registry import writable_format
+
+
+def write_table(frame: pd.DataFrame, path: str | Path) -> None:
+    """Write a table in the format that the suffix of `path` says, whole or not at all.
+
+    The index is not written. Floating-point numbers have as many digits as it takes to read the same double
+    back.
+
+    Raises
+    ------
+    DataError
+        If the format is unknown or cannot be written or cannot hold the table, the folder does not exist or
+        the file cannot be written.
+    """
+    write_all(contents(StoredFile(frame), path))
+
+
+def contents(stored: StoredFile, path: str | Path) -> dict[Path, bytes]:
+    """What `write_table` writes: the file at `path` first, then those that belong beside it."""
+    return writable_format(path).write(stored, Path(path))
+
+
+def write_all(files: Mapping[Path, bytes]) -> None:
+    """Write some files, all of them or none.
+
+    Raises
+    ------
+    DataError
+        As `write_whole`; files of these names that were there before stay as they were.
+    """
+    if len(files) == 1:
+        for path, content in files.items():
+            write_whole(path, content)
+        return
+    targets = {path: _target(path) for path in files}
+    made: dict[Path, Path] = {}
+    try:
+        for path, content in files.items():
+            made[path] = _temporary(targets[path], content, 0o666)
+        for path, temporary in made.items():
+            temporary.replace(targets[path])
+    except OSError as error:
+        raise DataError(f"cannot write {path}: {reason(error)}; nothing was written") from error
+    finally:
+        for temporary in made.values():
+            temporary.unlink(missing_ok=True)
+
+
+def write_whole(path: str | Path, content: str | bytes, *, mode: int = 0o666) -> None:
+    """Write a file whole or not at all; `mode` says who may read it, as far as the user's umask allows.
+
+    The content goes to a temporary file in the same folder, is flushed to the disk and then takes the name
+    `path` in one step; on any failure the temporary file is removed and an older file at `path` stays as it
+    was. A device or pipe (such as /dev/null) is written to directly.
+
+    Raises
+    ------
+    DataError
+        If the folder does not exist, `path` is a folder, permission is missing or the disk is full.
+    """
+    target = _target(path)
+    data = content.encode("utf-8") if isinstance(content, str) else content
+    try:
+        if target.exists() and not stat.S_ISREG(target.stat().st_mode):
+            # Renaming a file onto a device would replace the device itself.
+            with target.open("wb") as device:
+                device.write(data)
+            return
+        temporary = _temporary(target, data, mode)
+        try:
+            temporary.replace(target)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise DataError(f"cannot write {path}: {reason(error)}; nothing was written") from error
+
+
+def _target(path: str | Path) -> Path:
+    target = Path(os.path.realpath(path))
+    if not target.parent.is_dir():
+        raise DataError(f"cannot write {path}: the folder {target.parent} does not exist; create it first")
+    if target.is_dir():
+        raise DataError(f"cannot write {path}: it is a folder; give a file name")
+    return target
+
+
+def _temporary(target: Path, data: bytes, mode: int) -> Path:
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    try:
+        temporary.touch(mode, exist_ok=False)
+        with temporary.open("wb") as handle:
+            handle.write(data)
+            handle.flush()
+            os.fsync(handle.fileno())
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    return temporary
+
+
+def reason(error: OSError) -> str:
+    """What went wrong with a file, in small letters."""
+    if isinstance(error, FileNotFoundError):
+        return "there is no such file"
+    return (error.strerror or str(error)).lower()

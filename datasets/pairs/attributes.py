@@ -1,0 +1,120 @@
+"""Which columns of two tables are compared: those that are asked for, else by their roles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.names import shown_names
+from linkrisk.datasets.microdata.numeric import check_known, check_no_twins
+from linkrisk.datasets.microdata.roles import NEVER_COMPARED, ROLE_WORDS, Role
+from linkrisk.datasets.microdata.scales import Scale
+from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.datasets.microdata.tables import Table
+
+
+def chosen_attributes(
+    first: Table,
+    second: Table,
+    attributes: Sequence[str] | None,
+    id_column: str | None,
+    schema: Schema | None,
+) -> tuple[str, ...]:
+    """The columns of two tables that are compared.
+
+    Parameters
+    ----------
+    first, second : Table
+    attributes : sequence of str, optional
+        Those that are asked for; by default the key variables of the schema, else all columns without another
+        role.
+    id_column : str, optional
+        The column that says who is who.
+    schema : Schema, optional
+
+    Raises
+    ------
+    DataError
+        If there is none, a table lacks one, one is given twice or must not be compared.
+    """
+    if attributes is None:
+        chosen = [column for column in _default_columns(first, second, schema) if column != id_column]
+        check_compared(chosen, schema)
+    else:
+        if isinstance(attributes, str):  # a sequence of letters, which are seldom meant
+            raise DataError(f"the attributes are the text {attributes!r}; give a list of column names")
+        chosen = [str(name) for name in attributes]
+        check_no_twins(chosen)
+        check_attributes(chosen, (first, second), schema)
+    if id_column in chosen:
+        raise DataError(f"{id_column!r} is both the id column and an attribute; take it out of --attributes")
+    if not chosen:
+        raise DataError("no attribute is left to compare; name at least one with --attributes")
+    return tuple(chosen)
+
+
+def _default_columns(first: Table, second: Table, schema: Schema | None) -> list[str]:
+    """The columns that both tables must have where no attribute is named."""
+    if schema is not None:
+        check_keys(schema, (first, second))
+    own, others = (
+        table.columns if schema is None else open_columns(table.columns, schema) for table in (first, second)
+    )
+    for here, there, these, those in ((first, second, own, others), (second, first, others, own)):
+        lacking = [column for column in those if column not in these]
+        if lacking:
+            raise DataError(
+                f"{here.source} lacks columns that {there.source} has: {shown_names(lacking)}; "
+                "choose common columns with --attributes"
+            )
+    return own
+
+
+def open_columns(columns: Sequence[str], schema: Schema) -> list[str]:
+    """Those of the columns that are compared where no attribute is named.
+
+    They are the key variables of the schema; where it has none, all columns without a role that are no free
+    text.
+    """
+    keys = schema.select(role=Role.KEY)
+    if keys:
+        return [name for name in columns if name in keys]
+    return [
+        name for name in columns if schema.get(name).role is None and schema.get(name).scale is not Scale.TEXT
+    ]
+
+
+def check_keys(schema: Schema, tables: Sequence[Table]) -> None:
+    """Raise a DataError for a key variable that a table does not have."""
+    for table in tables:
+        lacking = [name for name in schema.select(role=Role.KEY) if name not in table.columns]
+        if lacking:
+            raise DataError(
+                f"{table.source} lacks key variables of the schema: {shown_names(lacking)}; "
+                "choose common columns with --attributes"
+            )
+
+
+def check_compared(names: Sequence[str], schema: Schema | None) -> None:
+    """Raise a DataError for an attribute that a schema says is never compared."""
+    if schema is None:
+        return
+    for name in names:
+        declared = schema.get(name)
+        if declared.role in NEVER_COMPARED:
+            raise DataError(
+                f"{name!r} is {ROLE_WORDS[declared.role]} in the schema, and never compared; "
+                "take it out of --attributes, or give it another role"
+            )
+        if declared.scale is Scale.TEXT:
+            raise DataError(
+                f"{name!r} is free text in the schema, which cannot be compared; take it out of "
+                "--attributes, or call it nominal in the schema"
+            )
+
+
+def check_attributes(names: Sequence[str], tables: Sequence[Table], schema: Schema | None) -> None:
+    """Raise a DataError for an attribute that a table does not have or a schema says is never compared."""
+    for table in tables:
+        check_known(names, table.columns, table.source)
+    check_compared(names, schema)

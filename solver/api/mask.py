@@ -1,0 +1,262 @@
+"""`mask`: a masked table from an original one, and the record of how it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from linkrisk.datasets.masking.base import MaskingMethod, new_seed
+from linkrisk.datasets.masking.choosing import known_columns
+from linkrisk.datasets.masking.record import sha256, steps_as_json, version, write_record
+from linkrisk.datasets.masking.registry import make_method
+from linkrisk.datasets.masking.sequence import Step, masked_in_order, planned
+from linkrisk.datasets.masking.spelled import masking_method
+from linkrisk.datasets.microdata.carried import carried
+from linkrisk.datasets.microdata.cells import cell_codes
+from linkrisk.datasets.microdata.formats.registry import with_suffix_of, writable_format
+from linkrisk.datasets.microdata.names import shown_names
+from linkrisk.datasets.microdata.roles import NAMES_RECORDS, Role
+from linkrisk.datasets.microdata.writing import write_all
+from linkrisk.solver.api.choices import TableLike
+from linkrisk.solver.api.keywords import spelled
+from linkrisk.solver.api.masking_source import Source, check_targets, read_source
+from linkrisk.solver.compiling.ahead import MASKING, compile_once
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.incumbent import Reporter
+from linkrisk.solver.run.results import dump_json
+
+
+@dataclass(frozen=True, eq=False)
+class MaskingResult:
+    """A masked table, and how it was made.
+
+    Attributes
+    ----------
+    table : DataFrame
+        The masked table, n rows: all columns of the original, in its order.
+    steps : tuple of Step
+        The methods in the order in which they were applied, with the attributes that each masked.
+    seed : int or None
+        What chance was drawn from, None where nothing was left to chance. Whoever has it can undo the
+        masking, so it is not shown where the result is printed.
+    masked, unchanged, as_is : tuple of str
+        Columns that were masked, those of them of which not a single value is another one, and all others.
+    left_alone : mapping of str to str
+        Columns that were not masked because of what they are: ``id``, ``weight`` or ``stratum``.
+    source : Source
+        The original table, with all that its file says of it.
+    """
+
+    table: pd.DataFrame = field(repr=False)
+    steps: tuple[Step, ...]
+    seed: int | None = field(repr=False)
+    masked: tuple[str, ...]
+    unchanged: tuple[str, ...]
+    as_is: tuple[str, ...]
+    left_alone: Mapping[str, str]
+    source: Source = field(repr=False)
+
+    @property
+    def original(self) -> pd.DataFrame:
+        """The original table."""
+        return self.source.stored.frame
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How the file of the original table was read, where that had to be found out."""
+        return self.source.stored.remarks
+
+    def losses(self, output: str | Path) -> tuple[str, ...]:
+        """What a file of this name cannot hold, such as labels, a sentence each."""
+        return self.source.losses(with_suffix_of(str(output), self.source.name))
+
+    def to_frame(self) -> pd.DataFrame:
+        """The masked table."""
+        return self.table
+
+    def to_dict(self) -> dict[str, Any]:
+        """How the table was made, with the seed: to be kept, and to be kept secret."""
+        return {
+            "linkrisk": version(),
+            "records": len(self.table),
+            "methods": steps_as_json(self.steps),
+            # As text: few programs read whole numbers of so many digits.
+            "seed": None if self.seed is None else str(self.seed),
+            "masked": list(self.masked),
+            "unchanged": list(self.unchanged),
+            "as_is": list(self.as_is),
+            "left_alone": dict(self.left_alone),
+        }
+
+    def to_json(self) -> str:
+        """How the table was made, with the seed: to be kept, and to be kept secret."""
+        return dump_json(self.to_dict())
+
+    def write(self, output: str | Path, record: str | Path | None = None) -> None:
+        """Write the masked table and, where asked for, the record of it: both or none.
+
+        Parameters
+        ----------
+        output : str or Path
+            File, in the format that its suffix says; without a suffix in that of the original file. Labels
+            and missing codes are carried over as far as they still hold. Columns that are not masked are
+            taken letter by letter from a text file to a text file: codes such as 007 stay 007.
+        record : str or Path, optional
+            JSON file to keep, for its owner's eyes only (mode 0600).
+
+        Raises
+        ------
+        UsageError, DataError
+            If one would take the place of another file, or cannot be written.
+        """
+        output = with_suffix_of(str(output), self.source.name)
+        check_targets(self.source.name, output, record)
+        masked = carried(self.source.stored, self.table, self.masked)
+        files = writable_format(output).write(
+            self.source.as_written(masked, self.as_is, output), Path(output)
+        )
+        if record is None:
+            write_all(files)
+            return
+        content, described = self.source.content, self.to_dict()
+        names = {
+            "input": {"name": self.source.name, "sha256": None if content is None else sha256(content)},
+            "output": {"name": output, "sha256": sha256(files[Path(output)])},
+        }
+        # A masked file whose seed is lost cannot be made again, so the record comes first.
+        write_record(record, {"linkrisk": described.pop("linkrisk"), **names, **described})
+        try:
+            write_all(files)
+        except BaseException:
+            Path(record).unlink(missing_ok=True)
+            raise
+
+    def __repr__(self) -> str:
+        size = f"{len(self.table)} records"
+        methods = ", ".join(f"{step.method.name} of {shown_names(step.attributes)}" for step in self.steps)
+        return f"MaskingResult({self.source.name}, {size}: {methods})"
+
+
+@spelled
+def mask(
+    data: TableLike,
+    method: str | MaskingMethod | Sequence[str | MaskingMethod],
+    *,
+    parameters: Mapping[str, Any] | None = None,
+    id_column: str | None = None,
+    weight: str | None = None,
+    seed: int | None = None,
+    report: Reporter | None = None,
+) -> MaskingResult:
+    """Mask a table. Columns that are not masked stay as they are, and so do the rows.
+
+    Parameters
+    ----------
+    data : path, name, frame (pandas, polars, pyarrow) or ndarray of shape (n, a)
+        The original table, a file of any format; a text without suffix and folder is the name of a public
+        data set.
+    method : str, MaskingMethod, or a sequence of these
+        The name of a method; or with its parameters, as in ``"noise percent=5 attributes=A,B"``; or a method
+        such as ``AdditiveNoise(percent=5)``. Several are applied in order.
+    parameters : mapping, optional
+        Parameters of the method, where it is given by its name alone.
+    id_column, weight : str, optional
+        Columns of record ids and of sampling weights, which are never masked.
+    seed : int, optional
+        Not negative. The same seed gives the same table; a new one that nobody can guess when absent.
+    report : callable, optional
+        Told when code has to be compiled first.
+
+    Returns
+    -------
+    MaskingResult
+
+    Raises
+    ------
+    TypeError
+        If a keyword is misspelt.
+    UsageError, DataError
+        If there is no such method, or it does not fit the table.
+
+    Examples
+    --------
+    >>> from linkrisk import mask
+    >>> mask("original.csv", "noise", parameters={"percent": 5.0}).write("masked.csv")  # doctest: +SKIP
+    """
+    methods = methods_of(method, parameters or {})
+    source = read_source(data, methods, id_column)
+    return mask_source(source, methods, id_column=id_column, weight=weight, seed=seed, report=report)
+
+
+def mask_source(
+    source: Source,
+    methods: Sequence[MaskingMethod],
+    *,
+    id_column: str | None,
+    weight: str | None,
+    seed: int | None,
+    report: Reporter | None,
+) -> MaskingResult:
+    """Mask a table that has been read; see `mask`."""
+    used, frame = new_seed() if seed is None else seed, source.stored.frame
+    kept = {name: what for name, what in ((weight, "weight"), (id_column, "id")) if name is not None}
+    steps = planned(methods, frame, kept, source=source.name)
+    compile_once(MASKING, report)
+    masked = masked_in_order(steps, frame, used, source=source.name)
+    return MaskingResult(
+        table=masked,
+        steps=steps,
+        seed=used if any(step.method.chance for step in steps) else None,
+        **_columns(frame, masked, steps, kept),
+        source=source,
+    )
+
+
+def methods_of(
+    method: str | MaskingMethod | Sequence[str | MaskingMethod], parameters: Mapping[str, Any]
+) -> list[MaskingMethod]:
+    """The methods; parameters are those of one that is given by its name alone."""
+    given = [method] if isinstance(method, str | MaskingMethod) else list(method)
+    if not given:
+        raise UsageError("no masking method is given; give at least one")
+    first = given[0]
+    if len(given) == 1 and isinstance(first, str) and len(first.split()) == 1:
+        return [make_method(first, parameters)]
+    if parameters:
+        name, text = next(iter(parameters)), first.split()[:1] if isinstance(first, str) else [first.name]
+        raise UsageError(
+            f"--{name} does not say which method it is for; write it into the method, as --method "
+            f"'{' '.join(text)} {name}=...'"
+        )
+    return [masking_method(item) if isinstance(item, str) else item for item in given]
+
+
+def _columns(
+    frame: pd.DataFrame, written: pd.DataFrame, steps: Sequence[Step], kept: Mapping[str, str]
+) -> dict[str, Any]:
+    """What became of every column: masked or as it is.
+
+    And which of the masked ones are none the less the same, and which others a method has left alone.
+    """
+    masked = {name for step in steps for name in step.attributes}
+    left: dict[str, str] = {}
+    if any(step.chosen for step in steps):
+        schemas = [step.method.schema for step in steps if step.method.schema is not None]
+        columns = known_columns(frame, schemas[0] if schemas else None)
+        words = {**dict.fromkeys(NAMES_RECORDS, "id"), Role.WEIGHT: "weight", Role.STRATUM: "stratum"}
+        left = {name: words[role] for name, (role, _) in columns.items() if role in words} | dict(kept)
+        left = {name: left[name] for name in frame.columns if name in left and name not in masked}
+    return {
+        "masked": tuple(name for name in frame.columns if name in masked),
+        "unchanged": tuple(
+            name
+            for name in frame.columns
+            if name in masked and cell_codes(frame[name], written[name]).in_place
+        ),
+        "as_is": tuple(name for name in frame.columns if name not in masked),
+        "left_alone": left,
+    }

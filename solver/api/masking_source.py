@@ -1,0 +1,117 @@
+"""What `mask` is given: a table with all that its file says of it, and what another file can hold of that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pandas as pd
+
+from linkrisk.datasets.masking.base import MaskingMethod
+from linkrisk.datasets.masking.choosing import TABLE
+from linkrisk.datasets.masking.record import check_new
+from linkrisk.datasets.microdata.formats.base import StoredFile
+from linkrisk.datasets.microdata.formats.delimited import DelimitedDialect, written_columns
+from linkrisk.datasets.microdata.formats.registry import DELIMITED, format_of, read_file, writable_format
+from linkrisk.datasets.microdata.tables import load_table
+from linkrisk.datasets.pairs.categorical import listed_categories
+from linkrisk.datasets.public.registry import load
+from linkrisk.solver.api.choices import TableLike
+from linkrisk.solver.run.errors import UsageError
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A table to be masked.
+
+    Attributes
+    ----------
+    stored : StoredFile
+        The table; a pandas frame has its own index.
+    name : str
+        What to call it: the name of its file, or of a public data set.
+    """
+
+    stored: StoredFile
+    name: str
+
+    @property
+    def content(self) -> bytes | None:
+        """What is in its file, if it has one."""
+        return Path(self.name).read_bytes() if is_file(self.name) else None
+
+    def losses(self, output: str | Path) -> tuple[str, ...]:
+        """What a file cannot hold of this table, a sentence each.
+
+        Raises
+        ------
+        DataError
+            If it cannot hold the table at all, for the names of columns, say.
+        """
+        made = writable_format(output)
+        made.write(replace(self.stored, frame=self.stored.frame.head(1)), Path(output))
+        # Text files keep what is not masked letter by letter.
+        alike = made is DELIMITED and isinstance(self.stored.dialect, DelimitedDialect)
+        return () if alike else made.loses(self.stored)
+
+    def as_written(self, masked: StoredFile, others: Sequence[str], output: str | Path) -> StoredFile:
+        """Take columns that are not masked letter by letter from text to text: codes such as 007 stay 007."""
+        both_text = all(Path(name).suffix.lower() in DELIMITED.suffixes for name in (self.name, output))
+        if not both_text or not others:
+            return masked
+        frame = masked.frame.copy()
+        frame[list(others)] = written_columns(Path(self.name), others)
+        return replace(masked, frame=frame)
+
+
+def read_source(data: TableLike, methods: Sequence[MaskingMethod], id_column: str | None) -> Source:
+    """Read what `mask` is given; ids, and what a schema calls categories, are kept as a text file has them.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read, or is no table.
+    """
+    if isinstance(data, Path) or (isinstance(data, str) and is_file(data)):
+        return Source(read_file(data, text_columns=_text_columns(methods, id_column)), str(data))
+    if isinstance(data, str):
+        return Source(StoredFile(load(data)), data)
+    # A pandas frame keeps its index, as all other columns that are not masked.
+    frame = data if isinstance(data, pd.DataFrame) else load_table(data, TABLE).frame
+    return Source(StoredFile(frame), TABLE)
+
+
+def _text_columns(methods: Sequence[MaskingMethod], id_column: str | None) -> list[str]:
+    schemas = [method.schema for method in methods if method.schema is not None]
+    declared = [name for schema in schemas for name in listed_categories((), (), schema)]
+    return declared if id_column is None else [id_column, *declared]
+
+
+def check_targets(source: str, output: str | Path, record: str | Path | None) -> None:
+    """Refuse an output that cannot be written, or would take the place of another file."""
+    writable_format(output)
+    if is_file(source) and _same_file(source, output):
+        raise UsageError(f"--output {output} is the input file; give the masked file another name")
+    shared = _parts(source) & _parts(output) if is_file(source) else set()
+    if shared:
+        first = min(path.name for path in shared)
+        raise UsageError(f"--output {output} would overwrite {first} of the input; give it another name")
+    if record is not None:
+        if _same_file(record, output):
+            raise UsageError(f"--record {record} is the masked file; give the record another name")
+        check_new(record)
+
+
+def is_file(text: str | Path) -> bool:
+    """Whether this is a file rather than the name of a data set, which has neither suffix nor folder."""
+    return Path(text).suffix != "" or Path(text).name != str(text)
+
+
+def _same_file(first: str | Path, second: str | Path) -> bool:
+    return Path(first).resolve() == Path(second).resolve()
+
+
+def _parts(path: str | Path) -> set[Path]:
+    """All files that a table is made of."""
+    return {part.resolve() for part in format_of(path).files(Path(path))}

@@ -1,0 +1,40 @@
+"""The ordered weighted average in whole numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from linkrisk.solver.certificates.checking.families.base import FloatArray, Row
+from linkrisk.solver.certificates.checking.families.simplex import SimplexFamily
+
+
+class OrderedWeightedAverage(SimplexFamily):
+    """``sum_r w_r c_(r)``, the largest first."""
+
+    name: ClassVar[str] = "owa"
+    title: ClassVar[str] = "ordered weighted average"
+
+    @property
+    def dimension(self) -> int:
+        """One weight per rank."""
+        return self.attributes
+
+    @property
+    def orders(self) -> tuple[bool, ...]:
+        """Comparing one rank after another."""
+        return (True,)
+
+    def features(self, c: Sequence[int]) -> Row:
+        """The attribute distances in descending order."""
+        return sorted(c, reverse=True)
+
+    def rounded(self, c: FloatArray) -> FloatArray:
+        """The attribute distances in descending order."""
+        return np.sort(c, axis=1)[:, ::-1]
+
+    def names(self, attributes: Sequence[str]) -> Sequence[str]:
+        """The ranks: ``1`` is the largest attribute distance."""
+        return [str(rank + 1) for rank in range(len(attributes))]

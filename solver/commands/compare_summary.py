@@ -1,0 +1,58 @@
+"""What `compare` prints: the exact engine and every backend, side by side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from linkrisk.solver.api.compare import ComparisonResult
+from linkrisk.solver.commands.wording import heading, table
+from linkrisk.solver.worst_case.contest import EXACT, BackendRow
+
+_COLUMNS = {
+    "engine": "engine",
+    "backend": "backend",
+    "status": "status",
+    "limit": "limit",
+    "linked": "linked",
+    "linked_upper_bound": "at most",
+    "gap": "gap",
+    "build_seconds": "build s",
+    "solve_seconds": "solve s",
+    "peak_memory_mb": "peak MB",
+    "version": "version",
+}
+
+
+def summary(result: ComparisonResult) -> str:
+    """The comparison as a table."""
+    lines = heading(result.details, result.details["records"])
+    size = next((row for row in result.rows if row.rows is not None), None)
+    if size is not None:
+        lines.append(f"model: {size.rows} rows, {size.columns} columns, {size.nonzeros} non-zeros")
+    rows = [[getattr(row, field) for field in _COLUMNS] for row in result.rows]
+    notes = [f"note: {note}" for note in result.details["notes"]]
+    return (
+        "\n".join([*lines, "", *table(list(_COLUMNS.values()), rows), "", *notes, *_verdict(result)]) + "\n"
+    )
+
+
+def _verdict(result: ComparisonResult) -> list[str]:
+    if result.disagreements:
+        return [f"DISAGREEMENT: {sentence}" for sentence in result.disagreements]
+    if not result.rows:
+        return ["stopped before any of them was done"]
+    claims = sum(row.status == "optimal" for row in result.rows)
+    lines = [f"{claims} of {len(result.rows)} claim a proof; no two contradict each other"]
+    if max((row.linked or 0.0 for row in result.rows), default=0.0) > _least_bound(result.rows):
+        lines.append(
+            f"note: bounds of backends hold for parameters that keep the margin of "
+            f"{result.details['margin']:g}; some records are linked by less; a smaller --margin counts them"
+        )
+    return lines
+
+
+def _least_bound(rows: Sequence[BackendRow]) -> float:
+    """The smallest bound of a backend; the exact engine's speaks about links of any margin."""
+    bounds = [row.linked_upper_bound for row in rows if row.engine != EXACT]
+    return min((bound for bound in bounds if bound is not None), default=math.inf)

@@ -1,0 +1,120 @@
+"""What `evaluate` and `link` print, and the files that they write."""
+
+from __future__ import annotations
+
+import argparse
+
+from linkrisk.datasets.microdata.writing import write_table, write_whole
+from linkrisk.formulations.linkage.pair import Ties
+from linkrisk.solver.api.evaluate import EvaluationResult
+from linkrisk.solver.commands.wording import (
+    baseline_pairs,
+    directions,
+    heading,
+    listed,
+    share,
+    spaced,
+    strata_lines,
+    weighted_pairs,
+)
+from linkrisk.solver.linkage.result import LinkResult
+from linkrisk.solver.report.formats import count
+from linkrisk.solver.run.results import RecordsTable
+
+
+def finish(arguments: argparse.Namespace, content: str, table: RecordsTable, text: str) -> int:
+    """Write the files that were asked for, and print; the text also when a file cannot be written."""
+    try:
+        if arguments.json is not None:
+            write_whole(arguments.json, content)
+        if arguments.table is not None:
+            write_table(table.to_frame(), arguments.table)
+    finally:
+        print(text, end="")
+    return 0
+
+
+def summary(result: EvaluationResult | LinkResult) -> str:
+    """The counts in a few lines."""
+    return summary_of_links(result) if isinstance(result, LinkResult) else summary_of_parameters(result)
+
+
+def summary_of_parameters(result: EvaluationResult) -> str:
+    """The counts in a few lines."""
+    details, records = result.details, result.records
+    frame = result.table.to_frame()
+    counts: list[tuple[str, float]] = [
+        ("re-identified", result.linked),
+        ("partner among the 3 nearest", int((frame["rank"] <= 3).sum())),
+        ("partner tied with another", int((frame["ties"] > 0).sum())),
+    ]
+    if details["ties"] == "share":
+        counts[0] = ("nearest up to identical ones", result.linked)
+        counts.insert(0, ("expected links", details["expected_links"]))
+    if result.one_to_one is not None:
+        counts.append(("re-identified one to one", result.one_to_one))
+    total = details.get("total_weight", records)
+    lines = [
+        *heading(details, records),
+        "",
+        *listed(weighted_pairs(details)),
+        *listed([(name, share(number, records)) for name, number in counts]),
+        "",
+        *listed(baseline_pairs(details["baselines"], total)),
+        *spaced(strata_lines(details)),
+        *(f"note: {note}" for note in details["notes"]),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def summary_of_links(result: LinkResult) -> str:
+    """The counts in a few lines."""
+    details, records = result.details, result.records
+    frame = result.table.to_frame()
+    size = f"{count(records)} records"
+    if details["candidates"] != records:
+        size += f" with a partner among {count(details['candidates'])} candidates"
+    counts = [
+        ("re-identified", share(result.linked, records)),
+        ("partner among the 3 best", share(int((frame["rank"] + frame["ties"] <= 3).sum()), records)),
+        ("partner tied with another", share(int((frame["ties"] > 0).sum()), records)),
+        ("by chance", f"{records / details['candidates']:.3g} of {count(records)}"),
+    ]
+    counts[1:1] = weighted_pairs(details)
+    if details["ties"] == Ties.SHARE:
+        counts[0] = ("best up to identical ones", share(result.linked, records))
+        counts.insert(0, ("expected links", share(details["expected_links"], records)))
+    lines = [
+        f"{details['name']}: {size}",
+        f"{result.method}, {directions(details['direction'])}",
+        "",
+        *listed(counts),
+        *_matched(result),
+        "",
+        *listed(_curve(result)),
+        *spaced(strata_lines(details)),
+        *[f"note: {note}" for note in details["notes"]],
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _matched(result: LinkResult) -> list[str]:
+    found = result.one_to_one
+    if found is None:
+        return []
+    precision = "-" if found.precision is None else f"{found.precision:.4f}"
+    right = f"{count(found.correct)} of {count(found.claimed)} links right"
+    rates = f"precision {precision}, recall {found.recall:.4f}"
+    return listed([(f"one to one, {found.matching}", f"{right}, {rates}")])
+
+
+def _curve(result: LinkResult) -> list[tuple[str, str]]:
+    rows = [("average precision", f"{result.curve.average_precision:.4f}")]
+    claim = result.details["most_probable_claim"]
+    if claim is not None:
+        sure = "" if claim["probability"] is None else f", probability {claim['probability']:.4f}"
+        right = {1.0: "right", 0.0: "wrong"}.get(
+            claim["correct"], f"right with probability {claim['correct']:.2g}"
+        )
+        rows.append(("most probable claim", f"{claim['query']} is {claim['candidate']}{sure}: {right}"))
+    return rows

@@ -1,0 +1,120 @@
+"""What the options of commands can be, for their help.
+
+The names are those of classes that need numpy and pandas, which nobody should wait for to read a help. So
+they are kept in a file beside this one, and a test compares it with the classes. How to make it anew:
+``LINKRISK_UPDATE_GOLDEN=1 .venv/bin/python -m pytest tests/solver/commands/test_offered.py``.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from linkrisk.datasets.masking.base import Option
+
+FILE = os.path.join(os.path.dirname(__file__), "offered.json")  # noqa: PTH118, PTH120  # pathlib takes 20 ms
+
+
+class Setting(NamedTuple):
+    """A parameter of some masking methods or linkers, as an option of a command.
+
+    Attributes
+    ----------
+    help : str
+        What it means to each of them.
+    metavar : str or None
+        What to call its value; None where it takes none.
+    repeated : bool
+        Whether it can be given several times.
+    """
+
+    help: str
+    metavar: str | None
+    repeated: bool
+
+
+class Offered(NamedTuple):
+    """All names that help texts show, mostly the usual one first, and the settings of methods and linkers."""
+
+    aggregators: tuple[str, ...]
+    directions: tuple[str, ...]
+    ties: tuple[str, ...]
+    standardisations: tuple[str, ...]
+    differences: tuple[str, ...]
+    missing_rules: tuple[str, ...]
+    missing_rule: str
+    engines: tuple[str, ...]
+    backends: tuple[str, ...]
+    linkers: tuple[str, ...]
+    matchings: tuple[str, ...]
+    masking_methods: tuple[str, ...]
+    margin: float
+    seconds_of_fit: float
+    seconds_of_compare: float
+    masking_settings: Mapping[str, Setting]
+    linker_settings: Mapping[str, Setting]
+
+
+@functools.cache
+def offered() -> Offered:
+    """What is kept in the file."""
+    with open(FILE, encoding="utf-8") as file:  # noqa: PTH123
+        content: dict[str, Any] = json.load(file)
+    for name, value in content.items():
+        if isinstance(value, list):
+            content[name] = tuple(value)
+        if isinstance(value, dict):
+            content[name] = {known: Setting(**setting) for known, setting in value.items()}
+    return Offered(**content)
+
+
+def as_json(names: Offered) -> str:
+    """The content of the file."""
+    settings = {"masking_settings": names.masking_settings, "linker_settings": names.linker_settings}
+    plain = {kind: {name: item._asdict() for name, item in kept.items()} for kind, kept in settings.items()}
+    return json.dumps({**names._asdict(), **plain}, indent=1, ensure_ascii=False) + "\n"
+
+
+def offered_by_the_classes() -> Offered:
+    """The same from the classes, which takes a second."""
+    from linkrisk.datasets.masking.registry import METHODS, all_options
+    from linkrisk.formulations.linkage.aggregators import AGGREGATORS
+    from linkrisk.formulations.linkage.distances import Differences, Standardisation
+    from linkrisk.formulations.linkage.missing import Missing
+    from linkrisk.formulations.linkage.pair import Direction, Ties
+    from linkrisk.solver.api import compare, limits
+    from linkrisk.solver.backends.registry import backend_names
+    from linkrisk.solver.engines.base import EngineOptions
+    from linkrisk.solver.engines.registry import ENGINES
+    from linkrisk.solver.inputs.problem import ProblemOptions
+    from linkrisk.solver.linkage.matching import MATCHINGS
+    from linkrisk.solver.linkage.registry import LINKERS, all_settings
+
+    return Offered(
+        aggregators=tuple(AGGREGATORS),
+        directions=tuple(member.value for member in Direction),
+        ties=tuple(member.value for member in Ties),
+        standardisations=tuple(member.value for member in Standardisation),
+        differences=tuple(member.value for member in Differences),
+        missing_rules=tuple(member.value for member in Missing),
+        missing_rule=ProblemOptions().missing,
+        engines=tuple(ENGINES),
+        backends=tuple(backend_names()),
+        linkers=tuple(LINKERS),
+        matchings=tuple(MATCHINGS),
+        masking_methods=tuple(METHODS),
+        margin=EngineOptions().margin,
+        seconds_of_fit=limits.DEFAULT_TIME_LIMIT,
+        seconds_of_compare=compare.DEFAULT_TIME_LIMIT,
+        masking_settings={name: _setting(option) for name, option in all_options().items()},
+        linker_settings={name: _setting(option) for name, option in all_settings().items()},
+    )
+
+
+def _setting(option: Option) -> Setting:
+    return Setting(option.help, None if option.parse is None else option.metavar, option.repeated)

@@ -1,0 +1,113 @@
+"""What blocks stand for in the population: sampling weights, strata, and what results say of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkrisk.datasets.pairs.survey_design import SurveyDesign, by_stratum
+from linkrisk.formulations.linkage.pair import Direction
+from linkrisk.solver.run.results import plain
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class BlockSurvey:
+    """Sampling weight and stratum of every block.
+
+    Attributes
+    ----------
+    weight_column, stratum_column : str, optional
+        Where they are from; None where there are none.
+    weight : ndarray of float64, shape (blocks,), optional
+        How many of the population each block stands for.
+    stratum : tuple of str, length blocks, optional
+    unit : float
+        What a weight of one in the search counts in the population (`weight_unit`).
+    """
+
+    weight_column: str | None = None
+    weight: FloatArray | None = None
+    stratum_column: str | None = None
+    stratum: tuple[str, ...] | None = None
+    unit: float = 1.0
+
+    @classmethod
+    def of(
+        cls, design: SurveyDesign, direction: Direction, query_rows: IndexArray, partner: IndexArray
+    ) -> Self:
+        """The design of the original records, for blocks.
+
+        Parameters
+        ----------
+        design : SurveyDesign
+        direction : Direction
+            Whether the blocks are original or masked records.
+        query_rows, partner : ndarray of int, shape (blocks,)
+            The row of each block in its own file, and of its partner in the other one.
+        """
+        rows = query_rows if direction is Direction.ORIGINAL_TO_MASKED else partner
+        weight = None if design.weight is None else design.weight[rows]
+        return cls(
+            weight_column=design.weight_column,
+            weight=weight,
+            stratum_column=design.stratum_column,
+            stratum=None if design.stratum is None else tuple(design.stratum[row] for row in rows.tolist()),
+            unit=1.0 if weight is None else weight_unit(weight),
+        )
+
+    def describe(self) -> dict[str, Any]:
+        """What the JSON says: the columns, and the sum of the weights of all blocks."""
+        said: dict[str, Any] = {}
+        if self.weight is not None:
+            said |= {"weight": self.weight_column, "total_weight": plain(math.fsum(self.weight.tolist()))}
+        if self.stratum is not None:
+            said["stratum"] = self.stratum_column
+        return said
+
+    def strata(self, linked: BoolArray) -> dict[str, Any]:
+        """``{"strata": {stratum: {"records": n, "linked": m}}}``; empty where there are no strata.
+
+        Parameters
+        ----------
+        linked : ndarray of bool, shape (blocks,)
+        """
+        return {} if self.stratum is None else {"strata": by_stratum(self.stratum, linked)}
+
+    def links(self, linked: BoolArray, share: FloatArray) -> dict[str, Any]:
+        """``{"weighted_links": sum}``; empty where there are no weights.
+
+        Parameters
+        ----------
+        linked : ndarray of bool, shape (blocks,)
+        share : ndarray of float64, shape (blocks,)
+            What a link of each block counts apart from its sampling weight.
+        """
+        if self.weight is None:
+            return {}
+        return {"weighted_links": plain(math.fsum((self.weight * share)[linked].tolist()))}
+
+
+def weight_unit(weight: FloatArray) -> float:
+    """By what to divide weights for a search, whose tolerances are made for weights near one.
+
+    A power of two near their mean, so that dividing and multiplying round nothing; their value where they are
+    all the same, as whole numbers of links make better bounds.
+
+    Parameters
+    ----------
+    weight : ndarray of float64, shape (any,)
+        Finite and above 0.
+    """
+    if weight.size == 0:
+        return 1.0
+    if (weight == weight[0]).all():
+        return float(weight[0])
+    return float(2.0 ** round(math.log2(float(weight.mean()))))

@@ -1,0 +1,150 @@
+"""The incumbent: the best solution of a run so far, the bound on every other, and how both came about.
+
+The same for every optimisation of this project. What a solution is, the caller says:
+parameters of a distance, cells that are suppressed.
+"""
+
+from __future__ import annotations
+
+import copy
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from threading import RLock
+from typing import Generic, TypeVar
+
+from linkrisk.solver.run.clock import Clock
+
+_log = logging.getLogger(__name__)
+
+Solution = TypeVar("Solution")
+
+PROVEN = 1e-9
+"""Value and bound that differ by no more are taken for equal: both are sums of doubles."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a run knows: seconds so far, best value, bound, and what it is doing.
+
+    `work` says how much of it, such as ``1085 cores``; empty where there is nothing to count.
+    """
+
+    seconds: float
+    value: float
+    bound: float
+    phase: str
+    work: str = ""
+
+
+Reporter = Callable[[Progress], None]
+
+
+class Sense(Enum):
+    """Which values are better; a number is better where it is larger, times this."""
+
+    MAXIMISE = 1.0
+    MINIMISE = -1.0
+
+
+@dataclass
+class Incumbent(Generic[Solution]):
+    """The best solution and bound so far, and how they came about; several threads may write to it.
+
+    Attributes
+    ----------
+    clock : Clock
+        Of the run.
+    solution : any
+        The best one.
+    value : float
+        Its value, counted by whoever decides about it.
+    bound : float
+        No solution has a better value.
+    report : callable, optional
+        Told every improvement.
+    phase, work : str
+        What is being done, and how much of it: cores found, simplices looked at.
+    sense : Sense
+        Which values are better.
+    tolerance : float
+        Value and bound that differ by no more are taken for equal.
+    trace : list of (seconds, value, bound)
+        Every improvement of either.
+    """
+
+    clock: Clock
+    solution: Solution
+    value: float
+    bound: float
+    report: Reporter | None = None
+    phase: str = "attack"
+    work: str = ""
+    sense: Sense = Sense.MAXIMISE
+    tolerance: float = PROVEN
+    trace: list[tuple[float, float, float]] = field(default_factory=list)
+    _lock: RLock = field(default_factory=RLock, init=False, repr=False, compare=False)
+
+    @property
+    def gap(self) -> float:
+        """By how much the bound is better than the value; below zero where the value refutes the bound."""
+        return self.sense.value * (self.bound - self.value)
+
+    @property
+    def proven(self) -> bool:
+        """Whether value and bound meet."""
+        return self.gap <= self.tolerance
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the solution is better than the bound allows, so that the bound is wrong."""
+        return self.gap < -self.tolerance
+
+    def better(self, value: float, than: float) -> bool:
+        """Whether a value is better than another."""
+        return self.sense.value * (value - than) > 0.0
+
+    def frozen(self) -> Incumbent[Solution]:
+        """A copy that nothing changes any more that still writes to this."""
+        with self._lock:
+            return replace(self, solution=copy.copy(self.solution), trace=list(self.trace))
+
+    def improve(self, solution: Solution, value: float, *, even: bool = False) -> bool:
+        """Take a better solution, or with `even` one that is as good; True when it is better."""
+        with self._lock:
+            better = self.better(value, self.value)
+            if better or (even and value == self.value):
+                self.solution, self.value = copy.copy(solution), value
+            if better:
+                self.note()
+        return better
+
+    def tighten(self, bound: float) -> bool:
+        """Take a sharper bound; True when it is one."""
+        with self._lock:
+            sharper = self.better(self.bound, bound)
+            if sharper:
+                self.bound = bound
+                self.note()
+        return sharper
+
+    def enter(self, phase: str) -> None:
+        """Begin a phase of the run."""
+        if phase != self.phase and _log.isEnabledFor(logging.INFO):
+            _log.info("%.3f s: %s", self.clock.seconds, phase)
+        self.phase = phase
+
+    def note(self) -> None:
+        """Write the trace and tell the reporter."""
+        with self._lock:
+            seconds = self.clock.seconds
+            self.trace.append((round(seconds, 4), self.value, self.bound))
+            _log.debug("%.3f s: value %g, bound %g", seconds, self.value, self.bound)
+            self.tell()
+
+    def tell(self) -> None:
+        """Tell the reporter how things stand."""
+        if self.report is not None:
+            with self._lock:
+                self.report(Progress(self.clock.seconds, self.value, self.bound, self.phase, self.work))

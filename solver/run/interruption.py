@@ -1,0 +1,89 @@
+"""Asking a run to stop with what it has: Ctrl-C, and a token that other threads hold."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, Protocol
+
+
+class Cancel:
+    """A token to end a run with, from another thread or from a function that the run calls.
+
+    The run then ends as after Ctrl-C: with status ``interrupted``, limit ``user``, and an interval that
+    holds. A token that has been used ends every run that it is given to.
+
+    Examples
+    --------
+    >>> from linkrisk import Cancel, fit
+    >>> cancel = Cancel()
+    >>> button.on_click(cancel.cancel)  # doctest: +SKIP
+    >>> result = fit("original.csv", "masked.csv", cancel=cancel)  # doctest: +SKIP
+    >>> result.status, result.limit  # doctest: +SKIP
+    ('interrupted', 'user')
+    """
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+
+    def cancel(self) -> None:
+        """End the run, or the next one; what has been cancelled stays so."""
+        self._event.set()
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether `cancel` has been called."""
+        return self._event.is_set()
+
+    def __deepcopy__(self, memo: object) -> Cancel:
+        """The token itself: whoever holds a copy, such as the clone of an estimator, is to hear of it too."""
+        return self
+
+    def __repr__(self) -> str:
+        return f"Cancel({'cancelled' if self.cancelled else 'not cancelled'})"
+
+
+class Stoppable(Protocol):
+    """What can be asked to stop, such as a clock."""
+
+    def stop(self) -> None:
+        """Stop soon."""
+
+
+Handler = Callable[[int, FrameType | None], Any] | int | None
+"""What Python calls when a signal comes, as `signal.getsignal` gives it."""
+
+
+@contextmanager
+def interruptible(run: Stoppable) -> Iterator[None]:
+    """Let the first Ctrl-C ask the run to stop with what it has; a second one is not caught.
+
+    A run that is a part of another stops both.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    outer = signal.getsignal(signal.SIGINT)
+    signal.signal(signal.SIGINT, _Stop(run, outer))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, outer)
+
+
+class _Stop:
+    """What the first Ctrl-C does."""
+
+    def __init__(self, run: Stoppable, outer: Handler) -> None:
+        self._run, self._outer = run, outer
+
+    def __call__(self, signum: int, frame: FrameType | None) -> None:
+        """Stop the run, and those that it is a part of."""
+        self._run.stop()
+        if isinstance(self._outer, _Stop):
+            self._outer(signum, frame)
+        else:
+            signal.signal(signal.SIGINT, self._outer)

@@ -1,0 +1,166 @@
+"""Limits as promises: an answer when they come, whatever is being done."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import math
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Generic, Protocol, TypeVar
+
+from linkrisk.solver.run.clock import Clock, resident_megabytes
+from linkrisk.solver.run.errors import CancelledError
+from linkrisk.solver.run.interruption import Cancel
+
+_log = logging.getLogger(__name__)
+
+Left = TypeVar("Left", covariant=True)
+Answer = TypeVar("Answer")
+
+_TICK = 0.02
+"""Seconds between two looks at the work."""
+
+GRACE = 0.25
+_LONGER = 0.03
+_LONGEST = 3.0
+"""What a step may take to notice the clock: so many seconds, and this share of the limit, but no more."""
+
+_MOMENT = 0.3
+"""Seconds for a last look after Ctrl-C, or when memory has run out."""
+
+_UNLIMITED = 10.0
+"""The limit of which that share is taken where there is none: memory or the user has ended the run."""
+
+_PATIENCE = 5.0
+"""Seconds that the end of Python waits for all threads left behind."""
+
+_left_behind: list[threading.Thread] = []
+"""Threads whose answer was not waited for."""
+
+
+class Work(Protocol[Left]):
+    """What a run does, and what it leaves behind whenever it ends."""
+
+    def do(self) -> Left:
+        """Do all of it."""
+
+    def so_far(self) -> Left:
+        """What is known now, out of reach of the thread that is doing it."""
+
+
+def in_time(work: Work[Left], clock: Clock) -> Left:
+    """Do the work in a thread, and go on without it where it does not notice that its time is over.
+
+    What goes wrong in the thread is raised here.
+    """
+    done: list[Left] = []
+    failures: list[BaseException] = []
+
+    def go() -> None:
+        try:
+            done.append(work.do())
+        except BaseException as error:
+            failures.append(error)
+
+    began = time.monotonic() - clock.spent
+    thread = threading.Thread(target=go, name="search", daemon=True)
+    thread.start()
+    over = math.inf
+    while thread.is_alive() and time.monotonic() < over:
+        thread.join(_TICK)
+        if over == math.inf and _is_over(clock, time.monotonic() - began):
+            over = time.monotonic() + _grace(clock)
+    if thread.is_alive():
+        _say_why(clock)
+        _log.debug("what is being done has not noticed that it is over: the answer does not wait for it")
+        _left_behind.append(thread)
+        return work.so_far()
+    if failures:
+        raise failures[0]
+    _say_why(clock)
+    return done[0]
+
+
+def _say_why(clock: Clock) -> None:
+    """Log which limit has come, if one has."""
+    if _log.isEnabledFor(logging.INFO) and clock.limit is not None:
+        _log.info("ended after %.3f s: %s", clock.seconds, clock.why)
+
+
+class _Whole(Generic[Answer]):
+    """Work that leaves nothing behind before its end."""
+
+    def __init__(self, do: Callable[[], Answer]) -> None:
+        self.do = do
+
+    def so_far(self) -> Answer:
+        """Nothing is known, so the run is over without an answer."""
+        raise CancelledError("the run was cancelled before there was a result")
+
+
+def cancellable(do: Callable[[], Answer], cancel: Cancel | None) -> Answer:
+    """Do work that has nothing to show before its end, unless it is cancelled.
+
+    Parameters
+    ----------
+    do : callable
+    cancel : Cancel or None
+        Without a token the work is done in this thread, where Ctrl-C reaches it.
+
+    Raises
+    ------
+    CancelledError
+        When the token was used before the work had ended.
+    """
+    if cancel is None:
+        return do()
+    work = _Whole(do)
+    return work.so_far() if cancel.cancelled else in_time(work, Clock(None, cancel=cancel))
+
+
+def _grace(clock: Clock) -> float:
+    """Seconds that a step may take to notice that the run is over."""
+    return GRACE + min(_LONGEST, _LONGER * (clock.time_limit or _UNLIMITED))
+
+
+def last_call(clock: Clock) -> float:
+    """When a last look at the answer must end, in seconds of the clock: most of what a step may take."""
+    if clock.stopped or clock.out_of_memory:
+        return clock.seconds + _MOMENT
+    if clock.time_limit is None:
+        return math.inf
+    late = 0.6 * GRACE + 0.8 * min(_LONGEST, _LONGER * clock.time_limit)
+    return max(clock.seconds, clock.time_limit) + late
+
+
+def still_working() -> bool:
+    """Whether work whose answer was not waited for is still being done."""
+    return any(thread.is_alive() for thread in _left_behind)
+
+
+@atexit.register
+def _wait() -> None:
+    """Let threads come to their end: Python's own would tear compiled code in pieces, and abort."""
+    until = time.monotonic() + _PATIENCE
+    for thread in _left_behind:
+        thread.join(max(0.0, until - time.monotonic()))
+
+
+def _is_over(clock: Clock, seconds: float) -> bool:
+    """Whether the work must end now, without a question to the clock, which is the work's."""
+    if clock.memory_limit is not None and resident_megabytes() > clock.memory_limit:
+        clock.run_out_of_memory()
+        return True
+    return clock.stopped or (clock.latest is not None and seconds >= clock.latest)
+
+
+@contextmanager
+def memory_errors(clock: Clock) -> Iterator[None]:
+    """Take memory that cannot be had for the end of the run, not for its failure."""
+    try:
+        yield
+    except MemoryError:
+        clock.run_out_of_memory()

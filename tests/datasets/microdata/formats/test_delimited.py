@@ -1,0 +1,256 @@
+"""Delimited text: what is detected and said, codes that stay text, the one line on files that are refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from format_cases import described, there_and_back
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.formats.base import StoredFile
+from linkrisk.datasets.microdata.formats.delimited import DelimitedDialect, dialect_for
+from linkrisk.datasets.microdata.formats.registry import format_of, read_file, read_table
+from linkrisk.datasets.microdata.writing import write_table
+
+
+def _csv(tmp_path: Path, content: str | bytes) -> Path:
+    path = tmp_path / "in.csv"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def _message(path: Path, **options: object) -> str:
+    with pytest.raises(DataError) as caught:
+        read_table(path, **options)  # type: ignore[arg-type]
+    message = str(caught.value)
+    assert "\n" not in message
+    return message.replace(str(path), path.name)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "in.csv is empty; it needs a header and records"),
+        ("a,b\n", "in.csv has no records, only column names"),
+        ("\n1,2\n", "in.csv, line 1: empty line where the column names belong; delete it"),
+        ("a,b\n1,2\n3\n", "in.csv, line 3: 1 cell where the header has 2; fix or delete the line"),
+        ("a,b\n1,2,3\n", "in.csv, line 2: 3 cells where the header has 2; fix or delete the line"),
+        ("a,b\n1,2,3\n4,5,6\n", "in.csv, line 2: 3 cells where the header has 2; fix or delete the line"),
+        ("a,b\n1,2\n\n3,4\n", "in.csv, line 3: empty line; delete it"),
+        ("a\n1\n \n2\n", "in.csv, line 3: empty line; delete it"),
+        ("a\n1\n2\n \t\n", "in.csv, line 4: empty line; delete it"),
+        ("a,b\n1,2\n  \n3,4\n", "in.csv, line 3: empty line; delete it"),
+        ("a,b,a\n1,2,3\n", "in.csv: the column name 'a' stands twice in the header; rename one"),
+        (
+            ",a\n0,1\n",
+            "in.csv: column 1 has no name in the header; name it (an index written along with the table "
+            "can be named and given as --id) or delete it",
+        ),
+        (
+            b"a,b\n1,\x00\n",
+            "in.csv, line 2: a NUL byte; this is not a text file, save it as UTF-8 CSV",
+        ),
+        ('a,b\n1,"x\n', "in.csv, line 2: not valid CSV: unexpected end of data; fix its quotes"),
+    ],
+)
+def test_unusable_csv_says_what_where_and_how_to_fix(
+    tmp_path: Path, content: str | bytes, message: str
+) -> None:
+    assert _message(_csv(tmp_path, content)) == message
+
+
+def test_byte_order_mark_quotes_blank_end_and_windows_line_ends(tmp_path: Path) -> None:
+    path = _csv(tmp_path, b'\xef\xbb\xbfa,"b c"\r\n1,"x,\r\ny"\r\n2,z\r\n\r\n\r\n')
+    frame = read_table(path)
+    assert frame["a"].to_list() == [1, 2]
+    assert [text.replace("\r", "") for text in frame["b c"]] == ["x,\ny", "z"]
+
+
+def test_text_columns_stay_as_written(tmp_path: Path) -> None:
+    frame = read_table(_csv(tmp_path, "id,a\n007,1\n7.0,2\n"), text_columns=("id", "absent"))
+    assert frame["id"].to_list() == ["007", "7.0"]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+@given(values=st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=20))
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_numbers_come_back_bit_for_bit(
+    tmp_path_factory: pytest.TempPathFactory, suffix: str, values: list[float]
+) -> None:
+    path = tmp_path_factory.mktemp("bits") / f"t{suffix}"
+    write_table(pd.DataFrame({"x": values, "y": values[::-1]}), path)
+    back = read_table(path)
+    assert back["x"].astype(float).to_list() == values
+    assert back["y"].astype(float).to_list() == values[::-1]
+
+
+@pytest.mark.parametrize(
+    ("content", "columns", "remarks"),
+    [
+        (b"a,b\n1,2.5\n", {"a": [1], "b": [2.5]}, ()),
+        (b"a;b\n1;2,5\n", {"a": [1], "b": [2.5]}, ("read with ';' between columns, ',' as decimal sign",)),
+        (b"a;b\n1;2.5\n", {"a": [1], "b": [2.5]}, ("read with ';' between columns",)),
+        (b"a\tb\n1\t2\n", {"a": [1], "b": [2]}, ("read with tabs between columns",)),
+        (b"a|b\n1|2,5\n", {"a": [1], "b": [2.5]}, ("read with '|' between columns, ',' as decimal sign",)),
+        (b'a;"b,c"\n1;2\n', {"a": [1], "b,c": [2]}, ("read with ';' between columns",)),
+        (b"in,out;b\n1;2\n", {"in,out": [1], "b": [2]}, ("read with ';' between columns",)),
+        (b"a;x,b\n1;2,3\n", {"a;x": ["1;2"], "b": [3]}, ()),
+        (b'a,b\n1,"2,5"\n', {"a": [1], "b": ["2,5"]}, ()),
+        (b"a\n1\n", {"a": [1]}, ()),
+        (b"a,b\n1,caf\xe9\n", {"a": [1], "b": ["caf\u00e9"]}, ("read with Windows-1252",)),
+        (b"a,b\n1,\x80 5\n", {"a": [1], "b": ["\u20ac 5"]}, ("read with Windows-1252",)),
+        (
+            b"\xef\xbb\xbfa,b\n1,\xc3\xa9\n",
+            {"a": [1], "b": ["\u00e9"]},
+            ("read with UTF-8 with a byte order mark",),
+        ),
+        ("a,b\n1,\u00e9\n".encode("utf-16"), {"a": [1], "b": ["\u00e9"]}, ("read with UTF-16",)),
+        (
+            "a;b\n1;2,5\n".encode("utf-16-be"),
+            {"a": [1], "b": [2.5]},
+            (
+                "read with ';' between columns, ',' as decimal sign, UTF-16, high byte first, "
+                "without a byte order mark",
+            ),
+        ),
+        (b"a;b\n 1;\n;2,5\n", {"a": [1.0, None], "b": [None, 2.5]}, None),
+        (b"a\tb\n \t5\n", {"a": [" "], "b": [5]}, None),
+    ],
+)
+def test_what_is_detected_is_said(
+    tmp_path: Path, content: bytes, columns: dict[str, list[object]], remarks: tuple[str, ...] | None
+) -> None:
+    stored = read_file(_csv(tmp_path, content))
+    assert {name: described(stored.frame[name])[1] for name in stored.frame.columns} == columns
+    assert remarks is None or stored.remarks == remarks
+
+
+def test_decimal_commas_that_may_separate_thousands_stay_text_and_it_is_said(tmp_path: Path) -> None:
+    path = _csv(tmp_path, "a;b\n1,234;x\n5,678;y\n")
+    stored = read_file(path)
+    assert stored.frame["a"].to_list() == ["1,234", "5,678"]
+    assert stored.remarks[1] == (
+        "column a: kept as text, because ',' may be a decimal sign or separate thousands; write these "
+        "numbers with '.' and without separators"
+    )
+    surely = read_file(_csv(tmp_path, "a;b\n1,234;0,5\n5,678;1\n"))
+    assert surely.frame["a"].to_list() == [1.234, 5.678]
+    both = read_file(_csv(tmp_path, "a;b\n1,5;1.5\n"))
+    assert described(both.frame["a"]) == ("text", ["1,5"])
+    assert both.frame["b"].to_list() == [1.5]
+    assert "kept as text" in both.remarks[1]
+
+
+@pytest.mark.parametrize(
+    ("cells", "kept"),
+    [
+        (("007", "12"), True),
+        (("-01", "2"), True),
+        (("00.5", "1"), True),
+        (("+5", "6"), True),
+        (("1234567890123456", "1"), True),
+        (("-1234567890123456", "1"), True),
+        (("123456789012345", "1"), False),
+        (("0", "0.5"), False),
+        (("-0.5", "0"), False),
+        (("1e05", "2"), False),
+        (("1e-05", "2"), False),
+        (("0.30000000000000004", "1"), False),
+        (("123456789.12345678901", "1"), False),
+        (("NA", "007"), True),
+    ],
+)
+def test_codes_stay_what_they_are(tmp_path: Path, cells: tuple[str, str], kept: bool) -> None:
+    frame = read_table(_csv(tmp_path, "x,y\n" + "".join(f"{cell},1\n" for cell in cells)))
+    if kept:
+        assert described(frame["x"]) == ("text", [None if cell == "NA" else cell for cell in cells])
+    else:
+        assert frame["x"].to_list() == [float(cell) for cell in cells]
+    assert frame["y"].to_list() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "to", "delimiter"),
+    [(".csv", ".csv", "|"), (".csv", ".tsv", "\t"), (".tsv", ".csv", ";"), (".txt", ".csv", "|")],
+)
+def test_a_file_is_written_as_it_was_unless_its_new_suffix_says_otherwise(
+    suffix: str, to: str, delimiter: str
+) -> None:
+    dialect = DelimitedDialect("\t" if suffix == ".tsv" else "|", "cp1252", ",", "\r\n", suffix)
+    made = dialect_for(dialect, Path(f"x{to}"))
+    assert (made.delimiter, made.encoding, made.decimal, made.line_end) == (delimiter, "cp1252", ",", "\r\n")
+
+
+def test_letters_that_an_encoding_lacks_are_said_and_written_all_the_same(tmp_path: Path) -> None:
+    stored = read_file(_csv(tmp_path, b"a;b\n1;\xe4\n"))
+    assert format_of("x.csv").loses(stored) == ()
+    changed = StoredFile(stored.frame.assign(b=["\u65e5"]), dialect=stored.dialect)
+    assert format_of("x.csv").loses(changed) == (
+        "Windows-1252 lacks letters of the table; the file is written as UTF-8",
+    )
+    assert there_and_back(changed, tmp_path / "y.csv").frame["b"].to_list() == ["\u65e5"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("NA", "text such as 'NA' comes back as a missing value (column t)"),
+        ("12", "text that looks like numbers or True and False comes back as such (column t)"),
+        ("True", "text that looks like numbers or True and False comes back as such (column t)"),
+        ("", "empty text becomes a missing value (column t)"),
+    ],
+)
+def test_text_that_comes_back_as_something_else_is_said(text: str, said: str) -> None:
+    assert format_of("x.csv").loses(StoredFile(pd.DataFrame({"t": [text]}))) == (said,)
+
+
+NAMES = st.text(st.characters(codec="cp1252", exclude_categories=["Cc", "Cf"]), min_size=1, max_size=6)
+TEXTS = st.text(st.characters(codec="cp1252", exclude_categories=["Cc"], include_characters="\n"), max_size=8)
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
+COLUMN = st.one_of(
+    st.tuples(st.just("text"), st.lists(TEXTS, min_size=3, max_size=3)),
+    st.tuples(st.just("number"), st.lists(NUMBERS, min_size=3, max_size=3)),
+    st.tuples(st.just("whole"), st.lists(st.integers(-(10**14), 10**14), min_size=3, max_size=3)),
+)
+DIALECTS = st.builds(
+    DelimitedDialect,
+    st.sampled_from([";", "\t", "|"]),
+    st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "cp1252"]),
+    st.sampled_from([".", ","]),
+    st.sampled_from(["\n", "\r\n"]),
+)
+
+
+@given(
+    columns=st.dictionaries(NAMES.filter(lambda name: name.strip() == name), COLUMN, min_size=2, max_size=4),
+    dialect=DIALECTS | st.just(DelimitedDialect()),
+)
+@settings(max_examples=80, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+def test_any_table_in_any_dialect_comes_back(
+    tmp_path_factory: pytest.TempPathFactory,
+    columns: dict[str, tuple[str, list[object]]],
+    dialect: DelimitedDialect,
+) -> None:
+    """Also where `read` has to find out the dialect; all that it may not keep has been said before."""
+    frame = pd.DataFrame({name: values for name, (_, values) in columns.items()})
+    stored = StoredFile(frame, dialect=dialect)
+    path = tmp_path_factory.mktemp("any") / "t.csv"
+    path.write_bytes(format_of(path).write(stored, path)[path])
+    texts = [name for name, (kind, _) in columns.items() if kind == "text"]
+    stored_back = read_file(path, text_columns=texts)
+    assume(not any("kept as text" in remark for remark in stored_back.remarks))
+    back = stored_back.frame
+    assert list(back.columns) == list(columns)
+    said = format_of(path).loses(stored)
+    plain = read_file(path).frame
+    for name, (kind, values) in columns.items():
+        if kind == "text":
+            assert described(back[name])[1] == [value or None for value in values]
+        else:
+            assert back[name].astype(float).to_list() == [float(value) for value in values]  # type: ignore[arg-type]
+        if not said:
+            assert described(plain[name])[1] == described(back[name])[1]

@@ -1,0 +1,126 @@
+"""Excel workbooks: what their cells are, and what cannot be read."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pandas as pd
+import pytest
+from format_cases import described, there_and_back
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.formats.base import StoredFile
+from linkrisk.datasets.microdata.formats.excel import Excel
+from linkrisk.datasets.microdata.formats.registry import read_file
+
+
+def workbook(path: Path, *sheets: list[list[Any]], formats: dict[str, str] | None = None) -> Path:
+    book = openpyxl.Workbook()
+    assert book.active is not None
+    book.remove(book.active)
+    for number, rows in enumerate(sheets):
+        sheet = book.create_sheet(f"S{number}")
+        for row in rows:
+            sheet.append(row)
+        for cell, shown in (formats or {}).items():
+            sheet[cell].number_format = shown
+    book.save(path)
+    return path
+
+
+def message(path: Path) -> str:
+    with pytest.raises(DataError) as caught:
+        read_file(path)
+    assert "\n" not in str(caught.value)
+    return str(caught.value).replace(str(path), path.name)
+
+
+def test_text_stays_text_and_numbers_numbers(tmp_path: Path) -> None:
+    rows = [
+        ["code", "x", "mixed", "yes"],
+        ["007", 1, 1, True],
+        ["12", 2.5, "a", False],
+        [None, None, None, True],
+    ]
+    frame = read_file(workbook(tmp_path / "x.xlsx", rows)).frame
+    assert {name: described(frame[name]) for name in frame} == {
+        "code": ("text", ["007", "12", None]),
+        "x": ("number", [1.0, 2.5, None]),
+        "mixed": ("mixed", [1, "a", None]),
+        "yes": ("logical", [True, False, True]),
+    }
+
+
+def test_numbers_shown_with_leading_zeros_are_the_codes_that_are_shown(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "x.xlsx", [["plz"], [7], [1234]], formats={"A2": "00000", "A3": "00000"})
+    assert read_file(path).frame["plz"].to_list() == ["00007", "01234"]
+
+
+def test_a_date_is_what_is_shown_as_one(tmp_path: Path) -> None:
+    noon = dt.datetime(2020, 2, 29, 12)
+    path = workbook(
+        tmp_path / "x.xlsx",
+        [["day", "moment"], [noon, noon]],
+        formats={"A2": "dd/mm/yyyy", "B2": "yyyy-mm-dd hh:mm"},
+    )
+    frame = read_file(path).frame
+    assert described(frame["day"]) == ("date", [dt.date(2020, 2, 29)])
+    assert described(frame["moment"]) == ("moment", ["2020-02-29 12:00:00"])
+
+
+def test_other_sheets_are_named_and_the_sheet_keeps_its_name(tmp_path: Path) -> None:
+    stored = read_file(workbook(tmp_path / "x.xlsx", [["a"], [1]], [["b"], [2]]))
+    assert stored.remarks == ("read from the sheet 'S0'; 1 more not read",)
+    back = there_and_back(stored, tmp_path / "y.xlsx")
+    assert (back.remarks, back.dialect) == ((), stored.dialect)
+
+
+def test_empty_rows_and_columns_at_the_end_do_not_count(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "x.xlsx", [["a", "b", None], [1, None, None], [2, 3, None], [None] * 3])
+    frame = read_file(path).frame
+    assert {name: described(frame[name])[1] for name in frame} == {"a": [1, 2], "b": [None, 3.0]}
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([], "x.xlsx: the sheet 'S0' is empty; it needs a header and records"),
+        ([["a", "b"]], "x.xlsx has no records, only column names"),
+        ([["a", "a"], [1, 2]], "x.xlsx: the column name 'a' stands twice in the header; rename one"),
+        ([["a"], [1], [None], [2]], "x.xlsx, row 3 of the sheet: empty; delete it"),
+        (
+            [["a", None], [1, 2]],
+            "x.xlsx: column 2 has no name in the header; name it (an index written along with the table can "
+            "be named and given as --id) or delete it",
+        ),
+    ],
+)
+def test_sheets_that_are_no_tables(rows: list[list[Any]], said: str, tmp_path: Path) -> None:
+    assert message(workbook(tmp_path / "x.xlsx", rows)) == said
+
+
+def test_formulas_without_values_are_refused(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "x.xlsx", [["a", "b"], [1, "=A2+1"], [2, "=A3+1"]])
+    assert message(path) == (
+        "x.xlsx, row 2 of the sheet, column 'b': a formula whose value is not in the file; open the file in "
+        "Excel and save it"
+    )
+
+
+@pytest.mark.parametrize("text", ["\x01", "x" * 32_768])
+def test_text_that_excel_does_not_take(text: str, tmp_path: Path) -> None:
+    with pytest.raises(DataError) as caught:
+        Excel().write(StoredFile(pd.DataFrame({"a": ["x", text]})), tmp_path / "x.xlsx")
+    assert str(caught.value) == (
+        f"{tmp_path}/x.xlsx, column 'a', row 2: an Excel cell holds at most 32767 letters and no control "
+        "characters; write .parquet"
+    )
+
+
+def test_more_columns_than_a_sheet_has(tmp_path: Path) -> None:
+    wide = pd.DataFrame([[1] * 16_385], columns=[str(at) for at in range(16_385)])
+    with pytest.raises(DataError, match="at most 1048575 records and 16384 columns"):
+        Excel().write(StoredFile(wide), tmp_path / "x.xlsx")

@@ -1,0 +1,240 @@
+"""What the roles of a schema do to a pair of files: what is compared, who is who, weights and strata."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.missing import MissingRange
+from linkrisk.datasets.microdata.schema import Attribute, Role, Scale, Schema
+from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
+from linkrisk.datasets.pairs.survey_design import by_stratum
+
+ORIGINAL = pd.DataFrame(
+    {
+        "person": [11, 12, 13, 14],
+        "name": ["Ada", "Bo", "Cy", "Di"],
+        "age": [20, 35, 50, 70],
+        "income": [10.0, 12.0, 9.0, 30.0],
+        "house": [1, 1, 2, 2],
+        "illness": [1, 2, 1, 3],
+        "weight": [100.5, 200.0, 50.0, 25.0],
+        "stratum": ["n", "s", "s", None],
+        "note": ["x", "y", "z", "w"],
+    }
+)
+MASKED = ORIGINAL.drop(columns="name").assign(age=[20, 36, 50, 71], income=[10.0, 12.0, 10.0, 30.0])
+SHUFFLED = MASKED.iloc[[2, 0, 3, 1]].reset_index(drop=True)
+
+ROLES = {
+    "person": Role.RECORD_ID,
+    "name": Role.IDENTIFIER,
+    "house": Role.HOUSEHOLD,
+    "weight": Role.WEIGHT,
+    "stratum": Role.STRATUM,
+    "note": Role.IGNORED,
+}
+
+
+def schema(**more: Attribute | Role | None) -> Schema:
+    """The roles above, with others in their place, or other attributes."""
+    made = {name: Attribute(name, role) for name, role in ROLES.items()}
+    for name, value in more.items():
+        made[name] = value if isinstance(value, Attribute) else Attribute(name, value)
+    return Schema(tuple(made.values()))
+
+
+def pair(**options: Any) -> FilePair:
+    return make_file_pair(ORIGINAL, SHUFFLED, **{"schema": schema(), **options})
+
+
+def message(original: pd.DataFrame = ORIGINAL, masked: pd.DataFrame = SHUFFLED, **options: Any) -> str:
+    with pytest.raises(DataError) as caught:
+        make_file_pair(original, masked, **{"schema": schema(), **options})
+    return str(caught.value)
+
+
+def test_without_key_variables_all_columns_without_a_role_are_compared() -> None:
+    assert pair().attributes == ("age", "income", "illness")
+    assert pair(schema=schema(illness=Role.CONFIDENTIAL)).attributes == ("age", "income")
+    text = Attribute("age", None, Scale.TEXT)
+    assert pair(schema=schema(age=text)).attributes == ("income", "illness")
+
+
+def test_key_variables_are_compared_and_nothing_else() -> None:
+    keys = schema(age=Role.KEY, illness=Role.KEY)
+    assert pair(schema=keys).attributes == ("age", "illness")
+    assert pair(schema=keys, attributes=["income", "age"]).attributes == ("income", "age")
+    # A confidential column may be compared by whoever wants to.
+    chosen = pair(schema=schema(illness=Role.CONFIDENTIAL), attributes=["illness", "age"])
+    assert chosen.attributes == ("illness", "age")
+
+
+@pytest.mark.parametrize(
+    ("name", "is_what"),
+    [
+        ("person", "the record id"),
+        ("house", "the household number"),
+        ("weight", "the sampling weight"),
+        ("stratum", "the stratum"),
+        ("note", "ignored"),
+    ],
+)
+def test_what_is_never_compared_is_refused_by_name(name: str, is_what: str) -> None:
+    assert message(attributes=["age", name], row_by_row=True) == (
+        f"{name!r} is {is_what} in the schema, and never compared; take it out of --attributes, or give it "
+        "another role"
+    )
+
+
+def test_identifiers_and_free_text_are_refused_by_name() -> None:
+    assert message(masked=MASKED.assign(name="x"), attributes=["name", "age"]) == (
+        "'name' is a direct identifier in the schema, and never compared; take it out of --attributes, or "
+        "give it another role"
+    )
+    text = schema(note=Attribute("note", None, Scale.TEXT))
+    assert message(schema=text, attributes=["note", "age"]) == (
+        "'note' is free text in the schema, which cannot be compared; take it out of --attributes, or call "
+        "it nominal in the schema"
+    )
+    key = schema(note=Attribute("note", Role.KEY, Scale.TEXT))
+    assert message(schema=key).startswith("'note' is free text in the schema")
+
+
+def test_columns_that_a_file_lacks_are_named() -> None:
+    assert message(schema=schema(age=Role.KEY, size=Role.KEY, name=Role.KEY)) == (
+        "original lacks key variables of the schema: size; choose common columns with --attributes"
+    )
+    assert message(schema=schema(name=Role.KEY, age=Role.KEY)) == (
+        "masked lacks key variables of the schema: name; choose common columns with --attributes"
+    )
+    assert message(schema=schema(name=None)) == (
+        "masked lacks columns that original has: name; choose common columns with --attributes"
+    )
+
+
+def test_the_record_id_says_who_is_who() -> None:
+    made = pair()
+    assert made.alignment == "id person"
+    assert made.partner.tolist() == [1, 3, 0, 2]
+    assert made.original_labels == ("11", "12", "13", "14")
+    assert made.notes[0] == (
+        "records were aligned by column person, the record id of the schema; --row-by-row takes the rows as "
+        "they stand"
+    )
+
+
+def test_the_user_comes_before_the_record_id_of_the_schema() -> None:
+    rows = make_file_pair(ORIGINAL, MASKED, schema=schema(), row_by_row=True)
+    assert (rows.alignment, rows.partner.tolist()) == ("row by row", [0, 1, 2, 3])
+    other = make_file_pair(
+        ORIGINAL.assign(key=[4, 3, 2, 1]), MASKED.assign(key=[1, 2, 3, 4]), schema=schema(), id_column="key"
+    )
+    assert (other.alignment, other.partner.tolist()) == ("id key", [3, 2, 1, 0])
+    assert not any("record id of the schema" in note for made in (rows, other) for note in made.notes)
+
+
+def test_a_record_id_that_one_file_lacks_says_nothing() -> None:
+    made = make_file_pair(ORIGINAL, MASKED.drop(columns="person"), schema=schema())
+    assert (made.alignment, made.partner.tolist()) == ("row by row", [0, 1, 2, 3])
+
+
+@pytest.mark.parametrize("role", [Role.RECORD_ID, Role.WEIGHT, Role.STRATUM])
+def test_two_columns_of_one_role_are_refused(role: Role) -> None:
+    what = {Role.RECORD_ID: "the record id", Role.WEIGHT: "the sampling weight", Role.STRATUM: "the stratum"}
+    first = next(name for name, own in ROLES.items() if own is role)
+    assert message(schema=schema(illness=role)) == (
+        f"the schema calls both {first!r} and 'illness' {what[role]}; let one of them be ignored"
+    )
+
+
+def test_missing_codes_are_missing_values() -> None:
+    coded = schema(illness=Attribute("illness", missing=("3",)))
+    made = pair(schema=coded)
+    assert np.isnan(made.original_values[:, made.attributes.index("illness")]).tolist() == [False] * 3 + [
+        True
+    ]
+    ages = pair(schema=schema(age=Attribute("age", missing=(MissingRange(60.0, 80.0),))))
+    assert np.isnan(ages.original_values[:, ages.attributes.index("age")]).tolist() == [False] * 3 + [True]
+    assert not any("stands for" in note for note in (*made.notes, *ages.notes))
+    assert pair(schema=coded, attributes=["age", "income"]).attributes == ("age", "income")
+
+
+def test_undeclared_text_of_few_values_is_nominal_and_said() -> None:
+    towns = ["a", "b", "a", "b"]
+    made = make_file_pair(ORIGINAL[["age"]].assign(town=towns), MASKED[["age"]].assign(town=towns))
+    assert made.attributes == ("age", "town")
+    assert made.categorical["town"].scale is Scale.NOMINAL
+    assert made.notes[0] == (
+        "column town holds text and is compared as nominal (2 categories); declare it with --nominal, "
+        "--ordinal or --schema"
+    )
+    declared = make_file_pair(
+        ORIGINAL[["age"]].assign(town=towns), MASKED[["age"]].assign(town=towns), nominal=["town"]
+    )
+    assert not any("holds text" in note for note in declared.notes)
+
+
+# Weights and strata
+
+
+def test_weights_and_strata_are_those_of_the_original_records() -> None:
+    design = pair().design
+    assert (design.weight_column, design.stratum_column) == ("weight", "stratum")
+    assert design.weight is not None
+    assert design.weight.tolist() == [100.5, 200.0, 50.0, 25.0]
+    assert design.stratum == ("n", "s", "s", "(missing)")
+    assert design.notes == ()
+
+
+def test_the_masked_file_has_them_where_the_original_does_not() -> None:
+    bare = ORIGINAL.drop(columns=["weight", "stratum"])
+    design = make_file_pair(bare, SHUFFLED.iloc[:3], schema=schema()).design
+    assert design.weight is not None
+    np.testing.assert_array_equal(design.weight, [100.5, np.nan, 50.0, 25.0])
+    assert design.stratum == ("n", "(missing)", "s", "(missing)")
+
+
+def test_a_schema_without_such_columns_and_files_without_them() -> None:
+    plain = make_file_pair(ORIGINAL, SHUFFLED, schema=schema(weight=None, stratum=Role.IGNORED)).design
+    assert (plain.weight, plain.stratum, plain.notes) == (None, None, ())
+    without = [frame.drop(columns=["weight", "stratum"]) for frame in (ORIGINAL, SHUFFLED)]
+    made = make_file_pair(*without, schema=schema())
+    assert (made.design.weight, made.design.stratum) == (None, None)
+    assert made.design.notes == (
+        "neither file has column weight, the sampling weight of the schema: all records count alike",
+        "neither file has column stratum, the stratum of the schema: nothing is counted by stratum",
+    )
+    assert set(made.design.notes) <= set(made.notes)
+
+
+@pytest.mark.parametrize(
+    ("weight", "found"), [(0.0, "0"), (-1.5, "-1.5"), (None, "missing")], ids=["zero", "negative", "missing"]
+)
+def test_weights_are_above_zero(weight: float | None, found: str) -> None:
+    wrong = ORIGINAL.assign(weight=[100.0, weight, 1.0, 0.0])
+    assert message(wrong) == (
+        f"original, column 'weight', row 2: the sampling weight is {found}; weights must be finite numbers "
+        "above 0"
+    )
+
+
+def test_weights_are_finite_numbers() -> None:
+    assert message(ORIGINAL.assign(weight=[1.0, np.inf, 1.0, 1.0])) == (
+        "original, column 'weight', row 2: infinite value; give finite numbers"
+    )
+    assert message(ORIGINAL.assign(weight=["1", "many", "1", "1"])) == (
+        "original, column 'weight', row 2: 'many' is not a number; fix it or choose other --attributes"
+    )
+
+
+def test_strata_are_counted_in_their_order() -> None:
+    linked = np.array([True, False, True, True])
+    assert by_stratum(("10", "9", "10", "9"), linked) == {
+        "9": {"records": 2, "linked": 1},
+        "10": {"records": 2, "linked": 2},
+    }

@@ -1,0 +1,229 @@
+"""Keywords of the functions: explicit, the same everywhere; a misspelt one is told its neighbour."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import typing
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from fit_runs import frames
+
+import linkrisk
+from linkrisk import compare, evaluate, fit, link, mask, verify
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.noise import AdditiveNoise
+from linkrisk.formulations.linkage.distances import Differences, Standardisation
+from linkrisk.formulations.linkage.missing import Missing
+from linkrisk.formulations.linkage.pair import Direction, Ties
+from linkrisk.solver.api import choices
+from linkrisk.solver.engines.base import EngineOptions
+from linkrisk.solver.engines.registry import ENGINES
+from linkrisk.solver.inputs.link_tasks import LinkOptions
+from linkrisk.solver.inputs.problem import ProblemOptions
+from linkrisk.solver.linkage.distance_based import DistanceBased
+from linkrisk.solver.linkage.matching import MATCHINGS
+from linkrisk.solver.run.errors import UsageError
+
+FUNCTIONS = (fit, compare, evaluate, link, verify, mask)
+each = pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
+
+
+def keywords(function):
+    return {
+        name: parameter.default
+        for name, parameter in inspect.signature(function).parameters.items()
+        if parameter.kind is parameter.KEYWORD_ONLY
+    }
+
+
+def defaults(options):
+    return {item.name: item.default for item in dataclasses.fields(options)}
+
+
+# ---------------------------------------------------------------- what there is
+
+
+def test_all_are_there_under_both_names():
+    assert set(linkrisk.__all__) == {function.__name__ for function in FUNCTIONS} | {
+        "Cancel",
+        "WorstCaseLinkage",
+    }
+    for name in linkrisk.__all__:
+        assert getattr(linkrisk, name) is getattr(linkrisk.solver, name)
+    with pytest.raises(AttributeError, match="module 'linkrisk' has no attribute 'fitt'"):
+        linkrisk.fitt  # noqa: B018
+
+
+@each
+def test_every_keyword_is_explicit_typed_and_explained(function):
+    parameters = inspect.signature(function).parameters.values()
+    assert all(parameter.kind is not parameter.VAR_KEYWORD for parameter in parameters)
+    hints = typing.get_type_hints(function)
+    assert set(hints) == {*inspect.signature(function).parameters, "return"}
+    documented = inspect.getdoc(function).split("Parameters\n---")[1].split("Returns\n---")[0]
+    for name in inspect.signature(function).parameters:
+        assert name in documented, name
+
+
+@pytest.mark.parametrize("function", [fit, compare])
+def test_a_problem_is_described_as_its_options_are(function):
+    known, taken = defaults(ProblemOptions), keywords(function)
+    assert set(known) <= set(taken)
+    assert {name: taken[name] for name in known} == known
+
+
+def test_what_was_learned_holds_unless_it_is_given():
+    taken = keywords(evaluate)
+    assert {taken[name] for name in defaults(ProblemOptions)} == {None, False}
+
+
+def test_links_are_described_as_their_options_are():
+    known, taken = defaults(LinkOptions), keywords(link)
+    assert set(taken) == {*known, "method", "settings", "cancel", "report"}
+    assert {name: taken[name] for name in known} == known
+
+
+def test_the_settings_of_engines_are_keywords():
+    assert {item.name for item in dataclasses.fields(EngineOptions)} <= set(keywords(fit))
+    assert {item.name for item in dataclasses.fields(EngineOptions)} - {"backend"} <= set(keywords(compare))
+
+
+@pytest.mark.parametrize(
+    ("literal", "names"),
+    [
+        (choices.DirectionName, Direction),
+        (choices.TiesName, Ties),
+        (choices.StandardisationName, Standardisation),
+        (choices.DifferencesName, Differences),
+        (choices.MissingName, Missing),
+        (choices.EngineName, ENGINES),
+        (choices.MatchingName, MATCHINGS),
+    ],
+)
+def test_type_checkers_know_the_names(literal, names):
+    assert typing.get_args(literal) == tuple(names)
+
+
+# ---------------------------------------------------------------- what is refused
+
+
+@pytest.mark.parametrize(
+    ("function", "misspelt", "meant"),
+    [
+        (fit, "agregator", "aggregator"),
+        (fit, "timelimit", "time_limit"),
+        (fit, "standardization", "standardisation"),
+        (compare, "backend", "backends"),
+        (evaluate, "parameter", "parameters"),
+        (link, "one2one", "one_to_one"),
+        (verify, "certifcate", "certificate"),
+        (mask, "sed", "seed"),
+    ],
+)
+def test_a_misspelt_keyword_names_itself_and_its_neighbour(function, misspelt, meant):
+    with pytest.raises(TypeError) as error:
+        function(*frames(0), **{misspelt: 1})
+    assert str(error.value) == f"{function.__name__}() takes no {misspelt!r}: did you mean {meant!r}?"
+
+
+@each
+def test_a_keyword_like_none_is_told_all(function):
+    with pytest.raises(TypeError) as error:
+        function(zzzzzz=1)
+    known = ", ".join(inspect.signature(function).parameters)
+    assert str(error.value) == f"{function.__name__}() takes no 'zzzzzz': it takes {known}"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"engine": "exact", "backend": "highs"},
+            "backend is not for the engine exact: leave that out, or take the engine milp",
+        ),
+        (
+            {"engine": "exact", "margin": 1e-5, "big_c": 10.0},
+            "margin and big-c are not for the engine exact: leave that out, or take the engine milp",
+        ),
+        ({"threads": 2}, "threads is not for the engine exact: leave that out, or take the engine milp"),
+        ({"engine": "milp", "threads": 1.5}, "threads must be a whole number, not 1.5"),
+        ({"seed": "1"}, "seed must be a whole number, not '1'"),
+        ({"seed": True}, "seed must be a whole number, not True"),
+        ({"seed": -1}, "the seed must be between 0 and 2147483647, not -1"),
+        ({"margin": "wide"}, "margin must be a number, not 'wide'"),
+        ({"big_c": 0}, "the constant C must be positive and finite, not 0"),
+        ({"backend": "hihgs"}, "unknown backend 'hihgs': did you mean 'highs'?"),
+        ({"aggregator": "coquet"}, "unknown aggregator 'coquet': did you mean 'choquet'?"),
+    ],
+)
+def test_what_fit_refuses(options, message):
+    with pytest.raises(ValueError) as error:  # noqa: PT011 - the message is compared
+        fit(*frames(0), **options)
+    assert str(error.value) == message
+
+
+def test_settings_of_a_linker_that_has_its_own():
+    with pytest.raises(UsageError) as error:
+        link(*frames(0), method=DistanceBased(), settings={"weights": ()})
+    assert str(error.value) == "settings are for a method given by its name; this linker has its own"
+
+
+# ---------------------------------------------------------------- what is taken
+
+
+@pytest.mark.parametrize(
+    ("options", "engine"),
+    [({}, "exact"), ({"backend": "scipy"}, "milp"), ({"margin": 1e-4}, "milp"), ({"big_c": 50.0}, "milp")],
+)
+def test_options_of_a_model_choose_the_engine(options, engine):
+    details = fit(*frames(1, 10), **options).details
+    assert details["engine"] == engine
+    assert details["backend"] == (None if engine == "exact" else options.get("backend", "highs"))
+
+
+def test_seed_and_threads_are_those_given():
+    details = fit(*frames(1, 10), seed=np.int64(3), engine="milp", threads=2).details
+    assert (details["seed"], details["threads"]) == (3, 2)
+    details = compare(*frames(1, 10), backends=["highs"], seed=4, margin=1e-4).details
+    assert (details["seed"], details["threads"], details["margin"]) == (4, 1, 1e-4)
+
+
+def test_arrays_frames_and_tables_of_other_libraries_are_one():
+    original, masked = frames(2, 14)
+    arrays = original.to_numpy(), masked.to_numpy()
+    named = [pd.DataFrame(array, columns=["V1", "V2", "V3"]) for array in arrays]
+    expected = fit(*named)
+    assert fit(*arrays).parameters == expected.parameters
+    for convert in (pl.from_pandas, pa.Table.from_pandas):
+        assert fit(*map(convert, named)).table == expected.table
+    assert evaluate(*arrays, parameters=expected).linked == expected.linked
+    assert link(*arrays, method="dbrl").table == link(*named, method="dbrl").table
+    first, second = (mask(data, AdditiveNoise(percent=10.0), seed=1).table for data in (arrays[0], named[0]))
+    pd.testing.assert_frame_equal(first, second)
+    with pytest.raises(DataError) as error:
+        fit(arrays[0][:, 0], arrays[1])
+    assert str(error.value) == (
+        "original is an array with 1 dimensions; give one with two, records by attributes"
+    )
+
+
+def test_results_are_parameters():
+    files = frames(3, 12)
+    found = fit(*files, aggregator=["weighted-mean", "owa"])
+    assert evaluate(*files, parameters=found).linked == found.linked
+    assert evaluate(*files, parameters=found, aggregator="owa").linked == found.results["owa"].linked
+    linked = link(*files, method="dbrl")
+    assert evaluate(*files, parameters=linked).table == linked.table
+
+
+def test_a_comparison_reads_well():
+    found = compare(*frames(4, 10), backends=["exact", "highs"])
+    lines = repr(found).splitlines()
+    assert lines[0] == "ComparisonResult(weighted-mean, original-to-masked"
+    assert lines[1].startswith("  exact: optimal, linked ")
+    assert len(lines) == 3

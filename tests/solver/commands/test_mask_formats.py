@@ -1,0 +1,119 @@
+"""The command `mask` on files of every format: what it keeps, what it says before it works."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from format_cases import WRITTEN, there_and_back
+from mask_runs import files, mask, mask_folder
+
+from linkrisk.datasets.microdata.formats.base import ColumnNotes, MissingRange, StoredFile
+from linkrisk.datasets.microdata.formats.delimited import DelimitedDialect
+from linkrisk.datasets.microdata.formats.registry import read_file
+
+__all__ = ["mask_folder"]
+
+pytestmark = pytest.mark.usefixtures("mask_folder")
+
+AGE = ColumnNotes("Alter", {"99": "keine Angabe"}, ("99", MissingRange(-9, -1)), "numeric")
+SEX = ColumnNotes("Geschlecht", {"1": "Frau", "2": "Mann"}, ("9",), "nominal")
+FRAME = pd.DataFrame(
+    {
+        "plz": ["007", "080", "012", "013", "014", "015"],
+        "sex": [1, 2, 2, 1, 1, 2],
+        "age": [20.5, 25.25, 31.0, 46.0, 52.0, 99.0],
+        "ort": ["Köln", "Ulm", "Köln", "Bonn", "Ulm", "Köln"],
+    }
+)
+NOISE = ("--method", "noise", "--percent", "10", "--attributes", "age", "--seed", "1")
+
+
+def made(name: str) -> StoredFile:
+    """A file with labels, missing codes and measures, as far as its format holds them."""
+    return there_and_back(StoredFile(FRAME, columns={"age": AGE, "sex": SEX}), Path(name))
+
+
+@pytest.mark.parametrize("suffix", WRITTEN)
+def test_a_file_comes_back_in_the_format_it_came_in(suffix: str, capsys: pytest.CaptureFixture[str]) -> None:
+    before = made(f"in{suffix}")
+    code, out, err = mask(capsys, "--input", f"in{suffix}", "--output", "out", *NOISE)
+    assert (code, err) == (0, "")
+    assert out.endswith(f"output   out{suffix}\n")
+    after = read_file(f"out{suffix}")
+    assert list(after.frame.columns) == list(FRAME.columns)
+    pd.testing.assert_frame_equal(after.frame.drop(columns="age"), before.frame.drop(columns="age"))
+    assert (after.frame["age"] != before.frame["age"]).all()
+    assert after.dialect == before.dialect
+    assert after.notes("sex") == before.notes("sex")
+    assert after.notes("age").label == before.notes("age").label
+    assert after.notes("age").missing == before.notes("age").missing
+    if suffix in (".sav", ".parquet"):
+        assert (after.notes("sex").label, after.notes("sex").measure) == ("Geschlecht", "nominal")
+        assert after.notes("age").value_labels == {"99": "keine Angabe"}
+
+
+def test_what_is_lost_is_said_first(capsys: pytest.CaptureFixture[str]) -> None:
+    made("in.sav")
+    _, out, _ = mask(capsys, "--input", "in.sav", "--output", "out.csv", *NOISE)
+    assert out.startswith(
+        "note     variable labels are lost (columns sex, age)\n"
+        "note     value labels are lost (columns sex, age)\n"
+        "note     declared missing codes are lost (columns sex, age)\n"
+        "note     levels of measurement are lost (columns sex, age)\n"
+        "note     settings that only SPSS knows are lost (columns plz, sex, age and 1 more)\n"
+        "input    in.sav: 6 records, 4 columns\n"
+    )
+
+
+def test_what_cannot_be_written_is_refused_before_reading(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = mask(capsys, "--input", "absent.csv", "--output", "out.sas7bdat", *NOISE)
+    assert (code, out) == (2, "")
+    assert err == (
+        "error: cannot write out.sas7bdat: no free library writes .sas7bdat files; write .xpt, which SAS "
+        "reads, or .csv\n"
+    )
+
+
+def test_names_that_do_not_fit_are_refused_before_work(capsys: pytest.CaptureFixture[str]) -> None:
+    before = files()
+    Path("in.csv").write_text("in come,age\n1,2\n2,3\n3,4\n")
+    # Nor is there a column for the method, which is found out later.
+    arguments = ("--method", "noise", "--percent", "10", "--attributes", "none")
+    code, out, err = mask(capsys, "--input", "in.csv", "--output", "out.sav", *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("error: out.sav cannot be written: the column name 'in come' is not allowed; in ")
+    assert files() == sorted([*before, "in.csv"])
+
+
+def test_a_delimited_file_keeps_its_dialect_and_its_cells(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("in.csv").write_bytes("plz;ort;lohn\n007;Köln;1,50\n080;NA;2,5\n012;;3\n".encode("cp1252"))
+    code, out, _ = mask(
+        capsys, "--input", "in.csv", "--output", "out.csv", "--method", "rank-swapping", "--percent", "100",
+        "--attributes", "lohn", "--seed", "3",
+    )  # fmt: skip
+    assert code == 0
+    assert out.startswith("note     read with ';' between columns, ',' as decimal sign, Windows-1252\ninput ")
+    lines = Path("out.csv").read_bytes().decode("cp1252").splitlines()
+    assert lines[0] == "plz;ort;lohn"
+    assert [line.rpartition(";")[0] for line in lines[1:]] == ["007;Köln", "080;NA", "012;"]
+    assert sorted(line.rpartition(";")[2] for line in lines[1:]) == ["1,5", "2,5", "3,0"]
+    assert read_file("out.csv").dialect == DelimitedDialect(";", "cp1252", ",", "\n", ".csv")
+
+
+@pytest.mark.parametrize("output", ["in.asc", "./in.rda"])
+def test_no_part_of_the_input_is_overwritten(output: str, capsys: pytest.CaptureFixture[str]) -> None:
+    made("in.rda")
+    before = {path: path.read_bytes() for path in Path().iterdir()}
+    source = "in.rda" if output == "in.asc" else "in.asc"
+    code, _, err = mask(capsys, "--input", source, "--output", output, *NOISE)
+    assert code == 2
+    assert err.startswith(f"error: --output {output} would overwrite in.")
+    assert {path: path.read_bytes() for path in Path().iterdir()} == before
+
+
+def test_the_data_set_of_a_name_needs_a_suffix(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = mask(capsys, "--input", "iris", "--output", "out", "--method", "noise", "--percent", "1")
+    assert code == 2
+    assert err.startswith("error: out: a file name without a suffix; use one of .csv, ")

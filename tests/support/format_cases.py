@@ -1,0 +1,63 @@
+"""Tables for tests of file formats: every kind of value, and notes on columns."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from linkrisk.datasets.microdata.formats.base import ColumnNotes, MissingRange, StoredFile
+from linkrisk.datasets.microdata.formats.kinds import cells_of, kind_of
+from linkrisk.datasets.microdata.formats.registry import FORMATS, Format, format_of, read_file
+
+WRITTEN = tuple(suffix for made in FORMATS if not made.cannot_write for suffix in made.suffixes)
+"""Suffixes of all files that are written."""
+
+BIG = 2**53 + 1
+
+COLUMNS: dict[str, pd.Series] = {
+    "code": pd.Series(["007", "080", None, "12"], dtype="str"),
+    "letters": pd.Series(["ä", "日本 ß", "=1+1", "x, y;\t|"], dtype="str"),
+    "wide": pd.Series(["x" * 300, "ü" * 400, "y", None], dtype="str"),
+    "number": pd.Series([0.1 + 0.2, -1e-5, np.nan, 1.5]),
+    "whole": pd.Series([1, 2, 2, 40]),
+    "gaps": pd.Series([1.0, np.nan, 2.0, 40.0]),
+    "big": pd.Series([BIG, 1, 2, -BIG]),
+    "logical": pd.Series([True, False, True, True]),
+    "day": pd.Series([dt.date(2020, 2, 29), dt.date(1850, 1, 1), None, dt.date(2000, 1, 1)], dtype=object),
+    "moment": pd.Series(
+        pd.to_datetime(["2020-01-01 12:00:05", "1999-12-31 00:00:00", None, "2000-01-01"], format="mixed")
+    ),
+    "blank": pd.Series(["", None, "a", "b"], dtype="str"),
+}
+"""One column for each kind of value that formats treat differently."""
+
+
+def table(*names: str, **notes: ColumnNotes) -> StoredFile:
+    """Some of `COLUMNS`, by default all, with these notes."""
+    return StoredFile(pd.DataFrame({name: COLUMNS[name] for name in names or COLUMNS}), columns=notes)
+
+
+LABELLED = ColumnNotes("Größe in Worten", {"1": "eins", "2": "zwei ß", "40": "vierzig"}, ("40",), "nominal")
+RANGED = ColumnNotes("", {"-9": "keine Angabe"}, (MissingRange(-9, -1), "40"), "ordinal")
+
+
+def there_and_back(stored: StoredFile, path: Path) -> StoredFile:
+    """Write a table and read it."""
+    for file, content in format_of(path).write(stored, path).items():
+        file.write_bytes(content)
+    return read_file(path)
+
+
+def described(column: pd.Series) -> tuple[str, list[object]]:
+    """What the values of a column are, and the values; equal for columns that mean the same."""
+    return kind_of(column).value, [
+        str(cell) if isinstance(cell, pd.Timestamp) else cell for cell in cells_of(column)
+    ]
+
+
+def of_suffix(suffix: str) -> Format:
+    """The format of files that end so."""
+    return format_of(f"x{suffix}")
