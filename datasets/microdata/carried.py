@@ -8,8 +8,9 @@ from dataclasses import replace
 import pandas as pd
 
 from linkrisk.datasets.microdata.category_names import spelled
-from linkrisk.datasets.microdata.formats.base import ColumnNotes, MissingRange, StoredFile
+from linkrisk.datasets.microdata.formats.base import ColumnNotes, StoredFile
 from linkrisk.datasets.microdata.formats.kinds import Kind, kind_of
+from linkrisk.datasets.microdata.missing import MissingRange, overlapping
 
 _NUMBERS = {Kind.LOGICAL, Kind.WHOLE, Kind.NUMBER}
 
@@ -47,8 +48,8 @@ def _notes(notes: ColumnNotes, before: pd.Series, after: pd.Series) -> ColumnNot
     if _codes(after) <= _codes(before) | set(notes.value_labels):
         return notes
     if kind_of(before) in _NUMBERS and kind_of(after) in _NUMBERS:
-        kept = {code: label for code, label in notes.value_labels.items() if notes.declares_missing(code)}
-        return replace(notes, value_labels=kept, missing=notes.missing)
+        kept = {code: notes.value_labels[code] for code in overlapping(notes.value_labels, notes.missing)}
+        return replace(notes, value_labels=kept)
     if kind_of(before) is kind_of(after):
         return replace(notes, value_labels=_occurring(notes, after))
     missing = tuple(

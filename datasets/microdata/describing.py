@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from linkrisk.datasets.microdata.categories import occurring
-from linkrisk.datasets.microdata.guessing import Guess, Notes, guesses
+from linkrisk.datasets.microdata.formats.base import ColumnNotes
+from linkrisk.datasets.microdata.guessing import Guess, guesses
 from linkrisk.datasets.microdata.missing import is_declared_missing, without_codes
 from linkrisk.datasets.microdata.roles import NAMES_RECORDS
 from linkrisk.datasets.microdata.scales import CATEGORICAL, Scale
@@ -126,7 +127,7 @@ class Description:
 
 
 def describe(
-    frame: pd.DataFrame, source: str, notes: Mapping[str, Notes] = MappingProxyType({})
+    frame: pd.DataFrame, source: str, notes: Mapping[str, ColumnNotes] = MappingProxyType({})
 ) -> Description:
     """Say what is in a table; values of columns that look like identifiers, and free text, are not shown.
 
@@ -136,7 +137,7 @@ def describe(
         n records, columns named by text.
     source : str
         What to call the table.
-    notes : mapping of str to Notes
+    notes : mapping of str to ColumnNotes
         What its file says of its columns: labels, missing codes, scales.
     """
     columns = tuple(_described(guess, frame[guess.attribute.name]) for guess in guesses(frame, notes))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Protocol
 
 import pandas as pd
 
 from linkrisk.datasets.microdata.category_names import are_numbers, in_order, spelled
-from linkrisk.datasets.microdata.missing import Missing, MissingRange, overlapping, without_codes
+from linkrisk.datasets.microdata.formats.base import ColumnNotes
+from linkrisk.datasets.microdata.missing import overlapping, without_codes
 from linkrisk.datasets.microdata.roles import ROLE_WORDS, Recognition, Role, household, recognition, stratum
 from linkrisk.datasets.microdata.scales import Scale
 from linkrisk.datasets.microdata.schema import Attribute
@@ -21,41 +21,6 @@ FEW = 12
 
 _ONE_OF_A_KIND = (Role.RECORD_ID, Role.WEIGHT, Role.HOUSEHOLD, Role.STRATUM)
 """Roles that one column can have."""
-
-
-class Notes(Protocol):
-    """What the file itself says of a column."""
-
-    @property
-    def label(self) -> str:
-        """What the column is called in words; empty where the file does not say."""
-
-    @property
-    def value_labels(self) -> Mapping[str, str]:
-        """What codes mean."""
-
-    @property
-    def missing(self) -> Sequence[Any]:
-        """Codes that stand for a missing value; ranges have `low` and `high`."""
-
-    @property
-    def measure(self) -> str | None:
-        """``numeric``, ``ordinal`` or ``nominal``, where the file says so."""
-
-    @property
-    def settings(self) -> Mapping[str, str]:
-        """What one format alone knows, by ``format.word``."""
-
-
-@dataclass(frozen=True)
-class NoNotes:
-    """Of a column of which its file says nothing."""
-
-    label: str = ""
-    value_labels: Mapping[str, str] = field(default_factory=dict)
-    missing: tuple[str, ...] = ()
-    measure: str | None = None
-    settings: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -75,19 +40,21 @@ class Guess:
     why_scale: str
 
 
-def guesses(frame: pd.DataFrame, notes: Mapping[str, Notes] = MappingProxyType({})) -> tuple[Guess, ...]:
+def guesses(
+    frame: pd.DataFrame, notes: Mapping[str, ColumnNotes] = MappingProxyType({})
+) -> tuple[Guess, ...]:
     """Guess role and scale of every column.
 
     Parameters
     ----------
     frame : DataFrame
         Columns named by text.
-    notes : mapping of str to Notes
+    notes : mapping of str to ColumnNotes
         What the file says of its columns.
     """
     found: list[Guess] = []
     for name in frame.columns:
-        guess = _guess(name, frame, notes.get(name) or NoNotes())
+        guess = _guess(name, frame, notes.get(name) or ColumnNotes())
         found.append(_second(guess, found) if guess.attribute.role in _ONE_OF_A_KIND else guess)
     return tuple(found)
 
@@ -104,30 +71,24 @@ def _second(guess: Guess, before: Sequence[Guess]) -> Guess:
     return Guess(Attribute(**values), why, guess.why_scale)
 
 
-def _guess(name: str, frame: pd.DataFrame, notes: Notes) -> Guess:
-    missing = _missing(notes)
-    column = without_codes(frame[name], missing)
+def _guess(name: str, frame: pd.DataFrame, notes: ColumnNotes) -> Guess:
+    column = without_codes(frame[name], notes.missing)
     scale, why_scale = _scale(column, notes)
     found = _role(name, column, list(frame.columns), scale, notes)
     categories = _categories(column, notes) if scale is Scale.ORDINAL else None
     labels = dict(notes.value_labels)
     if categories is not None:
-        kept = {*categories, *overlapping(labels, missing)}
+        kept = {*categories, *overlapping(labels, notes.missing)}
         labels = {code: text for code, text in labels.items() if code in kept}
     attribute = Attribute(
-        name, found.role, scale, categories, label=notes.label, labels=labels, missing=missing
+        name, found.role, scale, categories, label=notes.label, labels=labels, missing=notes.missing
     )
     return Guess(attribute, found.why, why_scale)
 
 
-def _missing(notes: Notes) -> Missing:
-    return tuple(
-        each if isinstance(each, str) else MissingRange(float(each.low), float(each.high))
-        for each in notes.missing
-    )
-
-
-def _role(name: str, column: pd.Series, names: Sequence[str], scale: Scale, notes: Notes) -> Recognition:
+def _role(
+    name: str, column: pd.Series, names: Sequence[str], scale: Scale, notes: ColumnNotes
+) -> Recognition:
     """By what the file says, then by name and values, then by what can be compared at all."""
     for word, role in (("weight", Role.WEIGHT), ("household_id", Role.HOUSEHOLD)):
         if f"argus.{word}" in notes.settings:
@@ -143,7 +104,7 @@ def _role(name: str, column: pd.Series, names: Sequence[str], scale: Scale, note
     return Recognition(Role.KEY, "can be compared")
 
 
-def _scale(column: pd.Series, notes: Notes) -> tuple[Scale, str]:
+def _scale(column: pd.Series, notes: ColumnNotes) -> tuple[Scale, str]:
     """Scale of a column, and why."""
     numbers = pd.api.types.is_numeric_dtype(column.dtype)
     if isinstance(column.dtype, pd.CategoricalDtype):
@@ -166,14 +127,14 @@ def _scale(column: pd.Series, notes: Notes) -> tuple[Scale, str]:
     )
 
 
-def _stated(column: pd.Series, notes: Notes, numbers: bool) -> tuple[Scale, str] | None:
+def _stated(column: pd.Series, notes: ColumnNotes, numbers: bool) -> tuple[Scale, str] | None:
     """What the file says of the scale, as far as the values allow it."""
     occurring = {spelled(value) for value in column.dropna().unique()}
-    if notes.measure == Scale.NOMINAL:
+    if notes.measure == "nominal":
         return Scale.NOMINAL, "is nominal in the file"
-    if notes.measure == Scale.ORDINAL and occurring and are_numbers(occurring):
+    if notes.measure == "ordinal" and occurring and are_numbers(occurring):
         return Scale.ORDINAL, "is ordinal in the file"
-    if notes.measure == Scale.NUMERIC and numbers:
+    if notes.measure == "numeric" and numbers:
         return Scale.NUMERIC, "is numeric in the file"
     if occurring and occurring <= set(notes.value_labels):
         return Scale.NOMINAL, "has a label for every code"
@@ -191,12 +152,12 @@ def _about_numbers(column: pd.Series) -> str:
     return "holds whole numbers" if whole else "holds numbers"
 
 
-def _categories(column: pd.Series, notes: Notes) -> tuple[str, ...]:
+def _categories(column: pd.Series, notes: ColumnNotes) -> tuple[str, ...]:
     """All codes of an ordinal column in ascending order, also those that have a label only."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         names = [spelled(value) for value in column.dtype.categories]
-        gone = set(overlapping(names, _missing(notes)))
+        gone = set(overlapping(names, notes.missing))
         return tuple(name for name in names if name not in gone)
     labelled = {code for code in notes.value_labels if are_numbers([code])}
-    labelled -= set(overlapping(labelled, _missing(notes)))
+    labelled -= set(overlapping(labelled, notes.missing))
     return in_order({spelled(value) for value in column.dropna().unique()} | labelled)

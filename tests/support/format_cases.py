@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from linkrisk.datasets.microdata.formats.base import ColumnNotes, MissingRange, StoredFile
+from linkrisk.datasets.microdata.formats.base import ColumnNotes, StoredFile
 from linkrisk.datasets.microdata.formats.kinds import cells_of, kind_of
 from linkrisk.datasets.microdata.formats.registry import FORMATS, Format, format_of, read_file
+from linkrisk.datasets.microdata.missing import MissingRange
 
 WRITTEN = tuple(suffix for made in FORMATS if not made.cannot_write for suffix in made.suffixes)
 """Suffixes of all files that are written."""

@@ -27,10 +27,10 @@ from linkrisk.datasets.microdata.formats.argus_metadata import (
     parse_metadata,
 )
 from linkrisk.datasets.microdata.formats.argus_values import (
+    Cells,
     Written,
     code_in,
     is_left,
-    stripped,
     typed_cells,
     written,
 )
@@ -87,7 +87,7 @@ class Argus(Format):
         frame = pd.DataFrame(
             {
                 variable.name: typed_cells(
-                    stripped(raw[variable.name]),
+                    raw[variable.name],
                     numeric="numeric" in variable.words,
                     text=variable.name in text_columns,
                     where=f"{data_path}, column {variable.name!r}",
@@ -146,7 +146,9 @@ class Argus(Format):
         numbers = [name for name in texts if reads_as_numbers(frame[name])]
         said += sentence(numbers, "text that looks like numbers comes back as such")
         blanks = [
-            name for name in texts if any(str(cell) != str(cell).strip() for cell in frame[name].dropna())
+            name
+            for name in texts
+            if any(cell != cell.strip() for cell in map(str, frame[name].dropna().unique()))
         ]
         said += sentence(blanks, "blanks around text are lost")
         return tuple(said)
@@ -159,8 +161,11 @@ class Argus(Format):
         return path, path.with_suffix(suffix)
 
 
-def _cut(text: str, metadata: Metadata, path: Path) -> dict[str, list[str]]:
+def _cut(text: str, metadata: Metadata, path: Path) -> dict[str, Cells]:
     """The cells of a fixed-width file, with the blanks around them."""
+    import pyarrow
+    from pyarrow import compute
+
     lines = _lines(text, path)
     needed = max(variable.start + variable.length - 1 for variable in metadata.variables)
     for number, line in enumerate(lines, start=1):
@@ -169,15 +174,20 @@ def _cut(text: str, metadata: Metadata, path: Path) -> dict[str, list[str]]:
                 f"{path}, line {number}: {len(line)} letters where the variables need {needed}; the file is "
                 "cut off, or its .rda describes another one"
             )
-    places = {item.name: slice(item.start - 1, item.start - 1 + item.length) for item in metadata.variables}
-    return {name: [line[place] for line in lines] for name, place in places.items()}
+    whole = pyarrow.array(lines, pyarrow.string())
+    return {
+        item.name: compute.utf8_slice_codeunits(whole, item.start - 1, item.start - 1 + item.length)
+        for item in metadata.variables
+    }
 
 
-def _separated(text: str, metadata: Metadata, path: Path) -> dict[str, list[str]]:
+def _separated(text: str, metadata: Metadata, path: Path) -> dict[str, Cells]:
     """The cells of a separated file."""
+    import pyarrow
+
     names = [variable.name for variable in metadata.variables]
     separator = metadata.separator or ";"
-    cells: dict[str, list[str]] = {name: [] for name in names}
+    rows: list[list[str]] = []
     reader = csv.reader(
         io.StringIO("\n".join(_lines(text, path)), newline=""), delimiter=separator, strict=True
     )
@@ -188,15 +198,17 @@ def _separated(text: str, metadata: Metadata, path: Path) -> dict[str, list[str]
                     f"{path}, line {reader.line_num}: {len(row)} cells where its .rda has "
                     f"{len(names)} variables"
                 )
-            for name, cell in zip(names, row, strict=True):
-                cells[name].append(cell)
+            rows.append(row)
     except csv.Error as error:
         raise DataError(f"{path}, line {reader.line_num}: {error}; fix its quotes") from error
-    return {name: found[1:] for name, found in cells.items()} if metadata.names_in_front else cells
+    records = rows[1:] if metadata.names_in_front else rows
+    return {
+        name: pyarrow.array([row[at] for row in records], pyarrow.string()) for at, name in enumerate(names)
+    }
 
 
 def _lines(text: str, path: Path) -> list[str]:
-    lines = re.split(r"\r\n|\n|\r", text.rstrip("\r\n\x1a"))
+    lines = text.rstrip("\r\n\x1a").replace("\r\n", "\n").replace("\r", "\n").split("\n")
     if not any(line.strip() for line in lines):
         raise DataError(f"{path} is empty; it needs records")
     return lines
@@ -216,9 +228,7 @@ def _labels(variable: Variable, metadata_path: Path) -> tuple[dict[str, str], li
     return read_code_list(found), []
 
 
-def _notes(
-    variable: Variable, column: pd.Series, labels: Mapping[str, str], raw: Sequence[str]
-) -> ColumnNotes:
+def _notes(variable: Variable, column: pd.Series, labels: Mapping[str, str], raw: Cells) -> ColumnNotes:
     words = {"length": str(variable.length), **variable.words}
     if labels:
         del words["codelist"]  # the labels say it; their file gets a name of its own when it is written
@@ -265,14 +275,17 @@ def _data_text(columns: Mapping[str, Sequence[str]], metadata: Metadata, stored:
             writer.writerow(columns)
         writer.writerows(zip(*columns.values(), strict=True))
         return target.getvalue()
+    import pyarrow
+    from pyarrow import compute
+
     padded = []
     for variable in metadata.variables:
         left = "argus.align" in stored.notes(variable.name).settings
-        cells = columns[variable.name]
-        padded.append(
-            [cell.ljust(variable.length) if left else cell.rjust(variable.length) for cell in cells]
-        )
-    return "".join("".join(row) + "\n" for row in zip(*padded, strict=True))
+        pad = compute.utf8_rpad if left else compute.utf8_lpad
+        cells = pyarrow.array(columns[variable.name], pyarrow.string())
+        padded.append(pad(cells, variable.length, " "))
+    lines = compute.binary_join_element_wise(*padded, "").to_pylist()
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _code_list(labels: Mapping[str, str]) -> str:

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.category_names import spelled
-from linkrisk.datasets.microdata.formats.delimited_values import is_code
-from linkrisk.datasets.microdata.formats.kinds import Kind, as_text, cells_of, is_wide, kind_of
+from linkrisk.datasets.microdata.formats.delimited_values import CODE
+from linkrisk.datasets.microdata.formats.kinds import Kind, as_doubles, as_text, cells_of, is_wide, kind_of
 
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
-_WHOLE = re.compile(r"[+-]?\d+")
+Cells = Any
+"""The cells of a column as they stand in a file: a pyarrow array of text."""
+
+_NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_WHOLE = r"[+-]?[0-9]{1,18}"
 
 
 @dataclass(frozen=True)
@@ -40,19 +43,13 @@ class Written:
     decimals: int = 0
 
 
-def stripped(raw: Sequence[str]) -> list[str]:
-    """Cells without the blanks around them."""
-    known = {cell: cell.strip() for cell in set(raw)}
-    return [known[cell] for cell in raw]
-
-
-def typed_cells(texts: Sequence[str], *, numeric: bool, text: bool, where: str) -> pd.Series:
-    """Cells without blanks around them as a column.
+def typed_cells(raw: Cells, *, numeric: bool, text: bool, where: str) -> pd.Series:
+    """Cells as a column; blanks around them do not count, and a blank cell is a missing value.
 
     Parameters
     ----------
-    texts : sequence of str
-        Empty where a value is missing.
+    raw : pyarrow array of str
+        What stands in the places of the column.
     numeric : bool
         Whether the file says that they are numbers.
     text : bool
@@ -65,30 +62,48 @@ def typed_cells(texts: Sequence[str], *, numeric: bool, text: bool, where: str) 
     DataError
         If a cell of a numeric column is no number.
     """
-    # Codes are few and records many: each value is looked at once.
-    present = set(texts) - {""}
-    if not text and numeric:
-        _check_numbers(texts, present, where)
-    numbers = present and all(_NUMBER.fullmatch(cell) for cell in present)
-    if text or not present or not (numeric or (numbers and not any(map(is_code, present)))):
-        return pd.Series([cell or None for cell in texts], dtype="str" if present else object)
-    values = {cell: float(cell) for cell in present} | {"": np.nan}
-    if "" not in texts and all(_WHOLE.fullmatch(cell) and len(cell) < 19 for cell in present):
-        whole = {cell: int(cell) for cell in present}
-        return pd.Series([whole[cell] for cell in texts], dtype=np.int64)
-    return pd.Series([values[cell] for cell in texts], dtype=np.float64)
+    from pyarrow import compute
+
+    cells = compute.utf8_trim_whitespace(raw)
+    blank = _flags(compute.equal(cells, ""))
+    numbers = _all_are(cells, _NUMBER, blank)
+    if numeric and not (text or numbers):
+        _refuse_text(cells, blank, where)
+    objects = cells.to_numpy(zero_copy_only=False)
+    if text or blank.all() or not numbers or not (numeric or not _flags(_matches(cells, CODE)).any()):
+        objects[blank] = None
+        return pd.Series(objects, dtype=object if blank.all() else "str")
+    if not blank.any() and _all_are(cells, _WHOLE, blank):
+        return pd.Series(objects.astype(np.int64))
+    objects[blank] = "nan"
+    return pd.Series(objects.astype(np.float64))
 
 
-def _check_numbers(texts: Sequence[str], present: Iterable[str], where: str) -> None:
-    wrong = {cell for cell in present if _NUMBER.fullmatch(cell) is None}
-    for row, cell in enumerate(texts, start=1):
-        if cell in wrong:
-            raise DataError(f"{where}, row {row}: {cell!r} is not a number, though the column is <NUMERIC>")
+def _flags(found: Any) -> npt.NDArray[np.bool_]:
+    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.bool_)
+
+
+def _matches(cells: Cells, pattern: str) -> Any:
+    """Which cells are as the pattern says from beginning to end."""
+    from pyarrow import compute
+
+    return compute.match_substring_regex(cells, f"^(?:{pattern})$")
+
+
+def _all_are(cells: Cells, pattern: str, blank: npt.NDArray[np.bool_]) -> bool:
+    return bool((_flags(_matches(cells, pattern)) | blank).all())
+
+
+def _refuse_text(cells: Cells, blank: npt.NDArray[np.bool_], where: str) -> NoReturn:
+    row = int(np.argmin(_flags(_matches(cells, _NUMBER)) | blank))
+    raise DataError(
+        f"{where}, row {row + 1}: {cells[row].as_py()!r} is not a number, though the column is <NUMERIC>"
+    )
 
 
 def code_in(column: pd.Series, code: str) -> str:
     """A code of the metadata as a column spells it: ``099`` among numbers is 99."""
-    if column.dtype.kind in "if" and _NUMBER.fullmatch(code):
+    if column.dtype.kind in "if" and re.fullmatch(_NUMBER, code):
         return spelled(float(code))
     return code
 
@@ -112,31 +127,47 @@ def written(column: pd.Series, decimals: int | None, path: Path) -> Written:
     if kind is Kind.WHOLE and not is_wide(column):
         return Written(["" if value is None else str(int(value)) for value in values], number=True)
     if kind is Kind.NUMBER:
-        return _written_numbers([None if value is None else float(value) for value in values], decimals)
+        return _written_numbers(as_doubles(column).to_numpy(), decimals)
     texts = ["" if value is None else value for value in cells_of(as_text(column))]
-    for row, text in enumerate(texts, start=1):
-        if not text.isprintable():
-            raise DataError(
-                f"{path} cannot be written: column {column.name!r}, row {row}: a line end or a letter that "
-                "cannot be printed; write .csv"
-            )
+    unprintable = {text for text in set(texts) if not text.isprintable()}
+    if unprintable:
+        row = next(row for row, text in enumerate(texts, start=1) if text in unprintable)
+        raise DataError(
+            f"{path} cannot be written: column {column.name!r}, row {row}: a line end or a letter that "
+            "cannot be printed; write .csv"
+        )
     return Written([text.strip() for text in texts], number=False)
 
 
-def _written_numbers(values: Sequence[float | None], decimals: int | None) -> Written:
-    present = [value for value in values if value is not None]
-    if any(not np.isfinite(value) for value in present):
+def _written_numbers(doubles: npt.NDArray[np.float64], decimals: int | None) -> Written:
+    """Numbers as text, blank where there is NaN."""
+    known = ~np.isnan(doubles)
+    present = doubles[known]
+    values = [value if is_known else None for value, is_known in zip(doubles.tolist(), known, strict=True)]
+    if not np.isfinite(present).all():
         return Written(["" if value is None else str(value) for value in values], number=False)
-    whole = all(value.is_integer() for value in present)
-    if whole and not decimals and (decimals is not None or len(present) < len(values)):
+    whole = bool((present == np.trunc(present)).all())
+    if whole and not decimals and (decimals is not None or not known.all()):
         return Written(["" if value is None else f"{value:.0f}" for value in values], number=True)
-    cells = [None if value is None else format(Decimal(repr(value)), "f").partition(".") for value in values]
+    cells = [None if value is None else _in_full(value).partition(".") for value in values]
     places = max(decimals or 0, *(len(cell[2]) for cell in cells if cell is not None), 1)
     padded = ["" if cell is None else f"{cell[0]}.{cell[2].ljust(places, '0')}" for cell in cells]
     return Written(padded, number=True, decimals=places)
 
 
-def is_left(raw: Sequence[Any]) -> bool:
+def _in_full(value: float) -> str:
+    """A number as it reads back, without an exponent."""
+    text = repr(value)
+    return format(Decimal(text), "f") if "e" in text else text
+
+
+def is_left(raw: Cells) -> bool:
     """Whether cells stand at the left of their place: blanks only after them."""
-    blank = [cell for cell in set(raw) if cell.strip() and cell != cell.strip()]
-    return bool(blank) and all(cell == cell.lstrip() for cell in blank)
+    from pyarrow import compute
+
+    padded = compute.not_equal(raw, compute.utf8_trim_whitespace(raw))
+    blank = compute.equal(compute.utf8_trim_whitespace(raw), "")
+    shorter = raw.filter(compute.and_not(padded, blank))
+    return len(shorter) > 0 and bool(
+        compute.all(compute.equal(shorter, compute.utf8_ltrim_whitespace(shorter))).as_py()
+    )

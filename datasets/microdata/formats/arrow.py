@@ -12,10 +12,11 @@ from typing import Any, get_args
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.formats.base import ColumnNotes, Format, Measure, MissingRange, StoredFile
+from linkrisk.datasets.microdata.formats.base import ColumnNotes, Format, Measure, StoredFile
 from linkrisk.datasets.microdata.formats.foreign import check_content, first_line
 from linkrisk.datasets.microdata.formats.kinds import Kind, as_text, kind_of
 from linkrisk.datasets.microdata.formats.losses import Holds, losses
+from linkrisk.datasets.microdata.missing import MissingRange
 
 _KEY = b"linkrisk"
 """Where the notes stand among the metadata of a file; other programs leave them alone."""

@@ -10,22 +10,10 @@ from typing import ClassVar, Literal
 
 import pandas as pd
 
+from linkrisk.datasets.microdata.missing import Missing
+
 Measure = Literal["numeric", "ordinal", "nominal"]
 """How a file says that a column is to be read."""
-
-
-@dataclass(frozen=True)
-class MissingRange:
-    """Declared missing numbers from `low` to `high`, both included; either may be infinite."""
-
-    low: float
-    high: float
-
-    def __contains__(self, value: float) -> bool:
-        return self.low <= value <= self.high
-
-    def __str__(self) -> str:
-        return f"{self.low:g} to {self.high:g}"
 
 
 @dataclass(frozen=True)
@@ -52,7 +40,7 @@ class ColumnNotes:
 
     label: str = ""
     value_labels: Mapping[str, str] = field(default_factory=dict)
-    missing: tuple[str | MissingRange, ...] = ()
+    missing: Missing = ()
     measure: Measure | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
 
@@ -61,17 +49,6 @@ class ColumnNotes:
         return {
             key.partition(".")[2]: text for key, text in self.settings.items() if key.startswith(f"{name}.")
         }
-
-    def declares_missing(self, code: str) -> bool:
-        """Whether a code, as spelled, stands for a missing value."""
-        if code in self.missing:
-            return True
-        ranges = [item for item in self.missing if isinstance(item, MissingRange)]
-        try:
-            number = float(code)
-        except ValueError:
-            return False
-        return any(number in item for item in ranges)
 
 
 @dataclass(frozen=True)

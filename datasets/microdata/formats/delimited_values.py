@@ -27,19 +27,22 @@ MOST_DIGITS = 15
 _LONG = rf"-?\d{{{MOST_DIGITS + 1},}}"
 _LEADING = r"[+-]?0\d|\+[\d.,]"
 _MAYBE_CODE = re.compile(rf"(?:^|[,;\t|\"])\s*(?:{_LEADING}|{_LONG})", re.MULTILINE)
-_CODE = re.compile(rf"\s*(?:(?:{_LEADING}).*|{_LONG}\s*)", re.DOTALL)
+_BLANKS = r"[\t-\r ]*"  # not \s: patterns with it are looked for cell by cell, others by pyarrow
+CODE = rf"{_BLANKS}(?:(?:{_LEADING})(?:.|\n)*|{_LONG}{_BLANKS})"
+"""What a cell looks like that is written as no number is; as `re` and pyarrow both take it."""
+
 _NUMBER = re.compile(r"\s*[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?\s*|\s*[+-]?inf(?:inity)?\s*", re.I)
 _LOGICAL = {"True", "False", "TRUE", "FALSE", "true", "false"}
 _COMMA = re.compile(r"\d,\d")
-_COMMA_NUMBER = r"\s*[+-]?\d*,\d+(?:[eE][+-]?\d+)?\s*"
-_POINT_NUMBER = r"\s*[+-]?\d*\.\d+(?:[eE][+-]?\d+)?\s*"
-_WHOLE = r"\s*[+-]?\d+(?:[eE][+-]?\d+)?\s*"
-_GROUPS = r"\s*[+-]?[1-9]\d{0,2}(?:,\d{3})+\s*"
+_COMMA_NUMBER = rf"{_BLANKS}[+-]?\d*,\d+(?:[eE][+-]?\d+)?{_BLANKS}"
+_POINT_NUMBER = rf"{_BLANKS}[+-]?\d*\.\d+(?:[eE][+-]?\d+)?{_BLANKS}"
+_WHOLE = rf"{_BLANKS}[+-]?\d+(?:[eE][+-]?\d+)?{_BLANKS}"
+_GROUPS = rf"{_BLANKS}[+-]?[1-9]\d{{0,2}}(?:,\d{{3}})+{_BLANKS}"
 
 
 def is_code(text: str) -> bool:
     """Whether a cell is written as no number is: leading zeros, a leading plus, more than 15 digits."""
-    return _CODE.fullmatch(text) is not None
+    return re.fullmatch(CODE, text) is not None
 
 
 def parse(
@@ -112,7 +115,7 @@ def _code_columns(
     if not numeric:
         return []
     written = as_written(text, header, delimiter, numeric)
-    return [name for name in numeric if written[name].dropna().str.fullmatch(_CODE).any()]
+    return [name for name in numeric if written[name].dropna().str.fullmatch(CODE).any()]
 
 
 def _is_logical(column: pd.Series) -> bool:

@@ -81,13 +81,18 @@ def _extremes(column: pd.Series) -> Sequence[Any]:
 
 def as_text(column: pd.Series) -> pd.Series:
     """A column as text, spelled as categories are; None where a value is missing."""
+    if kind_of(column) is Kind.TEXT:
+        return column.astype(object).where(column.notna(), None)
     texts = [None if value is None else spelled(value) for value in cells_of(column)]
     return pd.Series(texts, column.index, dtype=object, name=column.name)
 
 
 def as_doubles(column: pd.Series) -> pd.Series:
     """A column of numbers or logical values as doubles, NaN where one is missing."""
-    values = [np.nan if value is None else float(value) for value in cells_of(column)]
+    if column.dtype.kind in "biuf":
+        values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    else:
+        values = np.array([np.nan if cell is None else float(cell) for cell in cells_of(column)], dtype=float)
     return pd.Series(values, column.index, dtype=np.float64, name=column.name)
 
 

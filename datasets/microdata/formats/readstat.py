@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import math
+import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -12,7 +14,7 @@ import pandas as pd
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.category_names import spelled
-from linkrisk.datasets.microdata.formats.base import ColumnNotes, Measure, MissingRange, StoredFile
+from linkrisk.datasets.microdata.formats.base import ColumnNotes, Measure, StoredFile
 from linkrisk.datasets.microdata.formats.foreign import first_line
 from linkrisk.datasets.microdata.formats.kinds import (
     Kind,
@@ -23,10 +25,14 @@ from linkrisk.datasets.microdata.formats.kinds import (
     kind_of,
     narrowed,
 )
+from linkrisk.datasets.microdata.missing import MissingRange
 
 _MEASURES: Mapping[str, Measure] = {"scale": "numeric", "ordinal": "ordinal", "nominal": "nominal"}
 MEASURE_NAMES: Mapping[Measure, str] = {measure: name for name, measure in _MEASURES.items()}
 """What SPSS calls the levels of measurement."""
+
+_LOWEST = -sys.float_info.max
+"""Below it is no number: the end of a range from LOWEST to HIGHEST, which would have none."""
 
 
 def load(
@@ -100,7 +106,11 @@ def _missing(ranges: Sequence[Any]) -> list[str | MissingRange]:
     found: list[str | MissingRange] = []
     for item in ranges:
         low, high = item["lo"], item["hi"]
-        found.append(spelled(low) if low == high else MissingRange(float(low), float(high)))
+        if low == high:
+            found.append(spelled(low))
+        elif low < high:  # the wrong way round no number lies between them
+            everything = low == -math.inf and high == math.inf
+            found.append(MissingRange(_LOWEST if everything else float(low), float(high)))
     return found
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.formats.base import ColumnNotes, Dialect, Format, MissingRange, StoredFile
+from linkrisk.datasets.microdata.formats.base import ColumnNotes, Dialect, Format, StoredFile
 from linkrisk.datasets.microdata.formats.foreign import check_content
 from linkrisk.datasets.microdata.formats.kinds import Kind, kind_of
 from linkrisk.datasets.microdata.formats.losses import Holds, ends_blank, has_empty_text, losses, sentence
@@ -29,6 +29,7 @@ from linkrisk.datasets.microdata.formats.readstat import (
     with_missing_text,
     with_whole_numbers,
 )
+from linkrisk.datasets.microdata.missing import MissingRange
 
 _LABEL_BYTES, _VALUE_LABEL_BYTES, _MISSING_BYTES = 256, 120, 8
 _RULES = (
@@ -230,6 +231,8 @@ def _has_long_labels(notes: ColumnNotes) -> bool:
 
 
 def _has_unlike_labels(stored: StoredFile, name: str) -> bool:
-    notes: Mapping[str, str] = stored.notes(name).value_labels
+    codes: Mapping[str, str] = stored.notes(name).value_labels
+    if not codes:
+        return False
     text = is_text(storable(stored.frame[name]))
-    return any(typed(code, text=text) is None for code in notes)
+    return any(typed(code, text=text) is None for code in codes)

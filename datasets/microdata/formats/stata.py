@@ -150,8 +150,8 @@ def _letters(stored: StoredFile, name: str) -> list[str]:
     """The declared missing codes that Stata has; none where text besides them stands in the column."""
     column = stored.frame[name]
     declared = [c for c in stored.notes(name).missing if isinstance(c, str) and _LETTER.fullmatch(c)]
-    if kind_of(column) in (Kind.TEXT, Kind.MIXED):
-        texts = {cell for cell in column.dropna() if isinstance(cell, str)}
+    if declared and kind_of(column) in (Kind.TEXT, Kind.MIXED):
+        texts = {cell for cell in column.unique() if isinstance(cell, str)}
         return declared if texts <= set(declared) else []
     return declared
 

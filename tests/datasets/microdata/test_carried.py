@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from linkrisk.datasets.microdata.carried import carried
-from linkrisk.datasets.microdata.formats.base import ColumnNotes, MissingRange, StoredFile
+from linkrisk.datasets.microdata.formats.base import ColumnNotes, StoredFile
+from linkrisk.datasets.microdata.missing import MissingRange
 
 LABEL = "age group"
 LABELS = {"1": "young", "2": "old", "9": "refused"}

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from linkrisk.datasets.microdata.describing import Frequency, describe
-from linkrisk.datasets.microdata.guessing import NoNotes, guesses
+from linkrisk.datasets.microdata.formats.base import ColumnNotes
+from linkrisk.datasets.microdata.guessing import guesses
 from linkrisk.datasets.microdata.missing import MissingRange
 from linkrisk.datasets.microdata.schema import Attribute, Role, Scale
 
@@ -24,7 +25,7 @@ def guess(values: Any, name: str = "x", **notes: Any) -> Attribute:
 def only(values: Any, name: str = "x", **notes: Any) -> Any:
     """The guess of one column beside another."""
     frame = pd.DataFrame({name: values, "income": NUMBERS[: len(values)]})
-    return guesses(frame, {name: NoNotes(**notes)} if notes else {})[0]
+    return guesses(frame, {name: ColumnNotes(**notes)} if notes else {})[0]
 
 
 @pytest.mark.parametrize(
@@ -141,7 +142,7 @@ def test_counts_and_values() -> None:
             "far": [1.0, np.inf, 2.0, 3.0],
         }
     )
-    notes = {"age": NoNotes(missing=("99",)), "town": NoNotes(value_labels={"a": "Aha"})}
+    notes = {"age": ColumnNotes(missing=("99",)), "town": ColumnNotes(value_labels={"a": "Aha"})}
     age, town, number, note, far = describe(frame, "t", notes).columns
     assert (age.different, age.empty, age.coded_missing, age.missing) == (2, 1, 1, 2)
     assert (age.lowest, age.highest, age.frequent) == (20.0, 30.0, ())

@@ -9,9 +9,10 @@ import pytest
 from format_cases import WRITTEN, there_and_back
 from mask_runs import files, mask, mask_folder
 
-from linkrisk.datasets.microdata.formats.base import ColumnNotes, MissingRange, StoredFile
+from linkrisk.datasets.microdata.formats.base import ColumnNotes, StoredFile
 from linkrisk.datasets.microdata.formats.delimited import DelimitedDialect
 from linkrisk.datasets.microdata.formats.registry import read_file
+from linkrisk.datasets.microdata.missing import MissingRange
 
 __all__ = ["mask_folder"]
 

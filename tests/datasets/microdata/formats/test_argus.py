@@ -13,8 +13,9 @@ from format_cases import described, there_and_back
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.argus import Argus
-from linkrisk.datasets.microdata.formats.base import ColumnNotes, MissingRange, StoredFile
+from linkrisk.datasets.microdata.formats.base import ColumnNotes, StoredFile
 from linkrisk.datasets.microdata.formats.registry import read_file
+from linkrisk.datasets.microdata.missing import MissingRange
 
 METADATA = """hh 1 3 "998" "999"
    <HOUSE_ID>

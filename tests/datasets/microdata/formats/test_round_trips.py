@@ -6,13 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyreadstat
 import pytest
 from format_cases import BIG, COLUMNS, LABELLED, RANGED, WRITTEN, described, of_suffix, table, there_and_back
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.formats.base import ColumnNotes, MissingRange, StoredFile
+from linkrisk.datasets.microdata.formats.base import ColumnNotes, StoredFile
 from linkrisk.datasets.microdata.formats.registry import read_file
 from linkrisk.datasets.microdata.formats.stata import StataDialect
+from linkrisk.datasets.microdata.missing import MissingRange, is_declared_missing
 
 TEXT = (".csv", ".tsv", ".tab", ".txt")
 ARROW = (".parquet", ".pq", ".feather", ".arrow")
@@ -111,6 +113,20 @@ def test_all_notes_come_back(suffix: str, tmp_path: Path) -> None:
     assert told(back, "code") == told(stored, "code")
     assert told(back, "number") == ("", {}, (), None)
     assert described(back.frame["gaps"]) == described(stored.frame["gaps"])
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "missing"),
+    [(-np.inf, np.inf, [True, True]), (2, 1, [False, False]), (1, 1, [True, False])],
+)
+def test_ranges_of_all_numbers_and_of_none(
+    low: float, high: float, missing: list[bool], tmp_path: Path
+) -> None:
+    path = tmp_path / "x.sav"
+    ranges = {"x": [{"lo": low, "hi": high}]}
+    pyreadstat.write_sav(pd.DataFrame({"x": [1.0, 2.0]}), str(path), missing_ranges=ranges)
+    stored = read_file(path)
+    assert is_declared_missing(stored.frame["x"], stored.notes("x").missing).tolist() == missing
 
 
 def test_open_ranges_and_display_of_spss(tmp_path: Path) -> None:

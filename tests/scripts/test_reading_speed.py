@@ -1,0 +1,29 @@
+"""The timing of file formats: a line for each that is written, of a table with every kind of column."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+import reading_speed
+
+from linkrisk.datasets.microdata.formats.kinds import Kind, kind_of
+
+
+def test_a_line_for_each_format(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "argv", ["reading_speed.py", "--records", "50"])
+    reading_speed.main()
+    first, _, *lines = capsys.readouterr().out.splitlines()
+    assert first == "50 records, 20 columns; seconds"
+    assert [line.split()[0] for line in lines] == [
+        *(".csv", ".parquet", ".feather", ".xlsx", ".sav", ".dta", ".xpt", ".rda")
+    ]
+    assert all(len(line.split()) == 5 for line in lines)
+
+
+def test_the_table_has_every_kind_of_column() -> None:
+    table = reading_speed.table(100)
+    kinds = {kind_of(table[name]) for name in table}
+    assert kinds == {Kind.WHOLE, Kind.NUMBER, Kind.TEXT, Kind.MOMENT}
+    assert table["code2"].str.startswith("0").all()
+    assert table["gaps"].isna().any()
