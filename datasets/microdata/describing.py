@@ -105,11 +105,14 @@ class Description:
     records : int
     columns : tuple of ColumnDescription
         In the order of the table.
+    notes : tuple of str
+        What was detected when its file was read, a line each.
     """
 
     source: str
     records: int
     columns: tuple[ColumnDescription, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def schema(self) -> Schema:
@@ -122,6 +125,7 @@ class Description:
             "file": self.source,
             "records": self.records,
             "columns": [column.to_dict() for column in self.columns],
+            "notes": list(self.notes),
             "schema": self.schema.to_dict(),
         }
 

@@ -247,7 +247,13 @@ def _is_counter(known: pd.Series, records: int) -> bool:
         return False
     if pd.api.types.is_integer_dtype(known.dtype):
         return int(known.max()) - int(known.min()) == records - 1
-    return _is_text(known)
+    return _is_text(known) and not _are_amounts(known)
+
+
+def _are_amounts(known: pd.Series) -> bool:
+    """Whether most texts spell numbers, and not only whole ones: amounts beside a typing error, no ids."""
+    numbers = pd.to_numeric(known.astype("object"), errors="coerce").dropna()
+    return 2 * len(numbers) > len(known) and bool((numbers % 1 != 0).any())
 
 
 def _is_weight_name(words: tuple[str, ...], names: Sequence[str]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import tomllib
 from collections.abc import Mapping
@@ -34,6 +35,7 @@ def read_schema(path: str | Path) -> Schema:
         content = path.read_bytes()
     except OSError as error:
         raise DataError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}") from error
+    content = content.removeprefix(codecs.BOM_UTF8)  # editors of Windows write it
     data = _toml(content, path) if suffix == ".toml" else _json(content, path)
     if not isinstance(data, dict):
         raise DataError(f'{path} is not a schema: a schema is a JSON object with a list under "attributes"')
@@ -78,8 +80,11 @@ def _json(content: bytes, path: Path) -> Any:
     except AmbiguousError as error:
         raise DataError(f"{path} cannot be relied on: {error}; fix the schema") from None
     except (ValueError, RecursionError) as error:
+        place = ""
+        if isinstance(error, json.JSONDecodeError):
+            place = f" (at line {error.lineno}, column {error.colno})"
         raise DataError(
-            f"{path} is not valid JSON; a schema is a JSON object with a list of attributes"
+            f"{path} is not valid JSON{place}; a schema is a JSON object with a list of attributes"
         ) from error
 
 

@@ -15,6 +15,7 @@ BY_SCHEMA = (
     "records were aligned by column {}, the record id of the schema; --row-by-row takes the rows as they "
     "stand"
 )
+WITHOUT_ID = "column {}, the record id of the schema, is not in {}: row i of one file is row i of the other"
 
 
 def with_missing(table: Table, schema: Schema | None) -> Table:
@@ -47,6 +48,9 @@ def record_id(
     if schema is None or id_column is not None or row_by_row:
         return id_column, ()
     found = schema.only(Role.RECORD_ID)
-    if found is None or not all(found in table.columns for table in tables):
+    if found is None:
         return None, ()
+    lacking = [table.source for table in tables if found not in table.columns]
+    if lacking:
+        return None, (WITHOUT_ID.format(shown_name(found), " and ".join(dict.fromkeys(lacking))),)
     return found, (BY_SCHEMA.format(shown_name(found)),)

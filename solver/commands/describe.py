@@ -42,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Read, print, write the files that were asked for."""
+    from dataclasses import replace
     from pathlib import Path
 
     from linkrisk.datasets.microdata.describing import describe
@@ -54,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output is not None:
         check_suffix(Path(arguments.output))
     table = load_table(arguments.file, arguments.file)
-    described = describe(table.frame, table.source, table.notes)
+    described = replace(describe(table.frame, table.source, table.notes), notes=table.remarks)
     if arguments.output is not None:
         comments = {column.attribute.name: comment(column) for column in described.columns}
         write_schema(described.schema, arguments.output, comments)
@@ -78,7 +79,7 @@ def comment(column: ColumnDescription) -> str:
 
 
 def summary(described: Description) -> str:
-    """The columns as a table as wide as the terminal, then what speaks for special roles."""
+    """The columns as a table as wide as the terminal, what speaks for special roles, and notes."""
     from linkrisk.datasets.microdata.names import shown_name
     from linkrisk.datasets.microdata.roles import ROLE_WORDS, Role
     from linkrisk.solver.report.formats import count
@@ -90,12 +91,13 @@ def summary(described: Description) -> str:
         f"it {each.guess.why_role}"
         for each in special
     ]
+    said = [*reasons, *(f"note: {_printable(note)}" for note in described.notes)]
     lines = [
         f"{described.source}: {count(described.records)} records, {count(len(described.columns))} columns",
         "",
         *_table(described, width),
         "",
-        *(line for reason in reasons for line in textwrap.wrap(reason, width, subsequent_indent="  ")),
+        *(line for each in said for line in textwrap.wrap(each, width, subsequent_indent="  ")),
     ]
     return "\n".join(lines) + "\n"
 

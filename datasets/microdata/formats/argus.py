@@ -12,6 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.formats.argus_cells import cut, left_out, separated
 from linkrisk.datasets.microdata.formats.argus_files import (
     DATA,
     METADATA,
@@ -43,7 +44,7 @@ from linkrisk.datasets.microdata.formats.losses import Holds, losses, sentence
 _MOST_MISSING = 2
 _UNFIT = re.compile(r"[^\w.-]+")
 _PLAIN = re.compile(r'[^\s"<][^\s"]*')
-_HOLDS = Holds.VALUE_LABELS | Holds.MISSING_CODES | Holds.MEASURE
+_HOLDS = Holds.VALUE_LABELS | Holds.MISSING_CODES | Holds.MEASURE | Holds.ZONES
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ class Argus(Format):
         metadata_path, data_path = pair_of(path)
         text, encoding = read_text(data_path)
         metadata = parse_metadata(read_text(metadata_path)[0], metadata_path)
-        raw = _separated(text, metadata, data_path) if metadata.separator else _cut(text, metadata, data_path)
+        raw = separated(text, metadata, data_path) if metadata.separator else cut(text, metadata, data_path)
         frame = pd.DataFrame(
             {
                 variable.name: typed_cells(
@@ -96,6 +97,7 @@ class Argus(Format):
             }
         )
         remarks = [f"read with {NAMES[encoding]}"] if encoding != UTF8 else []
+        remarks += [] if metadata.separator else left_out(text, metadata, data_path)
         if metadata.unknown:
             remarks.append(f"{metadata_path}: keywords left out: {', '.join(metadata.unknown)}")
         notes = {}
@@ -159,59 +161,6 @@ class Argus(Format):
             return path.with_suffix(METADATA), path
         suffix = dialect.suffix if isinstance(dialect, ArgusDialect) else DATA[0]
         return path, path.with_suffix(suffix)
-
-
-def _cut(text: str, metadata: Metadata, path: Path) -> dict[str, Cells]:
-    """The cells of a fixed-width file, with the blanks around them."""
-    import pyarrow
-    from pyarrow import compute
-
-    lines = _lines(text, path)
-    needed = max(variable.start + variable.length - 1 for variable in metadata.variables)
-    for number, line in enumerate(lines, start=1):
-        if len(line) < needed:
-            raise DataError(
-                f"{path}, line {number}: {len(line)} letters where the variables need {needed}; the file is "
-                "cut off, or its .rda describes another one"
-            )
-    whole = pyarrow.array(lines, pyarrow.string())
-    return {
-        item.name: compute.utf8_slice_codeunits(whole, item.start - 1, item.start - 1 + item.length)
-        for item in metadata.variables
-    }
-
-
-def _separated(text: str, metadata: Metadata, path: Path) -> dict[str, Cells]:
-    """The cells of a separated file."""
-    import pyarrow
-
-    names = [variable.name for variable in metadata.variables]
-    separator = metadata.separator or ";"
-    rows: list[list[str]] = []
-    reader = csv.reader(
-        io.StringIO("\n".join(_lines(text, path)), newline=""), delimiter=separator, strict=True
-    )
-    try:
-        for row in reader:
-            if len(row) != len(names):
-                raise DataError(
-                    f"{path}, line {reader.line_num}: {len(row)} cells where its .rda has "
-                    f"{len(names)} variables"
-                )
-            rows.append(row)
-    except csv.Error as error:
-        raise DataError(f"{path}, line {reader.line_num}: {error}; fix its quotes") from error
-    records = rows[1:] if metadata.names_in_front else rows
-    return {
-        name: pyarrow.array([row[at] for row in records], pyarrow.string()) for at, name in enumerate(names)
-    }
-
-
-def _lines(text: str, path: Path) -> list[str]:
-    lines = text.rstrip("\r\n\x1a").replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    if not any(line.strip() for line in lines):
-        raise DataError(f"{path} is empty; it needs records")
-    return lines
 
 
 def _labels(variable: Variable, metadata_path: Path) -> tuple[dict[str, str], list[str]]:

@@ -13,9 +13,10 @@ import pandas as pd
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.base import ColumnNotes, Format, Measure, StoredFile
+from linkrisk.datasets.microdata.formats.delimited_shape import check_header
 from linkrisk.datasets.microdata.formats.foreign import check_content, first_line
-from linkrisk.datasets.microdata.formats.kinds import Kind, as_text, kind_of
-from linkrisk.datasets.microdata.formats.losses import Holds, losses
+from linkrisk.datasets.microdata.formats.kinds import Kind, as_text, kind_of, plain
+from linkrisk.datasets.microdata.formats.losses import Holds, losses, sentence
 from linkrisk.datasets.microdata.missing import MissingRange
 
 _KEY = b"linkrisk"
@@ -48,12 +49,18 @@ class ArrowFormat(Format):
             raise DataError(
                 f"{path} is not a readable {self.name} file (cut off or damaged?): {first_line(error)}"
             ) from error
-        frame, labels = split_labels(_exact(frame, table))
+        frame, labels = split_labels(frame)
         frame.columns = pd.Index([str(column) for column in frame.columns])
-        twins = frame.columns[frame.columns.duplicated()]
-        if len(twins):
-            raise DataError(f"{path} has two columns named {twins[0]!r}; rename one of them")
-        return StoredFile(frame, labels, {name: notes[name] for name in frame.columns if name in notes})
+        check_header(list(frame.columns), path)
+        nested = [name for name in frame.columns if _is_nested(table, name)]
+        frame = _exact(frame.assign(**{name: _spelled_out(frame[name]) for name in nested}), table)
+        remarks = sentence(nested, "lists and the like are read as text")
+        return StoredFile(
+            frame,
+            labels,
+            {name: notes[name] for name in frame.columns if name in notes},
+            remarks=tuple(remarks),
+        )
 
     def write(self, stored: StoredFile, path: Path) -> dict[Path, bytes]:
         """Types and notes as they are, rows without labels."""
@@ -77,10 +84,28 @@ class ArrowFormat(Format):
         return tuple(losses(stored, _HOLDS))
 
 
-def _exact(frame: pd.DataFrame, table: Any) -> pd.DataFrame:
-    """A frame with whole numbers where pandas has made doubles of them that cannot hold them."""
+def _is_nested(table: Any, name: str) -> bool:
+    """Whether a column has lists, records or the like."""
     import pyarrow
 
+    return name in table.column_names and bool(pyarrow.types.is_nested(table.schema.field(name).type))
+
+
+def _spelled_out(column: pd.Series) -> pd.Series:
+    """Lists and the like as text; they cannot be compared, nor found among others."""
+    import pyarrow
+
+    cells = pyarrow.array(column, from_pandas=True).to_pylist()
+    texts = [None if cell is None else json.dumps(cell, ensure_ascii=False, default=str) for cell in cells]
+    return pd.Series(texts, column.index, dtype="str")
+
+
+def _exact(frame: pd.DataFrame, table: Any) -> pd.DataFrame:
+    """A frame with pandas' own types, and whole numbers where it has made doubles that cannot hold them."""
+    import pyarrow
+
+    kept = [name for name in frame.columns if isinstance(frame[name].dtype, pd.ArrowDtype)]
+    frame = frame.assign(**{name: plain(frame[name]) for name in kept})
     wide = {}
     for name in table.column_names:
         column = table.column(name)
@@ -98,8 +123,16 @@ def split_labels(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.Index | None]:
     Labels are None where rows were numbered from 0 before, or their labels are a column now.
     """
     if any(name is not None for name in frame.index.names):
-        return frame.reset_index(), None
+        left = frame.reset_index(level=_levels_that_are_columns(frame), drop=True)
+        named = any(name is not None for name in left.index.names)
+        return left.reset_index(drop=not named, allow_duplicates=True), None
     return frame.reset_index(drop=True), own_labels(frame)
+
+
+def _levels_that_are_columns(frame: pd.DataFrame) -> list[Any]:
+    """Names in the index whose values stand in a column of this name, too."""
+    names: list[Any] = [name for name in frame.index.names if name is not None and name in frame.columns]
+    return [name for name in names if frame.index.get_level_values(name).equals(pd.Index(frame[name]))]
 
 
 def own_labels(frame: pd.DataFrame) -> pd.Index | None:

@@ -88,7 +88,7 @@ class Delimited(Format):
 
     def loses(self, stored: StoredFile) -> tuple[str, ...]:
         """Labels, types of text that looks like numbers, empty text."""
-        holds = Holds.LOGICAL | Holds.WIDE
+        holds = Holds.LOGICAL | Holds.WIDE | Holds.ZONES  # all dates are text here
         frame = stored.frame
         texts = [name for name in frame.columns if kind_of(frame[name]) in (Kind.TEXT, Kind.MIXED)]
         marks = [name for name in texts if frame[name].isin(MISSING_MARKS).any()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import Counter
 from itertools import islice
 from pathlib import Path
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 
 DELIMITERS = {",": "','", ";": "';'", "\t": "tabs", "|": "'|'"}
 """What may stand between columns, and what it is called."""
+
+_INDEX = "an index written along with the table can be named and given as --id"
+_HINT = re.compile(r"sep=.?\s*$", re.IGNORECASE)
+"""A first line for Excel alone."""
 
 _LOOKED_AT = 200
 """Rows that decide between delimiters, where the header has several."""
@@ -66,10 +71,13 @@ def check_shape(text: str, delimiter: str, path: Path) -> list[str]:
         The column names.
     """
     # Blank lines at the end of a file are harmless; pandas skips those inside as well, which would move rows.
+    first = text[:8].splitlines()[:1]
+    if first and _HINT.match(first[0]):
+        raise DataError(f"{path}, line 1: {first[0]!r} is for Excel alone; delete the line")
     reader = _reader(text, delimiter)
     try:
         header = next(reader)
-        check_header(header, path)
+        check_header(header, path, last="does each line end with a separator?")
         for row in reader:
             # A line of blanks is one blank cell here, and nothing at all to pandas, which would move rows.
             cells = 0 if len(row) == 1 and row[0].isspace() else len(row)
@@ -87,15 +95,15 @@ def _ragged(path: Path, line: int, found: int, expected: int) -> str:
     return f"{path}, line {line}: {found} {cells} where the header has {expected}; fix or delete the line"
 
 
-def check_header(header: list[str], path: Path) -> None:
-    """Refuse a column without a name, and two of one name."""
+def check_header(header: list[str], path: Path, *, last: str = _INDEX) -> None:
+    """Refuse two columns of one name and one without any; `last` says what may be wrong with the last one."""
     if not header:
         raise DataError(f"{path}, line 1: empty line where the column names belong; delete it")
     for position, name in enumerate(header, start=1):
         if not name.strip():
+            likely = last if position == len(header) > 1 else _INDEX
             raise DataError(
-                f"{path}: column {position} has no name in the header; name it (an index written along with "
-                "the table can be named and given as --id) or delete it"
+                f"{path}: column {position} has no name in the header; name it ({likely}) or delete it"
             )
     twins = [name for name, count in Counter(header).items() if count > 1]
     if twins:

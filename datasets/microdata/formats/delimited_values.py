@@ -26,7 +26,7 @@ MOST_DIGITS = 15
 
 _LONG = rf"-?\d{{{MOST_DIGITS + 1},}}"
 _LEADING = r"[+-]?0\d|\+[\d.,]"
-_MAYBE_CODE = re.compile(rf"(?:^|[,;\t|\"])\s*(?:{_LEADING}|{_LONG})", re.MULTILINE)
+_MAYBE_CODE = re.compile(rf"(?:^|[\r,;\t|\"])\s*(?:{_LEADING}|{_LONG})", re.MULTILINE)
 _BLANKS = r"[\t-\r ]*"  # not \s: patterns with it are looked for cell by cell, others by pyarrow
 CODE = rf"{_BLANKS}(?:(?:{_LEADING})(?:.|\n)*|{_LONG}{_BLANKS})"
 """What a cell looks like that is written as no number is; as `re` and pyarrow both take it."""

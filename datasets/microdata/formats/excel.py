@@ -18,7 +18,15 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.base import Dialect, Format, StoredFile
 from linkrisk.datasets.microdata.formats.delimited_shape import check_header
 from linkrisk.datasets.microdata.formats.foreign import check_content, first_line
-from linkrisk.datasets.microdata.formats.kinds import Kind, as_text, cells_of, is_wide, kind_of
+from linkrisk.datasets.microdata.formats.kinds import (
+    Kind,
+    as_text,
+    cells_of,
+    has_zone,
+    is_wide,
+    kind_of,
+    plain,
+)
 from linkrisk.datasets.microdata.formats.losses import Holds, losses
 
 _ROWS, _COLUMNS, _LETTERS = 1_048_575, 16_384, 32_767
@@ -94,6 +102,10 @@ class Excel(Format):
                 f"{path}: an Excel sheet holds at most {_ROWS} records and {_COLUMNS} columns; write .parquet"
             )
         for name in frame.columns:
+            if _is_far_off(frame[name]):
+                raise DataError(
+                    f"{path}, column {name!r}: Excel has no dates after the year {dt.MAXYEAR}; write .parquet"
+                )
             if kind_of(frame[name]) not in (Kind.TEXT, Kind.MIXED):
                 continue
             for row, text in enumerate(cells_of(frame[name]), start=1):
@@ -102,6 +114,12 @@ class Excel(Format):
                         f"{path}, column {name!r}, row {row}: an Excel cell holds at most {_LETTERS} letters "
                         "and no control characters; write .parquet"
                     )
+
+
+def _is_far_off(column: pd.Series) -> bool:
+    """Whether a column has moments beyond those of Python."""
+    values = plain(column)
+    return values.dtype.kind == "M" and bool((values.dt.year > dt.MAXYEAR).any())
 
 
 def _sheet(content: bytes) -> tuple[list[str], list[list[Any]]]:
@@ -198,7 +216,7 @@ def _column(values: list[Any]) -> pd.Series:
 
 
 def _prepared(column: pd.Series) -> list[Any]:
-    return cells_of(as_text(column) if is_wide(column) else column)
+    return cells_of(as_text(column) if is_wide(column) or has_zone(column) else column)
 
 
 def _cell(sheet: Any, value: Any) -> Any:

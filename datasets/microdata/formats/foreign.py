@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +42,8 @@ _OLD_EXCEL = Content("an old Excel file", "save it as .xlsx")
 _SPSS = _readable("an SPSS file", ".sav")
 _STATA = _readable("a Stata file", ".dta")
 _HTML = Content("an HTML page", _EXPORT)
+_XML = Content("an XML file", _EXPORT)
+_JSON = Content("a JSON file", _EXPORT)
 UTF16_TEXT = Content("UTF-16 text", "save it as UTF-8")
 
 _BEGINNINGS: tuple[tuple[bytes, Content], ...] = (
@@ -69,6 +72,7 @@ _BEGINNINGS: tuple[tuple[bytes, Content], ...] = (
 )
 _ZIP = b"PK\x03\x04"
 _OLD_STATA = {bytes([version, order, 1]) for version in range(0x69, 0x74) for order in (1, 2)}
+_JSON_BEGINS = re.compile(rb'(?:\[\s*)?\{\s*(?:"|\})')
 _HTML_TAGS = (b"<!doctype html", b"<html", b"<head", b"<body", b"<table")
 
 
@@ -83,9 +87,16 @@ def content_of(content: bytes) -> Content | None:
             return kind
     if utf16_without_mark(content) is not None:
         return UTF16_TEXT
-    if content[:200].lstrip(b"\xef\xbb\xbf \r\n\t").lower().startswith(_HTML_TAGS):
+    return _marked_up(content[:200].lstrip(b"\xef\xbb\xbf \r\n\t").lower())
+
+
+def _marked_up(beginning: bytes) -> Content | None:
+    """Which of the formats that are text this is; a table does not begin so."""
+    if beginning.startswith(_HTML_TAGS):
         return _HTML
-    return None
+    if beginning.startswith(b"<?xml"):
+        return _XML
+    return _JSON if _JSON_BEGINS.match(beginning) else None
 
 
 def check_content(content: bytes, path: Path, name: str, suffixes: tuple[str, ...]) -> None:

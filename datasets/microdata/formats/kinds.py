@@ -59,6 +59,22 @@ def kind_of(column: pd.Series) -> Kind:
     return _INFERRED.get(pd.api.types.infer_dtype(column, skipna=True), Kind.MIXED)
 
 
+def plain(column: pd.Series) -> pd.Series:
+    """A column whose values are not kept by pyarrow, nor as categories."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return pd.Series(cells_of(column), column.index, dtype=column.cat.categories.dtype, name=column.name)
+    if not isinstance(column.dtype, pd.ArrowDtype):
+        return column
+    import pyarrow
+
+    return pd.Series(pyarrow.array(column).to_pandas().array, column.index, name=column.name)
+
+
+def has_zone(column: pd.Series) -> bool:
+    """Whether a column has dates and times of a time zone."""
+    return isinstance(plain(column).dtype, pd.DatetimeTZDtype)
+
+
 def cells_of(column: pd.Series) -> list[Any]:
     """The values as Python's own, None where one is missing."""
     objects = column.astype(object)

@@ -8,7 +8,7 @@ from enum import Flag, auto
 import pandas as pd
 
 from linkrisk.datasets.microdata.formats.base import ColumnNotes, StoredFile
-from linkrisk.datasets.microdata.formats.kinds import Kind, is_wide, kind_of
+from linkrisk.datasets.microdata.formats.kinds import Kind, has_zone, is_wide, kind_of
 from linkrisk.datasets.microdata.names import shown_name
 
 _SHOWN = 3
@@ -26,6 +26,7 @@ class Holds(Flag):
     LOGICAL = auto()
     DATES = auto()
     MOMENTS = auto()
+    ZONES = auto()
     WIDE = auto()
     EMPTY_TEXT = auto()
     CATEGORIES = auto()
@@ -43,6 +44,7 @@ _VALUES: tuple[tuple[Holds, Callable[[pd.Series], bool], str], ...] = (
     (Holds.LOGICAL, lambda column: kind_of(column) is Kind.LOGICAL, "True and False become 1 and 0"),
     (Holds.DATES, lambda column: kind_of(column) in (Kind.DATE, Kind.TIME), "dates and times become text"),
     (Holds.MOMENTS, lambda column: kind_of(column) is Kind.MOMENT, "dates and times become text"),
+    (Holds.ZONES, has_zone, "dates and times of a time zone become text"),
     (Holds.WIDE, is_wide, "whole numbers beyond 2^53 become text"),
     (Holds.MIXED, lambda column: kind_of(column) is Kind.MIXED, "values of several types become text"),
     (Holds.EMPTY_TEXT, lambda column: has_empty_text(column), "empty text becomes a missing value"),

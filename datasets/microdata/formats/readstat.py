@@ -21,9 +21,11 @@ from linkrisk.datasets.microdata.formats.kinds import (
     as_doubles,
     as_text,
     cells_of,
+    has_zone,
     is_wide,
     kind_of,
     narrowed,
+    plain,
 )
 from linkrisk.datasets.microdata.missing import MissingRange
 
@@ -158,16 +160,23 @@ def storable(column: pd.Series, *, letters: Sequence[str] = ()) -> pd.Series:
     letters : sequence of str
         Codes such as ``.a``, where no other text stands in the column.
     """
-    kind = kind_of(column)
+    column, kind = plain(column), kind_of(column)
     if letters and kind in (Kind.MIXED, Kind.TEXT):
         return _lettered(column)
-    if kind in (Kind.MIXED, Kind.TEXT) or is_wide(column) or isinstance(column.dtype, pd.DatetimeTZDtype):
+    if kind in (Kind.MIXED, Kind.TEXT) or is_wide(column) or has_zone(column):
         return as_text(column).fillna("").astype(object)
     if kind in (Kind.LOGICAL, Kind.WHOLE, Kind.NUMBER):
         return _number(as_doubles(column), whole=kind is not Kind.NUMBER)
-    if isinstance(column.dtype, pd.CategoricalDtype):
+    return _dates(column, kind)
+
+
+def _dates(column: pd.Series, kind: Kind) -> pd.Series:
+    """Dates or times; moments with a unit that pyreadstat knows, as it takes whole seconds for billionths."""
+    if kind is not Kind.MOMENT:
         return pd.Series(cells_of(column), column.index, dtype=object, name=column.name)
-    return column
+    moments = pd.to_datetime(column)
+    seconds: pd.Series = moments.dt.as_unit("ms") if moments.dt.unit == "s" else moments
+    return seconds
 
 
 def _number(doubles: pd.Series, *, whole: bool) -> pd.Series:

@@ -162,6 +162,7 @@ def test_counters_and_text_that_never_repeats_are_ids_under_any_name() -> None:
         [*TEXT[:-1], TEXT[0]],
         [*TEXT[:-1], None],
         AMOUNTS,
+        [*map(str, AMOUNTS[:-1]), "n.a."],
         np.random.default_rng(1).normal(size=1000),
         np.random.default_rng(1).permutation(10**6)[:1000],
     ],

@@ -134,7 +134,12 @@ def test_a_hierarchy_may_be_in_a_file_beside_the_schema(
         ("s.json", None, "s.json cannot be read: no such file or directory"),
         ("s.toml", None, "s.toml cannot be read: no such file or directory"),
         ("s.yaml", None, "s.yaml: a schema is a .json or a .toml file; give it one of these names"),
-        ("s.json", "{", "s.json is not valid JSON; a schema is a JSON object with a list of attributes"),
+        (
+            "s.json",
+            '{"attributes":\n [}',
+            "s.json is not valid JSON (at line 2, column 3); a schema is a JSON object with a list of "
+            "attributes",
+        ),
         ("s.json", "[]", 's.json is not a schema: a schema is a JSON object with a list under "attributes"'),
         (
             "s.json",
@@ -191,3 +196,12 @@ def test_a_schema_is_written_under_a_name_that_can_be_read(tmp_path: Path) -> No
     with pytest.raises(DataError, match="a schema is a"):
         write_schema(Schema(()), tmp_path / "s.yaml")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("s.json", '{"attributes": [{"name": "a"}]}'), ("s.toml", '[[attributes]]\nname = "a"\n')],
+)
+def test_a_byte_order_mark_does_not_matter(name: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8-sig")
+    assert read_schema(tmp_path / name) == Schema((Attribute("a"),))

@@ -11,6 +11,7 @@ import pytest
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.missing import MissingRange
 from linkrisk.datasets.microdata.schema import Attribute, Role, Scale, Schema
+from linkrisk.datasets.pairs.by_schema import WITHOUT_ID
 from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
 from linkrisk.datasets.pairs.survey_design import by_stratum
 
@@ -138,9 +139,13 @@ def test_the_user_comes_before_the_record_id_of_the_schema() -> None:
     assert not any("record id of the schema" in note for made in (rows, other) for note in made.notes)
 
 
-def test_a_record_id_that_one_file_lacks_says_nothing() -> None:
-    made = make_file_pair(ORIGINAL, MASKED.drop(columns="person"), schema=schema())
+def test_without_the_record_id_rows_are_taken_as_they_stand_and_it_is_said() -> None:
+    bare = MASKED.drop(columns="person")
+    made = make_file_pair(ORIGINAL, bare, schema=schema())
     assert (made.alignment, made.partner.tolist()) == ("row by row", [0, 1, 2, 3])
+    assert WITHOUT_ID.format("person", "masked") in made.notes
+    neither = make_file_pair(ORIGINAL.drop(columns="person"), bare, schema=schema())
+    assert WITHOUT_ID.format("person", "original and masked") in neither.notes
 
 
 @pytest.mark.parametrize("role", [Role.RECORD_ID, Role.WEIGHT, Role.STRATUM])

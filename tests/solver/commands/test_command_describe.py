@@ -47,6 +47,14 @@ def test_what_is_printed(columns, capsys, monkeypatch):
     assert max(map(len, table.splitlines())) <= int(columns)
 
 
+def test_how_the_file_was_read_is_said(capsys):
+    Path("ort.csv").write_text("ort;x\n" + "Köln;1,5\nUlm;2\n" * 3, encoding="latin-1")
+    printed = run(capsys, "describe", "ort.csv", "--json", "d.json")
+    said = "read with ';' between columns, ',' as decimal sign, Windows-1252"
+    assert f"\nnote: {said}\n" in printed
+    assert json.loads(Path("d.json").read_text("utf-8"))["notes"] == [said]
+
+
 def test_the_schema_that_is_written(capsys):
     printed = run(capsys, "describe", "survey.csv", "--output", "survey.toml", "--json", "all.json")
     assert printed.endswith("wrote survey.toml: correct it, and use it as --schema of the other commands\n")

@@ -8,12 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow
 import pytest
 from format_cases import described, there_and_back
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.argus import Argus
+from linkrisk.datasets.microdata.formats.argus_values import typed_cells
 from linkrisk.datasets.microdata.formats.base import ColumnNotes, StoredFile
+from linkrisk.datasets.microdata.formats.kinds import cells_of
 from linkrisk.datasets.microdata.formats.registry import read_file
 from linkrisk.datasets.microdata.missing import MissingRange
 
@@ -209,6 +212,44 @@ def test_code_lists_that_are_not_there_and_unknown_words_are_said(tmp_path: Path
         "DIR/hh.rda: keywords left out: <HIERARCHICAL>",
         "DIR/hh.rda: the code list C:\\argus\\TOWN.CDL of town is not beside it; no value labels",
     ]
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ("1 23\n4 56\n", ()),
+        ("1 23 \n4x56  \n", ("from place 2 to 2",)),
+        ("1 23 \n4 56 7\n", ("from place 5 on",)),
+    ],
+)
+def test_places_that_no_variable_has_are_said(data: str, said: tuple[str, ...], tmp_path: Path) -> None:
+    stored = read_file(write(tmp_path, "y 3 2\nx 1 1\n", data))
+    assert stored.frame.to_dict("list") == {"y": [23, 56], "x": [1, 4]}
+    assert [remark.replace(str(tmp_path), "DIR") for remark in stored.remarks] == [
+        f"DIR/HH.ASC: what stands {where} is left out: its .rda has no variable there" for where in said
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cells", "numeric", "expected"),
+    [
+        (["007", " 12", "   "], False, ["007", "12", None]),
+        (["007", " 12", "   "], True, [7.0, 12.0, None]),
+        ([" +5", "  6", "  7"], False, ["+5", "6", "7"]),
+        ([".50", "-1.", "1e2"], False, [0.5, -1.0, 100.0]),
+        (["  1", "  2", "  3"], False, [1, 2, 3]),
+        (["999999999999999999", "1".rjust(18), "-5".rjust(18)], True, [999999999999999999, 1, -5]),
+        (["9" * 19, "1".rjust(19), "2".rjust(19)], True, [1e19, 1.0, 2.0]),
+        (["\u0661\u0662", " 1", " 2"], False, ["\u0661\u0662", "1", "2"]),
+        (["a b", " ä ", "\u00a0x "], False, ["a b", "ä", "x"]),
+    ],
+)
+def test_cells_are_numbers_only_where_nothing_is_lost(
+    cells: list[str], numeric: bool, expected: list[object]
+) -> None:
+    made = typed_cells(pyarrow.array(cells), numeric=numeric, text=False, where="here")
+    assert cells_of(made) == expected
+    assert [type(cell) for cell in cells_of(made)] == [type(cell) for cell in expected]
 
 
 def test_letters_beyond_ascii_take_one_place(tmp_path: Path) -> None:

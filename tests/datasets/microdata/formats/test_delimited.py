@@ -51,6 +51,13 @@ def _message(path: Path, **options: object) -> str:
             "can be named and given as --id) or delete it",
         ),
         (
+            "a,b,\n0,1,\n",
+            "in.csv: column 3 has no name in the header; name it (does each line end with a separator?) or "
+            "delete it",
+        ),
+        ("sep=;\r\na;b\n1;2\n", "in.csv, line 1: 'sep=;' is for Excel alone; delete the line"),
+        ("SEP=,\na,b\n1,2\n", "in.csv, line 1: 'SEP=,' is for Excel alone; delete the line"),
+        (
             b"a,b\n1,\x00\n",
             "in.csv, line 2: a NUL byte; this is not a text file, save it as UTF-8 CSV",
         ),
@@ -143,6 +150,12 @@ def test_decimal_commas_that_may_separate_thousands_stay_text_and_it_is_said(tmp
     assert described(both.frame["a"]) == ("text", ["1,5"])
     assert both.frame["b"].to_list() == [1.5]
     assert "kept as text" in both.remarks[1]
+
+
+@pytest.mark.parametrize("end", ["\r", "\n", "\r\n"])
+def test_codes_of_the_first_column_stay_what_they_are_whatever_ends_a_line(end: str, tmp_path: Path) -> None:
+    frame = read_table(_csv(tmp_path, end.join(["x,y", "12,1", "007,2", ""])))
+    assert frame.to_dict("list") == {"x": ["12", "007"], "y": [1, 2]}
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import datetime as dt
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
@@ -124,3 +125,20 @@ def test_more_columns_than_a_sheet_has(tmp_path: Path) -> None:
     wide = pd.DataFrame([[1] * 16_385], columns=[str(at) for at in range(16_385)])
     with pytest.raises(DataError, match="at most 1048575 records and 16384 columns"):
         Excel().write(StoredFile(wide), tmp_path / "x.xlsx")
+
+
+def test_a_time_zone_is_written_as_text_and_said(tmp_path: Path) -> None:
+    moments = pd.Series(pd.to_datetime(["2020-02-29 12:00", None])).dt.tz_localize("Europe/Berlin")
+    stored = StoredFile(pd.DataFrame({"t": moments, "x": [1, 2]}))
+    assert Excel().loses(stored) == ("dates and times of a time zone become text (column t)",)
+    back = there_and_back(stored, tmp_path / "x.xlsx")
+    assert described(back.frame["t"]) == ("text", ["2020-02-29 12:00:00+01:00", None])
+
+
+def test_dates_that_excel_does_not_have(tmp_path: Path) -> None:
+    moments = pd.Series(np.array(["2020-01-01", "12345-01-01"], dtype="datetime64[s]"))
+    with pytest.raises(DataError) as caught:
+        Excel().write(StoredFile(pd.DataFrame({"t": moments})), tmp_path / "x.xlsx")
+    assert str(caught.value) == (
+        f"{tmp_path / 'x.xlsx'}, column 't': Excel has no dates after the year 9999; write .parquet"
+    )

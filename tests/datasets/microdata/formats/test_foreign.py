@@ -53,6 +53,8 @@ KINDS: dict[str, tuple[bytes, str]] = {
     ),
     "pdf": (b"%PDF-1.7", f"a PDF file, whatever its name says; {EXPORT}"),
     "html": (b"\n <!DOCTYPE HTML><html><table>", f"an HTML page, whatever its name says; {EXPORT}"),
+    "xml": (b'\xef\xbb\xbf<?xml version="1.0"?><a/>', f"an XML file, whatever its name says; {EXPORT}"),
+    "json": (b'[\n {"a": 1}]', f"a JSON file, whatever its name says; {EXPORT}"),
     "utf-32": (TEXT.encode("utf-32"), "UTF-32 text, whatever its name says; save it as UTF-8"),
 }
 
@@ -152,7 +154,9 @@ def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert message(path) == f"{path} cannot be read: permission denied"
 
 
-@pytest.mark.parametrize("text", ["PK,b\n1,2\n", "q,rs\n1,2\n", "BZ,h\n1,2\n", "a,b\n1,\u00e9\n"])
+@pytest.mark.parametrize(
+    "text", ["PK,b\n1,2\n", "{a},[b]\n1,2\n", "q,rs\n1,2\n", "BZ,h\n1,2\n", "a,b\n1,\u00e9\n"]
+)
 def test_plain_text_that_begins_alike_is_read(text: str, tmp_path: Path) -> None:
     path = tmp_path / "plain.csv"
     path.write_text(text, encoding="utf-8")

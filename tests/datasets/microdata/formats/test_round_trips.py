@@ -115,6 +115,17 @@ def test_all_notes_come_back(suffix: str, tmp_path: Path) -> None:
     assert described(back.frame["gaps"]) == described(stored.frame["gaps"])
 
 
+@pytest.mark.parametrize("suffix", [".sav", ".dta", ".xpt", ".xlsx", ".parquet", ".feather", ".csv", ".rda"])
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_moments_counted_in_any_unit(unit: str, suffix: str, tmp_path: Path) -> None:
+    moments = COLUMNS["moment"].astype(f"datetime64[{unit}]")
+    back = there_and_back(
+        StoredFile(pd.DataFrame({"x": [1, 2, 3, 4], "d": moments})), tmp_path / f"x{suffix}"
+    )
+    assert pd.to_datetime(back.frame["d"]).tolist()[:2] == moments.tolist()[:2]
+    assert back.frame["d"].isna().tolist() == [False, False, True, False]
+
+
 @pytest.mark.parametrize(
     ("low", "high", "missing"),
     [(-np.inf, np.inf, [True, True]), (2, 1, [False, False]), (1, 1, [True, False])],
