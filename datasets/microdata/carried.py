@@ -9,7 +9,7 @@ import pandas as pd
 
 from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.formats.base import ColumnNotes, StoredFile
-from linkrisk.datasets.microdata.formats.kinds import Kind, kind_of
+from linkrisk.datasets.microdata.formats.kinds import Kind, cells_of, kind_of
 from linkrisk.datasets.microdata.missing import MissingRange, overlapping
 
 _NUMBERS = {Kind.LOGICAL, Kind.WHOLE, Kind.NUMBER}
@@ -34,6 +34,12 @@ def carried(stored: StoredFile, frame: pd.DataFrame, masked: Collection[str]) ->
         values are codes of the original column, all the rest stays, too; where they are other numbers, the
         declared missing codes and their labels; where text took the place of numbers, nothing else.
     """
+    regained = {
+        name: _with_numbers(stored.frame[name], frame[name])
+        for name in masked
+        if name in stored.frame.columns and kind_of(stored.frame[name]) is Kind.MIXED
+    }
+    frame = frame.assign(**regained)
     notes = {
         name: _notes(stored.notes(name), stored.frame[name], frame[name])
         if name in masked
@@ -56,6 +62,15 @@ def _notes(notes: ColumnNotes, before: pd.Series, after: pd.Series) -> ColumnNot
         item for item in notes.missing if not isinstance(item, MissingRange) and item in _codes(after)
     )
     return ColumnNotes(notes.label, _occurring(notes, after), missing, "nominal" if notes.measure else None)
+
+
+def _with_numbers(before: pd.Series, after: pd.Series) -> pd.Series:
+    """A masked column whose codes are numbers again where those of the original were: 2 beside ``.a``."""
+    values = {spelled(value): value for value in before.dropna().unique()}
+    if not _codes(after) <= set(values):
+        return after
+    cells = [None if value is None else values[spelled(value)] for value in cells_of(after)]
+    return pd.Series(cells, after.index, dtype=object, name=after.name)
 
 
 def _occurring(notes: ColumnNotes, after: pd.Series) -> dict[str, str]:

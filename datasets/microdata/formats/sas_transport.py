@@ -17,6 +17,7 @@ from linkrisk.datasets.microdata.formats.readstat import (
     check_names,
     cut,
     dumped,
+    is_text,
     load,
     notes_of,
     storable,
@@ -28,6 +29,12 @@ _RECORD = 80
 """Bytes of a record; a whole file has a multiple of them."""
 
 _COUNT = re.compile(rb"HEADER RECORD\*{7}OBSV8   HEADER RECORD!{7} *(\d+)")
+_OLD, _OLD_LETTERS = 5, 8
+_DATES = re.compile(
+    r"\w*(?:DATE|TIME|DDMMYY|MMDDYY|YYMMDD|MMYY|YYMM|YYQ|MON|YEAR|WEEK|DAY|HHMM|MMSS|HOUR|JUL|TOD)\w*"
+)
+"""Formats of dates and times, which would make dates of numbers."""
+
 _LABEL_BYTES = 256
 _SMALLEST, _LARGEST = 5.4e-79, 7.2e75
 _RULES = (
@@ -101,6 +108,7 @@ class SasTransport(Format):
             table_name=dialect.table,
             file_label=dialect.label,
             column_labels={name: cut(label, most) for name, label in labels.items() if label},
+            variable_format=_formats(stored, frame, dialect.version),
         )
         return {path: content}
 
@@ -109,6 +117,20 @@ class SasTransport(Format):
         frame, said = stored.frame, losses(stored, _HOLDS, own="sas")
         blank = [name for name in frame.columns if ends_blank(frame[name])]
         return (*said, *sentence(blank, "blanks at the end of text are lost"))
+
+
+def _formats(stored: StoredFile, frame: pd.DataFrame, version: int) -> dict[str, str]:
+    """Display formats of the file, also those of users, where they suit the values."""
+    found = {}
+    for name in frame.columns:
+        own = stored.notes(name).settings.get("sas.format", "")
+        word = own.rstrip("0123456789.").lstrip("$")
+        column = frame[name]
+        kind = "text" if own.startswith("$") else "date" if _DATES.fullmatch(word) else "number"
+        held = "text" if is_text(column) else "number" if column.dtype.kind in "if" else "date"
+        if own and kind == held and (version != _OLD or len(word) <= _OLD_LETTERS):
+            found[name] = own
+    return found
 
 
 def _check_range(frame: pd.DataFrame, path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from linkrisk.datasets.microdata.carried import carried
 from linkrisk.datasets.microdata.formats.base import ColumnNotes, StoredFile
+from linkrisk.datasets.microdata.formats.kinds import cells_of
 from linkrisk.datasets.microdata.missing import MissingRange
 
 LABEL = "age group"
@@ -52,3 +53,15 @@ def test_dialect_and_remarks_stay() -> None:
         ("read so",),
         {"x": ColumnNotes()},
     )
+
+
+def test_numbers_beside_letters_are_numbers_again() -> None:
+    labels = {"1": "yes", "2": "no", ".a": "refused"}
+    notes = {"x": ColumnNotes("", labels, (".a",))}
+    before = StoredFile(pd.DataFrame({"x": pd.Series([1.0, 2.0, ".a", None], dtype=object)}), columns=notes)
+    made = carried(before, pd.DataFrame({"x": ["2", ".a", "1", None]}), ["x"])
+    assert cells_of(made.frame["x"]) == [2.0, ".a", 1.0, None]
+    assert made.notes("x") == notes["x"]
+    # Where there are new codes, all of them are text, as the method has made them.
+    recoded = carried(before, pd.DataFrame({"x": ["1-2", ".a", "1-2", None]}), ["x"])
+    assert cells_of(recoded.frame["x"]) == ["1-2", ".a", "1-2", None]

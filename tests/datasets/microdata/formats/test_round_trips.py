@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from format_cases import BIG, COLUMNS, LABELLED, RANGED, WRITTEN, described, of_
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.base import ColumnNotes, StoredFile
 from linkrisk.datasets.microdata.formats.registry import read_file
+from linkrisk.datasets.microdata.formats.sas_transport import TransportDialect
 from linkrisk.datasets.microdata.formats.stata import StataDialect
 from linkrisk.datasets.microdata.missing import MissingRange, is_declared_missing
 
@@ -318,3 +320,21 @@ def test_index_with_a_name_is_a_column(suffix: str, tmp_path: Path) -> None:
     stored = read_file(path)
     assert list(stored.frame.index) == [0, 1]
     assert list(stored.labels) == [5, 6]
+
+
+@pytest.mark.parametrize("version", [5, 8])
+def test_display_formats_of_sas_stay_where_they_suit_the_values(version: int, tmp_path: Path) -> None:
+    formats = {
+        "code": "$TOWN", "whole": "SEXFMT", "gaps": "COMMA12.2", "number": "DATE9", "letters": "8.2",
+        "day": "MMDDYY10", "moment": "DATETIME20", "logical": "ANSWERS_OF_ALL",
+    }  # fmt: skip
+    notes = {name: ColumnNotes(settings={"sas.format": text}) for name, text in formats.items()}
+    stored = replace(table(*formats, **notes), dialect=TransportDialect(version))
+    back = there_and_back(stored, tmp_path / "x.xpt")
+    kept = {name: back.notes(name).settings.get("sas.format") for name in formats}
+    # A date format would make dates of numbers, and old files have names of eight letters.
+    assert kept == formats | {
+        "number": None, "letters": None, "logical": "ANSWERS_OF_ALL" if version == 8 else None
+    }  # fmt: skip
+    assert described(back.frame["number"]) == described(COLUMNS["number"])
+    assert described(back.frame["day"]) == described(COLUMNS["day"])
