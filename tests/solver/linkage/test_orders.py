@@ -15,6 +15,7 @@ from linkrisk.solver import fit
 from linkrisk.solver.commands.fit_summary import summary
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
 from linkrisk.solver.linkage.orders import Ordered, best_order, linked_in_order
+from linkrisk.solver.run.work import ignore
 
 NONE = Standardisation.NONE
 WEIGHING = [
@@ -216,7 +217,7 @@ def test_ordinary_files_are_bounded_by_distances(seed):
 def test_what_there_was_no_time_to_count_is_said(monkeypatch):
     """Once left out without a word where time ended before it."""
 
-    def too_slow(pair, stop, *, ranked=False):
+    def too_slow(pair, stop, *, ranked=False, spend=ignore):  # noqa: ARG001
         while not stop():
             pass
         return Ordered((), ranked, np.zeros(pair.blocks, dtype=bool), 0.0)
