@@ -91,19 +91,19 @@ def check_columns(frame: pd.DataFrame, source: str) -> None:
 def values_of(
     frame: pd.DataFrame, attributes: Sequence[str], source: str = TABLE, schema: Schema | None = None
 ) -> npt.NDArray[np.float64]:
-    """Take attributes as a float64 array (n, a).
+    """Take attributes as a float64 array (n, a), NaN where a value is missing or has a declared missing code.
 
     Raises
     ------
     DataError
-        For the first cell that is no number, or that the schema declares missing.
+        For the first cell that is not a number.
     """
     check_records(frame, source)
     if schema is not None:
         frame = frame.assign(
             **{name: without_codes(frame[name], schema.get(name).missing) for name in attributes}
         )
-    return numeric_matrix(frame, attributes, source)
+    return numeric_matrix(frame, attributes, source, may_lack=True)
 
 
 def check_records(frame: pd.DataFrame, source: str) -> None:
@@ -113,10 +113,30 @@ def check_records(frame: pd.DataFrame, source: str) -> None:
 
 
 def with_values(
-    frame: pd.DataFrame, attributes: Sequence[str], values: npt.NDArray[np.float64]
+    frame: pd.DataFrame,
+    attributes: Sequence[str],
+    before: npt.NDArray[np.float64],
+    after: npt.NDArray[np.float64],
 ) -> pd.DataFrame:
-    """Copy a table with the columns of `attributes` replaced by the columns of `values` (n, a)."""
+    """Copy a table with masked values of `attributes`; declared missing codes stay what they are.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The table, n rows.
+    attributes : sequence of str
+        a of its columns.
+    before, after : float64 arrays (n, a)
+        Their values, see `values_of`, and what they become.
+    """
     replaced = frame.copy()
     for position, attribute in enumerate(attributes):
-        replaced[attribute] = values[:, position]
+        masked, original = pd.Series(after[:, position], index=frame.index), frame[attribute]
+        declared = np.isnan(before[:, position]) & original.notna().to_numpy(dtype=bool)
+        if declared.any():
+            codes = original[declared]
+            if not pd.api.types.is_numeric_dtype(codes.dtype):
+                masked = masked.astype("object")
+            masked[declared] = codes
+        replaced[attribute] = masked
     return replaced

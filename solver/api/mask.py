@@ -47,6 +47,8 @@ class MaskingResult:
         Columns that were masked, those of them of which not a single value is another one, and all others.
     left_alone : mapping of str to str
         Columns that were not masked because of what they are: ``id``, ``weight`` or ``stratum``.
+    withheld : mapping of str to int
+        How many values of a column are missing only since masking.
     source : Source
         The original table, with all that its file says of it.
     """
@@ -58,6 +60,7 @@ class MaskingResult:
     unchanged: tuple[str, ...]
     as_is: tuple[str, ...]
     left_alone: Mapping[str, str]
+    withheld: Mapping[str, int]
     source: Source = field(repr=False)
 
     @property
@@ -90,6 +93,7 @@ class MaskingResult:
             "unchanged": list(self.unchanged),
             "as_is": list(self.as_is),
             "left_alone": dict(self.left_alone),
+            "withheld": dict(self.withheld),
         }
 
     def to_json(self) -> str:
@@ -250,6 +254,7 @@ def _columns(
         words = {**dict.fromkeys(NAMES_RECORDS, "id"), Role.WEIGHT: "weight", Role.STRATUM: "stratum"}
         left = {name: words[role] for name, (role, _) in columns.items() if role in words} | dict(kept)
         left = {name: left[name] for name in frame.columns if name in left and name not in masked}
+    lost = {name: int((written[name].isna() & frame[name].notna()).sum()) for name in frame.columns}
     return {
         "masked": tuple(name for name in frame.columns if name in masked),
         "unchanged": tuple(
@@ -259,4 +264,5 @@ def _columns(
         ),
         "as_is": tuple(name for name in frame.columns if name not in masked),
         "left_alone": left,
+        "withheld": {name: count for name, count in lost.items() if count},
     }

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.formulations.linkage.ties import TIE_TOLERANCE
-from linkrisk.solver.linkage.evaluator import Evaluation, Evaluator
+from linkrisk.solver.linkage.evaluation import Evaluation
+from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.linker import LearnedLinker, Truth, in_chunks
 
 FloatArray = NDArray[np.float64]

@@ -20,8 +20,9 @@ from linkrisk.formulations.compiled import kernel
 from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.formulations.linkage.pair import LinkagePair, Ties
 from linkrisk.formulations.linkage.ties import TIE_TOLERANCE
+from linkrisk.solver.linkage.arrays import Missing, Tables
 from linkrisk.solver.linkage.evaluator import as_arrays, missing_arrays
-from linkrisk.solver.linkage.kernels import Missing, Tables, difference
+from linkrisk.solver.linkage.kernels import difference
 from linkrisk.solver.run.work import COMPARISON, Spend, ignore
 
 FloatArray = NDArray[np.float64]

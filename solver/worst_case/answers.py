@@ -14,7 +14,7 @@ from linkrisk.formulations.linkage.pair import Ties
 from linkrisk.solver.engines.base import Engine, EngineOptions
 from linkrisk.solver.inputs.problem import Problem, shares
 from linkrisk.solver.linkage.baselines import best_known
-from linkrisk.solver.linkage.evaluator import Evaluation
+from linkrisk.solver.linkage.evaluation import Evaluation
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.results import EXPECTED, WEIGHTED, FitResult, RecordsTable, plain
 from linkrisk.solver.worst_case.left_behind import Run

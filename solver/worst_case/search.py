@@ -27,7 +27,8 @@ from linkrisk.solver.engines.growing_rows import GrowingRows, GrowingRun
 from linkrisk.solver.engines.steering import STEERING, BuildSteering
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.linkage.baselines import baseline_forms, own_attacks
-from linkrisk.solver.linkage.evaluator import Evaluation, Evaluator
+from linkrisk.solver.linkage.evaluation import Evaluation
+from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.orders import Ordered, best_order
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError

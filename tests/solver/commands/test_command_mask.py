@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import threading
@@ -42,6 +43,25 @@ def test_golden_output_and_file(capsys: pytest.CaptureFixture[str]) -> None:
         "r5,013,52.666666666666664,390.1666666666667,d\n"
         "r6,014,52.666666666666664,390.1666666666667,e\n"
     )
+
+
+def test_what_is_missing_stays_and_what_too_few_have_is_withheld(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("holes.csv").write_text("a,b\n1,5\n2,\n3,7\n,8\n,9\n1,\n2,\n7,\n")
+    code, out, err = mask(
+        capsys,
+        "--input",
+        "holes.csv",
+        "--method",
+        "microaggregation",
+        "--output",
+        "m.csv",
+        "--record",
+        "r.json",
+    )
+    assert (code, err) == (0, "")
+    assert "\nwithheld 4 of b: a value that too few records share a mean with becomes missing\n" in out
+    assert Path("m.csv").read_text() == "a,b\n" + 3 * f"{8 / 3!r},\n" + 2 * ",\n" + 3 * f"{8 / 3!r},\n"
+    assert json.loads(Path("r.json").read_text())["withheld"] == {"b": 4}
 
 
 def test_masking_shows_that_it_is_going_on(
@@ -201,7 +221,7 @@ def test_the_id_column_is_never_masked(capsys: pytest.CaptureFixture[str]) -> No
         ),
         (
             ("--method", "microaggregation", "--attributes", "note"),
-            "o.csv, column 'note', row 2: missing value; fill it in or choose other --attributes",
+            "o.csv, column 'note', row 1: 'a' is not a number; fix it or choose other --attributes",
         ),
         (
             ("--method", "M4-33"),

@@ -74,6 +74,7 @@ def test_the_record_is_the_owners_and_has_the_seed_that_is_not_printed(
         "unchanged": [],
         "as_is": ["id", "code"],
         "left_alone": {"id": "id"},
+        "withheld": {},
     }
     mask(capsys, *common, "--output", "again.csv", "--seed", seed)
     assert Path("again.csv").read_bytes() == Path("m.csv").read_bytes()

@@ -112,11 +112,11 @@ def test_names_with_commas(capsys: pytest.CaptureFixture[str]) -> None:
         (["noise percent=5 attributes=agee"], "o.csv has no column 'agee' (attribute); did you mean 'age'?"),
         (
             ["noise percent=5", "rank-swapping percent=2 attributes=age"],
-            "o.csv: percent is 2, less than one of 6 records; it must be at least 16.7",
+            "o.csv, column 'age': percent is 2, less than one of 6 values; it must be at least 16.7",
         ),
         (
             ["noise percent=5 attributes=note"],
-            "o.csv, column 'note', row 2: missing value; fill it in or choose other --attributes",
+            "o.csv, column 'note', row 1: 'a' is not a number; fix it or choose other --attributes",
         ),
         (
             ["noise percent=5 attributes=id"],
@@ -154,7 +154,7 @@ def test_an_option_beside_methods_that_hold_theirs_belongs_to_none(
         (
             "a\n5\n",
             "rank-swapping percent=50",
-            "f.csv: percent is 50, less than one of 1 records; it must be at least 100",
+            "f.csv, column 'a': there is only 1 value, and swapping needs two; choose other --attributes",
         ),
         (
             "a\nx\n",
