@@ -59,8 +59,8 @@ def chosen_by_default(
     if not chosen:
         what = "numeric attribute" if numeric else "attribute with categories"
         others = ", ".join(f"{name!r} ({role})" for name, role in kinds.items())
-        beside = f" beside {others}" if others else ""
-        raise DataError(f"{source} has no {what} to mask{beside}; name at least one with --attributes")
+        besides = f" besides {others}" if others else ""
+        raise DataError(f"{source} has no {what} to mask{besides}; name at least one with --attributes")
     return chosen
 
 

@@ -184,7 +184,7 @@ def _about_numbers(column: pd.Series) -> str:
     known = column.dropna()
     if not pd.api.types.is_numeric_dtype(column.dtype):
         unread = int(pd.to_numeric(known.astype("object"), errors="coerce").isna().sum())
-        return f"holds numbers, but for {unread} cells" if unread else "holds numbers"
+        return f"holds numbers, except for {unread} cells" if unread else "holds numbers"
     whole = bool((known % 1 == 0).all()) if not known.empty else False
     if whole and known.nunique() <= FEW:
         return "holds whole numbers, few of them different: nominal or ordinal if these are codes"

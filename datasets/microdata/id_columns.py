@@ -95,7 +95,7 @@ def _labelled_rows(holder: Table, other: Table, name: str) -> npt.NDArray[np.int
 def _refusal(holder: Table, other: Table, name: str) -> str:
     what = "row numbers, from 0," if other.labels is None else "row labels"
     return (
-        f"column {name!r} of {holder.source} has the {what} of {other.source} in another order, as "
-        f"reset_index leaves them behind; give {other.source} a column {name!r} with them, too, and align "
-        f"the records with --id {shlex.quote(name)} (--row-by-row takes the rows as they stand)"
+        f"column {name!r} of {holder.source} has the {what} of {other.source} in another order, as after "
+        f"reset_index; give {other.source} a column {name!r} with them too, and align the records with --id "
+        f"{shlex.quote(name)} (--row-by-row takes the rows as they are)"
     )

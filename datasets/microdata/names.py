@@ -34,8 +34,8 @@ def parse_names(text: str) -> tuple[str, ...]:
         found = _NAME.match(text, at)
         if found is None:
             raise DataError(
-                f"{text!r} is no list of names; write names separated by commas, one with a comma in double "
-                "quotes"
+                f"{text!r} is not a list of names; write names separated by commas, one with a comma in "
+                "double quotes"
             )
         quoted, plain = found.group("quoted"), found.group("plain")
         name = quoted.replace('""', '"') if quoted is not None else (plain or "").strip()

@@ -20,7 +20,7 @@ LARGEST = 1e150
 SMALLEST_RANGE = 1e-300
 """Below this, a standard deviation may lack digits that doubles of usual size have."""
 
-CONSTANT, NEARLY = "constant", "constant but for the last digits"
+CONSTANT, NEARLY = "constant", "constant except for the last digits"
 """What is wrong with an attribute that cannot be compared."""
 
 
@@ -186,7 +186,7 @@ def check_ranges(matrix: npt.NDArray[np.float64], attributes: Sequence[str], sou
     for attribute, width in zip(attributes, (highest - lowest).tolist(), strict=True):
         if width < SMALLEST_RANGE:
             raise DataError(
-                f"{source}: the values of {attribute!r} differ by {width:g} at most, too little to be "
+                f"{source}: the values of {attribute!r} differ by at most {width:g}, too little to be "
                 "standardised; give the attribute in another unit"
             )
 

@@ -163,7 +163,7 @@ def recognition(name: str, column: pd.Series, names: Sequence[str]) -> Recogniti
     -------
     Recognition or None
         A weight: by its name that of a sample, no value negative. An id, whole numbers or text: by its name
-        that of a record, and no value comes twice; of a household or another unit, shared by 20 records at
+        that of a record, and no value occurs twice; of a household or another unit, shared by 20 records at
         most on average; by its values whole numbers without a gap or text that never repeats, in 20 records
         or more. None for all else.
     """
@@ -206,7 +206,7 @@ def household(name: str, column: pd.Series) -> Recognition | None:
     different, runs = column.nunique(), int((column != column.shift()).sum())
     if not different == runs < len(column) or different * LARGEST_GROUP < len(column):
         return None
-    return Recognition(Role.HOUSEHOLD, "has the name of a household, and equal values stand together")
+    return Recognition(Role.HOUSEHOLD, "has the name of a household, and equal values are adjacent")
 
 
 def _each_once(words: tuple[str, ...], known: pd.Series, records: int) -> Recognition | None:
@@ -214,9 +214,9 @@ def _each_once(words: tuple[str, ...], known: pd.Series, records: int) -> Recogn
     if not (_is_id_name(words) or _is_counter(known, records)):
         return None
     if PERSONAL_NUMBERS.intersection(words):
-        return Recognition(Role.IDENTIFIER, "has the name of a personal number, and no value comes twice")
+        return Recognition(Role.IDENTIFIER, "has the name of a personal number, and no value occurs twice")
     if _is_id_name(words):
-        return Recognition(Role.RECORD_ID, "has the name of a record id, and no value comes twice")
+        return Recognition(Role.RECORD_ID, "has the name of a record id, and no value occurs twice")
     if _is_text(known):
         return Recognition(Role.IDENTIFIER, "holds text that never repeats")
     return Recognition(Role.RECORD_ID, "holds whole numbers without a gap, each once")

@@ -81,11 +81,13 @@ class Attribute:
         unlisted = [code for code in self.labels if code not in categories]
         for code in unlisted:
             if not overlapping([code], self.missing):
-                raise DataError(f"{what} has a label for {code!r}, which is no category; list it or drop it")
+                raise DataError(
+                    f"{what} has a label for {code!r}, which is not a category; list it or remove it"
+                )
         finest = self.hierarchy.levels[0] if self.hierarchy is not None else categories
         for code in categories:
             if code not in finest:
-                raise DataError(f"{what}: its hierarchy lacks the category {code!r}; add it there")
+                raise DataError(f"{what}: its hierarchy has no category {code!r}; add it there")
 
 
 @dataclass(frozen=True)
@@ -136,8 +138,8 @@ class Schema:
         found = self.select(role=role)
         if len(found) > 1:
             raise DataError(
-                f"the schema calls both {found[0]!r} and {found[1]!r} {ROLE_WORDS[role]}; let one of them be "
-                f"{Role.IGNORED}"
+                f"the schema calls both {found[0]!r} and {found[1]!r} {ROLE_WORDS[role]}; set the role of "
+                f"one of them to {Role.IGNORED}"
             )
         return found[0] if found else None
 

@@ -76,7 +76,7 @@ def _json(content: bytes, path: Path) -> Any:
     try:
         return parse(content)
     except AmbiguousError as error:
-        raise DataError(f"{path} cannot be relied on: {error}; fix the schema") from None
+        raise DataError(f"{path} cannot be used: {error}; fix the schema") from None
     except (ValueError, RecursionError) as error:
         raise DataError(
             f"{path} is not valid JSON; a schema is a JSON object with a list of attributes"

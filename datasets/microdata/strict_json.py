@@ -34,7 +34,7 @@ def parse(content: bytes) -> Any:
     RecursionError
         If it is nested without end.
     AmbiguousError
-        If a key comes twice in an object, or a number is none (NaN, Infinity), no double (1e999) or longer
+        If a key is twice in an object, or a number is none (NaN, Infinity), no double (1e999) or longer
         than any that is needed. `json.loads` takes the last of equal keys, and all of these numbers.
     """
     return json.loads(
@@ -47,7 +47,7 @@ def parse(content: bytes) -> Any:
 
 
 def _no_constant(name: str) -> Any:
-    raise AmbiguousError(f"{name} is no number of JSON")
+    raise AmbiguousError(f"{name} is not a JSON number")
 
 
 def _whole_number(digits: str) -> int:
@@ -68,5 +68,5 @@ def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         keys = [key for key, _ in pairs]
         twin = next(key for at, key in enumerate(keys) if key in keys[:at])
-        raise AmbiguousError(f"the key {json.dumps(twin)[:60]} comes twice in an object")
+        raise AmbiguousError(f"the key {json.dumps(twin)[:60]} is twice in an object")
     return found

@@ -117,8 +117,8 @@ def _check_few(name: str, table: Table) -> None:
         else f"{values} different values in {known} records"
     )
     raise NoNumberError(
-        f"{_first_text(table, name)} is not a number, and with {why} the column is not taken for categories; "
-        "declare it with --nominal or --schema, or choose other --attributes"
+        f"{_first_text(table, name)} is not a number, and with {why} the column is not treated as "
+        "categorical; declare it with --nominal or --schema, or choose other --attributes"
     )
 
 

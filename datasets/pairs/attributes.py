@@ -64,7 +64,7 @@ def _default_columns(first: Table, second: Table, schema: Schema | None) -> list
         lacking = [column for column in those if column not in these]
         if lacking:
             raise DataError(
-                f"{here.source} lacks columns that {there.source} has: {shown_names(lacking)}; "
+                f"{here.source} does not have columns that {there.source} has: {shown_names(lacking)}; "
                 "choose common columns with --attributes"
             )
     return own
@@ -90,7 +90,7 @@ def check_keys(schema: Schema, tables: Sequence[Table]) -> None:
         lacking = [name for name in schema.select(role=Role.KEY) if name not in table.columns]
         if lacking:
             raise DataError(
-                f"{table.source} lacks key variables of the schema: {shown_names(lacking)}; "
+                f"{table.source} does not have these key variables of the schema: {shown_names(lacking)}; "
                 "choose common columns with --attributes"
             )
 

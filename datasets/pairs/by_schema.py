@@ -12,8 +12,7 @@ from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.tables import Table
 
 BY_SCHEMA = (
-    "records were aligned by column {}, the record id of the schema; --row-by-row takes the rows as they "
-    "stand"
+    "records were aligned by column {}, the record id of the schema; --row-by-row takes the rows as they are"
 )
 
 

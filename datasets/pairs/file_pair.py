@@ -47,7 +47,7 @@ from linkrisk.datasets.pairs.table_pair import BY_ROW, align, check_alignment, l
 _WITHOUT_RANGE = {
     CONSTANT: ("constant attributes", ""),
     NEARLY: (
-        "attributes that are constant but for the last digits",
+        "attributes that are constant except for the last digits",
         "subtract what all values have in common, or ",
     ),
 }
@@ -288,8 +288,8 @@ def _marks(tables: tuple[Table, Table], numeric: tuple[str, ...]) -> tuple[str, 
             mark = table.written(name, row) if missing.any() else ""
             if mark in MISSING_MARKS:
                 notes.append(
-                    f"{table.source}, column {name!r}, row {row + 1}: {mark!r} stands for a missing value; "
-                    "name the column in --nominal where this is a category"
+                    f"{table.source}, column {name!r}, row {row + 1}: {mark!r} means a missing value here; "
+                    "name the column in --nominal if it is a category"
                 )
     return tuple(notes)
 

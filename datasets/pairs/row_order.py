@@ -132,8 +132,8 @@ def _exchanged(names: Sequence[str]) -> str:
     what = "column {} has" if len(names) == 1 else "columns {} have"
     return (
         f"{what.format(shown_names(names, most=4))} the same values in both files in different orders, which "
-        "is taken for masking, as by rank swapping: by the other columns the rows stand in place; align "
-        "the records with --id where such a column says who is who"
+        "is taken for masking such as rank swapping, as the other columns say that the rows are in the same "
+        "order; if such a column identifies the records, align them with --id"
     )
 
 
@@ -257,7 +257,7 @@ def _written_differently(first: pd.Series, second: pd.Series, key: _Key) -> tupl
 
 def _refusal(original: Table, masked: Table, key: _Key) -> str:
     files = f"{original.source} and {masked.source}"
-    anyway = "--row-by-row takes the rows as they stand"
+    anyway = "--row-by-row takes the rows as they are"
     first, second = key.columns[0]
     if first != second:
         return (
@@ -275,6 +275,6 @@ def _refusal(original: Table, masked: Table, key: _Key) -> str:
     which = "column" if len(key.columns) == 1 else "columns"
     names = shown_names((name for name, _ in key.columns), most=4)
     return (
-        f"{files} have the same values in {which} {names} in different orders; sort both files alike, or "
-        f"add a column that says who is who and name it with --id ({anyway})"
+        f"{files} have the same values in {which} {names} in different orders; sort both files alike, or add "
+        f"a column that identifies the records and name it with --id ({anyway})"
     )

@@ -24,7 +24,7 @@ BY_ID = "id "
 
 _LABELS_NOTE = (
     "records were aligned by the labels of the two indexes, which hold the same ones in different orders; "
-    "row_by_row=True takes the rows as they stand"
+    "row_by_row=True takes the rows as they are"
 )
 
 
@@ -105,7 +105,7 @@ def make_table_pair(
 def check_alignment(id_column: str | None, row_by_row: bool) -> None:
     """Refuse two ways at a time of saying who is who."""
     if row_by_row and id_column is not None:
-        raise DataError("--id and --row-by-row are two ways to say who is who; give one of them")
+        raise DataError("--id and --row-by-row are two ways to align the records; give one of them")
 
 
 def load_tables(
@@ -137,7 +137,7 @@ def _aligned(first: Table, second: Table, *, id_column: str | None, row_by_row: 
     if records != len(second.frame):
         raise DataError(
             f"{first.source} has {records} records and {second.source} has {len(second.frame)}; "
-            "name the column that says who is who with --id"
+            "name the column that identifies the records with --id"
         )
     partner = None if row_by_row else _by_label(first, second)
     if partner is not None:
@@ -182,8 +182,8 @@ def _by_label(first: Table, second: Table) -> npt.NDArray[np.intp] | None:
     if all(table.indexed or table.labels is not None for table in (first, second)):
         raise DataError(
             f"the indexes of {first.source} and {second.source} do not hold the same labels, each once; name "
-            "the column that says who is who as id_column, take the rows as they stand with row_by_row=True, "
-            "or number them anew with reset_index"
+            "the column that identifies the records as id_column, take the rows as they are with "
+            "row_by_row=True, or renumber them with reset_index"
         )
     return None
 

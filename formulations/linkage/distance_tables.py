@@ -129,5 +129,5 @@ def check_positions(attribute: int, table: FloatArray, original: FloatArray, mas
         wrong = ~((values >= 0) & (values < size) & (values == np.floor(values)))
         if wrong.any():
             raise FormulationError(
-                f"attribute {attribute + 1}: {values[wrong][0]:g} is no position among {size} categories"
+                f"attribute {attribute + 1}: {values[wrong][0]:g} is not a position among {size} categories"
             )

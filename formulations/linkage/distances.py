@@ -145,8 +145,8 @@ def _usable_moments(source: FloatArray, names: Sequence[str]) -> tuple[FloatArra
     unusable = ~((deviation >= np.finfo(np.float64).tiny) & np.isfinite(deviation))
     if unusable.any():
         raise FormulationError(
-            f"attribute {names[int(np.argmax(unusable))]} has a standard deviation that no double can hold "
-            "with all its digits: take another unit"
+            f"attribute {names[int(np.argmax(unusable))]} has a standard deviation outside the range of "
+            "double precision: use another unit"
         )
     return mean, deviation
 
@@ -177,7 +177,7 @@ def _check_ranges(files: Sequence[FloatArray], names: Sequence[str]) -> None:
             at = int(np.argmax(lost))
             raise FormulationError(
                 f"attribute {names[at]} differs by {spread[at]:g} at most in the units that it is compared "
-                "in, which vanishes when squared: standardise each file by itself, or take another unit"
+                "in, which becomes zero when squared: standardise each file by itself, or use another unit"
             )
 
 

@@ -339,7 +339,7 @@ def _checked_partner(original: FloatArray, masked: FloatArray, partner: IndexArr
         )
     if partner.max(initial=-1) >= len(masked):
         raise FormulationError(
-            f"partner {partner.max()} is no row of the {len(masked)} masked records: rows count from 0"
+            f"partner {partner.max()} is not a row of the {len(masked)} masked records: rows count from 0"
         )
     return partner
 

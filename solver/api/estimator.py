@@ -378,10 +378,10 @@ def _ids(partner: IndexArray, originals: int, masked: int) -> tuple[list[str], l
     known = np.flatnonzero(partner >= 0)
     if partner.max(initial=-1) >= masked:
         raise UsageError(
-            f"partner {partner.max()} is no row of the {masked} masked records: rows count from 0"
+            f"partner {partner.max()} is not a row of the {masked} masked records: rows count from 0"
         )
     if np.unique(partner[known]).size != known.size:
-        raise UsageError("two original records have the same partner: give each a masked row of its own")
+        raise UsageError("two original records have the same partner: give each a different masked row")
     own = [f"masked {at}" for at in range(masked)]
     for row in known.tolist():
         own[partner[row]] = f"original {row}"

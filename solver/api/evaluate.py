@@ -94,7 +94,7 @@ def read_parameters(path: str | Path) -> dict[str, Any]:
         reason = (error.strerror or str(error)).lower()
         raise UsageError(f"{path} cannot be read: {reason}; {_GIVE}") from None
     except AmbiguousError as error:
-        raise UsageError(f"{path} cannot be relied on: {error}; {_GIVE}") from None
+        raise UsageError(f"{path} cannot be used: {error}; {_GIVE}") from None
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise UsageError(f"{path} is not valid JSON ({place}); {_GIVE}") from None
@@ -280,7 +280,7 @@ def _link_options(given: Mapping[str, Any], source: str) -> dict[str, Any]:
     for name in given:
         if name not in known:
             raise UsageError(
-                f"{source} is about a linker, which takes no {name.replace('_', ' ')}: leave it out"
+                f"{source} is the result of a linker, which takes no {name.replace('_', ' ')}: leave it out"
             )
     return dict(given)
 

@@ -66,7 +66,7 @@ def fit(
     report: Reporter | None = None,
     command: str | None = None,
 ) -> FitResult | FitResults:
-    """Find the distance that re-identifies most records, and bound how many any other could.
+    """Find the distance that re-identifies the most records, with an upper bound for all others.
 
     Parameters
     ----------
@@ -216,13 +216,13 @@ def fit_request(
     if certificate and not runner.proves:
         able = next(name for name, kind in ENGINES.items() if kind.proves)
         raise UsageError(
-            f"the engine {runner.name} proves nothing that could be checked: use --engine {able}"
+            f"the engine {runner.name} gives no proof that could be checked: use --engine {able}"
         )
     if limits.work is not None and not runner.counts:
         able = next(name for name, kind in ENGINES.items() if kind.counts)
         raise UsageError(
-            f"the work of the engine {runner.name} is its optimiser's, which nobody counts: use --engine "
-            f"{able}, or --time-limit"
+            f"the work of the engine {runner.name} is done by its optimiser, which is not counted: use "
+            f"--engine {able}, or --time-limit"
         )
     return FitRequest(runner, options, limits, certificate, report, command)
 

@@ -57,7 +57,7 @@ def _check_target(path: str, option: str, suffixes: tuple[str, ...]) -> None:
         raise UsageError(f"cannot write {option} {path}: the folder {folder} does not exist; create it first")
     if not target.exists() and not os.access(folder, os.W_OK | os.X_OK):
         raise UsageError(
-            f"cannot write {option} {path}: the folder {folder} may not be written to; choose another one"
+            f"cannot write {option} {path}: the folder {folder} is not writable; choose another one"
         )
 
 

@@ -62,7 +62,7 @@ def proved(verdict: Verdict, aligned: str) -> str:
     family = setting.family.words
     under = "proved under this assumption" if setting.recodings else "proved"
     if verdict.ordered is not None or not setting.family.orders:  # what links more, or might: nobody looked
-        family += " whose distances are told apart from ties"
+        family += " whose distances differ by more than a tie"
     lines = [
         *_assumption(verdict),
         f"{under}: no {family} links more than {verdict.bound_count} of {verdict.records} records "
@@ -84,8 +84,8 @@ def _beyond(verdict: Verdict) -> list[str]:
         return []
     attack = ordered.described([quoted(name) for name in verdict.setting.attributes])
     return [
-        f"not covered by this: {attack} links {ordered.count}, by differences that are so small beside "
-        "others that they count as ties"
+        f"not covered by this: {attack} links {ordered.count}, by differences so small compared with others "
+        "that they count as ties"
     ]
 
 

@@ -156,7 +156,10 @@ def _chosen(
             )
             raise UsageError(f"{table.source} has {what}: nothing can be compared")
         if options.id_column in names:
-            raise UsageError(f"'{options.id_column}' is both the id column and an attribute: take it out")
+            raise UsageError(
+                f"'{options.id_column}' is both the id column and an attribute: leave it out of the "
+                "attributes"
+            )
         check_compared(names, schema)
     return sides[0], sides[1]
 

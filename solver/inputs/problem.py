@@ -300,7 +300,7 @@ def _without_sign(aggregator: str, asked: Differences | None) -> Differences | N
     """The kind of differences where some attributes are categorical: the default, but for signed ones."""
     if asked is Differences.SIGNED:
         raise UsageError(
-            "differences of categories have no sign: take --differences absolute, or leave categorical "
+            "differences of categories have no sign: use --differences absolute, or leave categorical "
             "attributes out"
         )
     signed = AGGREGATORS[aggregator].allowed_differences[0] is Differences.SIGNED

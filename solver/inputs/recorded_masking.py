@@ -38,8 +38,8 @@ def recorded_masking(fitted: Mapping[str, Any]) -> list[str | KnownRecoding]:
         tables = [table for table in _tables(fitted) if table.masking == text]
         if not tables:
             raise UsageError(
-                f"the masking {text!r} names files, which are not opened on the word of a JSON: "
-                "give it anew with --masking"
+                f"the masking {text!r} names files, which are not opened because a JSON file says so: give "
+                "it again with --masking"
             )
         found.extend(tables)
     return found
@@ -52,7 +52,7 @@ def _tables(fitted: Mapping[str, Any]) -> list[KnownRecoding]:
         return [_table(item, schema) for item in fitted.get("recodings") or ()]
     except (KeyError, TypeError, ValueError, AttributeError):
         raise UsageError(
-            "the recodings of the fit are malformed: give the masking anew with --masking"
+            "the recodings of the fit are malformed: give the masking again with --masking"
         ) from None
 
 

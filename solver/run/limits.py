@@ -75,7 +75,7 @@ def in_time(work: Work[Left], clock: Clock) -> Left:
             over = time.monotonic() + _grace(clock)
     if thread.is_alive():
         _say_why(clock)
-        _log.debug("what is being done has not noticed that it is over: the answer does not wait for it")
+        _log.debug("the running step has not stopped: the answer does not wait for it")
         _left_behind.append(thread)
         return work.so_far()
     if failures:

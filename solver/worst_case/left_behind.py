@@ -19,8 +19,8 @@ FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
 _UNCOUNTED = (
-    "{:,} of {:,} records were compared before the {} limit came: the others count as not re-identified in "
-    "what is found, and as re-identified in the bound"
+    "{:,} of {:,} records were compared before the {} limit was reached: the others count as not "
+    "re-identified in the number found, and as re-identified in the bound"
 )
 
 

@@ -51,19 +51,18 @@ _ROW = 5.0
 """What making a row costs, in comparisons; that others imply it is looked at as well."""
 
 _BEYOND_TIES = (
-    "{:.6g} are re-identified by comparing {}, so the bound is no lower; that of distances is {:.6g}, as "
-    "differences that are so small beside others count as ties: take codes such as 99999999 out of the "
-    "columns, or give the fine ones in coarser units"
+    "{:.6g} are re-identified by comparing {}, so the bound is not lower; the bound of distances is {:.6g}, "
+    "as differences that are very small compared with others count as ties: take codes such as 99999999 out "
+    "of the columns, or give the fine ones in coarser units"
 )
 
 _ORDERS_UNCOUNTED = (
-    "there was no time to count what comparing attributes one after another links, or ranks: the bound is "
-    "that of distances that are told apart from ties"
+    "there was no time to count what comparing attributes (or ranks) one after another links: the bound is "
+    "that of distances that differ by more than a tie"
 )
 
 _UNSEEN = (
-    "the {} limit came before all records were compared: the bound takes those that were not for "
-    "re-identified"
+    "the {} limit was reached before all records were compared: the bound counts the others as re-identified"
 )
 
 

@@ -97,7 +97,7 @@ class Argus(Format):
         )
         remarks = [f"read with {NAMES[encoding]}"] if encoding != UTF8 else []
         if metadata.unknown:
-            remarks.append(f"{metadata_path}: keywords left out: {', '.join(metadata.unknown)}")
+            remarks.append(f"{metadata_path}: unknown keywords ignored: {', '.join(metadata.unknown)}")
         notes = {}
         for variable in metadata.variables:
             labels, said = _labels(variable, metadata_path)
@@ -211,7 +211,8 @@ def _labels(variable: Variable, metadata_path: Path) -> tuple[dict[str, str], li
     found = beside(metadata_path.parent, re.split(r"[\\/]", name)[-1])
     if found is None:
         return {}, [
-            f"{metadata_path}: the code list {name} of {variable.name} is not beside it; no value labels"
+            f"{metadata_path}: the code list {name} of {variable.name} is not in the same folder; its value "
+            "labels are missing"
         ]
     return read_code_list(found), []
 

@@ -36,14 +36,12 @@ def pair_of(path: Path) -> tuple[Path, Path]:
         data = next((found for name in candidates if (found := beside(path.parent, name))), None)
         if data is None:
             raise DataError(
-                f"{path}: its data is not beside it; put {' or '.join(candidates)} into {path.parent}"
+                f"{path}: its data file is missing; put {' or '.join(candidates)} into {path.parent}"
             )
         return path, data
     metadata = beside(path.parent, f"{path.stem}{METADATA}")
     if metadata is None:
-        raise DataError(
-            f"{path}: what its columns are is not beside it; put {path.stem}{METADATA} into {path.parent}"
-        )
+        raise DataError(f"{path}: its metadata file is missing; put {path.stem}{METADATA} into {path.parent}")
     return metadata, path
 
 

@@ -117,8 +117,8 @@ def written(column: pd.Series, decimals: int | None, path: Path) -> Written:
     for row, text in enumerate(texts, start=1):
         if not text.isprintable():
             raise DataError(
-                f"{path} cannot be written: column {column.name!r}, row {row}: a line end or a letter that "
-                "cannot be printed; write .csv"
+                f"{path} cannot be written: column {column.name!r}, row {row}: a line end or a character "
+                "that cannot be printed; write .csv"
             )
     return Written([text.strip() for text in texts], number=False)
 

@@ -164,7 +164,9 @@ def _encoding_losses(stored: StoredFile) -> list[str]:
     dialect = stored.dialect
     if not isinstance(dialect, DelimitedDialect) or not lacks(dialect.encoding, _letters(stored.frame)):
         return []
-    return [f"{NAMES[dialect.encoding]} lacks letters of the table; the file is written as UTF-8"]
+    return [
+        f"{NAMES[dialect.encoding]} cannot hold all characters of the table; the file is written as UTF-8"
+    ]
 
 
 def _letters(frame: pd.DataFrame) -> str:

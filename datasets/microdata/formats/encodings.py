@@ -63,7 +63,7 @@ def _decoded(content: bytes, encoding: str, path: Path) -> tuple[str, str]:
 
 def _windows(content: bytes, error: UnicodeDecodeError, path: Path) -> str:
     if _UTF8_LETTER.search(content):
-        raise _not_encoded(content, error, "UTF-8, as other letters of the file are", path) from error
+        raise _not_encoded(content, error, "UTF-8, as other characters of the file are", path) from error
     try:
         text = content.decode(WINDOWS)
     except UnicodeDecodeError as other:

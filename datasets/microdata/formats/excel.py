@@ -99,8 +99,8 @@ class Excel(Format):
             for row, text in enumerate(cells_of(frame[name]), start=1):
                 if isinstance(text, str) and (len(text) > _LETTERS or _ILLEGAL.search(text)):
                     raise DataError(
-                        f"{path}, column {name!r}, row {row}: an Excel cell holds at most {_LETTERS} letters "
-                        "and no control characters; write .parquet"
+                        f"{path}, column {name!r}, row {row}: an Excel cell holds at most {_LETTERS} "
+                        "characters and no control characters; write .parquet"
                     )
 
 

@@ -113,7 +113,7 @@ def check_content(content: bytes, path: Path, name: str, suffixes: tuple[str, ..
 
 def wrong_name(path: Path, found: Content) -> DataError:
     """What to say of a file that is something else than its name says."""
-    return DataError(f"{path} is {found.words}, whatever its name says; {found.cure}")
+    return DataError(f"{path} is {found.words}, despite its name; {found.cure}")
 
 
 def first_line(error: Exception) -> str:

@@ -254,7 +254,7 @@ def check_names(writer: Callable[..., None], names: Sequence[str], path: Path, r
             return
         name = next((name for name in names if not _takes(writer, [name], made)), None)
     if name is None:
-        raise DataError(f"{path} cannot be written: two column names are too much alike; {rules}")
+        raise DataError(f"{path} cannot be written: two column names are too similar; {rules}")
     raise DataError(f"{path} cannot be written: the column name {name!r} is not allowed; {rules}")
 
 

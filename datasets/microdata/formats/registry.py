@@ -65,7 +65,7 @@ def format_of(path: str | Path) -> Format:
     if suffix in _BY_SUFFIX:
         return _BY_SUFFIX[suffix]
     if suffix in _CURES:
-        raise DataError(f"{path}: {suffix} files are neither read nor written; {_CURES[suffix]}")
+        raise DataError(f"{path}: {suffix} files are not supported; {_CURES[suffix]}")
     listed = ", ".join(known_suffixes())
     what = f"the suffix {suffix!r} is not known" if suffix else "a file name without a suffix"
     close = difflib.get_close_matches(suffix, list(_BY_SUFFIX), n=1)

@@ -142,7 +142,7 @@ class Spss(Format):
         lost = [name for name in frame.columns if _loses_missing(stored, name)]
         said += sentence(lost, "some declared missing codes are lost; SPSS takes three, or a range and one")
         unlike = [name for name in frame.columns if _has_unlike_labels(stored, name)]
-        said += sentence(unlike, "labels of codes that are no numbers are lost")
+        said += sentence(unlike, "labels of codes that are not numbers are lost")
         return tuple(said)
 
 

@@ -130,7 +130,7 @@ class Aggregator(ABC):
             side, bounds = ("below", "lower") if below[at] > above[at] else ("above", "upper")
             limits = (getattr(domain, f"column_{bounds}"), getattr(domain, f"row_{bounds}"))
             raise FormulationError(
-                f"these are no parameters of {self.name}: {name} is {value:.6g}, {side} "
+                f"these are not parameters of {self.name}: {name} is {value:.6g}, {side} "
                 f"{np.concatenate(limits)[at]:g}; take them from the JSON of a fit"
             )
         return self.domain.repair(theta) if worst[at] > NEGLIGIBLE else theta

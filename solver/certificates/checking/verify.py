@@ -134,7 +134,9 @@ def verify(
     """
     claim, fields = Fields(dict(fit), names[0]), Fields(dict(certificate), names[1])
     if fields.text("format") != FORMAT or fields.whole("version") != VERSION:
-        raise UsageError(f"{names[1]} is no certificate of version {VERSION}; make it anew with this version")
+        raise UsageError(
+            f"{names[1]} is not a certificate of version {VERSION}; make it again with this version"
+        )
     setting = read_setting(claim)
     demand_same(setting, read_setting(fields.inner("problem")))
     _check_tolerances(fields.inner("tolerances"))

@@ -125,7 +125,7 @@ def _certificate(
         and np.array_equal(records.grains, pair.grains)
     )
     if not same:
-        raise CertificateError("it would be about other records than the engine's")
+        raise CertificateError("its records would not be those of the engine")
     rows = Rows(records, setting.family)
     unit = weight_unit(records)
     lost = lost_pairs(rows, np.flatnonzero(system.lost).tolist(), until)

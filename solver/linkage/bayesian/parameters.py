@@ -94,12 +94,14 @@ def read_parameters(parameters: Mapping[str, Any]) -> tuple[Learned, float]:
     """
     for key, kind in _KINDS.items():
         if not isinstance(parameters.get(key), kind) or isinstance(parameters[key], bool):
-            raise UsageError(f'parameters of bayes: "{key}" is missing or not of its kind; {_MEND}')
+            raise UsageError(f'parameters of bayes: "{key}" is missing or of the wrong type; {_MEND}')
     match_share, prior_weight = float(parameters["p"]), float(parameters["prior_weight"])
     if not 0.0 <= match_share <= 1.0:
-        raise UsageError(f'parameters of bayes: "p" is {match_share:g}, no probability; {_MEND}')
+        raise UsageError(f'parameters of bayes: "p" is {match_share:g}, which is not a probability; {_MEND}')
     if not (isfinite(prior_weight) and prior_weight > 0.0):
-        raise UsageError(f'parameters of bayes: "prior_weight" is {prior_weight:g}, not above 0; {_MEND}')
+        raise UsageError(
+            f'parameters of bayes: "prior_weight" is {prior_weight:g}, but must be above 0; {_MEND}'
+        )
     categories = {str(name): read_categories(entry, name) for name, entry in parameters["attributes"].items()}
     counts = dict(_read_clique(entry, categories) for entry in parameters["cliques"])
     forest = _forest(set(counts), len(categories))
@@ -136,7 +138,7 @@ def _read_clique(
     except (KeyError, TypeError, ValueError):
         sound = False
     if not sound:
-        raise UsageError(f"parameters of bayes: a clique has no sound table of counts; {_MEND}")
+        raise UsageError(f"parameters of bayes: a clique has no valid table of counts; {_MEND}")
     return nodes, (cells.astype(np.intp), counts.astype(np.intp))
 
 

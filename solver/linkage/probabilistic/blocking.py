@@ -26,7 +26,7 @@ def make_blocks(task: LinkageTask, keys: Sequence[str]) -> Blocks:
     for key in keys:
         for frame, source in zip((task.queries, task.candidates), task.sources, strict=True):
             if key not in frame.columns:
-                raise UsageError(f"blocking key {key!r} is no column of {source}; both files need it")
+                raise UsageError(f"blocking key {key!r} is not a column of {source}; both files need it")
         code, slot, slots = _key_codes(task.queries[key], task.candidates[key])
         codes.append(np.where(code >= 0, code + sum(map(len, sizes)) - 1, -1))
         order = np.argsort(slot, kind="stable")

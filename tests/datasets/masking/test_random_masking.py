@@ -235,7 +235,7 @@ def test_the_same_file_on_every_machine(method: MaskingMethod, digest: str) -> N
         ),
         (
             lambda: AdditiveNoise(percent=5).apply(_sample(5), -2),
-            "the seed -2 is negative; give a whole number from 0",
+            "the seed -2 is negative; give a whole number of at least 0",
         ),
         (
             lambda: AdditiveNoise(percent=5).apply(_sample(5)[:0]),

@@ -169,7 +169,7 @@ def test_parameters_that_are_no_numbers(case, value):
 def test_parameters_outside_the_domain(label, n, parameters, rule):
     case = BY_LABEL[label]
     assert message(case.make(n).encode, parameters) == (
-        f"these are no parameters of {case.name}: {rule}; take them from the JSON of a fit"
+        f"these are not parameters of {case.name}: {rule}; take them from the JSON of a fit"
     )
 
 

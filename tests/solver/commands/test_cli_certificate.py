@@ -106,7 +106,7 @@ def test_the_python_function_gives_the_same_certificate(capsys):
 
 @pytest.mark.parametrize("options", [["--engine", "milp"], ["--backend", "scipy"], ["--big-c", "10"]])
 def test_the_engine_of_models_has_no_certificate(options, capsys):
-    message = "the engine milp proves nothing that could be checked: use --engine exact"
+    message = "the engine milp gives no proof that could be checked: use --engine exact"
     argv = ["fit", "--original", "no.csv", "--masked", "no.csv", *options, *PROOF]
     refuse(capsys, message, *argv)
 
@@ -119,7 +119,7 @@ def test_a_model_file_has_no_certificate(capsys):
 def test_the_python_function_refuses_a_certificate_of_a_model():
     with pytest.raises(UsageError) as error:
         fit("no.csv", "no.csv", engine="milp", certificate=True)
-    assert str(error.value) == "the engine milp proves nothing that could be checked: use --engine exact"
+    assert str(error.value) == "the engine milp gives no proof that could be checked: use --engine exact"
 
 
 def test_a_certificate_names_a_file_of_its_own(capsys):
@@ -143,7 +143,7 @@ def test_memory_limits_without_memory(text, message, capsys):
 
 def test_memory_that_runs_out_leaves_an_interval_and_its_certificate(capsys):
     printed = run(capsys, *FIT, "--memory-limit", "1", *PROOF)
-    assert "not proven: memory ran out first; a larger --memory-limit" in printed
+    assert "not proven: memory ran out; a larger --memory-limit" in printed
     result = read("fit.json")
     assert (result["status"], result["limit"]) == ("feasible", "memory")
     assert f"links more than {result['linked_upper_bound']} of 30" in run(capsys, *VERIFY)

@@ -271,8 +271,8 @@ def test_numbers_that_print_as_zero(value, as_weight, as_small):
 # Reasons
 
 REASONS = {
-    ("feasible", "time"): ("the time limit came first", "time limit", "The time limit"),
-    ("feasible", "memory"): ("memory ran out first", "memory limit", "The memory limit"),
+    ("feasible", "time"): ("the time limit was reached", "time limit", "The time limit"),
+    ("feasible", "memory"): ("memory ran out", "memory limit", "The memory limit"),
     ("feasible", "user"): ("stopped before the end", "stopped", "stopped by the user"),
     ("interrupted", "user"): ("stopped before the end", "stopped", "stopped by the user"),
     ("interrupted", None): ("stopped before the end", "stopped", "stopped by the user"),

@@ -160,7 +160,7 @@ def test_a_bound_that_ties_have_lowered_is_raised_and_said(family, options):
         "feasible",
         "ties",
     )
-    assert "not proven: differences that count as ties keep the two apart" in summary(result)
+    assert "not proven: differences that count as ties keep the two numbers apart" in summary(result)
     (said,) = [note for note in result.details["notes"] if "comparing" in note]
     assert said.startswith("6 are re-identified by comparing x and then y")
     assert "that of distances is 4" in said

@@ -196,9 +196,9 @@ def test_what_is_doubtful_is_said():
     assert Probabilistic(compare=equal, match_share=1 / 60).learn(task_of(sure, sure)).notes == ()
     against = (sure.assign(x2=sure["x2"] % 6), sure.assign(x2=(sure["x2"] + 1) % 6))
     found = Probabilistic(compare=equal, match_share=1 / 60).learn(task_of(*against))
-    assert any("full agreement on 'x2' is no likelier among matches" in note for note in found.notes)
+    assert any("full agreement on 'x2' is not more likely among matches" in note for note in found.notes)
     apart = Probabilistic(compare=equal, prior=0.0, tolerance=1e-12).learn(task_of(sure, sure + 100))
-    assert sum("does not speak for a match" in note for note in apart.notes) == 3
+    assert sum("it is no evidence of a match" in note for note in apart.notes) == 3
     classes = pd.DataFrame(np.repeat(np.arange(6.0), 10)[:, None] * np.ones((1, 4)))
     many = Probabilistic(compare=compare(*(f"{name}=equal" for name in range(4))))
     alike = many.learn(

@@ -195,7 +195,7 @@ def test_labels_that_stata_cannot_hold_are_said(tmp_path: Path) -> None:
     assert of_suffix(".dta").loses(stored) == (
         "declared missing codes are lost; in Stata they are .a to .z (column code)",
         "value labels of text, or of numbers that are not whole, are lost (column code)",
-        "variable labels are cut at 80 letters (column whole)",
+        "variable labels are cut at 80 characters (column whole)",
     )
     back = there_and_back(stored, tmp_path / "x.dta")
     assert told(back, "code") == ("", {}, (), None)
