@@ -10,7 +10,7 @@ import pandas as pd
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.missing import without_codes
-from linkrisk.datasets.microdata.numeric import check_known, check_no_twins, numeric_matrix
+from linkrisk.datasets.microdata.numeric import check_known, check_no_duplicates, numeric_matrix
 from linkrisk.datasets.microdata.scales import CATEGORICAL
 from linkrisk.datasets.microdata.schema import Attribute, Role, Scale, Schema
 
@@ -35,7 +35,7 @@ def choose_attributes(
         return chosen_by_default(frame, source, schema, numeric=True)
     check_columns(frame, source)
     chosen = tuple(attributes)
-    check_no_twins(chosen)
+    check_no_duplicates(chosen)
     check_known(chosen, list(frame.columns), source)
     if not chosen:
         raise DataError("no attribute to mask is named; name at least one with --attributes")

@@ -10,9 +10,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.cell_text import NEARLY_ALL
 from linkrisk.datasets.microdata.cells import cell_codes
 from linkrisk.datasets.microdata.tables import Table
-from linkrisk.datasets.microdata.written import NEARLY_ALL
 from linkrisk.datasets.pairs.row_order import IN_PLACE
 from linkrisk.datasets.pairs.row_votes import RowVotes
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from linkrisk.datasets.errors import DataError, NoNumberError
+from linkrisk.datasets.errors import DataError, NotANumberError
 from linkrisk.datasets.microdata.names import shown_name
 
 LARGEST = 1e150
@@ -29,7 +29,7 @@ def numeric_matrix(
     attributes: Sequence[str],
     source: str,
     *,
-    may_lack: bool = False,
+    allow_missing: bool = False,
 ) -> npt.NDArray[np.float64]:
     """Take numeric attributes out of a table as an array.
 
@@ -43,7 +43,7 @@ def numeric_matrix(
         Its columns to take, a of them.
     source : str
         What to call the table in messages (a file name).
-    may_lack : bool
+    allow_missing : bool
         Whether values may be missing.
 
     Returns
@@ -54,14 +54,14 @@ def numeric_matrix(
     Raises
     ------
     DataError
-        If a cell is missing, not a number (a `NoNumberError`), infinite or too large; the message names
+        If a cell is missing, not a number (a `NotANumberError`), infinite or too large; the message names
         column and row.
     """
     matrix = np.empty((len(frame), len(attributes)), dtype=np.float64)
     for position, attribute in enumerate(attributes):
         column = frame[attribute]
         missing = column.isna().to_numpy(dtype=bool)
-        if missing.any() and not may_lack:
+        if missing.any() and not allow_missing:
             raise DataError(
                 f"{_place(source, attribute, missing)}: missing value; fill it in or choose other "
                 "--attributes"
@@ -94,7 +94,7 @@ def check_known(
             )
 
 
-def check_no_twins(names: Sequence[str], option: str = "--attributes") -> None:
+def check_no_duplicates(names: Sequence[str], option: str = "--attributes") -> None:
     """Raise a DataError when a name is given twice."""
     seen: set[str] = set()
     for name in names:
@@ -233,7 +233,7 @@ def _spelled_numbers(
     if unread.any():
         cell = str(series.iloc[int(np.argmax(unread))])
         shown = cell if len(cell) <= 40 else cell[:37] + "..."
-        raise NoNumberError(
+        raise NotANumberError(
             f"{_place(source, attribute, _among(known, unread))}: {shown!r} is not a number; "
             "fix it or choose other --attributes"
         )

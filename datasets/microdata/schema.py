@@ -12,7 +12,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.hierarchies import Hierarchy
 from linkrisk.datasets.microdata.missing import Missing, overlapping
 from linkrisk.datasets.microdata.names import shown_name
-from linkrisk.datasets.microdata.numeric import check_no_twins, suggestion
+from linkrisk.datasets.microdata.numeric import check_no_duplicates, suggestion
 from linkrisk.datasets.microdata.roles import NAMES_RECORDS, ROLE_WORDS, recognised_role
 from linkrisk.datasets.microdata.roles import Role as Role
 from linkrisk.datasets.microdata.scales import CATEGORICAL
@@ -103,7 +103,7 @@ class Schema:
     attributes: tuple[Attribute, ...]
 
     def __post_init__(self) -> None:
-        check_no_twins([attribute.name for attribute in self.attributes], "the schema")
+        check_no_duplicates([attribute.name for attribute in self.attributes], "the schema")
 
     def __getitem__(self, name: str) -> Attribute:
         """Return the attribute of this name; a DataError suggests a close one when there is none."""

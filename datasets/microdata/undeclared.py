@@ -15,7 +15,7 @@ from enum import Enum, auto
 import numpy as np
 import pandas as pd
 
-from linkrisk.datasets.errors import NoNumberError
+from linkrisk.datasets.errors import NotANumberError
 from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.datasets.microdata.scales import Scale
 from linkrisk.datasets.microdata.tables import Table
@@ -59,7 +59,7 @@ def undeclared_scale(name: str, tables: Sequence[Table]) -> Scale:
 
     Raises
     ------
-    NoNumberError
+    NotANumberError
         If it is text in one table and numbers in another, or text with too many values for categories.
     """
     kinds = [kind_of(table.frame[name]) for table in tables]
@@ -70,7 +70,7 @@ def undeclared_scale(name: str, tables: Sequence[Table]) -> Scale:
     for table, kind in zip(tables, kinds, strict=True):
         if kind is Kind.WORDS:
             numbers = next(other for other, its in zip(tables, kinds, strict=True) if its is Kind.NUMBERS)
-            raise NoNumberError(
+            raise NotANumberError(
                 f"{_first_text(table, name)} is not a number, and {numbers.source} has numbers there; fix "
                 "it, choose other --attributes, or compare categories with --nominal"
             )
@@ -116,7 +116,7 @@ def _check_few(name: str, table: Table) -> None:
         if values > MOST_CATEGORIES
         else f"{values} different values in {known} records"
     )
-    raise NoNumberError(
+    raise NotANumberError(
         f"{_first_text(table, name)} is not a number, and with {why} the column is not treated as "
         "categorical; declare it with --nominal or --schema, or choose other --attributes"
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.names import shown_names
-from linkrisk.datasets.microdata.numeric import check_known, check_no_twins
+from linkrisk.datasets.microdata.numeric import check_known, check_no_duplicates
 from linkrisk.datasets.microdata.roles import NEVER_COMPARED, ROLE_WORDS, Role
 from linkrisk.datasets.microdata.scales import Scale
 from linkrisk.datasets.microdata.schema import Schema
@@ -44,7 +44,7 @@ def chosen_attributes(
         if isinstance(attributes, str):  # a sequence of letters, which are seldom meant
             raise DataError(f"the attributes are the text {attributes!r}; give a list of column names")
         chosen = [str(name) for name in attributes]
-        check_no_twins(chosen)
+        check_no_duplicates(chosen)
         check_attributes(chosen, (first, second), schema)
     if id_column in chosen:
         raise DataError(f"{id_column!r} is both the id column and an attribute; take it out of --attributes")

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from linkrisk.datasets.errors import DataError, NoNumberError
+from linkrisk.datasets.errors import DataError, NotANumberError
 from linkrisk.datasets.microdata.formats.delimited_values import MISSING_MARKS
 from linkrisk.datasets.microdata.id_columns import text_id
 from linkrisk.datasets.microdata.names import shown_names
@@ -195,7 +195,8 @@ def make_file_pair(
     numeric = tuple(name for name in names if name not in categorical)
     with _hinting_at_ids((first, second), with_ids):
         values = [
-            numeric_matrix(table.frame, numeric, table.source, may_lack=True) for table in (first, second)
+            numeric_matrix(table.frame, numeric, table.source, allow_missing=True)
+            for table in (first, second)
         ]
     for table, matrix in zip((first, second), values, strict=True):
         check_some_value(matrix, numeric, table.source)
@@ -255,7 +256,7 @@ def attribute_values(
     numeric = [name for name in attributes if name not in categorical]
     values = np.empty((len(table.frame), len(attributes)))
     values[:, [attributes.index(name) for name in numeric]] = numeric_matrix(
-        table.frame, numeric, table.source, may_lack=True
+        table.frame, numeric, table.source, allow_missing=True
     )
     for at, name in enumerate(attributes):
         if name in categorical:
@@ -268,7 +269,7 @@ def _hinting_at_ids(tables: tuple[Table, Table], names: tuple[str, ...]) -> Iter
     """Where a column holds no numbers, perhaps because it is an id, that is said."""
     try:
         yield
-    except NoNumberError as error:
+    except NotANumberError as error:
         found = text_id(*tables, names)
         if found is None:
             raise

@@ -21,7 +21,7 @@ from linkrisk.solver.api.choices import (
     TableLike,
     TiesName,
 )
-from linkrisk.solver.api.keywords import spelled
+from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit, engine_options
 from linkrisk.solver.backends.registry import available_backends, backend_names, get_backend
 from linkrisk.solver.compiling.ahead import compile_once
@@ -87,7 +87,7 @@ class ComparisonResult:
         return "\n".join([head, *lines, *said]) + ")"
 
 
-@spelled
+@checked_keywords
 def compare(
     original: TableLike | None = None,
     masked: TableLike | None = None,

@@ -23,7 +23,7 @@ from linkrisk.solver.api.choices import (
     TableLike,
     TiesName,
 )
-from linkrisk.solver.api.keywords import spelled
+from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.link import relink
 from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
 from linkrisk.solver.inputs.learned_links import reusable_schema
@@ -144,7 +144,7 @@ def learned_options(fitted: Mapping[str, Any]) -> dict[str, Any]:
     return known
 
 
-@spelled
+@checked_keywords
 def evaluate(
     original: TableLike | None = None,
     masked: TableLike | None = None,

@@ -15,7 +15,7 @@ from linkrisk.solver.api.choices import (
     TableLike,
     TiesName,
 )
-from linkrisk.solver.api.keywords import spelled
+from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit, check_limits, engine_options
 from linkrisk.solver.engines.registry import ENGINES, check_taken, choose_engine, get_engine
 from linkrisk.solver.engines.steering import Steering
@@ -30,7 +30,7 @@ from linkrisk.solver.worst_case.family_results import FitResults
 from linkrisk.solver.worst_case.single_fit import FitRequest, Fitted, fit_one
 
 
-@spelled
+@checked_keywords
 def fit(
     original: TableLike | None = None,
     masked: TableLike | None = None,

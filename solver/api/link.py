@@ -17,7 +17,7 @@ from linkrisk.datasets.pairs.survey_design import survey_design
 from linkrisk.datasets.pairs.table_pair import TablePair
 from linkrisk.formulations.linkage.pair import Direction, Ties
 from linkrisk.solver.api.choices import DirectionName, MatchingName, SchemaLike, TableLike, TiesName
-from linkrisk.solver.api.keywords import spelled
+from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
 from linkrisk.solver.inputs.learned_links import learned_keys, learned_options, learned_parameters
 from linkrisk.solver.inputs.link_tasks import (
@@ -46,7 +46,7 @@ from linkrisk.solver.worst_case.answers import library_versions, records_table
 IndexArray = NDArray[np.intp]
 
 
-@spelled
+@checked_keywords
 def link(
     original: TableLike,
     masked: TableLike,

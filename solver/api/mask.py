@@ -22,7 +22,7 @@ from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.roles import NAMES_RECORDS, Role
 from linkrisk.datasets.microdata.writing import write_all
 from linkrisk.solver.api.choices import TableLike
-from linkrisk.solver.api.keywords import spelled
+from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.masking_source import Source, check_targets, read_source
 from linkrisk.solver.compiling.ahead import MASKING, compile_once
 from linkrisk.solver.run.errors import UsageError
@@ -141,7 +141,7 @@ class MaskingResult:
         return f"MaskingResult({self.source.name}, {size}: {methods})"
 
 
-@spelled
+@checked_keywords
 def mask(
     data: TableLike,
     method: str | MaskingMethod | Sequence[str | MaskingMethod],

@@ -14,14 +14,14 @@ from linkrisk.datasets.microdata.schema import Attribute, Role, Scale, Schema
 from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
 from linkrisk.datasets.public.default_pair import default_pair
 from linkrisk.solver.api.choices import SchemaLike, TableLike
-from linkrisk.solver.api.keywords import spelled
+from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.certificates.checking import verify as checking
 from linkrisk.solver.certificates.checking.fields import read_object
 from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.checking.setting import Setting
 from linkrisk.solver.certificates.checking.verify import Verdict, demand_fit, fit_setting
 from linkrisk.solver.compiling.ahead import CERTIFICATES, compile_once
-from linkrisk.solver.inputs.problem import check_who_is_who, schema_of
+from linkrisk.solver.inputs.problem import check_alignment_options, schema_of
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.incumbent import Reporter
 from linkrisk.solver.run.results import FitResult, dump_json
@@ -115,7 +115,7 @@ class VerificationResult:
         return f"VerificationResult(proved: {proved}; rejected: {self.rejected})"
 
 
-@spelled
+@checked_keywords
 def verify(
     result: FitResult | FitResults | Mapping[str, Any] | str | Path,
     original: TableLike | None = None,
@@ -174,7 +174,7 @@ def verify(
             "--aggregator and --certificate"
         )
     setting = fit_setting(content, name)
-    check_who_is_who(id_column, row_by_row)
+    check_alignment_options(id_column, row_by_row)
     if attributes is not None and tuple(attributes) != setting.attributes:
         raise UsageError(
             f"--attributes: {name} is about {shown_names(setting.attributes, ',')}; leave the option out"

@@ -115,7 +115,7 @@ def _compared(verdict: Verdict) -> str:
         scale, names = categories.get(name, ("", ()))
         shown.append(quoted(name) + (f" ({scale}: {_categories(scale, names)})" if scale else ""))
     scaled = "" if len(categories) == len(setting.attributes) else f", {_SCALED[setting.standardisation]}"
-    missing = f", missing values as {setting.missing} ones" if verdict.lacking else ""
+    missing = f", missing values as {setting.missing} ones" if verdict.has_missing else ""
     return f"{setting.differences} differences of {', '.join(shown)}{scaled}{missing}"
 
 

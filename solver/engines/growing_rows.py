@@ -76,10 +76,10 @@ class GrowingRows(Evaluator):
         """Go on where another evaluator has counted before."""
         self.best = evaluator.best
 
-    def lose(self, lost: NDArray[np.bool_]) -> None:
+    def mark_lost(self, lost: NDArray[np.bool_]) -> None:
         """Take blocks for lost, shape (blocks,)."""
         self._lost = self._lost | lost
-        super().lose(self._lost)
+        super().mark_lost(self._lost)
 
     def probe(self, incumbent: Incumbent[FloatArray], until: float) -> None:
         """Meet the rivals of every block at a few parameters, until the clock shows `until` seconds."""
@@ -159,7 +159,7 @@ class GrowingRows(Evaluator):
         lost = block[self._aggregator.most(*self._compared(block, rival)) <= 0.0]
         if not self._lost[lost].all():
             self._lost[lost] = True
-            self.lose(self._lost)
+            self.mark_lost(self._lost)
 
     def _implied(self, block: IndexArray, rival: IndexArray) -> NDArray[np.bool_]:
         """Rows that hold for all parameters."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.datasets.microdata.numeric import check_no_twins
+from linkrisk.datasets.microdata.numeric import check_no_duplicates
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.spelling import spelled_alike
 from linkrisk.datasets.microdata.tables import Table, load_table
@@ -20,7 +20,7 @@ from linkrisk.datasets.pairs.categorical import listed_categories
 from linkrisk.datasets.pairs.linkage_frames import LinkageFrames, linkage_frames
 from linkrisk.datasets.pairs.table_pair import TablePair, align, load_tables
 from linkrisk.formulations.linkage.pair import Direction, Ties
-from linkrisk.solver.inputs.problem import check_who_is_who, schema_of
+from linkrisk.solver.inputs.problem import check_alignment_options, schema_of
 from linkrisk.solver.linkage.linker import LinkageTask, Linker
 from linkrisk.solver.linkage.matching import MATCHINGS
 from linkrisk.solver.run.errors import UsageError
@@ -95,7 +95,7 @@ def given_schema(options: LinkOptions) -> Schema | None:
 
 def read_pair(original: Any, masked: Any, options: LinkOptions, schema: Schema | None) -> TablePair:
     """The two files, and who is who."""
-    check_who_is_who(options.id_column, options.row_by_row)
+    check_alignment_options(options.id_column, options.row_by_row)
     listed = listed_categories(options.nominal, options.ordinal, schema)
     text = (*listed, *text_columns(schema))
     loaded = load_tables(original, masked, options.id_column, text, ("original", "masked"))
@@ -149,7 +149,7 @@ def _chosen(
         common = [name for name in columns[0] if name in columns[1]]
         sides = [common if options.attributes is None else list(options.attributes)] * 2
     for names, table in zip(sides, (pair.original, pair.masked), strict=True):
-        check_no_twins(names, "the attributes")
+        check_no_duplicates(names, "the attributes")
         if not names:
             what = (
                 "no attribute in common with the other file" if linker.common_attributes else "no attribute"

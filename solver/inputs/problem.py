@@ -140,7 +140,7 @@ class Problem:
         return {**described, **self.survey.describe()}
 
 
-def check_who_is_who(id_column: str | None, row_by_row: bool) -> None:
+def check_alignment_options(id_column: str | None, row_by_row: bool) -> None:
     """Refuse two ways at a time of saying who is who."""
     try:
         check_alignment(id_column, row_by_row)
@@ -176,7 +176,7 @@ def make_problem(original: Any = None, masked: Any = None, options: ProblemOptio
         If the request or the files cannot be used; one line that says how to fix it.
     """
     options = options or ProblemOptions()
-    check_who_is_who(options.id_column, options.row_by_row)
+    check_alignment_options(options.id_column, options.row_by_row)
     direction = choice(Direction, options.direction, "direction")
     ties = choice(Ties, options.ties, "tie rule")
     standardisation = choice(Standardisation, options.standardisation, "standardisation")

@@ -142,7 +142,7 @@ def own_attacks(aggregator: Aggregator, pair: LinkagePair) -> dict[str, FloatArr
             own["mahalanobis"] = _upper_triangle(aggregator, matrix)
     elif diagonal and squared:
         weights = np.diag(matrix) / np.trace(matrix)
-        relative = aggregator.relative()
+        relative = aggregator.simpler()
         if isinstance(aggregator, WeightedMean):
             own["mahalanobis"] = weights
         elif relative is not None:

@@ -144,7 +144,7 @@ class Evaluator:
         self._asked = pair
         self.best = _BestCounts()
 
-    def lose(self, lost: NDArray[np.bool_]) -> None:
+    def mark_lost(self, lost: NDArray[np.bool_]) -> None:
         """Take blocks, shape (blocks,), for lost: counts need not look at them any more."""
         self._open = np.flatnonzero(~lost).astype(np.intp)
         self._asked = self.pair.part(self._open)

@@ -37,7 +37,7 @@ _UNLIMITED = 10.0
 _PATIENCE = 5.0
 """Seconds that the end of Python waits for all threads left behind."""
 
-_left_behind: list[threading.Thread] = []
+_unfinished: list[threading.Thread] = []
 """Threads whose answer was not waited for."""
 
 
@@ -76,7 +76,7 @@ def in_time(work: Work[Left], clock: Clock) -> Left:
     if thread.is_alive():
         _say_why(clock)
         _log.debug("the running step has not stopped: the answer does not wait for it")
-        _left_behind.append(thread)
+        _unfinished.append(thread)
         return work.so_far()
     if failures:
         raise failures[0]
@@ -138,14 +138,14 @@ def last_call(clock: Clock) -> float:
 
 def still_working() -> bool:
     """Whether work whose answer was not waited for is still being done."""
-    return any(thread.is_alive() for thread in _left_behind)
+    return any(thread.is_alive() for thread in _unfinished)
 
 
 @atexit.register
 def _wait() -> None:
     """Let threads come to their end: Python's own would tear compiled code in pieces, and abort."""
     until = time.monotonic() + _PATIENCE
-    for thread in _left_behind:
+    for thread in _unfinished:
         thread.join(max(0.0, until - time.monotonic()))
 
 

@@ -17,8 +17,8 @@ from linkrisk.solver.linkage.baselines import best_known
 from linkrisk.solver.linkage.evaluator import Evaluation
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.results import EXPECTED, WEIGHTED, FitResult, RecordsTable, plain
-from linkrisk.solver.worst_case.left_behind import Run
 from linkrisk.solver.worst_case.parameters_shown import tie_breaking
+from linkrisk.solver.worst_case.search_state import Run
 
 FloatArray = NDArray[np.float64]
 

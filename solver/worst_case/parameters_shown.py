@@ -12,7 +12,7 @@ from linkrisk.formulations.linkage.aggregators import Aggregator
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.worst_case.left_behind import Run
+from linkrisk.solver.worst_case.search_state import Run
 
 FloatArray = NDArray[np.float64]
 

@@ -36,7 +36,7 @@ from linkrisk.solver.run.limits import in_time, memory_errors
 from linkrisk.solver.run.results import plain
 from linkrisk.solver.run.status import Limit
 from linkrisk.solver.run.work import COMPARISON
-from linkrisk.solver.worst_case.left_behind import Run, out_of_time
+from linkrisk.solver.worst_case.search_state import Run, out_of_time
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -265,7 +265,7 @@ class _Work:
         run, clock, pair = self.run, self._clock, self._problem.pair
         lost = lost_blocks(pair, self._problem.aggregator, lambda: clock.expired)
         clock.spend(COMPARISON * _pairs(self._problem))
-        run.evaluator.lose(lost)
+        run.evaluator.mark_lost(lost)
         run.system = replace(run.system, lost=lost)
         run.incumbent.tighten(run.system.total_weight - run.system.lost_weight)
 
@@ -326,7 +326,7 @@ class _Work:
         steering = choices.steering
         rows = GrowingRows(self._problem.pair, self._problem.aggregator, clock, choices.seed, steering.growth)
         rows.follow(run.evaluator)
-        rows.lose(run.system.lost)
+        rows.mark_lost(run.system.lost)
         run.evaluator = rows
         rows.probe(run.incumbent, clock.share(self._build.building_share, np.inf))
         growing = GrowingRun(rows, run, steering)

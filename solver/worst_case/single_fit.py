@@ -21,8 +21,8 @@ from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.run.limits import cancellable
 from linkrisk.solver.run.results import FitResult
 from linkrisk.solver.worst_case.answers import answer
-from linkrisk.solver.worst_case.left_behind import Run
 from linkrisk.solver.worst_case.search import Start, search
+from linkrisk.solver.worst_case.search_state import Run
 
 FloatArray = NDArray[np.float64]
 

@@ -15,7 +15,6 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.argus_files import (
     DATA,
     METADATA,
-    beside,
     pair_of,
     read_code_list,
     read_text,
@@ -29,14 +28,14 @@ from linkrisk.datasets.microdata.formats.argus_metadata import (
 from linkrisk.datasets.microdata.formats.argus_values import (
     Written,
     code_in,
-    is_left,
+    is_left_aligned,
     stripped,
     typed_cells,
     written,
 )
 from linkrisk.datasets.microdata.formats.base import ColumnNotes, Dialect, Format, Measure, StoredFile
 from linkrisk.datasets.microdata.formats.delimited_values import reads_as_numbers
-from linkrisk.datasets.microdata.formats.encodings import NAMES, UTF8, WINDOWS, encode, lacks
+from linkrisk.datasets.microdata.formats.encodings import NAMES, UTF8, WINDOWS, cannot_encode, encode
 from linkrisk.datasets.microdata.formats.kinds import Kind, kind_of
 from linkrisk.datasets.microdata.formats.losses import Holds, losses, sentence
 
@@ -208,7 +207,7 @@ def _labels(variable: Variable, metadata_path: Path) -> tuple[dict[str, str], li
     if name is None:
         return {}, []
     # Paths of other machines: only the name of the file counts here.
-    found = beside(metadata_path.parent, re.split(r"[\\/]", name)[-1])
+    found = find_file(metadata_path.parent, re.split(r"[\\/]", name)[-1])
     if found is None:
         return {}, [
             f"{metadata_path}: the code list {name} of {variable.name} is not in the same folder; its value "
@@ -223,7 +222,7 @@ def _notes(
     words = {"length": str(variable.length), **variable.words}
     if labels:
         del words["codelist"]  # the labels say it; their file gets a name of its own when it is written
-    if is_left(raw):
+    if is_left_aligned(raw):
         words["align"] = "left"
     measure: Measure | None = "numeric" if "numeric" in words else "nominal" if "recodable" in words else None
     return ColumnNotes(
@@ -282,7 +281,7 @@ def _code_list(labels: Mapping[str, str]) -> str:
 
 def _encoding(texts: Iterable[str], dialect: ArgusDialect) -> str:
     """One encoding for all files: that of the dialect where it has all letters."""
-    return UTF8 if lacks(dialect.encoding, "".join(texts)) else dialect.encoding
+    return UTF8 if cannot_encode(dialect.encoding, "".join(texts)) else dialect.encoding
 
 
 def _check_names(stored: StoredFile, path: Path) -> None:

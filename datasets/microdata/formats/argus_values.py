@@ -136,7 +136,7 @@ def _written_numbers(values: Sequence[float | None], decimals: int | None) -> Wr
     return Written(padded, number=True, decimals=places)
 
 
-def is_left(raw: Sequence[Any]) -> bool:
+def is_left_aligned(raw: Sequence[Any]) -> bool:
     """Whether cells stand at the left of their place: blanks only after them."""
     blank = [cell for cell in set(raw) if cell.strip() and cell != cell.strip()]
     return bool(blank) and all(cell == cell.lstrip() for cell in blank)

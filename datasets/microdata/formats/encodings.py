@@ -89,13 +89,13 @@ def _check_letters(text: str, path: Path) -> None:
 
 def encode(text: str, encoding: str) -> bytes:
     """Text in an encoding; in UTF-8 where that lacks a letter, or its bytes would be taken for UTF-8."""
-    if lacks(encoding, text):
+    if cannot_encode(encoding, text):
         return text.encode(UTF8)
     content = text.encode(encoding)
     return text.encode(UTF8) if encoding == WINDOWS and _UTF8_LETTER.search(content) else content
 
 
-def lacks(encoding: str, text: str) -> bool:
+def cannot_encode(encoding: str, text: str) -> bool:
     """Whether an encoding lacks a letter of a text."""
     try:
         text.encode(encoding)

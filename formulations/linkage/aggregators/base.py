@@ -207,14 +207,14 @@ class Aggregator(ABC):
 
         Equal weights, and whatever is worth trying first of the simpler aggregator.
         """
-        relative = self.relative()
+        relative = self.simpler()
         if relative is None:
             return self.equal()[None, :]
         simpler, lift = relative
         c = partner if simpler.differences is self.differences else partner**2
         return np.stack([lift(theta) for theta in simpler.starts(c)])
 
-    def relative(self) -> tuple[Aggregator, Lift] | None:
+    def simpler(self) -> tuple[Aggregator, Lift] | None:
         """A simpler aggregator, every distance of which is one of this, and how its parameters translate."""
         return None
 
@@ -223,7 +223,7 @@ class Aggregator(ABC):
 
         None unless every distance of the other is one of this.
         """
-        relative = self.relative()
+        relative = self.simpler()
         if relative is None:
             return None
         simpler, lift = relative

@@ -102,7 +102,7 @@ class Choquet(Aggregator):
         """The additive measure with equal weights: the arithmetic mean."""
         return self.lift(np.full(len(self.attributes), 1.0 / len(self.attributes)))
 
-    def relative(self) -> tuple[WeightedMean, Lift]:
+    def simpler(self) -> tuple[WeightedMean, Lift]:
         """The weighted mean: the integrals over additive measures."""
         return WeightedMean(self.attributes, self.differences), self.lift
 

@@ -111,7 +111,7 @@ class _KAdditive(Aggregator):
         """Equal weights, no interaction."""
         return self.lift(np.full(len(self.attributes), 1.0 / len(self.attributes)))
 
-    def relative(self) -> tuple[WeightedMean, Lift]:
+    def simpler(self) -> tuple[WeightedMean, Lift]:
         """The weighted mean: the 1-additive measures."""
         return WeightedMean(self.attributes, self.differences), self.lift
 

@@ -148,7 +148,7 @@ class Mahalanobis(Aggregator):
         """The distance to each partner is non-negative (the distance to a rival then is, when linked)."""
         return self.features(partner)
 
-    def relative(self) -> tuple[WeightedMean, Lift]:
+    def simpler(self) -> tuple[WeightedMean, Lift]:
         """The weighted mean of squared differences: the forms with a diagonal matrix."""
         return WeightedMean(self.attributes, Differences.SQUARED), self.lift
 

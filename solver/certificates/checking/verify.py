@@ -68,7 +68,7 @@ class Verdict:
     impossible, pairs : int
         Pairs of a block and a candidate that are impossible if the masking is what it is claimed to be, and
         all pairs.
-    lacking : bool
+    has_missing : bool
         Whether values are missing in the files.
     euclid : bool
         Whether the fit shows a count of the Euclidean distance, which is right.
@@ -87,7 +87,7 @@ class Verdict:
     leaves: int
     impossible: int
     pairs: int
-    lacking: bool
+    has_missing: bool
     euclid: bool
 
 
@@ -166,7 +166,7 @@ def verify(
         lost=len(bound.lost),
         cores=bound.cores,
         leaves=bound.leaves,
-        lacking=records.lacks,
+        has_missing=records.has_missing,
         impossible=sum(int((~records.possible(block, everyone)).sum()) for block in range(records.blocks)),
         pairs=records.blocks * len(records.candidates),
         euclid=check_euclid(claim, rows),

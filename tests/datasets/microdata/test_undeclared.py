@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from linkrisk.datasets.errors import NoNumberError
+from linkrisk.datasets.errors import NotANumberError
 from linkrisk.datasets.microdata.scales import Scale
 from linkrisk.datasets.microdata.tables import Table
 from linkrisk.datasets.microdata.undeclared import MOST_CATEGORIES, nominal_note, undeclared_scale
@@ -74,7 +74,7 @@ def test_what_the_values_say(columns: Any, scale: Scale) -> None:
     ],
 )
 def test_what_has_to_be_declared(columns: Any, message: str) -> None:
-    with pytest.raises(NoNumberError) as caught:
+    with pytest.raises(NotANumberError) as caught:
         undeclared_scale("x", tables(*columns))
     assert str(caught.value) == message
 
@@ -82,7 +82,9 @@ def test_what_has_to_be_declared(columns: Any, message: str) -> None:
 def test_there_is_a_largest_number_of_categories() -> None:
     most = [f"c{at}" for at in range(MOST_CATEGORIES)] * 2
     assert undeclared_scale("x", tables(most, most)) is Scale.NOMINAL
-    with pytest.raises(NoNumberError, match="with more than 2000 different values the column is not treated"):
+    with pytest.raises(
+        NotANumberError, match="with more than 2000 different values the column is not treated"
+    ):
         undeclared_scale("x", tables([*most, "d", "d"], most))
 
 

@@ -174,7 +174,9 @@ def test_time_that_is_up_before_all_records_are_compared():
     result = fit(*files, engine="exact", time_limit=1e-6, steering=steered(moment=0.0))
     assert result.limit == "time"
     assert valid(result, files)
-    assert result.details["notes"][0].startswith("the time limit was reached before all records were compared")
+    assert result.details["notes"][0].startswith(
+        "the time limit was reached before all records were compared"
+    )
 
 
 def test_no_time_limit():
@@ -226,14 +228,16 @@ def test_an_interval_whenever_time_ends(aggregator, grown, monkeypatch):
 def test_records_that_were_not_compared_are_said(monkeypatch):
     monkeypatch.setattr("linkrisk.solver.linkage.evaluator._BLOCKS_PER_TASK", 10)
     stops = iter([False] * 2 + [True] * 10**6)
-    monkeypatch.setattr("linkrisk.solver.worst_case.left_behind.last_call", lambda _: -1.0)
+    monkeypatch.setattr("linkrisk.solver.worst_case.search_state.last_call", lambda _: -1.0)
     monkeypatch.setattr("linkrisk.solver.run.clock.Clock.expired", property(lambda _: next(stops)))
     limits = {"time_limit": 5.0, "memory_limit": None}
     result = fit(*pair(), aggregator="weighted-mean", **limits, steering=steered(moment=0.0))
     frame = result.table.to_frame()
     compared = int(frame["linked"].notna().sum())
     assert compared in {10, 20}
-    note = f"{compared} of 60 records were compared before the time limit was reached: the others count as not"
+    note = (
+        f"{compared} of 60 records were compared before the time limit was reached: the others count as not"
+    )
     assert any(text.startswith(note) for text in result.details["notes"])
     assert frame["rank"].isna().all()
     assert result.details["baselines"] == {"euclid": None, "mahalanobis": None}
