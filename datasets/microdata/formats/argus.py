@@ -15,6 +15,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.argus_files import (
     DATA,
     METADATA,
+    find_file,
     pair_of,
     read_code_list,
     read_text,
