@@ -6,4 +6,4 @@ class DataError(ValueError):
 
 
 class NotANumberError(DataError):
-    """A cell that should be a number and is none."""
+    """A cell that should be a number and is not."""

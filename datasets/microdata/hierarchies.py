@@ -82,7 +82,7 @@ class Hierarchy:
         Raises
         ------
         DataError
-            If the file cannot be read, a cell is missing, or it is no hierarchy.
+            If the file cannot be read, a cell is missing, or it is not a hierarchy.
         """
         header = list(read_table(path).columns)
         table = read_table(path, text_columns=header)

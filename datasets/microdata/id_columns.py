@@ -1,4 +1,4 @@
-"""Columns that say who is who though nobody has named one."""
+"""Columns that identify the records although none was named."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from linkrisk.datasets.pairs.row_order import IN_PLACE
 from linkrisk.datasets.pairs.row_votes import RowVotes
 
 _MOST = 0.5
-"""Of the cells of a column of text, more than these are no numbers."""
+"""In a column of text, more than this share of the cells are not numbers."""
 
 _OLD_LABELS = ("index", "level_0", "Unnamed: 0")
 """What pandas calls an index without a name where it makes a column of it."""
@@ -55,7 +55,7 @@ def _is_text(column: pd.Series) -> bool:
 def check_old_labels(original: Table, masked: Table) -> None:
     """Refuse two tables one of which has the row labels of the other as a column, in another order.
 
-    So it is where a frame was shuffled or sorted and then numbered anew with `reset_index`. The same column
+    This happens when a frame was shuffled or sorted and then renumbered with `reset_index`. The same column
     is left behind where the rows stand in place, and the other table was made afterwards: there the columns
     that both have say so.
 

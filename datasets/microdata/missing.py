@@ -20,7 +20,7 @@ class MissingRange:
     Raises
     ------
     DataError
-        If an end is no number, both are infinite, or they stand the wrong way round.
+        If an end is not a number, both are infinite, or the lower end is above the upper one.
     """
 
     low: float = -math.inf

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from linkrisk.datasets.errors import DataError
 
 _NAME = re.compile(r'\s*+(?:"(?P<quoted>(?:[^"]|"")*)"\s*|(?P<plain>[^,"][^,]*)?)(?P<end>,|$)')
-"""A name in double quotes, where two of them stand for one, or one without; and what ends it."""
+"""A name in double quotes, inside which a double quote is written twice, or one without; and what ends it."""
 
 
 def parse_names(text: str) -> tuple[str, ...]:
@@ -17,7 +17,7 @@ def parse_names(text: str) -> tuple[str, ...]:
     Parameters
     ----------
     text : str
-        Such as ``age,"income, gross"``. Blanks around names do not count, but for those inside quotes, where
+        Such as ``age,"income, gross"``. Blanks around names do not count, except inside quotes, where
         a double quote is written twice.
 
     Returns

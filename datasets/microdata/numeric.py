@@ -18,7 +18,7 @@ LARGEST = 1e150
 """Beyond this, squared differences are not safe from overflow in double precision."""
 
 SMALLEST_RANGE = 1e-300
-"""Below this, a standard deviation may lack digits that doubles of usual size have."""
+"""Below this, a standard deviation may have fewer digits than doubles of usual size."""
 
 CONSTANT, NEARLY = "constant", "constant except for the last digits"
 """What is wrong with an attribute that cannot be compared."""

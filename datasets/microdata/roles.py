@@ -1,8 +1,8 @@
-"""What columns are in disclosure control, and which say so themselves by name and values, where both agree.
+"""Roles of columns in disclosure control, and columns that are recognised because name and values agree.
 
 Whoever masks a file leaves ids and weights alone unless told otherwise, so a wrong guess leaves an attribute
-unmasked. A name alone is therefore not enough (weight beside height is no sampling weight, and an amount in
-whole units can be different for every record), and whatever is recognised has to be said.
+unmasked. A name alone is therefore not enough (weight next to height is not a sampling weight, and an amount
+in whole units can be different for every record), and whatever is recognised has to be said.
 """
 
 from __future__ import annotations
@@ -111,13 +111,13 @@ PERSONAL_NUMBERS = frozenset(
         *("phone", "telephone", "mobile", "email", "mail", "iban", "licence", "license", "insurance"),
     )
 )
-"""In the name of a number that somebody has outside of the file too: it names them by itself."""
+"""In the names of numbers that people have outside of the file too, and which identify them directly."""
 
 STRATA = frozenset(("stratum", "strata", "strat", "strate", "strates", "schicht", "estrato", "stratumid"))
 """Names of strata, in small letters and without separators."""
 
 COUNTER = 20
-"""From so many records on, whole numbers without a gap or text that never repeats are ids under any name."""
+"""From this many records on, gapless whole numbers or text that never repeats are ids under any name."""
 
 LARGEST_GROUP = 20
 """An id that several records share has at most so many of them on average, else it is a category."""
@@ -199,7 +199,7 @@ def stratum(name: str, column: pd.Series) -> Recognition | None:
 def household(name: str, column: pd.Series) -> Recognition | None:
     """Say whether a column of a name such as "household" numbers households: their records stand together.
 
-    As `stratum` it is no part of `recognition`: such a name may as well be that of a size or a kind.
+    Like `stratum` it is not part of `recognition`: such a name may as well be that of a size or a kind.
     """
     if "_".join(_words(name)) not in HOUSEHOLDS or column.isna().any() or not _is_whole(column):
         return None

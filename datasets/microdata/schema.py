@@ -134,7 +134,7 @@ class Schema:
         )
 
     def only(self, role: Role) -> str | None:
-        """Name the attribute of a role that one attribute can have; a DataError when there are two."""
+        """Name the attribute of a role that only one can have; a DataError when there are two."""
         found = self.select(role=role)
         if len(found) > 1:
             raise DataError(

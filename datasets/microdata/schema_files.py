@@ -26,7 +26,7 @@ def read_schema(path: str | Path) -> Schema:
     Raises
     ------
     DataError
-        If the file cannot be read, is no schema, or ambiguous (`datasets.microdata.strict_json`).
+        If the file cannot be read, is not a schema, or is ambiguous (`datasets.microdata.strict_json`).
     """
     path = Path(path)
     suffix = check_suffix(path)
@@ -123,5 +123,5 @@ def _value(value: Any) -> str:
 
 
 def _text(text: str) -> str:
-    """A basic string of TOML, which is a string of JSON but for one character."""
+    """A basic string of TOML, which is a string of JSON except for one character."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")

@@ -1,4 +1,4 @@
-"""Reading JSON that anybody may have written: what has no meaning, or two of them, is refused."""
+"""Reading JSON from untrusted sources: what is invalid or ambiguous is refused."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def parse(content: bytes) -> Any:
     RecursionError
         If it is nested without end.
     AmbiguousError
-        If a key is twice in an object, or a number is none (NaN, Infinity), no double (1e999) or longer
-        than any that is needed. `json.loads` takes the last of equal keys, and all of these numbers.
+        If a key is twice in an object, or a number is NaN, infinite, beyond doubles (1e999) or longer than
+        any that is needed. `json.loads` takes the last of equal keys, and all of these numbers.
     """
     return json.loads(
         content.decode("utf-8"),

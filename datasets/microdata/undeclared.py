@@ -1,8 +1,8 @@
-"""Columns of which nobody said what they are: numbers, or text with so few values that they are categories.
+"""Columns without a declared scale: numbers, or text with so few values that they are categories.
 
 Numbers are numeric. Text is nominal when each file has at most `MOST_CATEGORIES` different values in the
 column, and at least `SMALLEST_CATEGORY` records of each on average; any other text has to be declared. A
-column is text when most of its cells are no numbers (so that one typing error does not make categories of an
+column is text when most of its cells are not numbers (so that one typing error does not make categories of an
 amount), or when they are codes with leading zeros, in both files.
 """
 
@@ -21,13 +21,13 @@ from linkrisk.datasets.microdata.scales import Scale
 from linkrisk.datasets.microdata.tables import Table
 
 MOST_CATEGORIES = 2000
-"""A table of distances between more categories would not fit into memory many times over."""
+"""Distance tables of more categories would take too much memory."""
 
 SMALLEST_CATEGORY = 2
 """Text is categories where there are at least so many records of each on average."""
 
 _MOST = 0.5
-"""A column whose cells are no numbers, more than these, holds text."""
+"""A column with more than this share of cells that are not numbers holds text."""
 
 _ZEROS = re.compile(r"[+-]?0\d+")
 """A code with leading zeros."""
@@ -123,7 +123,7 @@ def _check_few(name: str, table: Table) -> None:
 
 
 def _first_text(table: Table, name: str) -> str:
-    """Where the first cell is that is no number (or a code), and what stands in it."""
+    """The place of the first cell that is not a number (or is a code), and its content."""
     column = table.frame[name].astype("object")
     unread = (pd.to_numeric(column, errors="coerce").isna() & column.notna()).to_numpy(dtype=bool)
     row = int(np.argmax(unread if unread.any() else column.notna().to_numpy(dtype=bool)))

@@ -29,13 +29,13 @@ def chosen_attributes(
         Those that are asked for; by default the key variables of the schema, else all columns without another
         role.
     id_column : str, optional
-        The column that says who is who.
+        The column that identifies the records.
     schema : Schema, optional
 
     Raises
     ------
     DataError
-        If there is none, a table lacks one, one is given twice or must not be compared.
+        If there is none, a table does not have one, one is given twice or must not be compared.
     """
     if attributes is None:
         chosen = [column for column in _default_columns(first, second, schema) if column != id_column]
@@ -73,7 +73,7 @@ def _default_columns(first: Table, second: Table, schema: Schema | None) -> list
 def open_columns(columns: Sequence[str], schema: Schema) -> list[str]:
     """Those of the columns that are compared where no attribute is named.
 
-    They are the key variables of the schema; where it has none, all columns without a role that are no free
+    They are the key variables of the schema; where it has none, all columns without a role that are not free
     text.
     """
     keys = schema.select(role=Role.KEY)

@@ -54,7 +54,7 @@ class CategoricalAttribute:
         Raises
         ------
         DataError
-            If a cell is no category; the message names the row.
+            If a cell is not a category; the message names the row.
         """
         codes = coded(table.frame[self.name], self.categories, table.source).codes
         return np.where(codes < 0, len(self.categories), codes).astype(np.float64)

@@ -56,7 +56,7 @@ _WITHOUT_RANGE = {
 
 @dataclass(frozen=True, eq=False)
 class FilePair:
-    """An original table, its masked version, and the truth about who is who.
+    """An original table, its masked version, and the true partners.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class FilePair:
     masking : tuple of str
         How categorical attributes were masked, where that is known (`datasets.masking.spelled`).
     alignment : str
-        How it was found out who is who: ``row by row``, ``id`` with the name of the column, ``index labels``.
+        How records were aligned: ``row by row``, ``id`` with the name of the column, ``index labels``.
     notes : tuple of str
         What a user should know about the two files, in sentences.
     design : SurveyDesign
@@ -143,11 +143,12 @@ def make_file_pair(
         The attributes to compare, which both tables must have; by default the key variables of the schema,
         or all columns but the id and those to which the schema gives another role.
     id_column : str, optional
-        The column that says who is who; the tables may then have different records. By default the record id
-        of the schema, where both tables have it. Without either the tables must be equally long. They are
-        aligned by the labels of their indexes where these are the same in another order, else row by row.
+        The column that identifies the records; the tables may then have different records. By default the
+        record id of the schema, where both tables have it. Without either the tables must be equally long.
+        They are aligned by the labels of their indexes where these are the same in another order, else row by
+        row.
     row_by_row : bool
-        Take the rows as they stand, whatever labels or columns say.
+        Take the rows as they are, whatever labels or columns say.
     drop_constant : bool
         Leave out numeric attributes that are constant in either table instead of raising an error.
     nominal, ordinal : sequence of str
@@ -251,7 +252,7 @@ def attribute_values(
     Raises
     ------
     DataError
-        If a cell is no number or no category; the message names column and row.
+        If a cell is not a number or not a category; the message names column and row.
     """
     numeric = [name for name in attributes if name not in categorical]
     values = np.empty((len(table.frame), len(attributes)))

@@ -48,14 +48,14 @@ def correlations(frame: pd.DataFrame, attributes: Sequence[str]) -> FloatArray:
 def spanning_tree(matrix: FloatArray, threshold: float) -> tuple[tuple[int, int], ...]:
     """A maximum spanning forest of attributes whose edges weigh their correlation (Kruskal 1956).
 
-    Edges are taken from the largest correlation down, those that close a circle are left out, and the rest
-    below the threshold is not looked at (Smith 2016, section 5.1.1). Of equal correlations the attributes
-    that come first in the table do so here.
+    Edges are taken from the largest correlation down, those that close a cycle are left out, and the rest
+    below the threshold is not looked at (Smith 2016, section 5.1.1). Among equal correlations, the attributes
+    that come first in the table are taken first.
 
     Parameters
     ----------
     matrix : float64 array (a, a)
-        Symmetric; NaN is no edge.
+        Symmetric; NaN means no edge.
     threshold : float
         The smallest correlation of an edge; minus infinity takes all.
 

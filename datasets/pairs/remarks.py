@@ -41,7 +41,7 @@ def remarks(pair: TablePair, attributes: Sequence[str], categorical: Collection[
 
 
 def _left_alone(pair: TablePair, attributes: Sequence[str]) -> list[str]:
-    """Columns whose values are the same for every pair of partners, exactly or but for digits cut off."""
+    """Columns whose values are the same for every pair of partners, exactly or except for digits cut off."""
     known = np.flatnonzero(pair.partner >= 0)
     partner = pair.partner[known]
     same, cut = [], []

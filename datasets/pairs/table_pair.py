@@ -30,7 +30,7 @@ _LABELS_NOTE = (
 
 @dataclass(frozen=True, eq=False)
 class TablePair:
-    """An original table, its masked version, and the truth about who is who.
+    """An original table, its masked version, and the true partners.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class TablePair:
     original_labels, masked_labels : tuple of str, lengths n and m
         What to call the records: their ids, the labels of their index, or their row numbers from 1.
     alignment : str
-        How it was found out who is who: ``row by row``, ``id`` with the name of the column, ``index labels``.
+        How records were aligned: ``row by row``, ``id`` with the name of the column, ``index labels``.
     notes : tuple of str
         What a user should know about the pair, in sentences.
     """
@@ -70,18 +70,18 @@ def make_table_pair(
     original_name: str = "original",
     masked_name: str = "masked",
 ) -> TablePair:
-    """Read two tables and find out who is who.
+    """Read two tables and align their records.
 
     Parameters
     ----------
     original, masked : str, Path or frame
         Files of any format, or pandas frames, or frames of another library with a `to_pandas` method.
     id_column : str, optional
-        The column that says who is who; the tables may then have different records. Without it the tables
-        must be equally long. They are aligned by the labels of their indexes where these are the same in
-        another order, else row by row.
+        The column that identifies the records; the tables may then have different records. Without it the
+        tables must be equally long. They are aligned by the labels of their indexes where these are the same
+        in another order, else row by row.
     row_by_row : bool
-        Take the rows as they stand, whatever labels or columns say.
+        Take the rows as they are, whatever labels or columns say.
     text_columns : sequence of str
         Columns of text files that hold names and not numbers (`read_file` of the formats).
     original_name, masked_name : str
@@ -103,7 +103,7 @@ def make_table_pair(
 
 
 def check_alignment(id_column: str | None, row_by_row: bool) -> None:
-    """Refuse two ways at a time of saying who is who."""
+    """Refuse two ways to align the records at a time."""
     if row_by_row and id_column is not None:
         raise DataError("--id and --row-by-row are two ways to align the records; give one of them")
 
@@ -124,7 +124,7 @@ def load_tables(
 
 
 def align(first: Table, second: Table, *, id_column: str | None, row_by_row: bool) -> TablePair:
-    """Find out who is who in two tables (see `make_table_pair`)."""
+    """Align the records of two tables (see `make_table_pair`)."""
     pair = _aligned(first, second, id_column=id_column, row_by_row=row_by_row)
     said = tuple(f"{table.source}: {remark}" for table in (first, second) for remark in table.remarks)
     return replace(pair, notes=(*dict.fromkeys(said), *pair.notes))

@@ -204,7 +204,7 @@ def standardised_files(
     Raises
     ------
     FormulationError
-        If a numeric attribute cannot be standardised, or a value is no position in its table.
+        If a numeric attribute cannot be standardised, or a value is not a position in its table.
     """
     names = names or [str(k + 1) for k in range(original.shape[1])]
     if tables is None:
@@ -241,7 +241,7 @@ def attribute_distances(
     Returns
     -------
     ndarray of float64, shape (..., attributes)
-        Finite: what is said of pairs that cannot be (`DistanceTables.possible`) means nothing.
+        Finite; the values of impossible pairs (`DistanceTables.possible`) mean nothing.
     """
     difference: FloatArray = queries - candidates
     if tables is not None:

@@ -87,7 +87,7 @@ class EvaluationResult:
 
 
 def read_parameters(path: str | Path) -> dict[str, Any]:
-    """Read the JSON that `fit --json` wrote; UsageError when it is none, or ambiguous."""
+    """Read the JSON that `fit --json` wrote; UsageError when it is not one, or is ambiguous."""
     try:
         content = parse(Path(path).read_bytes())
     except OSError as error:
@@ -186,11 +186,11 @@ def evaluate(
     standardisation, differences, missing, k_additive, optional
         The same.
     id_column, row_by_row
-        Who is who; see `fit`.
+        How records are aligned; see `fit`.
     cancel : Cancel, optional
-        A token to give up with, from another thread.
+        A token to cancel the call with, from another thread.
     report : callable, optional
-        Told when code has to be compiled first.
+        Called when code has to be compiled first.
 
     Returns
     -------
@@ -200,11 +200,11 @@ def evaluate(
     Raises
     ------
     TypeError
-        If a keyword is misspelt.
+        If there is no such keyword.
     UsageError, DataError, FormulationError
         If the request, the parameters or the files cannot be used.
     CancelledError
-        If `cancel` has been used: a part of the counts would say nothing.
+        If `cancel` has been used: incomplete counts are not a result.
     """
     asked = {
         "aggregator": aggregator,

@@ -79,9 +79,9 @@ def fit(
     attributes : sequence of str, optional
         Attributes to compare; all common columns when absent.
     id_column : str, optional
-        Column that says who is who; when absent, the labels of two pandas frames, else row by row.
+        Column that identifies the records; when absent, the labels of two pandas frames, else row by row.
     row_by_row : bool
-        Take the rows as they stand, whatever labels or columns say.
+        Take the rows as they are, whatever labels or columns say.
     drop_constant : bool
         Leave constant attributes out instead of refusing them.
     nominal, ordinal : sequence of str
@@ -108,9 +108,10 @@ def fit(
         For ``milp``: the optimiser (``highs`` when absent) and its threads (1); the strict inequality on
         rows of unit length (1e-5); one constant C for all rows instead of a tight one for each.
     seed : int
-        Of every random choice.
+        Seed of every random choice.
     steering : Steering, optional
-        What decides how soon an answer is found, and never which bound holds, for experiments.
+        Tuning of the searches, for experiments: it decides how soon an answer is found, never which bound
+        holds.
     time_limit : float, ``auto`` or None
         Seconds after which the best answer so far is returned, with a valid bound; None for no limit,
         ``auto`` for 120, or for none where there is a work limit.
@@ -128,7 +129,7 @@ def fit(
     certificate_time_limit : float, optional
         Seconds for that, after the search; 60 or the time limit, whichever is longer, when absent.
     report : callable, optional
-        Told every progress.
+        Called with every progress report.
     command : str, optional
         The command line to note in the result.
 
@@ -140,7 +141,7 @@ def fit(
     Raises
     ------
     TypeError
-        If a keyword is misspelt.
+        If there is no such keyword.
     UsageError, DataError, FormulationError
         If the request or the files cannot be used; also where the engine would ignore an option.
 

@@ -1,4 +1,4 @@
-"""Keywords of functions: one that a function does not have names itself and its nearest neighbour."""
+"""Keywords of functions: an unknown one is refused with a suggestion."""
 
 from __future__ import annotations
 

@@ -41,10 +41,10 @@ class MaskingResult:
     steps : tuple of Step
         The methods in the order in which they were applied, with the attributes that each masked.
     seed : int or None
-        What chance was drawn from, None where nothing was left to chance. Whoever has it can undo the
+        Seed of the random choices, None where there were none. Whoever has it can undo the
         masking, so it is not shown where the result is printed.
     masked, unchanged, as_is : tuple of str
-        Columns that were masked, those of them of which not a single value is another one, and all others.
+        Columns that were masked, those of them without a single changed value, and all others.
     left_alone : mapping of str to str
         Columns that were not masked because of what they are: ``id``, ``weight`` or ``stratum``.
     source : Source
@@ -111,7 +111,7 @@ class MaskingResult:
         Raises
         ------
         UsageError, DataError
-            If one would take the place of another file, or cannot be written.
+            If one would overwrite another file, or cannot be written.
         """
         output = with_suffix_of(str(output), self.source.name)
         check_targets(self.source.name, output, record)
@@ -169,7 +169,7 @@ def mask(
     seed : int, optional
         Not negative. The same seed gives the same table; a new one that nobody can guess when absent.
     report : callable, optional
-        Told when code has to be compiled first.
+        Called when code has to be compiled first.
 
     Returns
     -------
@@ -178,7 +178,7 @@ def mask(
     Raises
     ------
     TypeError
-        If a keyword is misspelt.
+        If there is no such keyword.
     UsageError, DataError
         If there is no such method, or it does not fit the table.
 
@@ -240,7 +240,7 @@ def _columns(
 ) -> dict[str, Any]:
     """What became of every column: masked or as it is.
 
-    And which of the masked ones are none the less the same, and which others a method has left alone.
+    Also which of the masked ones have not changed, and which others a method has left alone.
     """
     masked = {name for step in steps for name in step.attributes}
     left: dict[str, str] = {}

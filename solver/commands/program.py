@@ -181,7 +181,7 @@ class _Output(io.StringIO):
     Attributes
     ----------
     failed : bool
-        Whether something could not be written; the command goes on all the same.
+        Whether something could not be written; the command still goes on.
     """
 
     def __init__(self) -> None:

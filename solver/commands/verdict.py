@@ -57,7 +57,7 @@ _MOST_KEYS = 40
 
 
 def proved(verdict: Verdict, aligned: str) -> str:
-    """The claims, in a few lines; `aligned` says how records were put together."""
+    """The claims, in a few lines; `aligned` says how records were aligned."""
     setting = verdict.setting
     family = setting.family.words
     under = "proved under this assumption" if setting.recodings else "proved"

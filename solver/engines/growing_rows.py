@@ -77,7 +77,7 @@ class GrowingRows(Evaluator):
         self.best = evaluator.best
 
     def mark_lost(self, lost: NDArray[np.bool_]) -> None:
-        """Take blocks for lost, shape (blocks,)."""
+        """Mark blocks as lost, shape (blocks,)."""
         self._lost = self._lost | lost
         super().mark_lost(self._lost)
 
@@ -116,7 +116,8 @@ class GrowingRows(Evaluator):
     def system(self) -> BlockSystem:
         """The rows met so far, less those that the domain implies and those of lost blocks.
 
-        Where memory is short, as many as fit, by lot: on fewer rows a bound is larger, and holds as well.
+        Where memory is short, as many as fit, chosen at random: with fewer rows the bound is larger, and
+        still holds.
         """
         if self._met:
             self._judge(np.concatenate(self._met))
@@ -243,7 +244,7 @@ class _Round(Clock):
 
 
 class Holder(Protocol):
-    """Whoever keeps what a search has in its hands."""
+    """Holds the incumbent and the rows of a search."""
 
     incumbent: Incumbent[FloatArray]
     system: BlockSystem

@@ -14,7 +14,7 @@ ENGINES: dict[str, type[Engine]] = {engine.name: engine for engine in (ExactEngi
 
 
 _NO_REASON = ("threads",)
-"""What some engines take, and what is no reason to take one of them when none is named."""
+"""Options that do not decide which engine is chosen when none is named."""
 
 
 def choose_engine(given: Sequence[str], *, modelling: bool = False) -> str:

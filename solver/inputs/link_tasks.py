@@ -1,4 +1,4 @@
-"""From two files to the task of a linker: the columns, what it may see, and who is who."""
+"""From two files to the task of a linker: the columns, what it may see, and the true partners."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ class LinkOptions:
     original_attributes, masked_attributes : sequence of str, optional
         Attributes of either file, for linkers that need none in common; all other columns when absent.
     id_column : str, optional
-        Column that says who is who; when absent, the labels of two pandas frames, else row by row.
+        Column that identifies the records; when absent, the labels of two pandas frames, else row by row.
     row_by_row : bool
-        Take the rows as they stand, whatever labels or columns say.
+        Take the rows as they are, whatever labels or columns say.
     nominal, ordinal : sequence of str
         Attributes that are not numeric.
     schema : path, mapping or Schema, optional
@@ -57,7 +57,7 @@ class LinkOptions:
     threshold : float, optional
         One-to-one links need at least this score.
     seed : int
-        Of every random choice.
+        Seed of every random choice.
     """
 
     direction: str = Direction.ORIGINAL_TO_MASKED
@@ -94,7 +94,7 @@ def given_schema(options: LinkOptions) -> Schema | None:
 
 
 def read_pair(original: Any, masked: Any, options: LinkOptions, schema: Schema | None) -> TablePair:
-    """The two files, and who is who."""
+    """The two files, with their records aligned."""
     check_alignment_options(options.id_column, options.row_by_row)
     listed = listed_categories(options.nominal, options.ordinal, schema)
     text = (*listed, *text_columns(schema))

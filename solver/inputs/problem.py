@@ -47,9 +47,9 @@ class ProblemOptions:
     attributes : sequence of str, optional
         Attributes to compare; all common columns when absent.
     id_column : str, optional
-        Column that says who is who; when absent, the labels of two pandas frames, else row by row.
+        Column that identifies the records; when absent, the labels of two pandas frames, else row by row.
     row_by_row : bool
-        Take the rows as they stand, whatever labels or columns say.
+        Take the rows as they are, whatever labels or columns say.
     drop_constant : bool
         Leave constant attributes out instead of refusing them.
     ties : str
@@ -141,7 +141,7 @@ class Problem:
 
 
 def check_alignment_options(id_column: str | None, row_by_row: bool) -> None:
-    """Refuse two ways at a time of saying who is who."""
+    """Refuse two ways to align the records at a time."""
     try:
         check_alignment(id_column, row_by_row)
     except DataError as error:
@@ -219,13 +219,13 @@ def with_aggregator(problem: Problem, name: str, k_additive: int | None) -> Prob
 
 
 def shares(problem: Problem) -> FloatArray:
-    """What a link of each block counts apart from its sampling weight: one, but for shared ties."""
+    """What a link of each block counts apart from its sampling weight: one, except for shared ties."""
     weight, pair = problem.survey.weight, problem.pair
     return pair.weight if weight is None else np.asarray(pair.weight * problem.survey.unit / weight)
 
 
 def _aggregator(options: ProblemOptions, attributes: tuple[str, ...], *, categorical: bool) -> Aggregator:
-    """The aggregator that is asked for; FormulationError or UsageError when there is none such."""
+    """The aggregator that is asked for; FormulationError or UsageError when there is none."""
     differences = None
     if options.differences is not None:
         differences = choice(Differences, options.differences, "kind of differences")
@@ -297,7 +297,7 @@ def schema_of(given: str | Path | Mapping[str, Any] | Schema | None) -> Schema |
 
 
 def _without_sign(aggregator: str, asked: Differences | None) -> Differences | None:
-    """The kind of differences where some attributes are categorical: the default, but for signed ones."""
+    """The kind of differences where some attributes are categorical: the default, unless that is signed."""
     if asked is Differences.SIGNED:
         raise UsageError(
             "differences of categories have no sign: use --differences absolute, or leave categorical "

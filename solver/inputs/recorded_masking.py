@@ -17,7 +17,7 @@ def recorded_masking(fitted: Mapping[str, Any]) -> list[str | KnownRecoding]:
     """The masking methods of a fit, for `ProblemOptions.masking`.
 
     A method that reads files (a PRAM matrix, a hierarchy) is replaced by the table of possible recodings that
-    the fit recorded: the JSON may come from somebody whose word is no reason to open a file.
+    the fit recorded: the JSON may come from anybody, and must not make us open a file.
 
     Parameters
     ----------

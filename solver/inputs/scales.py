@@ -22,7 +22,7 @@ def scale_notes(files: FilePair, pair: LinkagePair) -> tuple[str, ...]:
     """Name the numeric attributes whose differences are tiny beside those of another one.
 
     A value far out, such as 99999999 for a missing one, does that to its attribute when it is standardised;
-    without standardising, units do. Bounds hold all the same.
+    without standardising, units do. Bounds still hold.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Distances that nobody has to learn: what the worst case is compared with, and what it starts from."""
+"""Baselines: distances that need no learning, which the worst case is compared with and starts from."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _upper_triangle(aggregator: Mahalanobis, matrix: FloatArray) -> FloatArray:
 
 
 def baseline_forms(pair: LinkagePair, aggregator: Aggregator | None = None) -> dict[str, DistanceForm]:
-    """The distances that nobody has to learn, by name.
+    """The baselines, by name.
 
     Those that belong to the family of `aggregator` are its members, so that near-ties are judged as those of
     all its attacks are.

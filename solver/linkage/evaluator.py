@@ -92,7 +92,7 @@ class Evaluation:
 class _BestCounts:
     """Which blocks the best distances counted so far link, and which of them were looked at.
 
-    So whoever asks about the best distance at last need not have the time to count it again.
+    So the best distance need not be counted again at the end.
     """
 
     def __init__(self) -> None:
@@ -126,7 +126,7 @@ class Evaluator:
         Asked again and again whether to stop. Blocks that were not looked at by then are not `settled` and
         count as not linked, so that a count is never too high.
     spend : callable
-        Told what every count has cost.
+        Called with the cost of every count.
     """
 
     def __init__(
@@ -145,7 +145,7 @@ class Evaluator:
         self.best = _BestCounts()
 
     def mark_lost(self, lost: NDArray[np.bool_]) -> None:
-        """Take blocks, shape (blocks,), for lost: counts need not look at them any more."""
+        """Mark blocks, shape (blocks,), as lost: counts skip them."""
         self._open = np.flatnonzero(~lost).astype(np.intp)
         self._asked = self.pair.part(self._open)
 
@@ -262,7 +262,7 @@ class Evaluator:
 
 
 def _cost(pair: LinkagePair, linked: int, purpose: int) -> float:
-    """Operations of a count: all candidates where nobody stands in the way of a link or ranks are counted."""
+    """Operations of a count: all candidates where no rival prevents a link, or ranks are counted."""
     whole = pair.blocks if purpose == RANKING else linked
     pairs = whole * len(pair.candidates) + (pair.blocks - whole) * min(_MISSED, len(pair.candidates))
     return COMPARISON * len(pair.attributes) * pairs

@@ -263,11 +263,11 @@ def settle(
     group, partner : shape (candidates,), (blocks,)
         Twin group of each candidate; position of each block's partner.
     rounding : shape (blocks, attributes)
-        What rounding may have moved differences to partners by (`LinkagePair.rounding`).
+        By how much rounding may have moved differences to partners (`LinkagePair.rounding`).
     allowance : shape (attributes,)
         What every attribute distance of a partner is longer by (`ties.grain`).
     share : bool
-        Whether twins of the partner are no rivals.
+        Whether twins of the partner are not rivals.
     purpose : int
         `RANKING`; or `COUNTING`: stop at a block's first rival that keeps it from being linked; or
         `NEAREST`: stop where no rival can be nearer than the nearest. Of the last two, `rank` and `ties` say

@@ -1,4 +1,4 @@
-"""What a reader sees of parameters: those that print as zero although links hang on them."""
+"""Parameters that print as zero although links depend on them."""
 
 from __future__ import annotations
 

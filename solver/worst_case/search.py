@@ -1,7 +1,7 @@
 """One search within its limits: rows, first attacks and engine, on one problem.
 
 The work runs in a thread of its own. It asks the clock everywhere; where a step takes longer than the clock
-allows all the same, the answer does not wait for it: what is known by then is the answer.
+allows, the answer does not wait for it: what is known by then is the answer.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def search(
         Of the search: the answer comes a moment after it has run out, whatever is being done then.
     choices : EngineOptions
     report : callable, optional
-        Told every progress.
+        Called with every progress report.
     starts : sequence of Start
         Parameters known from elsewhere: the answer links no fewer than each of them that there is time for.
 

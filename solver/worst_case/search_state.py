@@ -1,4 +1,4 @@
-"""What a search leaves behind, whenever it ends, and the last look at all records."""
+"""The state of a search, which is its answer whenever it ends, and the final count of all records."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _UNCOUNTED = (
 
 @dataclass
 class Run:
-    """What a search has in its hands, and in the end what it leaves behind.
+    """The state of a search, and in the end its answer.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Run:
 
     @property
     def out_of_reach(self) -> BoolArray:
-        """Blocks that one rival alone keeps from being linked, but for those that an order links."""
+        """Blocks that one rival alone keeps from being linked, except for those that an order links."""
         lost = self.system.lost
         return lost if self.in_order is None else lost & ~self.in_order
 

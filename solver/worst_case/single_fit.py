@@ -45,7 +45,7 @@ class FitRequest:
     certificate : bool
         Whether a certificate will be asked for.
     report : callable, optional
-        Told every progress.
+        Called with every progress report.
     command : str, optional
         The command line to note.
     """
@@ -150,7 +150,7 @@ def fit_one(
     Raises
     ------
     UsageError
-        If a certificate is asked for that nobody could check; before the search.
+        If a certificate is asked for that `verify` could not check; before the search.
     """
     if request.certificate:
         check_certifiable(problem.describe())

@@ -77,7 +77,7 @@ class Argus(Format):
     def read(self, path: Path, *, text_columns: Sequence[str] = ()) -> StoredFile:
         """Read the data with its metadata and code lists (see `Format.read`).
 
-        Blanks around values do not count, blank values are missing. A column is text where a value is no
+        Blanks around values do not count, blank values are missing. A column is text where a value is not a
         number or has leading zeros, unless it is declared to be numeric.
         """
         metadata_path, data_path = pair_of(path)

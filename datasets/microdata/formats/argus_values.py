@@ -63,7 +63,7 @@ def typed_cells(texts: Sequence[str], *, numeric: bool, text: bool, where: str) 
     Raises
     ------
     DataError
-        If a cell of a numeric column is no number.
+        If a cell of a numeric column is not a number.
     """
     # Codes are few and records many: each value is looked at once.
     present = set(texts) - {""}

@@ -35,7 +35,7 @@ def decode(content: bytes, path: Path) -> tuple[str, str]:
     Raises
     ------
     DataError
-        If it is no text, or no text in one of these encodings.
+        If it is not text, or not in one of these encodings.
     """
     found = content_of(content)
     if found is not None and found is not UTF16_TEXT:
@@ -88,7 +88,7 @@ def _check_letters(text: str, path: Path) -> None:
 
 
 def encode(text: str, encoding: str) -> bytes:
-    """Text in an encoding; in UTF-8 where that lacks a letter, or its bytes would be taken for UTF-8."""
+    """Text in an encoding; in UTF-8 where that has no such character, or its bytes would be read as UTF-8."""
     if cannot_encode(encoding, text):
         return text.encode(UTF8)
     content = text.encode(encoding)
@@ -96,7 +96,7 @@ def encode(text: str, encoding: str) -> bytes:
 
 
 def cannot_encode(encoding: str, text: str) -> bool:
-    """Whether an encoding lacks a letter of a text."""
+    """Whether an encoding has no bytes for some character of a text."""
     try:
         text.encode(encoding)
     except UnicodeEncodeError:

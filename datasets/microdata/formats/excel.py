@@ -202,7 +202,7 @@ def _prepared(column: pd.Series) -> list[Any]:
 
 
 def _cell(sheet: Any, value: Any) -> Any:
-    """A cell that stays what its value is: text that begins with '=' is no formula, numbers keep digits."""
+    """A cell that keeps its value: text that begins with '=' is not a formula, numbers keep digits."""
     from openpyxl.cell import WriteOnlyCell
 
     if value is None or value == "":

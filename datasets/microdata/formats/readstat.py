@@ -181,7 +181,7 @@ def is_text(column: pd.Series) -> bool:
 
 
 def typed(code: str, *, text: bool) -> Any:
-    """A code as a column holds it; None where it is no number and the column holds numbers."""
+    """A code as a column holds it; None where it is not a number and the column holds numbers."""
     if text:
         return code
     try:

@@ -111,7 +111,7 @@ class Aggregator(ABC):
         """Read what `decode` wrote; FormulationError when it is not of this aggregator and attributes."""
 
     def admit(self, theta: FloatArray) -> FloatArray:
-        """`theta` as a file gave it, put right where it misses the domain by the rounding of a few digits.
+        """`theta` from a file, moved into the domain where rounding to a few digits has left it outside.
 
         Raises
         ------
@@ -140,7 +140,7 @@ class Aggregator(ABC):
         """The parameters that treat all attributes alike: the Euclidean distance."""
 
     def comparable(self, c: FloatArray) -> FloatArray:
-        """Vectors whose attribute-wise order is the order of the distance, where `monotone`."""
+        """Vectors for `monotone` families: whose vector is nowhere above another's is never farther."""
         return c
 
     def reach(self, c: FloatArray) -> FloatArray:
@@ -161,7 +161,7 @@ class Aggregator(ABC):
 
     @property
     def tied_differences(self) -> Differences:
-        """Of which kind the attribute distances are up to which a rival ties (`Partners.tied`)."""
+        """The kind of the attribute distances up to which a rival ties (`Partners.tied`)."""
         return self.differences
 
     def partners(self, pair: LinkagePair) -> Partners:
@@ -215,13 +215,13 @@ class Aggregator(ABC):
         return np.stack([lift(theta) for theta in simpler.starts(c)])
 
     def simpler(self) -> tuple[Aggregator, Lift] | None:
-        """A simpler aggregator, every distance of which is one of this, and how its parameters translate."""
+        """A simpler aggregator whose distances are all in this family, and its parameters' map to these."""
         return None
 
     def lift_from(self, other: Aggregator) -> Lift | None:
-        """How the parameters of another aggregator on these attributes become those of this one.
+        """The map from parameters of another aggregator on these attributes to those of this one.
 
-        None unless every distance of the other is one of this.
+        None unless every distance of the other is in this family.
         """
         relative = self.simpler()
         if relative is None:
@@ -241,7 +241,7 @@ class Aggregator(ABC):
         return None
 
     def interaction(self, theta: FloatArray) -> list[list[float]] | None:
-        """Pairwise interaction of attributes; None where there is none to speak of."""
+        """Pairwise interaction of attributes; None where the family has none."""
         del theta
         return None
 

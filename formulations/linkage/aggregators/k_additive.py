@@ -121,7 +121,7 @@ class _KAdditive(Aggregator):
         return self._from_moebius(np.concatenate([theta, rest]))
 
     def lift_from(self, other: Aggregator) -> Lift | None:
-        """The weighted mean; and the OWA, where k is no restriction."""
+        """The weighted mean; and the OWA, where k does not restrict."""
         n = len(self.attributes)
         owa = isinstance(other, OrderedWeightedAverage) and other.differences is self.differences
         if not owa or self.k < n or n > MOST_ATTRIBUTES:
@@ -151,7 +151,7 @@ class _KAdditive(Aggregator):
 
 
 class ExtremePoints(Simplex):
-    """Weights of ``c_k``, ``min(c_k, c_l)`` and ``max(c_k, c_l)``, the last of them those of the maxima.
+    """Weights of ``c_k``, ``min(c_k, c_l)`` and ``max(c_k, c_l)``, in this order.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The optimisers that linear programs can live in. A new one is one file beside this and one line here."""
+"""The optimisers for persistent linear programs. A new one is one file beside this and one line here."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class Rows:
         return total
 
     def check_rival(self, block: int, rival: int, where: str) -> None:
-        """Reject ids that are no block whose partner is possible, and one of its rivals."""
+        """Reject ids unless they are a block whose partner is possible, and one of its rivals."""
         demand(0 <= block < self.records.blocks, f"{where}: there is no block {block}")
         demand(
             self.records.reachable(block),

@@ -41,7 +41,7 @@ class MissingDifferences:
     both: float
 
     def of(self, block: int, candidates: IndexArray) -> FloatArray:
-        """The difference of a block to each of some candidates, one or both of which lack the value."""
+        """The differences of a block to some candidates, where the value is missing in one or both."""
         known, other = self.queries[block], self.candidates[candidates]
         if math.isnan(known):
             return np.where(np.isnan(other), self.both, other)

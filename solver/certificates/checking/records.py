@@ -49,7 +49,7 @@ class Records:
     partner : tuple of int
         Candidate that each block belongs to.
     share : bool
-        Whether candidates identical to the partner are no rivals.
+        Whether candidates identical to the partner are not rivals.
     differences : str
         ``squared``, ``absolute`` or ``signed``.
     labels : tuple of str
@@ -96,7 +96,7 @@ class Records:
 
     @cached_property
     def widths(self) -> FloatArray:
-        """What rounding may have moved differences to partners by; zero for categories."""
+        """By how much rounding may have moved differences to partners; zero for categories."""
         queries, partners = self.queries.copy(), self.candidates[list(self.partner)]
         for k, differences in self.missing.items():
             for block in np.flatnonzero(np.isnan(queries[:, k] - partners[:, k])).tolist():
@@ -152,7 +152,7 @@ class Records:
         return bool(self.possible(block, np.array([self.partner[block]]))[0])
 
     def rivals(self, block: int) -> IndexArray:
-        """All rivals of a block: whoever cannot be its partner is none."""
+        """All rivals of a block: candidates that cannot be its partner are not rivals."""
         everyone = np.arange(len(self.candidates))
         mask = (everyone != self.partner[block]) & self.possible(block, everyone)
         if self.share:
@@ -180,7 +180,7 @@ class Records:
         return differences
 
     def _lacking(self, block: int, candidate: int, k: int) -> int:
-        """The difference of an attribute that one of them lacks."""
+        """The difference of an attribute whose value is missing in one of them."""
         difference = float(self.missing[k].of(block, np.array([candidate]))[0])
         return whole_numbers([difference], self.shift)[0]
 

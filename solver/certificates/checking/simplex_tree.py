@@ -59,7 +59,7 @@ def packed(codes: NDArray[np.uint8]) -> str:
 
 
 def unpacked(content: str, where: str) -> NDArray[np.uint8]:
-    """The tree that `packed` wrote; UsageError when it is none."""
+    """The tree that `packed` wrote; UsageError when it is not one."""
     try:
         stream = zlib.decompressobj()
         data = stream.decompress(base64.b64decode(content, validate=True), MOST_CODES)

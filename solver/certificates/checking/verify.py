@@ -60,7 +60,7 @@ class Verdict:
         And therefore no more blocks than this.
     ordered : Ordered or None
         What comparing attributes one after another links, where that is more than the bound, which is about
-        distances that are told apart from ties.
+        distances that differ by more than ties.
     method : str
         ``lost``, ``hitting-set`` or ``simplex-tree``.
     lost, cores, leaves : int

@@ -29,7 +29,7 @@ from linkrisk.solver.engines.base import CoreProof, Proof
 from linkrisk.solver.run.errors import UsageError
 
 _ROUNDED = Fraction(1, 10**9)
-"""Relative slack of a bound on weights that are no whole numbers; `verify` allows the same."""
+"""Relative slack of a bound on weights that are not whole numbers; `verify` allows the same."""
 
 _PROBLEM_KEYS = (
     "aggregator",
@@ -89,7 +89,7 @@ def certify(
     Raises
     ------
     CertificateError
-        If there is none, whatever the reason; the fit itself is not in doubt.
+        If none can be made, whatever the reason; the fit itself remains valid.
     """
     reason = why_not_certifiable(problem)
     if reason is not None:

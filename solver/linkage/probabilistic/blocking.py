@@ -20,7 +20,7 @@ def make_blocks(task: LinkageTask, keys: Sequence[str]) -> Blocks:
     Raises
     ------
     UsageError
-        If a key is no column of both files.
+        If a key is not a column of both files.
     """
     codes, members, sizes = [], [], [np.zeros(1, dtype=np.int64)]
     for key in keys:
