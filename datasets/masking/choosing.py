@@ -83,9 +83,7 @@ def check_columns(frame: pd.DataFrame, source: str) -> None:
     columns = list(frame.columns)
     for position, column in enumerate(columns):
         if not isinstance(column, str) or column in columns[:position]:
-            raise DataError(
-                f"column {position + 1} of {source} needs a name of its own instead of {column!r}"
-            )
+            raise DataError(f"column {position + 1} of {source} needs a unique name instead of {column!r}")
 
 
 def values_of(

@@ -57,7 +57,7 @@ def _left_alone(pair: TablePair, attributes: Sequence[str]) -> list[str]:
             f"nothing was masked: every record of {pair.masked.source} has the values of its original in all "
             "compared columns"
         ]
-    return _not_masked(same, "") + _not_masked(cut, "but for digits that were cut off ")
+    return _not_masked(same, "") + _not_masked(cut, "except for digits that were cut off ")
 
 
 def _not_masked(names: Sequence[str], but: str) -> list[str]:

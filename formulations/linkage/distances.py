@@ -176,7 +176,7 @@ def _check_ranges(files: Sequence[FloatArray], names: Sequence[str]) -> None:
         if lost.any():
             at = int(np.argmax(lost))
             raise FormulationError(
-                f"attribute {names[at]} differs by {spread[at]:g} at most in the units that it is compared "
+                f"attribute {names[at]} differs by at most {spread[at]:g} in the units that it is compared "
                 "in, which becomes zero when squared: standardise each file by itself, or use another unit"
             )
 

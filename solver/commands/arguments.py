@@ -44,7 +44,7 @@ def add_categories(parser: argparse.ArgumentParser) -> None:
     """Which attributes are categorical, and what is known of their masking."""
     group = parser.add_argument_group("categorical attributes (all others are numeric)")
     group.add_argument("--nominal", metavar="A,B", help="attributes whose categories have no order")
-    group.add_argument("--ordinal", metavar="A,B", help="attributes whose categories have one")
+    group.add_argument("--ordinal", metavar="A,B", help="attributes whose categories have an order")
     group.add_argument(
         "--schema",
         metavar="FILE",

@@ -42,7 +42,7 @@ def check_targets(arguments: argparse.Namespace, *names: str) -> None:
         if other in _INPUTS:
             raise UsageError(f"{option} {path} would overwrite the --{other} file: give another name")
         if other != name:
-            raise UsageError(f"--{other} and {option} both name {path}: give each a file of its own")
+            raise UsageError(f"--{other} and {option} both name {path}: give each a different file")
 
 
 def _check_target(path: str, option: str, suffixes: tuple[str, ...]) -> None:

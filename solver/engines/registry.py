@@ -33,7 +33,7 @@ def check_taken(engine: Engine, given: Sequence[str]) -> None:
         what = " and ".join(name.replace("_", "-") for name in ignored)
         raise UsageError(
             f"{what} {'is' if len(ignored) == 1 else 'are'} not for the engine {engine.name}: leave that "
-            f"out, or take the engine {able}"
+            f"out, or use the engine {able}"
         )
 
 

@@ -166,8 +166,8 @@ def _cut(text: str, metadata: Metadata, path: Path) -> dict[str, list[str]]:
     for number, line in enumerate(lines, start=1):
         if len(line) < needed:
             raise DataError(
-                f"{path}, line {number}: {len(line)} letters where the variables need {needed}; the file is "
-                "cut off, or its .rda describes another one"
+                f"{path}, line {number}: {len(line)} characters where the variables need {needed}; the file "
+                "is cut off, or its .rda describes another one"
             )
     places = {item.name: slice(item.start - 1, item.start - 1 + item.length) for item in metadata.variables}
     return {name: [line[place] for line in lines] for name, place in places.items()}

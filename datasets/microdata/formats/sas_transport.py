@@ -32,7 +32,7 @@ _LABEL_BYTES = 256
 _SMALLEST, _LARGEST = 5.4e-79, 7.2e75
 _RULES = (
     "in SAS names have at most 32 ASCII letters, digits or underscores (8 in old files), do not begin "
-    "with a digit and differ in more than capital letters; rename the column or write .csv"
+    "with a digit and differ in more than upper and lower case; rename the column or write .csv"
 )
 _HOLDS = Holds.LABELS | Holds.DATES | Holds.MOMENTS
 

@@ -32,7 +32,7 @@ from linkrisk.datasets.microdata.formats.readstat import (
 
 _LABEL_BYTES, _VALUE_LABEL_BYTES, _MISSING_BYTES = 256, 120, 8
 _RULES = (
-    "in SPSS names have at most 64 bytes, begin with a letter and differ in more than capital letters; "
+    "in SPSS names have at most 64 bytes, begin with a letter and differ in more than upper and lower case; "
     "rename the column or write .csv"
 )
 _WHOLE_FORMAT = re.compile(r"[FN]\d+(\.0)?")

@@ -262,7 +262,7 @@ def named_values(
     missing = [name for name in names if name not in table]
     unknown = [name for name in table if name not in names]
     if missing or unknown:
-        what = f"lack '{missing[0]}'" if missing else f"have the unknown name '{unknown[0]}'"
+        what = f"have no '{missing[0]}'" if missing else f"have the unknown name '{unknown[0]}'"
         raise FormulationError(
             f"parameters of {aggregator} {what}: they were learned on other attributes "
             f"({key}: {', '.join(str(name) for name in table)})"

@@ -48,7 +48,7 @@ class Choquet(Aggregator):
         if n > MOST_ATTRIBUTES:
             raise FormulationError(
                 f"a fuzzy measure on {n} attributes has {2**n - 1:,} non-empty subsets; at most "
-                f"{MOST_ATTRIBUTES} attributes are possible: choose fewer with --attributes, or take "
+                f"{MOST_ATTRIBUTES} attributes are possible: choose fewer with --attributes, or use "
                 "--k-additive 2"
             )
 

@@ -248,7 +248,7 @@ class KAdditiveChoquet(_KAdditive):
         if n > MOST_ATTRIBUTES:
             raise FormulationError(
                 f"a {k}-additive measure on {n} attributes needs {n * 2 ** (n - 1):,} monotonicity rows; at "
-                f"most {MOST_ATTRIBUTES} attributes are possible: choose fewer with --attributes, or take "
+                f"most {MOST_ATTRIBUTES} attributes are possible: choose fewer with --attributes, or use "
                 "--k-additive 2"
             )
         super().__init__(attributes, differences)

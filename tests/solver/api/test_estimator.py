@@ -280,7 +280,7 @@ def test_bad_requests_are_value_errors():
         ({"ties": "split"}, "unknown tie rule 'split': choose one of strict, share"),
         (
             {"engine": "exact", "threads": 2},
-            "threads is not for the engine exact: leave that out, or take the engine milp",
+            "threads is not for the engine exact: leave that out, or use the engine milp",
         ),
     ):
         with pytest.raises(ValueError) as error:  # noqa: PT011 - the message is compared

@@ -133,7 +133,7 @@ def test_a_measure_on_thirteen_attributes(more, command, capsys):
     if more:
         what = "a 3-additive measure on 13 attributes needs 53,248 monotonicity rows"
     message = (
-        f"{what}; at most 12 attributes are possible: choose fewer with --attributes, or take --k-additive 2"
+        f"{what}; at most 12 attributes are possible: choose fewer with --attributes, or use --k-additive 2"
     )
     refuse(capsys, message, *command, "--aggregator", "choquet", *more)
 
@@ -261,7 +261,7 @@ GIVE = "; give the file that `fit --json` or `link --json` wrote"
         ),
         (
             {"parameters": {"weights": {"age": 1, "salary": 0}}, "attributes": ["age", "income"]},
-            "fit.json: parameters of weighted-mean lack 'income': they were learned on other attributes "
+            "fit.json: parameters of weighted-mean have no 'income': they were learned on other attributes "
             "(weights: age, salary)",
         ),
         (
@@ -314,7 +314,7 @@ def test_parameters_that_cannot_be_read(capsys):
 def test_parameters_of_another_aggregator(capsys):
     run(capsys, "fit", *PAIR, "--aggregator", "owa", "--json", "fit.json")
     message = (
-        "fit.json: parameters of weighted-mean lack 'age': they were learned on other attributes "
+        "fit.json: parameters of weighted-mean have no 'age': they were learned on other attributes "
         "(weights: 1, 2, 3)"
     )
     refuse(capsys, message, "evaluate", "--parameters", "fit.json", *PAIR, "--aggregator", "weighted-mean")

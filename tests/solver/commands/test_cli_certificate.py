@@ -55,7 +55,7 @@ def test_options_of_a_model_choose_the_engine_of_models(options, expected, capsy
 def test_the_exact_engine_takes_no_option_of_a_model(option, capsys):
     """The files are not read: they do not exist."""
     name = option[0].removeprefix("--")
-    message = f"{name} is not for the engine exact: leave that out, or take the engine milp"
+    message = f"{name} is not for the engine exact: leave that out, or use the engine milp"
     argv = ["fit", "--original", "no.csv", "--masked", "no.csv", "--engine", "exact", *option]
     refuse(capsys, message, *argv)
 
@@ -123,7 +123,7 @@ def test_the_python_function_refuses_a_certificate_of_a_model():
 
 
 def test_a_certificate_names_a_file_of_its_own(capsys):
-    message = "--json and --certificate both name out.json: give each a file of its own"
+    message = "--json and --certificate both name out.json: give each a different file"
     refuse(capsys, message, *FIT, "--json", "out.json", "--certificate", "out.json")
 
 

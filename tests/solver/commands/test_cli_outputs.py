@@ -100,7 +100,7 @@ def test_a_folder_that_may_not_be_written_to(capsys):
         ),
         (
             [*FIT, "--json", "out", "--report", "out"],
-            "--json and --report both name out: give each a file of its own",
+            "--json and --report both name out: give each a different file",
         ),
     ],
 )

@@ -154,7 +154,7 @@ TWO = '<SEPARATOR> ";"\nx 2\ny 2\n'
 @pytest.mark.parametrize(
     ("metadata", "data", "said"),
     [
-        ("x 1 2\n", "12\n3\n", "DIR/HH.ASC, line 2: 1 letters where the variables need 2; the file is cut "
+        ("x 1 2\n", "12\n3\n", "DIR/HH.ASC, line 2: 1 characters where the variables need 2; the file is cut "
          "off, or its .rda describes another one"),
         ("x 1 2\ny 2 2\n", "123\n", "DIR/hh.rda: the variables 'x' and 'y' overlap; fix their positions"),
         ("x 1 2\nx 3 2\n", "1234\n", "DIR/hh.rda, line 2: the variable 'x' is described twice"),

@@ -236,7 +236,7 @@ def test_names_that_a_format_does_not_take(suffix: str, name: str, tmp_path: Pat
 @pytest.mark.parametrize("suffix", [".sav", ".xpt"])
 def test_names_that_differ_in_capital_letters_only(suffix: str, tmp_path: Path) -> None:
     stored = StoredFile(pd.DataFrame({"age": [1, 2], "AGE": [1, 2]}))
-    with pytest.raises(DataError, match="differ in more than capital letters"):
+    with pytest.raises(DataError, match="differ in more than upper and lower case"):
         of_suffix(suffix).write(stored, tmp_path / f"x{suffix}")
 
 
