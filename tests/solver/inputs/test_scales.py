@@ -24,7 +24,7 @@ def test_a_code_far_out_is_noted():
     (note,) = fit(*survey(99999999.0)).details["notes"]
     assert note.startswith("column age is hard to weight against the others")
     assert "most of its values lie within 3e-06 standardised units" in note
-    assert "such as 99999999 for a missing one" in note
+    assert "such as 99999999 for a missing value" in note
 
 
 def test_codes_for_a_third_of_the_values_are_noted():
