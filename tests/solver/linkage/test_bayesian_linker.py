@@ -248,7 +248,7 @@ def table_of(*names):
     return {"attributes": list(names), "cells": [0], "counts": [400]}
 
 
-NOT_SOUND = "a clique has no sound table of counts"
+NOT_SOUND = "a clique has no valid table of counts"
 NOT_A_GRAPH = "the cliques are not those of a decomposable graph"
 DISAGREE = "two cliques do not agree on what they share"
 
@@ -258,9 +258,9 @@ DISAGREE = "two cliques do not agree on what they share"
     [
         (lambda: broken(p=None), '"p" is missing or of the wrong type'),
         (lambda: broken(p=True), '"p" is missing or of the wrong type'),
-        (lambda: broken(p=1.5), '"p" is 1.5, no probability'),
-        (lambda: broken(p=float("nan")), '"p" is nan, no probability'),
-        (lambda: broken(prior_weight=-1), '"prior_weight" is -1, not above 0'),
+        (lambda: broken(p=1.5), '"p" is 1.5, which is not a probability'),
+        (lambda: broken(p=float("nan")), '"p" is nan, which is not a probability'),
+        (lambda: broken(prior_weight=-1), '"prior_weight" is -1, but must be above 0'),
         (lambda: broken(attributes=[]), '"attributes" is missing or of the wrong type'),
         (lambda: broken(cliques=3), '"cliques" is missing or of the wrong type'),
         (lambda: broken(cliques=["a"]), NOT_SOUND),

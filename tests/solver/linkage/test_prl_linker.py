@@ -251,7 +251,7 @@ def _without(frame, name):
         (
             Probabilistic(blocking=("zip",)),
             TASK,
-            "blocking key 'zip' is no column of the file of queries; both files need it",
+            "blocking key 'zip' is not a column of the file of queries; both files need it",
         ),
         (
             Probabilistic(blocking=("town",)),
@@ -303,14 +303,14 @@ def _changed(**entries):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({}, "no parameters of a probabilistic linker: 'attributes' is missing"),
-        (LEARNED | {"p": "x"}, "no parameters of a probabilistic linker"),
+        ({}, "not parameters of a probabilistic linker: 'attributes' is missing"),
+        (LEARNED | {"p": "x"}, "not parameters of a probabilistic linker"),
         (LEARNED | {"p": 1.0}, "the share of matches p is 1; it must be between 0 and 1"),
         (LEARNED | {"attributes": LEARNED["attributes"][:2]}, "are those of attributes name, town, not of"),
         (_changed(m=[0.5, 0.5]), "attribute 'name' has 3 levels of agreement, but 2 m-probabilities"),
         (_changed(u=[0.5, 0.5, 0.5]), "the u-probabilities of attribute 'name' must be positive and sum to"),
         (_changed(m=[0.0, 0.5, 0.5]), "the m-probabilities of attribute 'name' must be positive"),
-        (_changed(comparison={"measure": "soundex"}), "no parameters of a probabilistic linker"),
+        (_changed(comparison={"measure": "soundex"}), "not parameters of a probabilistic linker"),
         (
             _changed(comparison={"measure": "within", "thresholds": [2, 1], "disagreement": None}),
             "must be ascending differences",
