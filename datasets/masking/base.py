@@ -191,7 +191,7 @@ def random_generator(seed: int | None) -> np.random.Generator:
         If the seed is negative.
     """
     if seed is not None and seed < 0:
-        raise DataError(f"the seed {seed} is negative; give a whole number from 0")
+        raise DataError(f"the seed {seed} is negative; give a whole number of at least 0")
     return np.random.Generator(np.random.PCG64(new_seed() if seed is None else seed))
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.missing import without_codes
-from linkrisk.datasets.microdata.numeric import check_known, check_no_twins, numeric_matrix
+from linkrisk.datasets.microdata.numeric import check_known, check_no_duplicates, numeric_matrix
 from linkrisk.datasets.microdata.scales import CATEGORICAL
 from linkrisk.datasets.microdata.schema import Attribute, Role, Scale, Schema
 
@@ -35,7 +35,7 @@ def choose_attributes(
         return chosen_by_default(frame, source, schema, numeric=True)
     check_columns(frame, source)
     chosen = tuple(attributes)
-    check_no_twins(chosen)
+    check_no_duplicates(chosen)
     check_known(chosen, list(frame.columns), source)
     if not chosen:
         raise DataError("no attribute to mask is named; name at least one with --attributes")
@@ -59,8 +59,8 @@ def chosen_by_default(
     if not chosen:
         what = "numeric attribute" if numeric else "attribute with categories"
         others = ", ".join(f"{name!r} ({role})" for name, role in kinds.items())
-        beside = f" beside {others}" if others else ""
-        raise DataError(f"{source} has no {what} to mask{beside}; name at least one with --attributes")
+        besides = f" besides {others}" if others else ""
+        raise DataError(f"{source} has no {what} to mask{besides}; name at least one with --attributes")
     return chosen
 
 
@@ -83,9 +83,7 @@ def check_columns(frame: pd.DataFrame, source: str) -> None:
     columns = list(frame.columns)
     for position, column in enumerate(columns):
         if not isinstance(column, str) or column in columns[:position]:
-            raise DataError(
-                f"column {position + 1} of {source} needs a name of its own instead of {column!r}"
-            )
+            raise DataError(f"column {position + 1} of {source} needs a unique name instead of {column!r}")
 
 
 def values_of(

@@ -59,8 +59,8 @@ class AttributeGroup:
             return cls(parse_names(text))
         if not (k.strip().isascii() and k.strip().isdigit()):
             raise DataError(
-                f"{text!r} has {k.strip()!r} for k after the colon, which is no whole number from 2; write "
-                "A,B:3, or A,B for the k of --k"
+                f"{text!r} has {k.strip()!r} for k after the colon, which is not a whole number of at least "
+                "2; write A,B:3, or A,B for the k of --k"
             )
         return cls(parse_names(names), int(k))
 
@@ -119,9 +119,7 @@ class Microaggregation:
             if k is not None:
                 check_group_size(k)
         if self.k is not None and self.groups and all(group.k is not None for group in self.groups):
-            raise DataError(
-                "--k is of no use where every one of --groups has its own k; leave one of them out"
-            )
+            raise DataError("--k has no effect where every one of --groups has its own k; leave --k out")
         seen: set[str] = set()
         for group in self.groups:
             for attribute in group.attributes:

@@ -14,14 +14,14 @@ from linkrisk.datasets.microdata.schema import Attribute, Role, Scale, Schema
 from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
 from linkrisk.datasets.public.default_pair import default_pair
 from linkrisk.solver.api.choices import SchemaLike, TableLike
-from linkrisk.solver.api.keywords import spelled
+from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.certificates.checking import verify as checking
 from linkrisk.solver.certificates.checking.fields import read_object
 from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.checking.setting import Setting
 from linkrisk.solver.certificates.checking.verify import Verdict, demand_fit, fit_setting
 from linkrisk.solver.compiling.ahead import CERTIFICATES, compile_once
-from linkrisk.solver.inputs.problem import check_who_is_who, schema_of
+from linkrisk.solver.inputs.problem import check_alignment_options, schema_of
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.incumbent import Reporter
 from linkrisk.solver.run.results import FitResult, dump_json
@@ -30,7 +30,7 @@ from linkrisk.solver.worst_case.family_results import FitResults
 
 @dataclass(frozen=True)
 class VerificationResult:
-    """What a certificate proves of two files. It is true in a condition where all that the fit claims holds.
+    """What a certificate proves about two files. As a condition it is true if all that the fit claims holds.
 
     Attributes
     ----------
@@ -39,13 +39,13 @@ class VerificationResult:
     rejected : str or None
         The first check that failed.
     verdict : Verdict or None
-        What is proved all the same; None where the certificate itself is rejected.
+        What is proved in any case; None where the certificate itself is rejected.
     fit : dict
         The fit, as JSON has it.
     name : str
         What to call the file pair.
     alignment : str
-        How the records of the two files were put together.
+        How the records of the two files were aligned.
     seconds : float
         What checking took.
     """
@@ -115,7 +115,7 @@ class VerificationResult:
         return f"VerificationResult(proved: {proved}; rejected: {self.rejected})"
 
 
-@spelled
+@checked_keywords
 def verify(
     result: FitResult | FitResults | Mapping[str, Any] | str | Path,
     original: TableLike | None = None,
@@ -128,7 +128,7 @@ def verify(
     schema: SchemaLike | None = None,
     report: Reporter | None = None,
 ) -> VerificationResult:
-    """Check what a fit claims of two files, by its certificate, in exact arithmetic.
+    """Check what a fit claims about two files, by its certificate, in exact arithmetic.
 
     Parameters
     ----------
@@ -141,11 +141,12 @@ def verify(
     attributes : sequence of str, optional
         Only those of the fit are possible.
     id_column, row_by_row
-        Who is who; see `fit`.
+        How records are aligned; see `fit`.
     schema : path, mapping or Schema, optional
-        Of this, the record id and the missing codes of columns count; categories are those of the fit.
+        Only the record id and the missing codes of columns are taken from it; categories are those of the
+        fit.
     report : callable, optional
-        Told when code has to be compiled first.
+        Called when code has to be compiled first.
 
     Returns
     -------
@@ -155,7 +156,7 @@ def verify(
     Raises
     ------
     TypeError
-        If a keyword is misspelt.
+        If there is no such keyword.
     UsageError, DataError
         If the fit, the certificate or the files cannot be read, or there is no certificate.
 
@@ -174,7 +175,7 @@ def verify(
             "--aggregator and --certificate"
         )
     setting = fit_setting(content, name)
-    check_who_is_who(id_column, row_by_row)
+    check_alignment_options(id_column, row_by_row)
     if attributes is not None and tuple(attributes) != setting.attributes:
         raise UsageError(
             f"--attributes: {name} is about {shown_names(setting.attributes, ',')}; leave the option out"
@@ -250,7 +251,7 @@ def _files(original: Any, masked: Any, setting: Setting, name: str, **options: A
 
 
 def _schema(given: Schema | None, setting: Setting) -> Schema:
-    """The categories of the fit; who is who and which codes are missing as the user's own schema says."""
+    """The categories of the fit; the record id and the missing codes are those of the user's own schema."""
     own = Schema(()) if given is None else given
     categories = {name: (Scale(scale), listed) for name, scale, listed in setting.schema}
     compared = []

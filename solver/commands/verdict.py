@@ -57,12 +57,12 @@ _MOST_KEYS = 40
 
 
 def proved(verdict: Verdict, aligned: str) -> str:
-    """The claims, in a few lines; `aligned` says how records were put together."""
+    """The claims, in a few lines; `aligned` says how records were aligned."""
     setting = verdict.setting
     family = setting.family.words
     under = "proved under this assumption" if setting.recodings else "proved"
     if verdict.ordered is not None or not setting.family.orders:  # what links more, or might: nobody looked
-        family += " whose distances are told apart from ties"
+        family += " whose distances differ by more than a tie"
     lines = [
         *_assumption(verdict),
         f"{under}: no {family} links more than {verdict.bound_count} of {verdict.records} records "
@@ -84,8 +84,8 @@ def _beyond(verdict: Verdict) -> list[str]:
         return []
     attack = ordered.described([quoted(name) for name in verdict.setting.attributes])
     return [
-        f"not covered by this: {attack} links {ordered.count}, by differences that are so small beside "
-        "others that they count as ties"
+        f"not covered by this: {attack} links {ordered.count}, by differences so small compared with others "
+        "that they count as ties"
     ]
 
 
@@ -115,7 +115,7 @@ def _compared(verdict: Verdict) -> str:
         scale, names = categories.get(name, ("", ()))
         shown.append(quoted(name) + (f" ({scale}: {_categories(scale, names)})" if scale else ""))
     scaled = "" if len(categories) == len(setting.attributes) else f", {_SCALED[setting.standardisation]}"
-    missing = f", missing values as {setting.missing} ones" if verdict.lacking else ""
+    missing = f", missing values as {setting.missing} ones" if verdict.has_missing else ""
     return f"{setting.differences} differences of {', '.join(shown)}{scaled}{missing}"
 
 

@@ -77,10 +77,10 @@ class GrowingRows(Evaluator):
         """Go on where another evaluator has counted before."""
         self.best = evaluator.best
 
-    def lose(self, lost: NDArray[np.bool_]) -> None:
-        """Take blocks for lost, shape (blocks,)."""
+    def mark_lost(self, lost: NDArray[np.bool_]) -> None:
+        """Mark blocks as lost, shape (blocks,)."""
         self._lost = self._lost | lost
-        super().lose(self._lost)
+        super().mark_lost(self._lost)
 
     def probe(self, incumbent: Incumbent[FloatArray], until: float) -> None:
         """Meet the rivals of every block at a few parameters, until the clock shows `until` seconds."""
@@ -117,7 +117,8 @@ class GrowingRows(Evaluator):
     def system(self) -> BlockSystem:
         """The rows met so far, less those that the domain implies and those of lost blocks.
 
-        Where memory is short, as many as fit, by lot: on fewer rows a bound is larger, and holds as well.
+        Where memory is short, as many as fit, chosen at random: with fewer rows the bound is larger, and
+        still holds.
         """
         if self._met:
             self._judge(np.concatenate(self._met))
@@ -160,7 +161,7 @@ class GrowingRows(Evaluator):
         lost = block[self._aggregator.most(*self._compared(block, rival)) <= 0.0]
         if not self._lost[lost].all():
             self._lost[lost] = True
-            self.lose(self._lost)
+            self.mark_lost(self._lost)
 
     def _implied(self, block: IndexArray, rival: IndexArray) -> NDArray[np.bool_]:
         """Rows that hold for all parameters."""
@@ -244,7 +245,7 @@ class _Round(Clock):
 
 
 class Holder(Protocol):
-    """Whoever keeps what a search has in its hands."""
+    """Holds the incumbent and the rows of a search."""
 
     incumbent: Incumbent[FloatArray]
     system: BlockSystem

@@ -55,7 +55,7 @@ class EngineJob(Job):
         self._system, self._theta, self._linked, self._options = system, theta, linked, options
 
     def prepare(self) -> None:
-        """Nothing: whoever has read this job has imported the engines."""
+        """Nothing: reading this job has imported the engines."""
 
     def run(self, watch: Watcher | None) -> BackendResult:
         """Run the engine from the parameters given."""

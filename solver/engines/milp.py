@@ -125,7 +125,7 @@ class _Run:
         if not model.valid:
             self._note(
                 f"the constant C = {big_c:g} cuts off parameters of this aggregator (C must be at least "
-                f"{model.needed_c:.4g} here), so the model's bound is no upper bound and is left out"
+                f"{model.needed_c:.4g} here), so the model's bound is not an upper bound and is left out"
             )
         return model
 

@@ -54,7 +54,7 @@ class Evaluator:
         Asked again and again whether to stop. Blocks that were not looked at by then are not `settled` and
         count as not linked, so that a count is never too high.
     spend : callable
-        Told what every count has cost.
+        Called with the cost of every count.
     """
 
     def __init__(
@@ -72,8 +72,8 @@ class Evaluator:
         self._asked = pair
         self.best = BestCounts()
 
-    def lose(self, lost: NDArray[np.bool_]) -> None:
-        """Take blocks, shape (blocks,), for lost: counts need not look at them any more."""
+    def mark_lost(self, lost: NDArray[np.bool_]) -> None:
+        """Mark blocks, shape (blocks,), as lost: counts skip them."""
         self._open = np.flatnonzero(~lost).astype(np.intp)
         self._asked = self.pair.part(self._open)
 
@@ -205,7 +205,7 @@ class Evaluator:
 
 
 def _cost(pair: LinkagePair, linked: int, purpose: int) -> float:
-    """Operations of a count: all candidates where nobody stands in the way of a link or ranks are counted."""
+    """Operations of a count: all candidates where no rival prevents a link, or ranks are counted."""
     whole = pair.blocks if purpose == RANKING else linked
     pairs = whole * len(pair.candidates) + (pair.blocks - whole) * min(_MISSED, len(pair.candidates))
     return COMPARISON * len(pair.attributes) * pairs

@@ -19,7 +19,7 @@ def judge(linker: LearnedLinker, truth: Truth) -> Evaluation:
 
     Scores that stand for a distance of `fit` are judged as that distance, by the evaluator, which alone knows
     what ties. Others tie when they differ by no more than rounding (`TIE_TOLERANCE` of the partner's), and a
-    tie is no link.
+    tie is not a link.
 
     Parameters
     ----------

@@ -87,7 +87,7 @@ def _links(
     window: IndexArray,
     linked: BoolArray,
 ) -> None:
-    """Write which blocks an order links; candidates with the partner's label are no rivals.
+    """Write which blocks an order links; candidates with the partner's label are not rivals.
 
     Each block's rivals are among those that `near` lists from the first to the second number of its window.
     """
@@ -211,7 +211,7 @@ def best_order(
     ranked : bool
         As in `linked_in_order`.
     spend : callable
-        Told what each order has cost.
+        Called with the cost of each order.
     """
     attributes = range(len(pair.attributes))
     best = Ordered((), ranked, np.zeros(pair.blocks, dtype=np.bool_), 0.0)

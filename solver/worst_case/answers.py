@@ -17,8 +17,8 @@ from linkrisk.solver.linkage.baselines import best_known
 from linkrisk.solver.linkage.evaluation import Evaluation
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.results import EXPECTED, WEIGHTED, FitResult, RecordsTable, plain
-from linkrisk.solver.worst_case.left_behind import Run
 from linkrisk.solver.worst_case.parameters_shown import tie_breaking
+from linkrisk.solver.worst_case.search_state import Run
 
 FloatArray = NDArray[np.float64]
 
@@ -32,7 +32,7 @@ def answer(
     ----------
     problem : Problem
     run : Run
-        What the search has left behind.
+        The state of the finished search.
     choices : EngineOptions
         Its settings.
     engine : Engine
@@ -125,7 +125,7 @@ def tied_partners(problem: Problem, evaluation: Evaluation) -> dict[str, int]:
     """Records that a tie alone keeps from being linked, and those of them that are tied with twins.
 
     Twins equal the partner on every attribute: no parameters tell them apart. All other ties are those of the
-    parameters found, and decide only where nobody is nearer.
+    parameters found, and decide only where no rival is nearer.
     """
     pair = problem.pair
     tied = (evaluation.ties > 0) & (evaluation.rank > 0)

@@ -1,4 +1,4 @@
-"""What `compare` gives to every competitor, and the recount of what comes back."""
+"""What `compare` gives to every competitor, and the recount of its answer."""
 
 from __future__ import annotations
 

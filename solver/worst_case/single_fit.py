@@ -21,8 +21,8 @@ from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.run.limits import cancellable
 from linkrisk.solver.run.results import FitResult
 from linkrisk.solver.worst_case.answers import answer
-from linkrisk.solver.worst_case.left_behind import Run
 from linkrisk.solver.worst_case.search import Start, search
+from linkrisk.solver.worst_case.search_state import Run
 
 FloatArray = NDArray[np.float64]
 
@@ -45,7 +45,7 @@ class FitRequest:
     certificate : bool
         Whether a certificate will be asked for.
     report : callable, optional
-        Told every progress.
+        Called with every progress report.
     command : str, optional
         The command line to note.
     """
@@ -150,7 +150,7 @@ def fit_one(
     Raises
     ------
     UsageError
-        If a certificate is asked for that nobody could check; before the search.
+        If a certificate is asked for that `verify` could not check; before the search.
     """
     if request.certificate:
         check_certifiable(problem.describe())

@@ -63,7 +63,7 @@ def typed_cells(texts: Sequence[str], *, numeric: bool, text: bool, where: str) 
     Raises
     ------
     DataError
-        If a cell of a numeric column is no number.
+        If a cell of a numeric column is not a number.
     """
     # Codes are few and records many: each value is looked at once.
     present = set(texts) - {""}
@@ -117,8 +117,8 @@ def written(column: pd.Series, decimals: int | None, path: Path) -> Written:
     for row, text in enumerate(texts, start=1):
         if not text.isprintable():
             raise DataError(
-                f"{path} cannot be written: column {column.name!r}, row {row}: a line end or a letter that "
-                "cannot be printed; write .csv"
+                f"{path} cannot be written: column {column.name!r}, row {row}: a line end or a character "
+                "that cannot be printed; write .csv"
             )
     return Written([text.strip() for text in texts], number=False)
 
@@ -136,7 +136,7 @@ def _written_numbers(values: Sequence[float | None], decimals: int | None) -> Wr
     return Written(padded, number=True, decimals=places)
 
 
-def is_left(raw: Sequence[Any]) -> bool:
+def is_left_aligned(raw: Sequence[Any]) -> bool:
     """Whether cells stand at the left of their place: blanks only after them."""
     blank = [cell for cell in set(raw) if cell.strip() and cell != cell.strip()]
     return bool(blank) and all(cell == cell.lstrip() for cell in blank)

@@ -79,7 +79,7 @@ class Setting:
 
     @property
     def share(self) -> bool:
-        """Whether candidates identical to the partner are no rivals and share its weight."""
+        """Whether candidates identical to the partner are not rivals and share its weight."""
         return self.ties == "share"
 
 

@@ -1,4 +1,4 @@
-"""What else a fit shows of its parameters: recounted, so that nothing printed beside a proof is made up."""
+"""Other numbers that a fit shows about its parameters: recomputed, so that all that is printed is checked."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Verdict:
         And therefore no more blocks than this.
     ordered : Ordered or None
         What comparing attributes one after another links, where that is more than the bound, which is about
-        distances that are told apart from ties.
+        distances that differ by more than ties.
     method : str
         ``lost``, ``hitting-set`` or ``simplex-tree``.
     lost, cores, leaves : int
@@ -68,7 +68,7 @@ class Verdict:
     impossible, pairs : int
         Pairs of a block and a candidate that are impossible if the masking is what it is claimed to be, and
         all pairs.
-    lacking : bool
+    has_missing : bool
         Whether values are missing in the files.
     euclid : bool
         Whether the fit shows a count of the Euclidean distance, which is right.
@@ -87,7 +87,7 @@ class Verdict:
     leaves: int
     impossible: int
     pairs: int
-    lacking: bool
+    has_missing: bool
     euclid: bool
 
 
@@ -134,7 +134,9 @@ def verify(
     """
     claim, fields = Fields(dict(fit), names[0]), Fields(dict(certificate), names[1])
     if fields.text("format") != FORMAT or fields.whole("version") != VERSION:
-        raise UsageError(f"{names[1]} is no certificate of version {VERSION}; make it anew with this version")
+        raise UsageError(
+            f"{names[1]} is not a certificate of version {VERSION}; make it again with this version"
+        )
     setting = read_setting(claim)
     demand_same(setting, read_setting(fields.inner("problem")))
     _check_tolerances(fields.inner("tolerances"))
@@ -164,7 +166,7 @@ def verify(
         lost=len(bound.lost),
         cores=bound.cores,
         leaves=bound.leaves,
-        lacking=records.lacks,
+        has_missing=records.has_missing,
         impossible=sum(int((~records.possible(block, everyone)).sum()) for block in range(records.blocks)),
         pairs=records.blocks * len(records.candidates),
         euclid=check_euclid(claim, rows),

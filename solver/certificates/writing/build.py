@@ -29,7 +29,7 @@ from linkrisk.solver.engines.base import CoreProof, Proof
 from linkrisk.solver.run.errors import UsageError
 
 _ROUNDED = Fraction(1, 10**9)
-"""Relative slack of a bound on weights that are no whole numbers; `verify` allows the same."""
+"""Relative slack of a bound on weights that are not whole numbers; `verify` allows the same."""
 
 _PROBLEM_KEYS = (
     "aggregator",
@@ -89,7 +89,7 @@ def certify(
     Raises
     ------
     CertificateError
-        If there is none, whatever the reason; the fit itself is not in doubt.
+        If none can be made, whatever the reason; the fit itself remains valid.
     """
     reason = why_not_certifiable(problem)
     if reason is not None:
@@ -125,7 +125,7 @@ def _certificate(
         and np.array_equal(records.grains, pair.grains)
     )
     if not same:
-        raise CertificateError("it would be about other records than the engine's")
+        raise CertificateError("its records would not be those of the engine")
     rows = Rows(records, setting.family)
     unit = weight_unit(records)
     lost = lost_pairs(rows, np.flatnonzero(system.lost).tolist(), until)

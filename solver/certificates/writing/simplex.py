@@ -1,4 +1,4 @@
-"""The proof of a bound by a simplex tree: search the tree anew in whole numbers, with the bound known."""
+"""The proof of a bound by a simplex tree: search the tree again in whole numbers, with the bound known."""
 
 from __future__ import annotations
 

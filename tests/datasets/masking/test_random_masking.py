@@ -235,7 +235,7 @@ def test_the_same_file_on_every_machine(method: MaskingMethod, digest: str) -> N
         ),
         (
             lambda: AdditiveNoise(percent=5).apply(_sample(5), -2),
-            "the seed -2 is negative; give a whole number from 0",
+            "the seed -2 is negative; give a whole number of at least 0",
         ),
         (
             lambda: AdditiveNoise(percent=5).apply(_sample(5)[:0]),
@@ -243,11 +243,11 @@ def test_the_same_file_on_every_machine(method: MaskingMethod, digest: str) -> N
         ),
         (
             lambda: AdditiveNoise(percent=5).apply(_sample(5).rename(columns={"b": 1})),
-            "column 2 of the table needs a name of its own instead of 1",
+            "column 2 of the table needs a unique name instead of 1",
         ),
         (
             lambda: AdditiveNoise(percent=5).apply(_sample(5).rename(columns={"c": "a"})),
-            "column 3 of the table needs a name of its own instead of 'a'",
+            "column 3 of the table needs a unique name instead of 'a'",
         ),
     ],
 )

@@ -173,7 +173,7 @@ def test_certificates_do_not_know_weights():
     with pytest.raises(UsageError) as caught:
         fit(*files, schema=SCHEMA, certificate=True)
     assert str(caught.value) == (
-        "no certificate is possible, verify does not know sampling weights: leave the certificate out"
+        "no certificate is possible, verify does not support sampling weights: leave the certificate out"
     )
     strata = {"attributes": SCHEMA["attributes"][1:]}
     made = fit(*files, schema=strata, certificate=True, attributes=["A", "B"])
