@@ -101,7 +101,7 @@ def values_of(
         frame = frame.assign(
             **{name: without_codes(frame[name], schema.get(name).missing) for name in attributes}
         )
-    return numeric_matrix(frame, attributes, source, may_lack=True)
+    return numeric_matrix(frame, attributes, source, allow_missing=True)
 
 
 def check_records(frame: pd.DataFrame, source: str) -> None:

@@ -105,9 +105,16 @@ class BlockSystem:
         return float(self.pair.weight[self.lost].sum())
 
     @property
+    def kept_weight(self) -> float:
+        """Weight of the blocks that are not lost: of light ones beside heavy ones no difference would do."""
+        return float(self.pair.weight[~self.lost].sum())
+
+    @property
     def sure_weight(self) -> float:
         """Weight of the blocks that every parameter links (or that have no rows yet)."""
-        return self.total_weight - self.lost_weight - float(self.open_weight.sum())
+        sure = ~self.lost
+        sure[self.open_blocks] = False
+        return float(self.pair.weight[sure].sum())
 
 
 def block_system(

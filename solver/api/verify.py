@@ -24,8 +24,11 @@ from linkrisk.solver.compiling.ahead import CERTIFICATES, compile_once
 from linkrisk.solver.inputs.problem import check_alignment_options, schema_of
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.incumbent import Reporter
-from linkrisk.solver.run.results import FitResult, dump_json
+from linkrisk.solver.run.results import EXPECTED, WEIGHTED, FitResult, dump_json
 from linkrisk.solver.worst_case.family_results import FitResults
+
+_KEPT = (Role.RECORD_ID, Role.WEIGHT)
+"""Roles that the user of `verify` has the say on."""
 
 
 @dataclass(frozen=True)
@@ -91,8 +94,7 @@ class VerificationResult:
             "records": verdict.records,
             "linked": verdict.linked,
             "linked_upper_bound": verdict.bound_count,
-            "expected_links": float(verdict.linked_weight),
-            "expected_links_upper_bound": float(verdict.bound),
+            **_sums(verdict),
             "assumed_masking": [entry.masking for entry in setting.recodings],
             "covers_ties": verdict.ordered is None,
             "method": verdict.method,
@@ -143,8 +145,8 @@ def verify(
     id_column, row_by_row
         How records are aligned; see `fit`.
     schema : path, mapping or Schema, optional
-        Only the record id and the missing codes of columns are taken from it; categories are those of the
-        fit.
+        Only the record id, the column of weights and the missing codes of columns are taken from it;
+        categories are those of the fit. Without it, weights are those of the column that the fit names.
     report : callable, optional
         Called when code has to be compiled first.
 
@@ -193,6 +195,15 @@ def verify(
         alignment=files.alignment,
         seconds=time.perf_counter() - began,
     )
+
+
+def _sums(verdict: Verdict) -> dict[str, Any]:
+    """What is proved of the weights of linked records: of sampling weights, where the fit has these."""
+    ends = float(verdict.linked_weight), float(verdict.bound)
+    if verdict.sampling is None:
+        return dict(zip(EXPECTED, ends, strict=True))
+    said = {"weight": verdict.sampling.column, "total_weight": float(verdict.total)}
+    return {**said, **dict(zip(WEIGHTED, ends, strict=True))}
 
 
 def _certificate(result: object, given: Mapping[str, Any] | str | Path | None) -> Any:
@@ -251,12 +262,23 @@ def _files(original: Any, masked: Any, setting: Setting, name: str, **options: A
 
 
 def _schema(given: Schema | None, setting: Setting) -> Schema:
-    """The categories of the fit; the record id and the missing codes are those of the user's own schema."""
+    """The categories of the fit; record id, weights and missing codes are those of the user's own schema."""
     own = Schema(()) if given is None else given
     categories = {name: (Scale(scale), listed) for name, scale, listed in setting.schema}
     compared = []
     for name in setting.attributes:
         scale, listed = categories.get(name, (Scale.NUMERIC, None))
-        compared.append(Attribute(name, None, scale, listed, missing=own.get(name).missing))
-    ids = [Attribute(name, Role.RECORD_ID) for name in own.select(role=Role.RECORD_ID)]
-    return Schema((*compared, *(each for each in ids if each.name not in setting.attributes)))
+        compared.append(replace(_beside(own.get(name)), scale=scale, categories=listed))
+    beside = [
+        _beside(declared)
+        for declared in own.attributes
+        if declared.name not in setting.attributes
+        and (declared.role in _KEPT or declared.name == setting.weight)
+    ]
+    return Schema((*compared, *beside))
+
+
+def _beside(declared: Attribute) -> Attribute:
+    """What counts of a declaration whatever the fit says: missing codes, and whether it is id or weight."""
+    role = declared.role if declared.role in _KEPT else None
+    return Attribute(declared.name, role, missing=declared.missing)

@@ -317,4 +317,4 @@ class GrowingRun:
         self.system = self._holder.system = self._rows.no_rows()
         self.system = self._rows.system()
         self._holder.system = self.system
-        self._incumbent.tighten(self.system.total_weight - self.system.lost_weight)
+        self._incumbent.tighten(self.system.kept_weight)

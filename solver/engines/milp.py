@@ -113,7 +113,7 @@ class _Run:
         if self.incumbent.refuted:
             # A bound was taken while solving, and the answer links more by less than the model's margin.
             self._note(self._refuted)
-            self.incumbent.bound = self.system.total_weight - self.system.lost_weight
+            self.incumbent.bound = self.system.kept_weight
             self.incumbent.note()
 
     def _model(self) -> IndicatorModel:

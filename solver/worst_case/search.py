@@ -132,9 +132,7 @@ class _Work:
         pair, aggregator = problem.pair, problem.aggregator
         nothing = np.empty(0, dtype=np.intp)
         system = system_of(pair, aggregator, nothing, nothing, ~pair.reachable, complete=False)
-        incumbent = Incumbent(
-            clock, aggregator.equal(), 0.0, system.total_weight - system.lost_weight, report, phase=""
-        )
+        incumbent = Incumbent(clock, aggregator.equal(), 0.0, system.kept_weight, report, phase="")
         evaluator = Evaluator(pair, stop=self._late, spend=clock.spend)
         self.run = Run(incumbent, evaluator, system, out_of_time(incumbent))
 
@@ -166,7 +164,7 @@ class _Work:
         """What is known now, out of reach of the thread, which may go on for a while."""
         run, incumbent = self.run, self.run.incumbent.frozen()
         if incumbent.refuted:  # a big-C bound that the attack refutes, by its margin
-            incumbent.bound = run.system.total_weight - run.system.lost_weight
+            incumbent.bound = run.system.kept_weight
         known = self._beside_orders(replace(run, incumbent=incumbent, phases=dict(run.phases)))
         return replace(known, outcome=out_of_time(incumbent, known.outcome))
 
@@ -268,7 +266,7 @@ class _Work:
         clock.spend(COMPARISON * _pairs(self._problem))
         run.evaluator.mark_lost(lost)
         run.system = replace(run.system, lost=lost)
-        run.incumbent.tighten(run.system.total_weight - run.system.lost_weight)
+        run.incumbent.tighten(run.system.kept_weight)
 
     def _must_grow(self) -> bool:
         """Whether there are too many rows to take them all, by number, memory or time."""
@@ -303,7 +301,7 @@ class _Work:
             steering=self._build,
         )
         clock.spend(_comparing(_pairs(problem), problem.aggregator))
-        run.incumbent.tighten(run.system.total_weight - run.system.lost_weight)
+        run.incumbent.tighten(run.system.kept_weight)
         run.phases["rows"] = clock.seconds
         attack(
             run.system,
@@ -387,6 +385,6 @@ def first_incumbent(system: BlockSystem, evaluator: Evaluator, clock: Clock) -> 
     """Equal weights as the first attack, and all blocks that are not lost as the first bound."""
     theta = system.aggregator.equal()
     linked = evaluator.weight(system.aggregator.form(theta))
-    incumbent = Incumbent(clock, theta, linked, system.total_weight - system.lost_weight)
+    incumbent = Incumbent(clock, theta, linked, system.kept_weight)
     incumbent.note()
     return incumbent

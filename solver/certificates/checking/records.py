@@ -21,6 +21,7 @@ from linkrisk.solver.certificates.checking.missing import (
 )
 from linkrisk.solver.certificates.checking.moments import standardised
 from linkrisk.solver.certificates.checking.rejection import demand
+from linkrisk.solver.certificates.checking.sampling import Sampling, read_sampling
 from linkrisk.solver.certificates.checking.setting import Setting
 from linkrisk.solver.certificates.checking.ties import (
     GRAIN_SHIFT,
@@ -65,6 +66,8 @@ class Records:
         For each numeric attribute in which values are missing (NaN), by its place, what they differ by.
     has_missing : bool
         Whether any value is missing, of categorical attributes as well.
+    sampling : Sampling, optional
+        What the records stand for; each for itself when absent.
     """
 
     queries: FloatArray
@@ -78,6 +81,7 @@ class Records:
     tables: Mapping[int, FloatArray] = field(default_factory=dict)
     missing: Mapping[int, MissingDifferences] = field(default_factory=dict)
     has_missing: bool = False
+    sampling: Sampling | None = None
 
     @property
     def blocks(self) -> int:
@@ -128,7 +132,8 @@ class Records:
 
     def weight(self, block: int) -> Fraction:
         """What linking the block counts."""
-        return Fraction(1, self.copies(block) if self.share else 1)
+        own = Fraction(1) if self.sampling is None else self.sampling.weights[block]
+        return own / self.copies(block) if self.share else own
 
     def is_rival(self, block: int, candidate: int) -> bool:
         """Whether the candidate must be farther than the partner for the block to be linked."""
@@ -253,11 +258,14 @@ def make_records(files: FilePair, setting: Setting) -> Records:
         for k in range(len(offset))
     ]
     pairs = [(own, other) for own, other in enumerate(files.partner.tolist()) if other >= 0]
+    backwards = setting.direction == "masked-to-original"
+    pairs = sorted(pairs, key=lambda pair: pair[backwards])
+    sampling = None if setting.weight is None else read_sampling(files, setting.weight, pairs)
     labels = files.original_labels
-    if setting.direction == "masked-to-original":
+    if backwards:
         original, masked, labels = masked, original, files.masked_labels
         tables = {k: table.T for k, table in tables.items()}
-        pairs = sorted((other, own) for own, other in pairs)
+        pairs = [(other, own) for own, other in pairs]
     blocks = [own for own, _ in pairs]
     missing = {k: missing_differences(original[:, k], blocks, masked[:, k], setting.missing) for k in numeric}
     return Records(
@@ -272,6 +280,7 @@ def make_records(files: FilePair, setting: Setting) -> Records:
         tables=tables,
         missing={k: differences for k, differences in missing.items() if differences is not None},
         has_missing=any(missing.values()) or any(tables[k].shape != known[k].shape for k in tables),
+        sampling=sampling,
     )
 
 

@@ -87,6 +87,11 @@ def read_rivals(rows: Rows, content: Sequence[object], where: str) -> dict[int, 
     return rivals
 
 
+def capped(weight: Mapping[int, int], most: int) -> dict[int, int]:
+    """The weights, those above a bound taken for just above it: such a block is linked nowhere within it."""
+    return {block: min(own, most + 1) for block, own in weight.items()}
+
+
 def check_simplex_tree(rows: Rows, fields: Fields, weight: Mapping[int, int], most: int) -> int:
     """Check that no parameters link blocks that weigh more than `most`; the number of leaves.
 
@@ -108,6 +113,7 @@ def check_simplex_tree(rows: Rows, fields: Fields, weight: Mapping[int, int], mo
     demand(many * rows.family.dimension <= MOST_ENTRIES, f"{fields.where}, rivals: there are too many")
     values, owner = tree_rows(rows, rivals)
     codes = unpacked(fields.text("tree"), f"{fields.where}, tree")
+    weight = capped(weight, most)
     total = sum(weight.values())
     demand(
         total <= LARGEST_TOTAL, f"{fields.where}: the weights of the blocks are too large for a simplex tree"

@@ -27,8 +27,6 @@ def why_not_certifiable(problem: Mapping[str, Any]) -> str | None:
     str or None
         One line without a full stop, such as ``verify does not know the aggregator mean-and-ends``.
     """
-    if problem.get("weight") is not None:
-        return "verify does not support sampling weights"
     try:
         read_setting(Fields(dict(problem), "problem"))
     except UsageError as error:
