@@ -25,7 +25,7 @@ def why_not_certifiable(problem: Mapping[str, Any]) -> str | None:
     Returns
     -------
     str or None
-        One line without a full stop, such as ``verify does not know the aggregator mean-and-ends``.
+        One line without a full stop, such as ``verify does not support this problem: ...``.
     """
     try:
         read_setting(Fields(dict(problem), "problem"))
