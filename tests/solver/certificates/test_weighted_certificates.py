@@ -159,7 +159,7 @@ def test_an_order_of_attributes_that_links_more_is_told_with_its_weight(tmp_path
     assert main([*CLAIM, *options]) == 0
     printed = capsys.readouterr().out
     assert "differ by more than a tie links records that stand for more than 5 of 7.5 (weights of" in printed
-    said = "links 6 records, which stand for 7.5, by differences that are so small beside others"
+    said = "links 6 records, which stand for 7.5, by differences so small compared with others"
     assert f"not covered by this: comparing x alone {said}" in printed
     forge(weighted_links_upper_bound=7.4)
     assert main([*CLAIM, *options]) == 1
