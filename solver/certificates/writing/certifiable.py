@@ -25,7 +25,7 @@ def why_not_certifiable(problem: Mapping[str, Any]) -> str | None:
     Returns
     -------
     str or None
-        One line without a full stop, such as ``verify does not know the aggregator mean-and-ends``.
+        One line without a full stop, such as ``verify does not support the aggregator mean-and-ends``.
     """
     if problem.get("weight") is not None:
         return "verify does not support sampling weights"

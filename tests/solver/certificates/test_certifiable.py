@@ -35,5 +35,5 @@ def test_whatever_the_reason_it_is_one_exception():
     with pytest.raises(CertificateError, match="not be those of the engine"):
         certify(other.files, other.describe(), made.system, *claim)
     unknown = {**made.problem.describe(), "aggregator": "nobody-knows"}
-    with pytest.raises(CertificateError, match="verify does not know"):
+    with pytest.raises(CertificateError, match="verify does not support"):
         certify(made.problem.files, unknown, made.system, *claim)
