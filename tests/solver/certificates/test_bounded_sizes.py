@@ -107,7 +107,7 @@ def test_weights_that_would_not_fit_64_bits():
         check_simplex_tree(rows, proof, heavy, LARGEST_TOTAL // 2)
     # What is heavier than the bound is no heavier than just above it, and may be linked nowhere.
     for own in (most + 1, LARGEST_TOTAL, 10**400):
-        with pytest.raises(RejectedError, match="a leaf may hold more than the bound"):
+        with pytest.raises(RejectedError, match="a leaf may link more than the bound"):
             check_simplex_tree(rows, proof, dict.fromkeys(weight, own), most)
     for wrong in (-1, LARGEST_TOTAL + 1):
         with pytest.raises(RejectedError, match="is out of range"):

@@ -121,8 +121,7 @@ def test_masked_file_and_record_are_written_both_or_none(capsys: pytest.CaptureF
     code, _, err = mask(capsys, *common, "--output", "m.csv", "--record", "r.json")
     assert (code, err) == (
         2,
-        "error: r.json exists, and a record may be the only place that has a seed; give this one another "
-        "name\n",
+        "error: r.json exists and may be the only copy of a seed; give this record another name\n",
     )
     code, _, err = mask(capsys, *common, "--output", "m.csv", "--record", "./m.csv")
     assert (code, err) == (
