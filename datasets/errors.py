@@ -5,5 +5,5 @@ class DataError(ValueError):
     """Data that cannot be used; the message says what, where and how to fix it, in one line."""
 
 
-class NoNumberError(DataError):
-    """A cell that should be a number and is none."""
+class NotANumberError(DataError):
+    """A cell that should be a number and is not."""

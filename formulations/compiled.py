@@ -55,7 +55,7 @@ def kernel(function: Function | None = None, **options: Any) -> Any:
     """Have numba compile a function at its first use, without Python's lock, and keep the result.
 
     Where neither the folder of the source nor the user's cache folder can be written, nothing is kept and
-    every process compiles anew.
+    every process compiles again.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ class _Cache(FunctionCache):  # type: ignore[misc]
         return Path(self.cache_path) / f"{self._impl.filename_base}.nbi"
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep a compiled version, and remove those of sources that are no more."""
+        """Keep a compiled version, and remove those of older sources."""
         super().save_overload(sig, data)
         for path in Path(self.cache_path).glob("*.nb[ic]"):
             if path.name.startswith(self._impl.prefix) and f".{self._impl.digest}." not in path.name:

@@ -113,7 +113,7 @@ def limits_of(part: str, arguments: argparse.Namespace) -> dict[str, float]:
 def run_missing(
     every: Sequence[Case], limits: dict[str, dict[str, float]], ledger: Ledger, again: Sequence[str]
 ) -> None:
-    """Run what the ledger lacks, the exact engine first."""
+    """Run what is not in the ledger, the exact engine first."""
     missing = [
         (case, method, limits[case.part][method])
         for method in METHODS

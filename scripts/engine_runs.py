@@ -238,7 +238,7 @@ def solve(case: Case, method: str, seconds: float) -> dict[str, Any]:
 
 
 def solve_bare(case: Case, seconds: float) -> dict[str, Any]:
-    """What PuLP makes of the paper's model by itself, as in the literature; recounted all the same."""
+    """What PuLP makes of the paper's model by itself, as in the literature; its answer is recounted."""
     options = ProblemOptions(aggregator=case.aggregator, direction=case.direction)
     problem = make_problem(case.original, case.masked, options)
     needed = needed_c(case, PAPER_MARGIN)

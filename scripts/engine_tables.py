@@ -77,7 +77,7 @@ def _interval(run: Run | None) -> str | None:
 
 
 def cut_off(run: Run) -> bool:
-    """Whether the constant C cut parameters off, so that the model's optimum is no bound."""
+    """Whether the constant C cut parameters off, so that the model's optimum is not a bound."""
     return run.method == "pulp-paper-c" and run.needed_c is not None and run.needed_c > PAPER_C
 
 

@@ -83,7 +83,7 @@ def megabytes(meter: MemoryMeter) -> str:
 
 
 def drawn_categories(records: int, attributes: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Independent attributes of 2 to 100 categories; some values are drawn anew, some are missing."""
+    """Independent attributes of 2 to 100 categories; some values are drawn again, some are missing."""
     chance = np.random.default_rng(0)
     sizes = np.resize(SIZES, attributes)
     first = chance.integers(0, sizes, size=(records, attributes)).astype(np.float64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import subprocess
 import sys
 import tomllib
@@ -68,10 +69,16 @@ def _is_for_types(node):
     return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
+@functools.cache
+def parsed(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@functools.cache
 def arrows(path, *, everywhere=True):
     """Modules that a file imports, those of the project by their place in the repository."""
-    found = imported(ast.parse(path.read_text(encoding="utf-8")), everywhere=everywhere)
-    return [target.removeprefix("linkrisk.") for target in found]
+    found = imported(parsed(path), everywhere=everywhere)
+    return tuple(target.removeprefix("linkrisk.") for target in found)
 
 
 def room(module):
@@ -80,39 +87,36 @@ def room(module):
     return next((name for name in RANKS if inside == name or inside.startswith(name + ".")), inside)
 
 
-each_file = pytest.mark.parametrize("path", FILES, ids=[str(path.relative_to(ROOT)) for path in FILES])
-
-
 def test_there_is_something_to_check():
     assert {"highspy", "pulp", "cvxpy", "pyscipopt"} <= OPTIMISERS
     assert len(FILES) > 60
     assert {path.relative_to(ROOT).parts[0] for path in FILES} == set(PACKAGES)
 
 
-@each_file
-def test_imports_point_the_right_way(path):
-    module = module_of(path)
-    package = module.split(".")[0]
-    for target in arrows(path):
-        top = target.split(".")[0]
-        if package == "formulations":
-            allowed = {"numpy", "scipy", "numba", "llvmlite", "formulations"} | sys.stdlib_module_names
-            assert top in allowed, (
-                f"{module} imports {target}: the mathematics needs numpy, scipy and numba only"
-            )
-        if package == "datasets":
-            # The decorator of compiled code has no mathematics in it.
-            assert top not in {"solver", "formulations"} or target.startswith("formulations.compiled"), (
-                f"{module} imports {target}: data knows no use of it"
-            )
-        assert top not in {"tests", "scripts"}, f"{module} imports {target}"
+def test_imports_point_the_right_way():
+    for path in FILES:
+        module = module_of(path)
+        package = module.split(".")[0]
+        for target in arrows(path):
+            top = target.split(".")[0]
+            if package == "formulations":
+                allowed = {"numpy", "scipy", "numba", "llvmlite", "formulations"} | sys.stdlib_module_names
+                assert top in allowed, (
+                    f"{module} imports {target}: the mathematics needs numpy, scipy and numba only"
+                )
+            if package == "datasets":
+                # The decorator of compiled code has no mathematics in it.
+                assert top not in {"solver", "formulations"} or target.startswith("formulations.compiled"), (
+                    f"{module} imports {target}: data knows no use of it"
+                )
+            assert top not in {"tests", "scripts"}, f"{module} imports {target}"
 
 
 def test_names_of_the_project_are_written_in_full():
     """One name for one module: `solver.run` would be another copy of `linkrisk.solver.run`."""
     files = [*FILES, *(ROOT / "tests").rglob("*.py"), *(ROOT / "scripts").glob("*.py")]
     for path in files:
-        for target in imported(ast.parse(path.read_text(encoding="utf-8")), everywhere=True):
+        for target in imported(parsed(path), everywhere=True):
             assert target.split(".")[0] not in PACKAGES, f"{path.relative_to(ROOT)} imports {target}"
 
 
@@ -121,19 +125,19 @@ INSIDE = [
 ]
 
 
-@pytest.mark.parametrize("path", INSIDE, ids=lambda path: str(path.relative_to(ROOT)))
-def test_layers_of_the_solver(path):
-    module = module_of(path)
-    own = room(module)
-    if module == "solver.certificates":  # only says what its two rooms are
-        return
-    assert own in RANKS, f"{module} has no place yet: give its room a rank in this test"
-    for target in arrows(path):
-        if not target.startswith("solver.") or room(target) == own:
+def test_layers_of_the_solver():
+    for path in INSIDE:
+        module = module_of(path)
+        own = room(module)
+        if module == "solver.certificates":  # only says what its two rooms are
             continue
-        other = room(target)
-        assert other in RANKS, f"{module} imports {target}, whose room has no rank in this test"
-        assert RANKS[other] < RANKS[own], f"{module} imports {target}: that arrow points upwards"
+        assert own in RANKS, f"{module} has no place yet: give its room a rank in this test"
+        for target in arrows(path):
+            if not target.startswith("solver.") or room(target) == own:
+                continue
+            other = room(target)
+            assert other in RANKS, f"{module} imports {target}, whose room has no rank in this test"
+            assert RANKS[other] < RANKS[own], f"{module} imports {target}: that arrow points upwards"
 
 
 def test_the_verifier_shares_no_code_with_the_engines():
@@ -145,15 +149,15 @@ def test_the_verifier_shares_no_code_with_the_engines():
             assert not own or target.startswith(VERIFIER_MAY_USE), f"{module_of(path)} imports {target}"
 
 
-@each_file
-def test_code_is_compiled_through_the_one_decorator(path):
+def test_code_is_compiled_through_the_one_decorator():
     """numba's own cache does not notice a change in another file: no kernel may use it."""
-    if module_of(path) == "formulations.compiled":
-        return
-    for target in arrows(path):
-        assert target.split(".")[0] != "numba", (
-            f"{module_of(path)} imports {target}: use formulations.compiled"
-        )
+    for path in FILES:
+        if module_of(path) == "formulations.compiled":
+            continue
+        for target in arrows(path):
+            assert target.split(".")[0] != "numba", (
+                f"{module_of(path)} imports {target}: use formulations.compiled"
+            )
 
 
 def _rooms_within(package):
@@ -183,11 +187,13 @@ def test_files_of_a_room_have_no_circle(folder):
         order += ready
 
 
-@each_file
-def test_no_optimiser_is_imported_before_it_is_used(path):
-    for target in arrows(path, everywhere=False):
-        assert target.split(".")[0] not in OPTIMISERS, f"{module_of(path)} imports {target} at the top"
-        assert not target.startswith("scipy.optimize.milp"), f"{module_of(path)} imports {target} at the top"
+def test_no_optimiser_is_imported_before_it_is_used():
+    for path in FILES:
+        for target in arrows(path, everywhere=False):
+            assert target.split(".")[0] not in OPTIMISERS, f"{module_of(path)} imports {target} at the top"
+            assert not target.startswith("scipy.optimize.milp"), (
+                f"{module_of(path)} imports {target} at the top"
+            )
 
 
 def test_formulations_never_import_an_optimiser_at_all():
@@ -220,15 +226,15 @@ def test_every_folder_with_code_is_a_package_that_says_what_lives_there():
     for folder in {path.parent for path in FILES}:
         init = folder / "__init__.py"
         assert init.exists(), f"{folder.relative_to(ROOT)} has no __init__.py"
-        docstring = ast.get_docstring(ast.parse(init.read_text(encoding="utf-8")))
+        docstring = ast.get_docstring(parsed(init))
         assert docstring, f"{init.relative_to(ROOT)} does not say what lives there"
 
 
-@each_file
-def test_every_module_has_a_docstring_and_fits_in_the_head(path):
-    text = path.read_text(encoding="utf-8")
-    assert ast.get_docstring(ast.parse(text)), f"{path.relative_to(ROOT)} has no docstring"
-    assert len(text.splitlines()) <= MOST_LINES, f"{path.relative_to(ROOT)} is too long: split it"
+def test_every_module_has_a_docstring_and_fits_in_the_head():
+    for path in FILES:
+        text = path.read_text(encoding="utf-8")
+        assert ast.get_docstring(parsed(path)), f"{path.relative_to(ROOT)} has no docstring"
+        assert len(text.splitlines()) <= MOST_LINES, f"{path.relative_to(ROOT)} is too long: split it"
 
 
 def test_the_distribution_lists_every_package_and_no_other():

@@ -149,7 +149,7 @@ def test_the_worked_aggregator_is_proved_and_a_forged_claim_is_not(capsys):
     capsys.readouterr()
     assert main(CHECK) == 0
     assert (
-        f"no mean that leans to its ends whose distances are told apart from ties links more than "
+        f"no mean that leans to its ends whose distances differ by more than a tie links more than "
         f"{fit['linked']} of {fit['records']}" in capsys.readouterr().out
     )
     for forged_fit, forged_proof, message in (
@@ -180,7 +180,7 @@ def test_a_mean_of_whole_numbers_is_told_by_its_denominator():
 def test_without_its_family_there_is_no_certificate(monkeypatch, capsys):
     monkeypatch.delitem(FAMILIES, NAME)
     assert main(["fit", *FILES, "--aggregator", NAME, "--certificate", "proof.json"]) == 2
-    assert "verify does not know such a problem" in capsys.readouterr().err
+    assert "verify does not support this problem" in capsys.readouterr().err
 
 
 def test_the_worked_backend_solves_a_model(monkeypatch):

@@ -26,6 +26,8 @@ from linkrisk.datasets.microdata.names import parse_names, shown_names
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.schema_files import read_schema
 
+FloatArray = npt.NDArray[np.float64]
+
 
 @runtime_checkable
 class MaskingMethod(Protocol):
@@ -189,7 +191,7 @@ def random_generator(seed: int | None) -> np.random.Generator:
         If the seed is negative.
     """
     if seed is not None and seed < 0:
-        raise DataError(f"the seed {seed} is negative; give a whole number from 0")
+        raise DataError(f"the seed {seed} is negative; give a whole number of at least 0")
     return np.random.Generator(np.random.PCG64(new_seed() if seed is None else seed))
 
 
@@ -200,11 +202,70 @@ def check_percent(percent: float, *, most: float | None = None) -> None:
         raise DataError(f"percent is {percent:g}; it must be above 0{upper}")
 
 
-def standardised(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Centre each column of an array (n, a) and divide by its standard deviation (constants become 0)."""
-    centred = values - values.mean(axis=0)
-    deviation = np.sqrt((centred * centred).mean(axis=0))
+def standardised(values: FloatArray) -> FloatArray:
+    """Centre each column of an array (n, a) and divide by its standard deviation (constants become 0).
+
+    Missing values (NaN) stay missing, and mean and deviation are those of the others.
+    """
+    centred, deviation = centred_and_deviation(values, lost=0)
     return np.asarray(centred / np.where(deviation > 0, deviation, 1.0))
+
+
+def centred_and_deviation(values: FloatArray, *, lost: int) -> tuple[FloatArray, FloatArray]:
+    """Differences from the mean of each column of an array (n, a), and its standard deviation.
+
+    Parameters
+    ----------
+    values : float64 array (n, a)
+        NaN where a value is missing.
+    lost : int
+        Degrees of freedom that the divisor lacks: 0 for n, 1 for n - 1, n being the number of known values.
+
+    Returns
+    -------
+    centred : float64 array (n, a)
+        NaN where a value is missing.
+    deviation : float64 array (a,)
+    """
+    known = ~np.isnan(values)
+    count = known.sum(axis=0)
+    centred = values - np.where(known, values, 0.0).sum(axis=0) / np.maximum(count, 1)
+    squares = np.where(known, centred * centred, 0.0).sum(axis=0)
+    return centred, np.sqrt(squares / np.maximum(count - lost, 1))
+
+
+class OfColumnError(DataError):
+    """A DataError about one column of an array; `position` says which."""
+
+    def __init__(self, position: int, message: str) -> None:
+        super().__init__(message)
+        self.position = position
+
+
+def of_known(values: FloatArray, mask: Callable[[FloatArray], FloatArray]) -> FloatArray:
+    """Mask each column of an array (n, a) by itself, without its missing values (NaN), which stay.
+
+    Parameters
+    ----------
+    values : float64 array (n, a)
+    mask : callable
+        From the known values of a column, at least one, to as many new ones.
+
+    Raises
+    ------
+    OfColumnError
+        If a parameter does not fit the number of values.
+    """
+    masked = values.copy()
+    for position, column in enumerate(values.T):
+        known = ~np.isnan(column)
+        if not known.any():
+            continue
+        try:
+            masked[known, position] = mask(column[known])
+        except DataError as error:
+            raise OfColumnError(position, str(error)) from error
+    return masked
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -226,10 +287,10 @@ class NumericMethod(ABC):
     schema: Schema | None = field(default=None, metadata=SCHEMA)
 
     @abstractmethod
-    def mask_values(
-        self, values: npt.NDArray[np.float64], generator: np.random.Generator
-    ) -> npt.NDArray[np.float64]:
-        """Mask an array (n, a) of finite numbers, n >= 1; return a new one of the same shape.
+    def mask_values(self, values: FloatArray, generator: np.random.Generator) -> FloatArray:
+        """Mask an array (n, a) of finite numbers, NaN where one is missing; return a new one of that shape.
+
+        Missing values stay missing. `of_known` masks column by column without them.
 
         Raises
         ------
@@ -267,6 +328,10 @@ class NumericMethod(ABC):
         """Mask a table (see `MaskingMethod.apply`)."""
         attributes = self.masked_attributes(frame, source=source)
         values, generator = values_of(frame, attributes, source, self.schema), random_generator(seed)
-        with about(source):
+        try:
             masked = self.mask_values(values, generator)
-        return with_values(frame, attributes, masked)
+        except OfColumnError as error:
+            raise DataError(f"{source}, column {attributes[error.position]!r}: {error}") from error
+        except DataError as error:
+            raise DataError(f"{source}: {error}") from error
+        return with_values(frame, attributes, values, masked)

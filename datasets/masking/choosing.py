@@ -10,7 +10,7 @@ import pandas as pd
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.missing import without_codes
-from linkrisk.datasets.microdata.numeric import check_known, check_no_twins, numeric_matrix
+from linkrisk.datasets.microdata.numeric import check_known, check_no_duplicates, numeric_matrix
 from linkrisk.datasets.microdata.scales import CATEGORICAL
 from linkrisk.datasets.microdata.schema import Attribute, Role, Scale, Schema
 
@@ -35,7 +35,7 @@ def choose_attributes(
         return chosen_by_default(frame, source, schema, numeric=True)
     check_columns(frame, source)
     chosen = tuple(attributes)
-    check_no_twins(chosen)
+    check_no_duplicates(chosen)
     check_known(chosen, list(frame.columns), source)
     if not chosen:
         raise DataError("no attribute to mask is named; name at least one with --attributes")
@@ -59,8 +59,8 @@ def chosen_by_default(
     if not chosen:
         what = "numeric attribute" if numeric else "attribute with categories"
         others = ", ".join(f"{name!r} ({role})" for name, role in kinds.items())
-        beside = f" beside {others}" if others else ""
-        raise DataError(f"{source} has no {what} to mask{beside}; name at least one with --attributes")
+        besides = f" besides {others}" if others else ""
+        raise DataError(f"{source} has no {what} to mask{besides}; name at least one with --attributes")
     return chosen
 
 
@@ -83,27 +83,25 @@ def check_columns(frame: pd.DataFrame, source: str) -> None:
     columns = list(frame.columns)
     for position, column in enumerate(columns):
         if not isinstance(column, str) or column in columns[:position]:
-            raise DataError(
-                f"column {position + 1} of {source} needs a name of its own instead of {column!r}"
-            )
+            raise DataError(f"column {position + 1} of {source} needs a unique name instead of {column!r}")
 
 
 def values_of(
     frame: pd.DataFrame, attributes: Sequence[str], source: str = TABLE, schema: Schema | None = None
 ) -> npt.NDArray[np.float64]:
-    """Take attributes as a float64 array (n, a).
+    """Take attributes as a float64 array (n, a), NaN where a value is missing or has a declared missing code.
 
     Raises
     ------
     DataError
-        For the first cell that is no number, or that the schema declares missing.
+        For the first cell that is not a number.
     """
     check_records(frame, source)
     if schema is not None:
         frame = frame.assign(
             **{name: without_codes(frame[name], schema.get(name).missing) for name in attributes}
         )
-    return numeric_matrix(frame, attributes, source)
+    return numeric_matrix(frame, attributes, source, allow_missing=True)
 
 
 def check_records(frame: pd.DataFrame, source: str) -> None:
@@ -113,10 +111,30 @@ def check_records(frame: pd.DataFrame, source: str) -> None:
 
 
 def with_values(
-    frame: pd.DataFrame, attributes: Sequence[str], values: npt.NDArray[np.float64]
+    frame: pd.DataFrame,
+    attributes: Sequence[str],
+    before: npt.NDArray[np.float64],
+    after: npt.NDArray[np.float64],
 ) -> pd.DataFrame:
-    """Copy a table with the columns of `attributes` replaced by the columns of `values` (n, a)."""
+    """Copy a table with masked values of `attributes`; declared missing codes stay what they are.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The table, n rows.
+    attributes : sequence of str
+        a of its columns.
+    before, after : float64 arrays (n, a)
+        Their values, see `values_of`, and what they become.
+    """
     replaced = frame.copy()
     for position, attribute in enumerate(attributes):
-        replaced[attribute] = values[:, position]
+        masked, original = pd.Series(after[:, position], index=frame.index), frame[attribute]
+        declared = np.isnan(before[:, position]) & original.notna().to_numpy(dtype=bool)
+        if declared.any():
+            codes = original[declared]
+            if not pd.api.types.is_numeric_dtype(codes.dtype):
+                masked = masked.astype("object")
+            masked[declared] = codes
+        replaced[attribute] = masked
     return replaced

@@ -34,18 +34,18 @@ class EndCoding(CategoricalMethod):
     """
 
     categories: int | None = field(
-        default=None, metadata=option("number of categories that become one", parse_whole, metavar="N")
+        default=None, metadata=option("number of categories to merge into one", parse_whole, metavar="N")
     )
     percent: float | None = field(
         default=None,
         metadata=option(
-            "categories that become one, in percent of those of the attribute", parse_number, metavar="P"
+            "categories to merge into one, in percent of those of the attribute", parse_number, metavar="P"
         ),
     )
 
     def __post_init__(self) -> None:
         if (self.categories is None) == (self.percent is None):
-            raise DataError("give either --categories or --percent: how many categories become one")
+            raise DataError("give either --categories or --percent: how many categories to merge")
         if self.percent is not None:
             check_percent(self.percent, most=100)
         check_categories(self.categories)

@@ -36,7 +36,7 @@ def grouping(hierarchy: Hierarchy, names: Sequence[str], level: int) -> Grouping
     for name in names:
         if name not in becomes:
             raise DataError(
-                f"the hierarchy of {hierarchy.attribute!r} lacks the category {name!r}"
+                f"the hierarchy of {hierarchy.attribute!r} has no category {name!r}"
                 f"{suggestion(name, hierarchy.levels[0])}"
             )
     after = tuple(dict.fromkeys(hierarchy.levels[level]))
@@ -73,11 +73,13 @@ class GlobalRecoding(CategoricalMethod):
 
     categories: int | None = field(
         default=None,
-        metadata=option("number of the rarest categories that become one", parse_whole, metavar="N"),
+        metadata=option("number of the rarest categories to merge into one", parse_whole, metavar="N"),
     )
     label: str | None = field(
         default=None,
-        metadata=option("what to call them (default: as the most frequent of them)", str, metavar="TEXT"),
+        metadata=option(
+            "name of the merged category (default: that of the most frequent one)", str, metavar="TEXT"
+        ),
     )
     hierarchy: tuple[Hierarchy, ...] = field(
         default=(),
@@ -97,12 +99,12 @@ class GlobalRecoding(CategoricalMethod):
         if self.categories is None and not self.hierarchy and self.schema is not None:
             object.__setattr__(self, "hierarchy", self._declared(self.schema))
         if (self.categories is None) == (not self.hierarchy):
-            raise DataError("give either --categories or --hierarchy: what becomes one")
+            raise DataError("give either --categories or --hierarchy: which categories to merge")
         check_categories(self.categories)
         if self.hierarchy and self.label is not None:
-            raise DataError("--label is of no use with --hierarchy, which names its groups; leave it out")
+            raise DataError("--label has no effect with --hierarchy, which names its groups; leave it out")
         if self.level is not None and not self.hierarchy:
-            raise DataError("--level is of no use without --hierarchy; leave it out")
+            raise DataError("--level has no effect without --hierarchy; leave it out")
         if self.level is not None and self.level < 0:
             raise DataError(
                 f"level is {self.level}; it must be at least 0, which is the categories themselves"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -29,7 +28,7 @@ from linkrisk.datasets.masking.choosing import (
     values_of,
     with_values,
 )
-from linkrisk.datasets.masking.mdav import mdav_partition
+from linkrisk.datasets.masking.known_patterns import partition_by_pattern
 from linkrisk.datasets.microdata.names import parse_names, shown_names
 from linkrisk.datasets.microdata.schema import Schema
 
@@ -60,8 +59,8 @@ class AttributeGroup:
             return cls(parse_names(text))
         if not (k.strip().isascii() and k.strip().isdigit()):
             raise DataError(
-                f"{text!r} has {k.strip()!r} for k after the colon, which is no whole number from 2; write "
-                "A,B:3, or A,B for the k of --k"
+                f"{text!r} has {k.strip()!r} for k after the colon, which is not a whole number of at least "
+                "2; write A,B:3, or A,B for the k of --k"
             )
         return cls(parse_names(names), int(k))
 
@@ -73,6 +72,9 @@ class Microaggregation:
     The groups of records are found by MDAV on standardised attributes (each with mean 0 and standard
     deviation 1 in the table), separately for every group of attributes; the means are in original units.
     D11.2 (Torra 2013), section 3.2, protects its files this way.
+
+    Missing values stay missing. Records that have values of the same attributes form groups among themselves
+    (`partition_by_pattern`), and a mean of fewer than k values is withheld: these values become missing.
 
     Attributes
     ----------
@@ -117,9 +119,7 @@ class Microaggregation:
             if k is not None:
                 check_group_size(k)
         if self.k is not None and self.groups and all(group.k is not None for group in self.groups):
-            raise DataError(
-                "--k is of no use where every one of --groups has its own k; leave one of them out"
-            )
+            raise DataError("--k has no effect where every one of --groups has its own k; leave --k out")
         seen: set[str] = set()
         for group in self.groups:
             for attribute in group.attributes:
@@ -158,8 +158,11 @@ class Microaggregation:
             values = values_of(frame, group.attributes, source, self.schema)
             with about(source):
                 check_enough_records(len(frame), k)
-            means = group_means(values, mdav_partition(standardised(values), k))
-            masked = with_values(masked, group.attributes, means)
+            check_enough_values(values, group.attributes, k, source)
+            with about(source):
+                groups = partition_by_pattern(standardised(values), k)
+            means = group_means(values, groups, least=k)
+            masked = with_values(masked, group.attributes, values, means)
         return masked
 
     def _k_of(self, group: AttributeGroup) -> int:
@@ -181,31 +184,55 @@ def check_group_size(k: int) -> None:
         raise DataError(f"k is {k}; a group needs at least 2 records")
 
 
-def check_enough_records(records: int, k: int) -> None:
-    """Raise a DataError when there are fewer than k records."""
+def check_enough_records(records: int, k: int, what: str = "record") -> None:
+    """Raise a DataError when there are fewer than k records, or values."""
     if k > records:
-        found = "is only 1 record" if records == 1 else f"are only {records} records"
+        found = f"is only 1 {what}" if records == 1 else f"are only {records} {what}s"
         raise DataError(f"k is {k}, but there {found}; choose a smaller k")
 
 
+def check_enough_values(
+    values: npt.NDArray[np.float64], attributes: Sequence[str], k: int, source: str
+) -> None:
+    """Raise a DataError for the first attribute that has values, but fewer than k."""
+    for name, count in zip(attributes, (~np.isnan(values)).sum(axis=0).tolist(), strict=True):
+        if count:
+            with about(f"{source}, column {name!r}"):
+                check_enough_records(count, k, "value")
+
+
 def group_means(
-    values: npt.NDArray[np.float64], groups: Sequence[npt.NDArray[np.intp]]
+    values: npt.NDArray[np.float64], groups: Sequence[npt.NDArray[np.intp]], *, least: int = 1
 ) -> npt.NDArray[np.float64]:
-    """Replace every row of an array (n, a) by the mean of the rows of its group.
+    """Replace every known value of an array (n, a) by the mean of the known ones of its group.
 
     Parameters
     ----------
     values : float64 array (n, a)
-        The records.
+        The records, NaN where a value is missing.
     groups : sequence of intp arrays
-        Row numbers, each row in exactly one group.
+        Row numbers, each row in at most one group.
+    least : int
+        Of so many values a mean is made at least.
+
+    Returns
+    -------
+    float64 array (n, a)
+        NaN where a value is missing, is in no group, or is one of fewer than `least` in its group.
     """
-    order = np.concatenate(groups)
-    sizes = [len(rows) for rows in groups]
-    ends = list(itertools.accumulate(sizes))
-    means = np.empty_like(values)
-    for position, column in enumerate(values[order].T.tolist()):
-        # Exactly rounded sums do not depend on the order of the records.
-        found = [math.fsum(column[end - size : end]) / size for end, size in zip(ends, sizes, strict=True)]
-        means[order, position] = np.repeat(found, sizes)
+    means = np.full_like(values, np.nan)
+    if not groups:
+        return means
+    order, sizes = np.concatenate(groups), np.array([len(rows) for rows in groups])
+    group_of = np.repeat(np.arange(len(groups)), sizes)
+    for position, column in enumerate(values[order].T):
+        known = ~np.isnan(column)
+        counts = np.bincount(group_of[known], minlength=len(groups))
+        ends, cells = np.cumsum(counts).tolist(), column[known].tolist()
+        found = [
+            # Exactly rounded sums do not depend on the order of the records.
+            math.fsum(cells[end - count : end]) / count if count >= least else math.nan
+            for end, count in zip(ends, counts.tolist(), strict=True)
+        ]
+        means[order[known], position] = np.repeat(found, counts)
     return means

@@ -9,7 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.base import NumericMethod, check_percent, option, parse_number
+from linkrisk.datasets.masking.base import (
+    NumericMethod,
+    centred_and_deviation,
+    check_percent,
+    option,
+    parse_number,
+)
 from linkrisk.datasets.microdata.numeric import LARGEST
 
 FloatArray = npt.NDArray[np.float64]
@@ -25,7 +31,8 @@ class AdditiveNoise(NumericMethod):
     Independent noise draws every value by itself. Correlated noise (J. Kim, A method for limiting disclosure
     in microdata based on random noise and transformation, 1986) has the covariance (percent/100)^2 S, where S
     is the covariance of the data, so that correlations survive. R. Brand, Microdata protection through
-    noise addition, 2002, reviews both. Standard deviations and S have the divisor n-1.
+    noise addition, 2002, reviews both. Standard deviations and S have the divisor n-1. Missing values stay
+    missing; deviations are those of the known values, correlations those of the records without missing ones.
 
     Attributes
     ----------
@@ -59,13 +66,12 @@ class AdditiveNoise(NumericMethod):
     def mask_values(self, values: FloatArray, generator: np.random.Generator) -> FloatArray:
         """Add the noise (see `NumericMethod.mask_values`); a DataError where values leave the usual range."""
         noise = generator.standard_normal(values.shape)
-        centred = values - values.mean(axis=0)
-        deviation = np.sqrt((centred * centred).sum(axis=0) / max(len(values) - 1, 1))
+        _, deviation = centred_and_deviation(values, lost=1)
         if self.correlated:
-            noise = _combine(noise, _correlation_factor(centred))
+            noise = _combine(noise, _correlation_factor(_complete(values)))
         with np.errstate(over="ignore", invalid="ignore"):  # infinities and what they cancel to are refused
             masked: FloatArray = values + self.percent / 100 * deviation * noise
-        if not (np.abs(masked) <= LARGEST).all():
+        if (np.abs(masked) > LARGEST).any() or (np.isnan(masked) > np.isnan(values)).any():
             raise DataError(
                 f"percent is {self.percent:g}, which makes values beyond {LARGEST:g}; choose a smaller "
                 "percent"
@@ -73,12 +79,26 @@ class AdditiveNoise(NumericMethod):
         return masked
 
 
-def _correlation_factor(centred: FloatArray) -> FloatArray:
-    """Factor the correlation matrix of centred values (n, a) as L L' with L lower triangular.
+def _complete(values: FloatArray) -> FloatArray:
+    """The records of an array (n, a) that have all values; a DataError where they tell no correlations."""
+    complete = values[~np.isnan(values).any(axis=1)]
+    least = values.shape[1] + 1
+    if len(complete) < min(least, len(values)):
+        records = "1 record has" if len(complete) == 1 else f"{len(complete)} records have"
+        raise DataError(
+            f"correlated noise needs at least {least} records without missing values, but {records} a value "
+            "of every attribute; mask fewer attributes together, or leave out correlated"
+        )
+    return complete
+
+
+def _correlation_factor(values: FloatArray) -> FloatArray:
+    """Factor the correlation matrix of values (n, a) as L L' with L lower triangular.
 
     Written out rather than taken from a linear algebra library: there the last digits depend on the machine,
     and matrices without full rank, as with a total and its parts, are refused.
     """
+    centred, _ = centred_and_deviation(values, lost=0)
     length = np.sqrt((centred * centred).sum(axis=0))
     unit = centred / np.where(length > 0, length, 1.0)
     attributes = unit.shape[1]

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from linkrisk.datasets.masking.base import NumericMethod, option, parse_whole
+from linkrisk.datasets.masking.base import NumericMethod, of_known, option, parse_whole
 from linkrisk.datasets.masking.microaggregation import check_enough_records, check_group_size, group_means
 from linkrisk.formulations.compiled import kernel
 
@@ -22,7 +22,7 @@ class OptimalMicroaggregation(NumericMethod):
 
     S. Hansen and S. Mukherjee, A polynomial algorithm for optimal univariate microaggregation, IEEE Trans.
     on Knowledge and Data Engineering 15(4), 2003: an optimal grouping has groups of k to 2k-1 consecutive
-    values of the sorted attribute, and is a shortest path.
+    values of the sorted attribute, and is a shortest path. Missing values stay missing and are in no group.
 
     Attributes
     ----------
@@ -55,10 +55,11 @@ class OptimalMicroaggregation(NumericMethod):
     ) -> FloatArray:
         """Replace every value by the mean of its group (see `NumericMethod.mask_values`)."""
         check_enough_records(len(values), self.k)
-        columns = [
-            group_means(column[:, np.newaxis], optimal_partition(column, self.k)) for column in values.T
-        ]
-        return np.hstack(columns)
+        return of_known(values, self._means)
+
+    def _means(self, column: FloatArray) -> FloatArray:
+        check_enough_records(len(column), self.k, "value")
+        return group_means(column[:, np.newaxis], optimal_partition(column, self.k))[:, 0]
 
 
 def optimal_partition(values: FloatArray, k: int) -> list[IndexArray]:

@@ -35,7 +35,7 @@ class TransitionMatrix:
     Raises
     ------
     DataError
-        If an entry is no probability, or a row does not sum to one.
+        If an entry is not a probability, or a row does not sum to one.
     """
 
     attribute: str
@@ -50,7 +50,9 @@ class TransitionMatrix:
             raise DataError(f"{what} has {rows} rows and {columns} columns for {size} categories")
         for name, row in zip(self.categories, self.probability, strict=True):
             if not (np.isfinite(row).all() and (row >= 0.0).all()):
-                raise DataError(f"{what}, row {name!r}: an entry is no probability; give numbers from 0 to 1")
+                raise DataError(
+                    f"{what}, row {name!r}: an entry is not a probability; give numbers from 0 to 1"
+                )
             if abs(float(row.sum()) - 1.0) > SUM_TOLERANCE:
                 raise DataError(f"{what}, row {name!r}: it sums to {row.sum():.10g}; it must sum to 1")
 
@@ -60,7 +62,7 @@ class TransitionMatrix:
         attribute, mark, path = text.partition("=")
         attribute, path = attribute.strip(), path.strip()
         if not mark or not attribute or not path:
-            raise DataError(f"{text!r} is no transition matrix; write ATTRIBUTE=FILE")
+            raise DataError(f"{text!r} is not a transition matrix; write ATTRIBUTE=FILE")
         first = read_table(path).columns[0]
         table = read_table(path, text_columns=(first,))
         names, columns = tuple(str(name) for name in table[first]), tuple(table.columns[1:])
@@ -233,5 +235,5 @@ class Pram(CategoricalMethod):
         given = self._matrices[attribute]
         lacking = [name for name in names if name not in given.categories]
         if lacking:
-            raise DataError(f"the transition matrix of {attribute!r} lacks the category {lacking[0]!r}")
+            raise DataError(f"the transition matrix of {attribute!r} has no category {lacking[0]!r}")
         return given

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.base import NumericMethod, check_percent, option, parse_number
+from linkrisk.datasets.masking.base import NumericMethod, check_percent, of_known, option, parse_number
 from linkrisk.formulations.compiled import kernel
 
 FloatArray = npt.NDArray[np.float64]
@@ -24,6 +24,7 @@ class RankSwapping(NumericMethod):
     Census, 1996. Each attribute by itself: the values are ranked (equal ones by row), and from the lowest
     rank up every value not yet swapped changes places with one drawn at random from those above it that are
     in the window and not yet swapped. Each value is swapped at most once; one that finds no partner stays.
+    Missing values stay where they are and have no rank; percent counts the known values.
 
     Attributes
     ----------
@@ -50,15 +51,18 @@ class RankSwapping(NumericMethod):
 
     def mask_values(self, values: FloatArray, generator: np.random.Generator) -> FloatArray:
         """Swap the values (see `NumericMethod.mask_values`)."""
-        n = len(values)
+        return of_known(values, lambda column: self._swapped(column, generator))
+
+    def _swapped(self, column: FloatArray, generator: np.random.Generator) -> FloatArray:
+        n = len(column)
+        if n < 2:
+            raise DataError("there is only 1 value, and swapping needs two; choose other --attributes")
         window = window_size(n, self.percent)
         if window < 1:
             least = f"it must be at least {100 / n:.3g}"
-            raise DataError(f"percent is {self.percent:g}, less than one of {n} records; {least}")
-        masked = np.empty_like(values)
-        for position, column in enumerate(values.T):
-            order = np.argsort(column, kind="stable")
-            masked[order, position] = column[order[swap_partners(n, window, generator)]]
+            raise DataError(f"percent is {self.percent:g}, less than one of {n} values; {least}")
+        masked, order = np.empty_like(column), np.argsort(column, kind="stable")
+        masked[order] = column[order[swap_partners(n, window, generator)]]
         return masked
 
 

@@ -51,9 +51,7 @@ def steps_as_json(steps: Sequence[Step]) -> list[dict[str, Any]]:
 def check_new(path: str | Path) -> None:
     """Raise a DataError when a record is there already: it may be the only place that has a seed."""
     if Path(path).exists():
-        raise DataError(
-            f"{path} exists, and a record may be the only place that has a seed; give this one another name"
-        )
+        raise DataError(f"{path} exists and may be the only copy of a seed; give this record another name")
 
 
 def write_record(path: str | Path, record: Mapping[str, Any]) -> None:

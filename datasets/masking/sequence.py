@@ -76,7 +76,7 @@ def planned(
         attributes = method.masked_attributes(frame, source=source)
         for name in attributes:
             if name in kept:
-                raise DataError(f"{name!r} is the {kept[name]} column and cannot be masked; take it out")
+                raise DataError(f"{name!r} is the {kept[name]} column and cannot be masked; leave it out")
         steps.append(Step(method, attributes, chosen=False))
     return tuple(steps)
 
@@ -88,7 +88,7 @@ def _restricted(
     left = tuple(name for name in found if name not in kept and name not in others)
     if not left:
         raise DataError(
-            f"{source}: every attribute that {method.name} could mask is left alone or masked by another "
+            f"{source}: every attribute that {method.name} could mask is excluded or masked by another "
             "method; name those to mask with attributes=A,B"
         )
     return method.restricted(left)

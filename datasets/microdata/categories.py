@@ -112,7 +112,7 @@ def with_names(column: pd.Series, names: Sequence[str], codes: IndexArray) -> pd
 
 
 def categories_of(frame: pd.DataFrame, name: str, schema: Schema | None, source: str) -> Categories:
-    """The categories of an attribute, numeric ones too: each of their values is one, but for missing codes.
+    """The categories of an attribute; of a numeric one, all values except for missing codes.
 
     Raises
     ------

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from linkrisk.datasets.microdata.written import alike
+from linkrisk.datasets.microdata.cell_text import alike
 from linkrisk.datasets.pairs.identifiers import id_text
 
 FloatArray = npt.NDArray[np.float64]
@@ -68,7 +68,7 @@ def cell_codes(first: pd.Series, second: pd.Series, *, loosely: bool = False) ->
     first, second : Series
     loosely : bool
         Whether cells are the same that programs write differently: numbers to twelve digits, text as
-        `datasets.microdata.written.alike` reads it.
+        `datasets.microdata.cell_text.alike` reads it.
     """
     if are_numeric(first, second):
         sides = [_numbers(column) for column in (first, second)]

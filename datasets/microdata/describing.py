@@ -29,7 +29,7 @@ class Frequency:
     Attributes
     ----------
     code, label : str
-        What stands in the file and what it means; the label is empty where nobody says.
+        The code in the file and what it means; the label is empty where there is none.
     records : int
     """
 
@@ -54,7 +54,7 @@ class ColumnDescription:
         Of a numeric column.
     frequent : tuple of Frequency
         Of a column with categories: the most frequent ones, of equally frequent ones the first in order.
-        Nothing, as of the two before, where values might name a record.
+        Empty, like the two before, where values might identify a record.
     """
 
     guess: Guess
@@ -67,7 +67,7 @@ class ColumnDescription:
 
     @property
     def attribute(self) -> Attribute:
-        """The column as it would stand in a schema."""
+        """The column as it would be in a schema."""
         return self.guess.attribute
 
     @property

@@ -1,4 +1,4 @@
-"""A first guess of what the columns of a table are, each with what speaks for it, for people to correct."""
+"""A first guess of what the columns of a table are, each with its reasons, for people to correct."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from linkrisk.datasets.microdata.schema import Attribute
 from linkrisk.datasets.microdata.undeclared import Kind, has_few_values, kind_of
 
 FEW = 12
-"""Whole numbers with at most so many different values may be codes, which is said."""
+"""Whole numbers with at most so many different values may be codes, and a remark says so."""
 
 _ONE_OF_A_KIND = (Role.RECORD_ID, Role.WEIGHT, Role.HOUSEHOLD, Role.STRATUM)
-"""Roles that one column can have."""
+"""Roles that at most one column can have."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class Guess:
     Attributes
     ----------
     attribute : Attribute
-        As it would stand in a schema.
+        As it would be in a schema.
     why_role, why_scale : str
-        What speaks for its role and its scale: the rest of a sentence that begins with the column's name.
+        The reasons for its role and its scale: the rest of a sentence that begins with the column's name.
     """
 
     attribute: Attribute
@@ -145,7 +145,7 @@ def _about_numbers(column: pd.Series) -> str:
     known = column.dropna()
     if not pd.api.types.is_numeric_dtype(column.dtype):
         unread = int(pd.to_numeric(known.astype("object"), errors="coerce").isna().sum())
-        return f"holds numbers, but for {unread} cells" if unread else "holds numbers"
+        return f"holds numbers, except for {unread} cells" if unread else "holds numbers"
     whole = bool((known % 1 == 0).all()) if not known.empty else False
     if whole and known.nunique() <= FEW:
         return "holds whole numbers, few of them different: nominal or ordinal if these are codes"

@@ -52,7 +52,7 @@ class Hierarchy:
                 if joined.setdefault(below, above) != above:
                     raise DataError(
                         f"{what}: level {number} puts {below!r} into {joined[below]!r} and into {above!r}; "
-                        "each group of a level belongs to one of the next"
+                        "each group of a level must belong to one group of the next level"
                     )
 
     @classmethod
@@ -70,7 +70,7 @@ class Hierarchy:
                 f"the hierarchy of {attribute!r} has no category; list each with its levels"
                 if not rows
                 else f"the hierarchy of {attribute!r} has categories of {min(lengths)} and of {max(lengths)} "
-                "levels; give each as many"
+                "levels; give each the same number"
             )
         coarser = zip(*rows.values(), strict=True)
         return cls(attribute, (tuple(rows), *coarser))
@@ -82,7 +82,7 @@ class Hierarchy:
         Raises
         ------
         DataError
-            If the file cannot be read, a cell is missing, or it is no hierarchy.
+            If the file cannot be read, a cell is missing, or it is not a hierarchy.
         """
         header = list(read_table(path).columns)
         table = read_table(path, text_columns=header)
@@ -97,7 +97,7 @@ class Hierarchy:
         """Read "ATTRIBUTE=FILE" (`read`)."""
         attribute, mark, path = text.partition("=")
         if not mark or not attribute.strip() or not path.strip():
-            raise DataError(f"{text!r} is no hierarchy; write ATTRIBUTE=FILE")
+            raise DataError(f"{text!r} is not a hierarchy; write ATTRIBUTE=FILE")
         return cls.read(attribute.strip(), path.strip())
 
     def rows(self) -> dict[str, tuple[str, ...]]:

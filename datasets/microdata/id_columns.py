@@ -1,4 +1,4 @@
-"""Columns that say who is who though nobody has named one."""
+"""Columns that identify the records although none was named."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.cell_text import NEARLY_ALL
 from linkrisk.datasets.microdata.cells import cell_codes
 from linkrisk.datasets.microdata.tables import Table
-from linkrisk.datasets.microdata.written import NEARLY_ALL
 from linkrisk.datasets.pairs.row_order import IN_PLACE
 from linkrisk.datasets.pairs.row_votes import RowVotes
 
 _MOST = 0.5
-"""Of the cells of a column of text, more than these are no numbers."""
+"""In a column of text, more than this share of the cells are not numbers."""
 
 _OLD_LABELS = ("index", "level_0", "Unnamed: 0")
 """What pandas calls an index without a name where it makes a column of it."""
@@ -55,7 +55,7 @@ def _is_text(column: pd.Series) -> bool:
 def check_old_labels(original: Table, masked: Table) -> None:
     """Refuse two tables one of which has the row labels of the other as a column, in another order.
 
-    So it is where a frame was shuffled or sorted and then numbered anew with `reset_index`. The same column
+    This happens when a frame was shuffled or sorted and then renumbered with `reset_index`. The same column
     is left behind where the rows stand in place, and the other table was made afterwards: there the columns
     that both have say so.
 
@@ -95,7 +95,7 @@ def _labelled_rows(holder: Table, other: Table, name: str) -> npt.NDArray[np.int
 def _refusal(holder: Table, other: Table, name: str) -> str:
     what = "row numbers, from 0," if other.labels is None else "row labels"
     return (
-        f"column {name!r} of {holder.source} has the {what} of {other.source} in another order, as "
-        f"reset_index leaves them behind; give {other.source} a column {name!r} with them, too, and align "
-        f"the records with --id {shlex.quote(name)} (--row-by-row takes the rows as they stand)"
+        f"column {name!r} of {holder.source} has the {what} of {other.source} in another order, as after "
+        f"reset_index; give {other.source} a column {name!r} with them too, and align the records with --id "
+        f"{shlex.quote(name)} (--row-by-row takes the rows as they are)"
     )

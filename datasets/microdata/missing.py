@@ -20,7 +20,7 @@ class MissingRange:
     Raises
     ------
     DataError
-        If an end is no number, both are infinite, or they stand the wrong way round.
+        If an end is not a number, both are infinite, or the lower end is above the upper one.
     """
 
     low: float = -math.inf
@@ -28,7 +28,9 @@ class MissingRange:
 
     def __post_init__(self) -> None:
         if math.isnan(self.low) or math.isnan(self.high) or self.low > self.high:
-            raise DataError(f"no number lies from {self.low:g} to {self.high:g}; give the smaller end first")
+            raise DataError(
+                f"no number is between {self.low:g} and {self.high:g}; give the smaller end first"
+            )
         if math.isinf(self.low) and math.isinf(self.high):
             raise DataError("a range of missing codes needs at least one end")
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from linkrisk.datasets.errors import DataError
 
 _NAME = re.compile(r'\s*+(?:"(?P<quoted>(?:[^"]|"")*)"\s*|(?P<plain>[^,"][^,]*)?)(?P<end>,|$)')
-"""A name in double quotes, where two of them stand for one, or one without; and what ends it."""
+"""A name in double quotes, inside which a double quote is written twice, or one without; and what ends it."""
 
 
 def parse_names(text: str) -> tuple[str, ...]:
@@ -17,7 +17,7 @@ def parse_names(text: str) -> tuple[str, ...]:
     Parameters
     ----------
     text : str
-        Such as ``age,"income, gross"``. Blanks around names do not count, but for those inside quotes, where
+        Such as ``age,"income, gross"``. Blanks around names do not count, except inside quotes, where
         a double quote is written twice.
 
     Returns
@@ -34,8 +34,8 @@ def parse_names(text: str) -> tuple[str, ...]:
         found = _NAME.match(text, at)
         if found is None:
             raise DataError(
-                f"{text!r} is no list of names; write names separated by commas, one with a comma in double "
-                "quotes"
+                f"{text!r} is not a list of names; write names separated by commas, one with a comma in "
+                "double quotes"
             )
         quoted, plain = found.group("quoted"), found.group("plain")
         name = quoted.replace('""', '"') if quoted is not None else (plain or "").strip()

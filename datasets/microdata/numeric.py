@@ -11,16 +11,16 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from linkrisk.datasets.errors import DataError, NoNumberError
+from linkrisk.datasets.errors import DataError, NotANumberError
 from linkrisk.datasets.microdata.names import shown_name
 
 LARGEST = 1e150
 """Beyond this, squared differences are not safe from overflow in double precision."""
 
 SMALLEST_RANGE = 1e-300
-"""Below this, a standard deviation may lack digits that doubles of usual size have."""
+"""Below this, a standard deviation may have fewer digits than doubles of usual size."""
 
-CONSTANT, NEARLY = "constant", "constant but for the last digits"
+CONSTANT, NEARLY = "constant", "constant except for the last digits"
 """What is wrong with an attribute that cannot be compared."""
 
 
@@ -29,7 +29,7 @@ def numeric_matrix(
     attributes: Sequence[str],
     source: str,
     *,
-    may_lack: bool = False,
+    allow_missing: bool = False,
 ) -> npt.NDArray[np.float64]:
     """Take numeric attributes out of a table as an array.
 
@@ -43,7 +43,7 @@ def numeric_matrix(
         Its columns to take, a of them.
     source : str
         What to call the table in messages (a file name).
-    may_lack : bool
+    allow_missing : bool
         Whether values may be missing.
 
     Returns
@@ -54,14 +54,14 @@ def numeric_matrix(
     Raises
     ------
     DataError
-        If a cell is missing, not a number (a `NoNumberError`), infinite or too large; the message names
+        If a cell is missing, not a number (a `NotANumberError`), infinite or too large; the message names
         column and row.
     """
     matrix = np.empty((len(frame), len(attributes)), dtype=np.float64)
     for position, attribute in enumerate(attributes):
         column = frame[attribute]
         missing = column.isna().to_numpy(dtype=bool)
-        if missing.any() and not may_lack:
+        if missing.any() and not allow_missing:
             raise DataError(
                 f"{_place(source, attribute, missing)}: missing value; fill it in or choose other "
                 "--attributes"
@@ -94,7 +94,7 @@ def check_known(
             )
 
 
-def check_no_twins(names: Sequence[str], option: str = "--attributes") -> None:
+def check_no_duplicates(names: Sequence[str], option: str = "--attributes") -> None:
     """Raise a DataError when a name is given twice."""
     seen: set[str] = set()
     for name in names:
@@ -186,7 +186,7 @@ def check_ranges(matrix: npt.NDArray[np.float64], attributes: Sequence[str], sou
     for attribute, width in zip(attributes, (highest - lowest).tolist(), strict=True):
         if width < SMALLEST_RANGE:
             raise DataError(
-                f"{source}: the values of {attribute!r} differ by {width:g} at most, too little to be "
+                f"{source}: the values of {attribute!r} differ by at most {width:g}, too little to be "
                 "standardised; give the attribute in another unit"
             )
 
@@ -233,7 +233,7 @@ def _spelled_numbers(
     if unread.any():
         cell = str(series.iloc[int(np.argmax(unread))])
         shown = cell if len(cell) <= 40 else cell[:37] + "..."
-        raise NoNumberError(
+        raise NotANumberError(
             f"{_place(source, attribute, _among(known, unread))}: {shown!r} is not a number; "
             "fix it or choose other --attributes"
         )

@@ -1,8 +1,8 @@
-"""What columns are in disclosure control, and which say so themselves by name and values, where both agree.
+"""Roles of columns in disclosure control, and columns that are recognised because name and values agree.
 
 Whoever masks a file leaves ids and weights alone unless told otherwise, so a wrong guess leaves an attribute
-unmasked. A name alone is therefore not enough (weight beside height is no sampling weight, and an amount in
-whole units can be different for every record), and whatever is recognised has to be said.
+unmasked. A name alone is therefore not enough (weight next to height is not a sampling weight, and an amount
+in whole units can be different for every record), and whatever is recognised has to be said.
 """
 
 from __future__ import annotations
@@ -111,13 +111,13 @@ PERSONAL_NUMBERS = frozenset(
         *("phone", "telephone", "mobile", "email", "mail", "iban", "licence", "license", "insurance"),
     )
 )
-"""In the name of a number that somebody has outside of the file too: it names them by itself."""
+"""In the names of numbers that people have outside of the file too, and which identify them directly."""
 
 STRATA = frozenset(("stratum", "strata", "strat", "strate", "strates", "schicht", "estrato", "stratumid"))
 """Names of strata, in small letters and without separators."""
 
 COUNTER = 20
-"""From so many records on, whole numbers without a gap or text that never repeats are ids under any name."""
+"""From this many records on, gapless whole numbers or text that never repeats are ids under any name."""
 
 LARGEST_GROUP = 20
 """An id that several records share has at most so many of them on average, else it is a category."""
@@ -163,7 +163,7 @@ def recognition(name: str, column: pd.Series, names: Sequence[str]) -> Recogniti
     -------
     Recognition or None
         A weight: by its name that of a sample, no value negative. An id, whole numbers or text: by its name
-        that of a record, and no value comes twice; of a household or another unit, shared by 20 records at
+        that of a record, and no value occurs twice; of a household or another unit, shared by 20 records at
         most on average; by its values whole numbers without a gap or text that never repeats, in 20 records
         or more. None for all else.
     """
@@ -199,14 +199,14 @@ def stratum(name: str, column: pd.Series) -> Recognition | None:
 def household(name: str, column: pd.Series) -> Recognition | None:
     """Say whether a column of a name such as "household" numbers households: their records stand together.
 
-    As `stratum` it is no part of `recognition`: such a name may as well be that of a size or a kind.
+    Like `stratum` it is not part of `recognition`: such a name may as well be that of a size or a kind.
     """
     if "_".join(_words(name)) not in HOUSEHOLDS or column.isna().any() or not _is_whole(column):
         return None
     different, runs = column.nunique(), int((column != column.shift()).sum())
     if not different == runs < len(column) or different * LARGEST_GROUP < len(column):
         return None
-    return Recognition(Role.HOUSEHOLD, "has the name of a household, and equal values stand together")
+    return Recognition(Role.HOUSEHOLD, "has the name of a household, and equal values are adjacent")
 
 
 def _each_once(words: tuple[str, ...], known: pd.Series, records: int) -> Recognition | None:
@@ -214,9 +214,9 @@ def _each_once(words: tuple[str, ...], known: pd.Series, records: int) -> Recogn
     if not (_is_id_name(words) or _is_counter(known, records)):
         return None
     if PERSONAL_NUMBERS.intersection(words):
-        return Recognition(Role.IDENTIFIER, "has the name of a personal number, and no value comes twice")
+        return Recognition(Role.IDENTIFIER, "has the name of a personal number, and no value occurs twice")
     if _is_id_name(words):
-        return Recognition(Role.RECORD_ID, "has the name of a record id, and no value comes twice")
+        return Recognition(Role.RECORD_ID, "has the name of a record id, and no value occurs twice")
     if _is_text(known):
         return Recognition(Role.IDENTIFIER, "holds text that never repeats")
     return Recognition(Role.RECORD_ID, "holds whole numbers without a gap, each once")

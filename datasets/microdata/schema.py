@@ -12,7 +12,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.hierarchies import Hierarchy
 from linkrisk.datasets.microdata.missing import Missing, overlapping
 from linkrisk.datasets.microdata.names import shown_name
-from linkrisk.datasets.microdata.numeric import check_no_twins, suggestion
+from linkrisk.datasets.microdata.numeric import check_no_duplicates, suggestion
 from linkrisk.datasets.microdata.roles import NAMES_RECORDS, ROLE_WORDS, recognised_role
 from linkrisk.datasets.microdata.roles import Role as Role
 from linkrisk.datasets.microdata.scales import CATEGORICAL
@@ -81,11 +81,13 @@ class Attribute:
         unlisted = [code for code in self.labels if code not in categories]
         for code in unlisted:
             if not overlapping([code], self.missing):
-                raise DataError(f"{what} has a label for {code!r}, which is no category; list it or drop it")
+                raise DataError(
+                    f"{what} has a label for {code!r}, which is not a category; list it or remove it"
+                )
         finest = self.hierarchy.levels[0] if self.hierarchy is not None else categories
         for code in categories:
             if code not in finest:
-                raise DataError(f"{what}: its hierarchy lacks the category {code!r}; add it there")
+                raise DataError(f"{what}: its hierarchy has no category {code!r}; add it there")
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ class Schema:
     attributes: tuple[Attribute, ...]
 
     def __post_init__(self) -> None:
-        check_no_twins([attribute.name for attribute in self.attributes], "the schema")
+        check_no_duplicates([attribute.name for attribute in self.attributes], "the schema")
 
     def __getitem__(self, name: str) -> Attribute:
         """Return the attribute of this name; a DataError suggests a close one when there is none."""
@@ -132,12 +134,12 @@ class Schema:
         )
 
     def only(self, role: Role) -> str | None:
-        """Name the attribute of a role that one attribute can have; a DataError when there are two."""
+        """Name the attribute of a role that only one can have; a DataError when there are two."""
         found = self.select(role=role)
         if len(found) > 1:
             raise DataError(
-                f"the schema calls both {found[0]!r} and {found[1]!r} {ROLE_WORDS[role]}; let one of them be "
-                f"{Role.IGNORED}"
+                f"the schema calls both {found[0]!r} and {found[1]!r} {ROLE_WORDS[role]}; set the role of "
+                f"one of them to {Role.IGNORED}"
             )
         return found[0] if found else None
 

@@ -27,7 +27,7 @@ def read_schema(path: str | Path) -> Schema:
     Raises
     ------
     DataError
-        If the file cannot be read, is no schema, or ambiguous (`datasets.microdata.strict_json`).
+        If the file cannot be read, is not a schema, or is ambiguous (`datasets.microdata.strict_json`).
     """
     path = Path(path)
     suffix = check_suffix(path)
@@ -78,7 +78,7 @@ def _json(content: bytes, path: Path) -> Any:
     try:
         return parse(content)
     except AmbiguousError as error:
-        raise DataError(f"{path} cannot be relied on: {error}; fix the schema") from None
+        raise DataError(f"{path} cannot be used: {error}; fix the schema") from None
     except (ValueError, RecursionError) as error:
         place = ""
         if isinstance(error, json.JSONDecodeError):
@@ -128,5 +128,5 @@ def _value(value: Any) -> str:
 
 
 def _text(text: str) -> str:
-    """A basic string of TOML, which is a string of JSON but for one character."""
+    """A basic string of TOML, which is a string of JSON except for one character."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")

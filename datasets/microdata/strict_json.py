@@ -1,4 +1,4 @@
-"""Reading JSON that anybody may have written: what has no meaning, or two of them, is refused."""
+"""Reading JSON from untrusted sources: what is invalid or ambiguous is refused."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def parse(content: bytes) -> Any:
     RecursionError
         If it is nested without end.
     AmbiguousError
-        If a key comes twice in an object, or a number is none (NaN, Infinity), no double (1e999) or longer
-        than any that is needed. `json.loads` takes the last of equal keys, and all of these numbers.
+        If a key is twice in an object, or a number is NaN, infinite, beyond doubles (1e999) or longer than
+        any that is needed. `json.loads` takes the last of equal keys, and all of these numbers.
     """
     return json.loads(
         content.decode("utf-8"),
@@ -47,7 +47,7 @@ def parse(content: bytes) -> Any:
 
 
 def _no_constant(name: str) -> Any:
-    raise AmbiguousError(f"{name} is no number of JSON")
+    raise AmbiguousError(f"{name} is not a JSON number")
 
 
 def _whole_number(digits: str) -> int:
@@ -68,5 +68,5 @@ def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         keys = [key for key, _ in pairs]
         twin = next(key for at, key in enumerate(keys) if key in keys[:at])
-        raise AmbiguousError(f"the key {json.dumps(twin)[:60]} comes twice in an object")
+        raise AmbiguousError(f"the key {json.dumps(twin)[:60]} is twice in an object")
     return found

@@ -1,8 +1,8 @@
-"""Columns of which nobody said what they are: numbers, or text with so few values that they are categories.
+"""Columns without a declared scale: numbers, or text with so few values that they are categories.
 
 Numbers are numeric. Text is nominal when each file has at most `MOST_CATEGORIES` different values in the
 column, and at least `SMALLEST_CATEGORY` records of each on average; any other text has to be declared. A
-column is text when most of its cells are no numbers (so that one typing error does not make categories of an
+column is text when most of its cells are not numbers (so that one typing error does not make categories of an
 amount), or when they are codes with leading zeros, in both files.
 """
 
@@ -15,19 +15,19 @@ from enum import Enum, auto
 import numpy as np
 import pandas as pd
 
-from linkrisk.datasets.errors import NoNumberError
+from linkrisk.datasets.errors import NotANumberError
 from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.datasets.microdata.scales import Scale
 from linkrisk.datasets.microdata.tables import Table
 
 MOST_CATEGORIES = 2000
-"""A table of distances between more categories would not fit into memory many times over."""
+"""Distance tables of more categories would take too much memory."""
 
 SMALLEST_CATEGORY = 2
 """Text is categories where there are at least so many records of each on average."""
 
 _MOST = 0.5
-"""A column whose cells are no numbers, more than these, holds text."""
+"""A column with more than this share of cells that are not numbers holds text."""
 
 _ZEROS = re.compile(r"[+-]?0\d+")
 """A code with leading zeros."""
@@ -59,7 +59,7 @@ def undeclared_scale(name: str, tables: Sequence[Table]) -> Scale:
 
     Raises
     ------
-    NoNumberError
+    NotANumberError
         If it is text in one table and numbers in another, or text with too many values for categories.
     """
     kinds = [kind_of(table.frame[name]) for table in tables]
@@ -70,7 +70,7 @@ def undeclared_scale(name: str, tables: Sequence[Table]) -> Scale:
     for table, kind in zip(tables, kinds, strict=True):
         if kind is Kind.WORDS:
             numbers = next(other for other, its in zip(tables, kinds, strict=True) if its is Kind.NUMBERS)
-            raise NoNumberError(
+            raise NotANumberError(
                 f"{_first_text(table, name)} is not a number, and {numbers.source} has numbers there; fix "
                 "it, choose other --attributes, or compare categories with --nominal"
             )
@@ -116,14 +116,14 @@ def _check_few(name: str, table: Table) -> None:
         if values > MOST_CATEGORIES
         else f"{values} different values in {known} records"
     )
-    raise NoNumberError(
-        f"{_first_text(table, name)} is not a number, and with {why} the column is not taken for categories; "
-        "declare it with --nominal or --schema, or choose other --attributes"
+    raise NotANumberError(
+        f"{_first_text(table, name)} is not a number, and with {why} the column is not treated as "
+        "categorical; declare it with --nominal or --schema, or choose other --attributes"
     )
 
 
 def _first_text(table: Table, name: str) -> str:
-    """Where the first cell is that is no number (or a code), and what stands in it."""
+    """The place of the first cell that is not a number (or is a code), and its content."""
     column = table.frame[name].astype("object")
     unread = (pd.to_numeric(column, errors="coerce").isna() & column.notna()).to_numpy(dtype=bool)
     row = int(np.argmax(unread if unread.any() else column.notna().to_numpy(dtype=bool)))

@@ -1,4 +1,4 @@
-"""Two microdata files, the truth about who is who, and what of them can be compared.
+"""Two microdata files, the true partners, and which columns can be compared.
 
 May import `datasets.microdata` and `datasets.masking`.
 """

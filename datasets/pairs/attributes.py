@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.names import shown_names
-from linkrisk.datasets.microdata.numeric import check_known, check_no_twins
+from linkrisk.datasets.microdata.numeric import check_known, check_no_duplicates
 from linkrisk.datasets.microdata.roles import NEVER_COMPARED, ROLE_WORDS, Role
 from linkrisk.datasets.microdata.scales import Scale
 from linkrisk.datasets.microdata.schema import Schema
@@ -29,13 +29,13 @@ def chosen_attributes(
         Those that are asked for; by default the key variables of the schema, else all columns without another
         role.
     id_column : str, optional
-        The column that says who is who.
+        The column that identifies the records.
     schema : Schema, optional
 
     Raises
     ------
     DataError
-        If there is none, a table lacks one, one is given twice or must not be compared.
+        If there is none, a table does not have one, one is given twice or must not be compared.
     """
     if attributes is None:
         chosen = [column for column in _default_columns(first, second, schema) if column != id_column]
@@ -44,7 +44,7 @@ def chosen_attributes(
         if isinstance(attributes, str):  # a sequence of letters, which are seldom meant
             raise DataError(f"the attributes are the text {attributes!r}; give a list of column names")
         chosen = [str(name) for name in attributes]
-        check_no_twins(chosen)
+        check_no_duplicates(chosen)
         check_attributes(chosen, (first, second), schema)
     if id_column in chosen:
         raise DataError(f"{id_column!r} is both the id column and an attribute; take it out of --attributes")
@@ -64,7 +64,7 @@ def _default_columns(first: Table, second: Table, schema: Schema | None) -> list
         lacking = [column for column in those if column not in these]
         if lacking:
             raise DataError(
-                f"{here.source} lacks columns that {there.source} has: {shown_names(lacking)}; "
+                f"{here.source} does not have columns that {there.source} has: {shown_names(lacking)}; "
                 "choose common columns with --attributes"
             )
     return own
@@ -73,7 +73,7 @@ def _default_columns(first: Table, second: Table, schema: Schema | None) -> list
 def open_columns(columns: Sequence[str], schema: Schema) -> list[str]:
     """Those of the columns that are compared where no attribute is named.
 
-    They are the key variables of the schema; where it has none, all columns without a role that are no free
+    They are the key variables of the schema; where it has none, all columns without a role that are not free
     text.
     """
     keys = schema.select(role=Role.KEY)
@@ -90,7 +90,7 @@ def check_keys(schema: Schema, tables: Sequence[Table]) -> None:
         lacking = [name for name in schema.select(role=Role.KEY) if name not in table.columns]
         if lacking:
             raise DataError(
-                f"{table.source} lacks key variables of the schema: {shown_names(lacking)}; "
+                f"{table.source} does not have these key variables of the schema: {shown_names(lacking)}; "
                 "choose common columns with --attributes"
             )
 

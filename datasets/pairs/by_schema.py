@@ -1,4 +1,4 @@
-"""What a schema says of two tables: who is who, and what is missing."""
+"""What a schema says about two tables: the column of record ids, and missing codes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.tables import Table
 
 BY_SCHEMA = (
-    "records were aligned by column {}, the record id of the schema; --row-by-row takes the rows as they "
-    "stand"
+    "records were aligned by column {}, the record id of the schema; --row-by-row takes the rows as they are"
 )
 WITHOUT_ID = "column {}, the record id of the schema, is not in {}: row i of one file is row i of the other"
 
@@ -38,12 +37,12 @@ def text_columns(schema: Schema | None) -> tuple[str, ...]:
 def record_id(
     schema: Schema | None, tables: Sequence[Table], id_column: str | None, row_by_row: bool
 ) -> tuple[str | None, tuple[str, ...]]:
-    """The column that says who is who, and a note where the schema has named it and not the user.
+    """The column that identifies the records, and a note where the schema names it and not the user.
 
     Raises
     ------
     DataError
-        If the schema has two record ids, and nothing else says who is who.
+        If the schema has two record ids, and nothing else identifies the records.
     """
     if schema is None or id_column is not None or row_by_row:
         return id_column, ()

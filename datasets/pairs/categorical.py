@@ -13,7 +13,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.spelled import spelled_recodings
 from linkrisk.datasets.microdata.categories import coded, occurring
 from linkrisk.datasets.microdata.category_names import are_numbers, in_order
-from linkrisk.datasets.microdata.numeric import check_no_twins
+from linkrisk.datasets.microdata.numeric import check_no_duplicates
 from linkrisk.datasets.microdata.scales import CATEGORICAL
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.datasets.microdata.tables import Table
@@ -54,7 +54,7 @@ class CategoricalAttribute:
         Raises
         ------
         DataError
-            If a cell is no category; the message names the row.
+            If a cell is not a category; the message names the row.
         """
         codes = coded(table.frame[self.name], self.categories, table.source).codes
         return np.where(codes < 0, len(self.categories), codes).astype(np.float64)
@@ -97,7 +97,7 @@ def scales_of(
     ):
         if isinstance(names, str):  # a sequence of letters, which are seldom meant
             raise DataError(f"{option} is the text {names!r}; give a list of column names")
-        check_no_twins(names, option)
+        check_no_duplicates(names, option)
         for name in names:
             if name not in attributes:
                 raise DataError(f"{option}: {name!r} is not among the attributes to compare")

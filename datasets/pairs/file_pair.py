@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from linkrisk.datasets.errors import DataError, NoNumberError
+from linkrisk.datasets.errors import DataError, NotANumberError
 from linkrisk.datasets.microdata.formats.delimited_values import MISSING_MARKS
 from linkrisk.datasets.microdata.id_columns import text_id
 from linkrisk.datasets.microdata.names import shown_names
@@ -47,7 +47,7 @@ from linkrisk.datasets.pairs.table_pair import BY_ROW, align, check_alignment, l
 _WITHOUT_RANGE = {
     CONSTANT: ("constant attributes", ""),
     NEARLY: (
-        "attributes that are constant but for the last digits",
+        "attributes that are constant except for the last digits",
         "subtract what all values have in common, or ",
     ),
 }
@@ -56,7 +56,7 @@ _WITHOUT_RANGE = {
 
 @dataclass(frozen=True, eq=False)
 class FilePair:
-    """An original table, its masked version, and the truth about who is who.
+    """An original table, its masked version, and the true partners.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class FilePair:
     masking : tuple of str
         How categorical attributes were masked, where that is known (`datasets.masking.spelled`).
     alignment : str
-        How it was found out who is who: ``row by row``, ``id`` with the name of the column, ``index labels``.
+        How records were aligned: ``row by row``, ``id`` with the name of the column, ``index labels``.
     notes : tuple of str
         What a user should know about the two files, in sentences.
     design : SurveyDesign
@@ -143,11 +143,12 @@ def make_file_pair(
         The attributes to compare, which both tables must have; by default the key variables of the schema,
         or all columns but the id and those to which the schema gives another role.
     id_column : str, optional
-        The column that says who is who; the tables may then have different records. By default the record id
-        of the schema, where both tables have it. Without either the tables must be equally long. They are
-        aligned by the labels of their indexes where these are the same in another order, else row by row.
+        The column that identifies the records; the tables may then have different records. By default the
+        record id of the schema, where both tables have it. Without either the tables must be equally long.
+        They are aligned by the labels of their indexes where these are the same in another order, else row by
+        row.
     row_by_row : bool
-        Take the rows as they stand, whatever labels or columns say.
+        Take the rows as they are, whatever labels or columns say.
     drop_constant : bool
         Leave out numeric attributes that are constant in either table instead of raising an error.
     nominal, ordinal : sequence of str
@@ -195,7 +196,8 @@ def make_file_pair(
     numeric = tuple(name for name in names if name not in categorical)
     with _hinting_at_ids((first, second), with_ids):
         values = [
-            numeric_matrix(table.frame, numeric, table.source, may_lack=True) for table in (first, second)
+            numeric_matrix(table.frame, numeric, table.source, allow_missing=True)
+            for table in (first, second)
         ]
     for table, matrix in zip((first, second), values, strict=True):
         check_some_value(matrix, numeric, table.source)
@@ -250,12 +252,12 @@ def attribute_values(
     Raises
     ------
     DataError
-        If a cell is no number or no category; the message names column and row.
+        If a cell is not a number or not a category; the message names column and row.
     """
     numeric = [name for name in attributes if name not in categorical]
     values = np.empty((len(table.frame), len(attributes)))
     values[:, [attributes.index(name) for name in numeric]] = numeric_matrix(
-        table.frame, numeric, table.source, may_lack=True
+        table.frame, numeric, table.source, allow_missing=True
     )
     for at, name in enumerate(attributes):
         if name in categorical:
@@ -268,7 +270,7 @@ def _hinting_at_ids(tables: tuple[Table, Table], names: tuple[str, ...]) -> Iter
     """Where a column holds no numbers, perhaps because it is an id, that is said."""
     try:
         yield
-    except NoNumberError as error:
+    except NotANumberError as error:
         found = text_id(*tables, names)
         if found is None:
             raise
@@ -288,8 +290,8 @@ def _marks(tables: tuple[Table, Table], numeric: tuple[str, ...]) -> tuple[str, 
             mark = table.written(name, row) if missing.any() else ""
             if mark in MISSING_MARKS:
                 notes.append(
-                    f"{table.source}, column {name!r}, row {row + 1}: {mark!r} stands for a missing value; "
-                    "name the column in --nominal where this is a category"
+                    f"{table.source}, column {name!r}, row {row + 1}: {mark!r} means a missing value here; "
+                    "name the column in --nominal if it is a category"
                 )
     return tuple(notes)
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.category_names import are_numbers, in_order, spelled
-from linkrisk.datasets.microdata.numeric import LARGEST, check_known, check_no_twins
+from linkrisk.datasets.microdata.numeric import LARGEST, check_known, check_no_duplicates
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.datasets.microdata.tables import Table
 from linkrisk.datasets.microdata.undeclared import nominal_note, undeclared_scale
@@ -78,7 +78,7 @@ def linkage_frames(
         If a column is missing or named twice, or its values do not fit its scale.
     """
     for names, table in ((original_attributes, pair.original), (masked_attributes, pair.masked)):
-        check_no_twins(names)
+        check_no_duplicates(names)
         check_known(names, table.columns, table.source)
         check_known(keys, table.columns, table.source, what="key")
     chosen = (
@@ -91,7 +91,7 @@ def linkage_frames(
         check_known(everything, training.columns, training.source)
         sources.append((training, everything))
     for option, given in (("--nominal", nominal), ("--ordinal", ordinal)):
-        check_no_twins(given, option)
+        check_no_duplicates(given, option)
         for name in given:
             if name not in everything:
                 raise DataError(f"{option}: {name!r} is not among the attributes to compare")

@@ -11,7 +11,7 @@ import pandas as pd
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.base import random_generator
-from linkrisk.datasets.microdata.numeric import check_known, check_no_twins
+from linkrisk.datasets.microdata.numeric import check_known, check_no_duplicates
 
 FloatArray = npt.NDArray[np.float64]
 Partition = tuple[tuple[str, ...], tuple[str, ...]]
@@ -37,7 +37,7 @@ def correlations(frame: pd.DataFrame, attributes: Sequence[str]) -> FloatArray:
     DataError
         If an attribute does not exist, is given twice or is not numeric.
     """
-    check_no_twins(attributes)
+    check_no_duplicates(attributes)
     check_known(attributes, [str(column) for column in frame.columns], "the table")
     for name in attributes:
         if not pd.api.types.is_numeric_dtype(frame[name].dtype):
@@ -48,14 +48,14 @@ def correlations(frame: pd.DataFrame, attributes: Sequence[str]) -> FloatArray:
 def spanning_tree(matrix: FloatArray, threshold: float) -> tuple[tuple[int, int], ...]:
     """A maximum spanning forest of attributes whose edges weigh their correlation (Kruskal 1956).
 
-    Edges are taken from the largest correlation down, those that close a circle are left out, and the rest
-    below the threshold is not looked at (Smith 2016, section 5.1.1). Of equal correlations the attributes
-    that come first in the table do so here.
+    Edges are taken from the largest correlation down, those that close a cycle are left out, and the rest
+    below the threshold is not looked at (Smith 2016, section 5.1.1). Among equal correlations, the attributes
+    that come first in the table are taken first.
 
     Parameters
     ----------
     matrix : float64 array (a, a)
-        Symmetric; NaN is no edge.
+        Symmetric; NaN means no edge.
     threshold : float
         The smallest correlation of an edge; minus infinity takes all.
 
@@ -143,7 +143,7 @@ def random_partition(attributes: Sequence[str], seed: int) -> Partition:
     DataError
         If there are fewer than two attributes, one is given twice, or the seed is negative.
     """
-    check_no_twins(attributes)
+    check_no_duplicates(attributes)
     if len(attributes) < 2:
         raise DataError("a partition needs at least two attributes; give one for each file")
     generator = random_generator(seed)

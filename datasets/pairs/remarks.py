@@ -41,7 +41,7 @@ def remarks(pair: TablePair, attributes: Sequence[str], categorical: Collection[
 
 
 def _left_alone(pair: TablePair, attributes: Sequence[str]) -> list[str]:
-    """Columns whose values are the same for every pair of partners, exactly or but for digits cut off."""
+    """Columns whose values are the same for every pair of partners, exactly or except for digits cut off."""
     known = np.flatnonzero(pair.partner >= 0)
     partner = pair.partner[known]
     same, cut = [], []
@@ -57,7 +57,7 @@ def _left_alone(pair: TablePair, attributes: Sequence[str]) -> list[str]:
             f"nothing was masked: every record of {pair.masked.source} has the values of its original in all "
             "compared columns"
         ]
-    return _not_masked(same, "") + _not_masked(cut, "but for digits that were cut off ")
+    return _not_masked(same, "") + _not_masked(cut, "except for digits that were cut off ")
 
 
 def _not_masked(names: Sequence[str], but: str) -> list[str]:

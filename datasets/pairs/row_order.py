@@ -1,6 +1,6 @@
-"""Whether rows that stand at the same place belong together, judged by what the two tables share.
+"""Whether rows at the same place are partners, judged by the columns that both tables have.
 
-A column whose values are the same in both tables, each of them once, says who is who. Where it stands in
+A column whose values are the same in both tables, each of them once, identifies the records. Where it is in
 another order, either the rows do, or the column was masked by exchanging its values (rank swapping). The
 other columns tell which: masked values are nearer to those of their own record than to those of another one.
 """
@@ -29,21 +29,21 @@ APART, IN_PLACE = 3.0, 2.0
 """The majorities (`RowVotes.support`) that decide: for partners that a column names, and against them."""
 
 NEARLY_ALL = 0.9
-"""Of the records, so many must be named by a column that is refused though nothing else speaks for it."""
+"""Share of the records that a column must identify to be refused without further evidence."""
 
 HALF = 0.5
-"""Of the records, so many must be named by a column that is looked at at all."""
+"""Share of the records that a column must identify to be considered at all."""
 
 _SWAPPED = 0.5
-"""The least rank correlation of a column with what it was swapped for: swapping by far more is no masking."""
+"""Least rank correlation of a column with the values swapped in: with less, it was not masked by swapping."""
 
 _ENOUGH = 10
-"""Different rows of several columns, which fewer would have by chance in both tables equally often."""
+"""Least number of different rows of several columns; fewer may be equal in both tables by chance."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Key:
-    """Columns that say who is who, in another order than the rows.
+    """Columns that identify the records, in another order than the rows.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class _Key:
 
 
 def check_row_order(original: Table, masked: Table) -> tuple[str, ...]:
-    """Refuse two tables whose rows do not belong together as they stand.
+    """Refuse two tables whose rows are not in the same order.
 
     Parameters
     ----------
@@ -76,10 +76,10 @@ def check_row_order(original: Table, masked: Table) -> tuple[str, ...]:
     Raises
     ------
     DataError
-        If columns that say who is who stand in another order, unless the other columns say clearly that these
-        values were exchanged and the rows were not. In doubt a further column that says who is who decides
-        for the rows as they stand; and of text or record numbers, which are hardly ever exchanged, only such
-        a column.
+        If columns that identify the records are in another order, unless the other columns say clearly that
+        these values were exchanged and the rows were not. In doubt, another column that identifies the
+        records decides for the rows as they are; for text or record numbers, which are hardly ever exchanged,
+        only such a column does.
     """
     shared = [name for name in original.columns if name in masked.columns]
     codes = _moved(original.frame, masked.frame, shared)
@@ -132,8 +132,8 @@ def _exchanged(names: Sequence[str]) -> str:
     what = "column {} has" if len(names) == 1 else "columns {} have"
     return (
         f"{what.format(shown_names(names, most=4))} the same values in both files in different orders, which "
-        "is taken for masking, as by rank swapping: by the other columns the rows stand in place; align "
-        "the records with --id where such a column says who is who"
+        "is taken for masking such as rank swapping, as the other columns say that the rows are in the same "
+        "order; if such a column identifies the records, align them with --id"
     )
 
 
@@ -257,7 +257,7 @@ def _written_differently(first: pd.Series, second: pd.Series, key: _Key) -> tupl
 
 def _refusal(original: Table, masked: Table, key: _Key) -> str:
     files = f"{original.source} and {masked.source}"
-    anyway = "--row-by-row takes the rows as they stand"
+    anyway = "--row-by-row takes the rows as they are"
     first, second = key.columns[0]
     if first != second:
         return (
@@ -275,6 +275,6 @@ def _refusal(original: Table, masked: Table, key: _Key) -> str:
     which = "column" if len(key.columns) == 1 else "columns"
     names = shown_names((name for name, _ in key.columns), most=4)
     return (
-        f"{files} have the same values in {which} {names} in different orders; sort both files alike, or "
-        f"add a column that says who is who and name it with --id ({anyway})"
+        f"{files} have the same values in {which} {names} in different orders; sort both files alike, or add "
+        f"a column that identifies the records and name it with --id ({anyway})"
     )

@@ -16,7 +16,7 @@ FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.intp]
 
 _VOTERS = 5000
-"""More records than these are not asked; these decide any case."""
+"""At most so many records vote; these decide any case."""
 
 
 class RowVotes:
@@ -102,7 +102,7 @@ class _Places:
 def _places(first: pd.Series, second: pd.Series, codes: CellCodes | None) -> _Places | None:
     """Where the cells of a column stand; None when it says nothing about the order of rows.
 
-    Files that are both sorted by a column, or both numbered anew, agree in it whatever their rows are.
+    Files that are both sorted by a column, or both renumbered, agree in it whatever their rows are.
     """
     if are_numeric(first, second):
         numbers = [

@@ -49,7 +49,7 @@ class SurveyDesign:
 def survey_design(
     original: Table, masked: Table, partner: npt.NDArray[np.intp], schema: Schema | None
 ) -> SurveyDesign:
-    """Weights and strata of the original file, or of the masked one where the original lacks the column.
+    """Weights and strata, from the original file or, where it does not have the column, from the masked one.
 
     Parameters
     ----------

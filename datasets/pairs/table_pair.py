@@ -24,13 +24,13 @@ BY_ID = "id "
 
 _LABELS_NOTE = (
     "records were aligned by the labels of the two indexes, which hold the same ones in different orders; "
-    "row_by_row=True takes the rows as they stand"
+    "row_by_row=True takes the rows as they are"
 )
 
 
 @dataclass(frozen=True, eq=False)
 class TablePair:
-    """An original table, its masked version, and the truth about who is who.
+    """An original table, its masked version, and the true partners.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class TablePair:
     original_labels, masked_labels : tuple of str, lengths n and m
         What to call the records: their ids, the labels of their index, or their row numbers from 1.
     alignment : str
-        How it was found out who is who: ``row by row``, ``id`` with the name of the column, ``index labels``.
+        How records were aligned: ``row by row``, ``id`` with the name of the column, ``index labels``.
     notes : tuple of str
         What a user should know about the pair, in sentences.
     """
@@ -70,18 +70,18 @@ def make_table_pair(
     original_name: str = "original",
     masked_name: str = "masked",
 ) -> TablePair:
-    """Read two tables and find out who is who.
+    """Read two tables and align their records.
 
     Parameters
     ----------
     original, masked : str, Path or frame
         Files of any format, or pandas frames, or frames of another library with a `to_pandas` method.
     id_column : str, optional
-        The column that says who is who; the tables may then have different records. Without it the tables
-        must be equally long. They are aligned by the labels of their indexes where these are the same in
-        another order, else row by row.
+        The column that identifies the records; the tables may then have different records. Without it the
+        tables must be equally long. They are aligned by the labels of their indexes where these are the same
+        in another order, else row by row.
     row_by_row : bool
-        Take the rows as they stand, whatever labels or columns say.
+        Take the rows as they are, whatever labels or columns say.
     text_columns : sequence of str
         Columns of text files that hold names and not numbers (`read_file` of the formats).
     original_name, masked_name : str
@@ -103,9 +103,9 @@ def make_table_pair(
 
 
 def check_alignment(id_column: str | None, row_by_row: bool) -> None:
-    """Refuse two ways at a time of saying who is who."""
+    """Refuse two ways to align the records at a time."""
     if row_by_row and id_column is not None:
-        raise DataError("--id and --row-by-row are two ways to say who is who; give one of them")
+        raise DataError("--id and --row-by-row are two ways to align the records; give one of them")
 
 
 def load_tables(
@@ -124,7 +124,7 @@ def load_tables(
 
 
 def align(first: Table, second: Table, *, id_column: str | None, row_by_row: bool) -> TablePair:
-    """Find out who is who in two tables (see `make_table_pair`)."""
+    """Align the records of two tables (see `make_table_pair`)."""
     pair = _aligned(first, second, id_column=id_column, row_by_row=row_by_row)
     said = tuple(f"{table.source}: {remark}" for table in (first, second) for remark in table.remarks)
     return replace(pair, notes=(*dict.fromkeys(said), *pair.notes))
@@ -137,7 +137,7 @@ def _aligned(first: Table, second: Table, *, id_column: str | None, row_by_row: 
     if records != len(second.frame):
         raise DataError(
             f"{first.source} has {records} records and {second.source} has {len(second.frame)}; "
-            "name the column that says who is who with --id"
+            "name the column that identifies the records with --id"
         )
     partner = None if row_by_row else _by_label(first, second)
     if partner is not None:
@@ -182,8 +182,8 @@ def _by_label(first: Table, second: Table) -> npt.NDArray[np.intp] | None:
     if all(table.indexed or table.labels is not None for table in (first, second)):
         raise DataError(
             f"the indexes of {first.source} and {second.source} do not hold the same labels, each once; name "
-            "the column that says who is who as id_column, take the rows as they stand with row_by_row=True, "
-            "or number them anew with reset_index"
+            "the column that identifies the records as id_column, take the rows as they are with "
+            "row_by_row=True, or renumber them with reset_index"
         )
     return None
 

@@ -53,7 +53,8 @@ def check_columns(frame: pd.DataFrame, source: Source, path: Path) -> None:
     lacking = [column for column in source.columns if column not in frame.columns]
     if lacking:
         raise DataError(
-            f"{source.name}: {path} lacks the columns {', '.join(lacking)}; replace the file or take it away"
+            f"{source.name}: {path} does not have the columns {', '.join(lacking)}; replace or remove the "
+            "file"
         )
 
 

@@ -120,7 +120,7 @@ def load(name: str) -> pd.DataFrame:
     Raises
     ------
     DataError
-        If there is no such data set, its local file lacks a column, or it cannot be downloaded.
+        If there is no such data set, its local file does not have a column, or it cannot be downloaded.
     """
     _check_name(name)
     if name in EMBEDDED:

@@ -55,7 +55,7 @@ class BlockSystem:
         Rows of unit length that must be non-negative on the data, where the aggregator has such.
     complete : bool
         Whether all rows that matter are there. If not, some blocks look linked that are not: what bounds
-        the linked weight is a bound all the same, and the evaluator alone says what is linked.
+        the linked weight is still a bound, and the evaluator alone says what is linked.
     """
 
     aggregator: Aggregator
@@ -72,7 +72,7 @@ class BlockSystem:
 
     @cached_property
     def matrix(self) -> sparse.csr_array:
-        """All rows as one sparse matrix; of a large dense system a copy that `part` does without."""
+        """All rows as one sparse matrix; for a large dense system a copy, which `part` avoids."""
         return sparse.csr_array(self.values)
 
     def part(self, rows: IndexArray) -> sparse.csr_array:
@@ -105,9 +105,16 @@ class BlockSystem:
         return float(self.pair.weight[self.lost].sum())
 
     @property
+    def kept_weight(self) -> float:
+        """Weight of the blocks that are not lost: of light ones beside heavy ones no difference would do."""
+        return float(self.pair.weight[~self.lost].sum())
+
+    @property
     def sure_weight(self) -> float:
         """Weight of the blocks that every parameter links (or that have no rows yet)."""
-        return self.total_weight - self.lost_weight - float(self.open_weight.sum())
+        sure = ~self.lost
+        sure[self.open_blocks] = False
+        return float(self.pair.weight[sure].sum())
 
 
 def block_system(

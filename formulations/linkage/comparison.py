@@ -75,7 +75,7 @@ class Comparison:
         ndarray of float64, shape (any, candidates)
             Finite.
         ndarray of bool, shape (any, candidates), or None
-            Which pairs can be; None where all can.
+            Which pairs are possible; None where all are.
         """
         if self.tables is not None and k in self.tables.attributes:
             table = self.tables.table(int(np.searchsorted(self.tables.attributes, k)))
@@ -105,7 +105,7 @@ def compare_files(
     Raises
     ------
     FormulationError
-        If an attribute cannot be standardised, or a value is no position in its table.
+        If an attribute cannot be standardised, or a value is not a position in its table.
     """
     looked_up = None if tables is None else DistanceTables.of(tables)
     called = [repr(name) for name in attributes or ()]

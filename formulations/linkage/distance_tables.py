@@ -54,7 +54,7 @@ class DistanceTables:
     attributes : ndarray of int, shape (tables,)
         Which attributes are looked up, ascending.
     values : ndarray of float64, shape (cells of all tables,)
-        Not negative; inf for pairs that cannot be.
+        Not negative; inf for impossible pairs.
     first : ndarray of int, shape (tables,)
         Where each table begins.
     width : ndarray of int, shape (tables,)
@@ -97,7 +97,7 @@ class DistanceTables:
         return self.values[self.first[at] : end].reshape(-1, self.width[at])
 
     def transposed(self) -> DistanceTables:
-        """The same distances with queries and candidates in each other's place."""
+        """The same distances with queries and candidates swapped."""
         tables: list[FloatArray | None] = [None] * (int(self.attributes.max(initial=-1)) + 1)
         for at, k in enumerate(self.attributes.tolist()):
             tables[k] = self.table(at).T
@@ -129,5 +129,5 @@ def check_positions(attribute: int, table: FloatArray, original: FloatArray, mas
         wrong = ~((values >= 0) & (values < size) & (values == np.floor(values)))
         if wrong.any():
             raise FormulationError(
-                f"attribute {attribute + 1}: {values[wrong][0]:g} is no position among {size} categories"
+                f"attribute {attribute + 1}: {values[wrong][0]:g} is not a position among {size} categories"
             )

@@ -145,8 +145,8 @@ def _usable_moments(source: FloatArray, names: Sequence[str]) -> tuple[FloatArra
     unusable = ~((deviation >= np.finfo(np.float64).tiny) & np.isfinite(deviation))
     if unusable.any():
         raise FormulationError(
-            f"attribute {names[int(np.argmax(unusable))]} has a standard deviation that no double can hold "
-            "with all its digits: take another unit"
+            f"attribute {names[int(np.argmax(unusable))]} has a standard deviation outside the range of "
+            "double precision: use another unit"
         )
     return mean, deviation
 
@@ -176,8 +176,8 @@ def _check_ranges(files: Sequence[FloatArray], names: Sequence[str]) -> None:
         if lost.any():
             at = int(np.argmax(lost))
             raise FormulationError(
-                f"attribute {names[at]} differs by {spread[at]:g} at most in the units that it is compared "
-                "in, which vanishes when squared: standardise each file by itself, or take another unit"
+                f"attribute {names[at]} differs by at most {spread[at]:g} in the units that it is compared "
+                "in, which becomes zero when squared: standardise each file by itself, or use another unit"
             )
 
 
@@ -204,7 +204,7 @@ def standardised_files(
     Raises
     ------
     FormulationError
-        If a numeric attribute cannot be standardised, or a value is no position in its table.
+        If a numeric attribute cannot be standardised, or a value is not a position in its table.
     """
     names = names or [str(k + 1) for k in range(original.shape[1])]
     if tables is None:
@@ -241,7 +241,7 @@ def attribute_distances(
     Returns
     -------
     ndarray of float64, shape (..., attributes)
-        Finite: what is said of pairs that cannot be (`DistanceTables.possible`) means nothing.
+        Finite; the values of impossible pairs (`DistanceTables.possible`) mean nothing.
     """
     difference: FloatArray = queries - candidates
     if tables is not None:

@@ -39,8 +39,9 @@ def lost_blocks(pair: LinkagePair, aggregator: Aggregator, stop: Callable[[], bo
     Returns
     -------
     ndarray of bool, shape (blocks,)
-        Of a monotone aggregator all such blocks (as far as `Aggregator.reach` goes), if there was time and an
-        attribute is numeric and nowhere missing; of others those whose partner has a twin among its rivals.
+        For a monotone aggregator all such blocks (as far as `Aggregator.reach` goes), if there was time and
+        an attribute is numeric and nowhere missing; for others those whose partner has a twin among its
+        rivals.
     """
     lost = ~pair.reachable
     if pair.ties is Ties.STRICT:
@@ -97,7 +98,7 @@ def _stretches(queries: FloatArray, radius: FloatArray, values: FloatArray) -> t
 
 @kernel
 def _any_dominates(vectors: FloatArray, tied: FloatArray) -> bool:
-    """Whether a row of `vectors` is above `tied`, up to where rivals tie with the partner, nowhere."""
+    """Whether a row of `vectors` is nowhere above `tied`, up to which rivals tie with the partner."""
     for at in range(vectors.shape[0]):
         farther = False
         for k in range(tied.size):

@@ -1,7 +1,8 @@
 """Missing values: what a value that is not there differs by from one that is.
 
-Masking suppresses values on purpose, and originals lack some by nature. A rule says, attribute by attribute,
-what the difference of a value z and a missing one is, from the values y of the file that lacks it:
+Masking suppresses values on purpose, and some are missing in originals as well. A rule says, attribute by
+attribute, what the difference of a value z and a missing one is, from the values y of the file in which it is
+missing:
 
 - nearest: 0, as if the missing value were the same;
 - expected: the root of the square of ``z - y`` that is to be expected, ``(z - mean(y))**2 + variance(y)``,
@@ -104,7 +105,7 @@ class MissingDifferences:
         return MissingDifferences(self.attributes, self.of_queries[queries], self.of_candidates, self.of_both)
 
     def place(self, differences: FloatArray, blocks: Rows, candidates: Rows) -> None:
-        """Write into `differences`, shape (..., attributes), what is missing there and stands as NaN."""
+        """Write into `differences`, shape (..., attributes), what is missing there and is NaN."""
         for k in self.attributes.tolist():
             self.fill(differences[..., k], k, blocks, candidates)
 

@@ -93,7 +93,7 @@ class LinkagePair:
 
     @cached_property
     def reachable(self) -> BoolArray:
-        """Whether each query can be its partner's at all, shape (blocks,); if not, it is never linked."""
+        """Whether each query's partner is possible, shape (blocks,); if not, the block is never linked."""
         return self.possible(np.arange(self.blocks), self.partner)
 
     @cached_property
@@ -140,7 +140,7 @@ class LinkagePair:
         Returns
         -------
         ndarray of float64, shape (..., attributes)
-            Finite: what is said of pairs that cannot be (`possible`) means nothing.
+            Finite; the values of impossible pairs (`possible`) mean nothing.
         """
         queries, others = self.queries[blocks], self.candidates[candidates]
         differences: FloatArray = queries - others
@@ -165,7 +165,7 @@ class LinkagePair:
 
     @cached_property
     def rounding(self) -> FloatArray:
-        """What rounding may have moved differences to partners by (`value_rounding`), zero for categories."""
+        """Largest rounding error of differences to partners (`value_rounding`), zero for categories."""
         queries, partners = self.queries, self.candidates[self.partner]
         if self.missing is not None:
             # What goes into such a difference is about as large as the difference.
@@ -339,7 +339,7 @@ def _checked_partner(original: FloatArray, masked: FloatArray, partner: IndexArr
         )
     if partner.max(initial=-1) >= len(masked):
         raise FormulationError(
-            f"partner {partner.max()} is no row of the {len(masked)} masked records: rows count from 0"
+            f"partner {partner.max()} is not a row of the {len(masked)} masked records: rows count from 0"
         )
     return partner
 

@@ -79,9 +79,9 @@ def _front(vectors: FloatArray, near: IndexArray) -> IndexArray:
 def _near(vectors: FloatArray, tied: FloatArray, label: IndexArray, own: int) -> tuple[IndexArray, bool]:
     """Rivals that are not farther than the partner on some attribute, the nearest first; whether it is lost.
 
-    A rival that is farther than `tied`, up to where it ties with the partner, on every attribute is so for
-    all parameters of a monotone aggregator, and one that is so on no attribute for none: then the block is
-    lost. Candidates whose label is `own` are no rivals.
+    For a monotone aggregator, a rival that is farther than `tied` (up to which it ties with the partner) on
+    every attribute is farther for all parameters, and one that is so on no attribute is farther for none:
+    then the block is lost. Candidates whose label is `own` are not rivals.
     """
     many, n = vectors.shape
     near = np.empty(many, dtype=np.intp)

@@ -38,7 +38,7 @@ _RESOLUTION_SHARE = 2.0**-4
 """Share of the smallest difference of an attribute's values that a grain is at most."""
 
 _SAME = 2.0**-48
-"""Share of two values of one file within which they are the same but for rounding."""
+"""Share of two values of one file within which they are the same up to rounding."""
 
 VALUE_ROUNDING = 2.0**-49
 """Share of the values that go into a difference which rounding may have moved it by: 16 units of 2**-53.
@@ -72,7 +72,7 @@ def cancellation(attributes: int) -> float:
 
 
 def value_rounding(first: FloatArray, second: FloatArray, offset: FloatArray) -> FloatArray:
-    """What rounding may have moved differences of standardised values by: delta, a power of two.
+    """By how much rounding may have moved differences of standardised values: delta, a power of two.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def grain(first: FloatArray, second: FloatArray, offset: FloatArray) -> FloatArr
 
 
 def _gaps(values: FloatArray, offset: float) -> FloatArray:
-    """Differences of neighbours among ascending values that are not the same but for rounding."""
+    """Differences of neighbours among ascending values that are not the same up to rounding."""
     gaps = np.diff(values)
     sizes = np.abs(values)
     return np.asarray(gaps[gaps > _SAME * (sizes[1:] + sizes[:-1] + offset)])

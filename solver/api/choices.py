@@ -1,4 +1,4 @@
-"""The types of what `fit` and its neighbours take: tables, and names that are fixed."""
+"""Types of the arguments of `fit` and the other functions: tables, and fixed names."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from linkrisk.solver.api.choices import (
     TableLike,
     TiesName,
 )
-from linkrisk.solver.api.keywords import spelled
+from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit, engine_options
 from linkrisk.solver.backends.registry import available_backends, backend_names, get_backend
 from linkrisk.solver.compiling.ahead import compile_once
@@ -39,7 +39,7 @@ DEFAULT_TIME_LIMIT = 60.0
 _BY_WEIGHT = "linked and at most are sums of the sampling weights in column {}"
 
 _WEIGHTS = ("linked", "linked_with_margin", "linked_upper_bound", "gap")
-"""What of a row is a linked weight."""
+"""Fields of a row that are linked weights."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class ComparisonResult:
         return "\n".join([head, *lines, *said]) + ")"
 
 
-@spelled
+@checked_keywords
 def compare(
     original: TableLike | None = None,
     masked: TableLike | None = None,
@@ -134,7 +134,7 @@ def compare(
     threads, margin, big_c : int, float, float, optional
         Of the model and the optimisers that solve it; see `fit`.
     seed : int
-        Of every random choice.
+        Seed of every random choice.
     steering : Steering, optional
         See `fit`.
     time_limit : float or None
@@ -144,7 +144,8 @@ def compare(
     cancel : Cancel, optional
         A token to end the comparison with, as Ctrl-C does: what has come back by then is compared.
     report : callable, optional
-        Told the name of each before it runs, and before all of them ``compile`` where code is compiled first.
+        Called with the name of each before it runs, and before all of them ``compile`` where code is compiled
+        first.
 
     Returns
     -------
@@ -153,7 +154,7 @@ def compare(
     Raises
     ------
     TypeError
-        If a keyword is misspelt.
+        If there is no such keyword.
     UsageError, DataError, FormulationError
         If the request or the files cannot be used.
     """

@@ -1,4 +1,4 @@
-"""The worst case in scikit-learn's habits: learned on some records, judged on others."""
+"""The worst case as a scikit-learn estimator: learned on some records, judged on others."""
 
 from __future__ import annotations
 
@@ -223,7 +223,7 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         return float(evaluation.linked_weight / total)
 
     def predict(self, original: TableLike, masked: TableLike) -> IndexArray:
-        """Whom the learned parameters take each record for.
+        """The nearest candidate of each record under the learned parameters.
 
         Parameters
         ----------
@@ -254,7 +254,7 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _problem(self, original: Table, masked: Table, partner: ArrayLike | None) -> Problem:
-        """The problem of two tables; who is who goes by a column of ids that is added to them."""
+        """The problem of two tables, aligned by a column of ids that is added to them."""
         rows = _partners(partner, original, masked)
         ids = _ids(rows, len(original.frame), len(masked.frame))
         column = "record"
@@ -356,7 +356,7 @@ def _with_frequencies(
 
 
 def _partners(partner: ArrayLike | None, original: Table, masked: Table) -> IndexArray:
-    """The masked row of each original record; UsageError when that is not known or no whole number."""
+    """The masked row of each original record; UsageError when that is not known or not a whole number."""
     if partner is None:
         sizes = f"{len(original.frame)} original and {len(masked.frame)} masked records"
         if len(original.frame) != len(masked.frame):
@@ -371,17 +371,17 @@ def _partners(partner: ArrayLike | None, original: Table, masked: Table) -> Inde
 
 
 def _ids(partner: IndexArray, originals: int, masked: int) -> tuple[list[str], list[str]]:
-    """Ids of the records of both files that say who is who."""
+    """Ids by which the records of both files are aligned."""
     if len(partner) != originals:
         given = f"{len(partner)} partners for {originals} original records"
         raise UsageError(f"{given}: give one for each, -1 for none")
     known = np.flatnonzero(partner >= 0)
     if partner.max(initial=-1) >= masked:
         raise UsageError(
-            f"partner {partner.max()} is no row of the {masked} masked records: rows count from 0"
+            f"partner {partner.max()} is not a row of the {masked} masked records: rows count from 0"
         )
     if np.unique(partner[known]).size != known.size:
-        raise UsageError("two original records have the same partner: give each a masked row of its own")
+        raise UsageError("two original records have the same partner: give each a different masked row")
     own = [f"masked {at}" for at in range(masked)]
     for row in known.tolist():
         own[partner[row]] = f"original {row}"

@@ -23,7 +23,7 @@ from linkrisk.solver.api.choices import (
     TableLike,
     TiesName,
 )
-from linkrisk.solver.api.keywords import spelled
+from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.link import relink
 from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
 from linkrisk.solver.inputs.learned_links import reusable_schema
@@ -87,14 +87,14 @@ class EvaluationResult:
 
 
 def read_parameters(path: str | Path) -> dict[str, Any]:
-    """Read the JSON that `fit --json` wrote; UsageError when it is none, or ambiguous."""
+    """Read the JSON that `fit --json` wrote; UsageError when it is not one, or is ambiguous."""
     try:
         content = parse(Path(path).read_bytes())
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise UsageError(f"{path} cannot be read: {reason}; {_GIVE}") from None
     except AmbiguousError as error:
-        raise UsageError(f"{path} cannot be relied on: {error}; {_GIVE}") from None
+        raise UsageError(f"{path} cannot be used: {error}; {_GIVE}") from None
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise UsageError(f"{path} is not valid JSON ({place}); {_GIVE}") from None
@@ -144,7 +144,7 @@ def learned_options(fitted: Mapping[str, Any]) -> dict[str, Any]:
     return known
 
 
-@spelled
+@checked_keywords
 def evaluate(
     original: TableLike | None = None,
     masked: TableLike | None = None,
@@ -186,11 +186,11 @@ def evaluate(
     standardisation, differences, missing, k_additive, optional
         The same.
     id_column, row_by_row
-        Who is who; see `fit`.
+        How records are aligned; see `fit`.
     cancel : Cancel, optional
-        A token to give up with, from another thread.
+        A token to cancel the call with, from another thread.
     report : callable, optional
-        Told when code has to be compiled first.
+        Called when code has to be compiled first.
 
     Returns
     -------
@@ -200,11 +200,11 @@ def evaluate(
     Raises
     ------
     TypeError
-        If a keyword is misspelt.
+        If there is no such keyword.
     UsageError, DataError, FormulationError
         If the request, the parameters or the files cannot be used.
     CancelledError
-        If `cancel` has been used: a part of the counts would say nothing.
+        If `cancel` has been used: incomplete counts are not a result.
     """
     asked = {
         "aggregator": aggregator,
@@ -280,7 +280,7 @@ def _link_options(given: Mapping[str, Any], source: str) -> dict[str, Any]:
     for name in given:
         if name not in known:
             raise UsageError(
-                f"{source} is about a linker, which takes no {name.replace('_', ' ')}: leave it out"
+                f"{source} is the result of a linker, which takes no {name.replace('_', ' ')}: leave it out"
             )
     return dict(given)
 

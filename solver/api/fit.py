@@ -15,7 +15,7 @@ from linkrisk.solver.api.choices import (
     TableLike,
     TiesName,
 )
-from linkrisk.solver.api.keywords import spelled
+from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit, check_limits, engine_options
 from linkrisk.solver.engines.registry import ENGINES, check_taken, choose_engine, get_engine
 from linkrisk.solver.engines.steering import Steering
@@ -30,7 +30,7 @@ from linkrisk.solver.worst_case.family_results import FitResults
 from linkrisk.solver.worst_case.single_fit import FitRequest, Fitted, fit_one
 
 
-@spelled
+@checked_keywords
 def fit(
     original: TableLike | None = None,
     masked: TableLike | None = None,
@@ -66,7 +66,7 @@ def fit(
     report: Reporter | None = None,
     command: str | None = None,
 ) -> FitResult | FitResults:
-    """Find the distance that re-identifies most records, and bound how many any other could.
+    """Find the distance that re-identifies the most records, with an upper bound for all others.
 
     Parameters
     ----------
@@ -79,9 +79,9 @@ def fit(
     attributes : sequence of str, optional
         Attributes to compare; all common columns when absent.
     id_column : str, optional
-        Column that says who is who; when absent, the labels of two pandas frames, else row by row.
+        Column that identifies the records; when absent, the labels of two pandas frames, else row by row.
     row_by_row : bool
-        Take the rows as they stand, whatever labels or columns say.
+        Take the rows as they are, whatever labels or columns say.
     drop_constant : bool
         Leave constant attributes out instead of refusing them.
     nominal, ordinal : sequence of str
@@ -108,9 +108,10 @@ def fit(
         For ``milp``: the optimiser (``highs`` when absent) and its threads (1); the strict inequality on
         rows of unit length (1e-5); one constant C for all rows instead of a tight one for each.
     seed : int
-        Of every random choice.
+        Seed of every random choice.
     steering : Steering, optional
-        What decides how soon an answer is found, and never which bound holds, for experiments.
+        Tuning of the searches, for experiments: it decides how soon an answer is found, never which bound
+        holds.
     time_limit : float, ``auto`` or None
         Seconds after which the best answer so far is returned, with a valid bound; None for no limit,
         ``auto`` for 120, or for none where there is a work limit.
@@ -128,7 +129,7 @@ def fit(
     certificate_time_limit : float, optional
         Seconds for that, after the search; 60 or the time limit, whichever is longer, when absent.
     report : callable, optional
-        Told every progress.
+        Called with every progress report.
     command : str, optional
         The command line to note in the result.
 
@@ -140,7 +141,7 @@ def fit(
     Raises
     ------
     TypeError
-        If a keyword is misspelt.
+        If there is no such keyword.
     UsageError, DataError, FormulationError
         If the request or the files cannot be used; also where the engine would ignore an option.
 
@@ -216,13 +217,13 @@ def fit_request(
     if certificate and not runner.proves:
         able = next(name for name, kind in ENGINES.items() if kind.proves)
         raise UsageError(
-            f"the engine {runner.name} proves nothing that could be checked: use --engine {able}"
+            f"the engine {runner.name} gives no proof that could be checked: use --engine {able}"
         )
     if limits.work is not None and not runner.counts:
         able = next(name for name, kind in ENGINES.items() if kind.counts)
         raise UsageError(
-            f"the work of the engine {runner.name} is its optimiser's, which nobody counts: use --engine "
-            f"{able}, or --time-limit"
+            f"the work of the engine {runner.name} is done by its optimiser, which is not counted: use "
+            f"--engine {able}, or --time-limit"
         )
     return FitRequest(runner, options, limits, certificate, report, command)
 

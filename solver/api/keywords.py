@@ -1,4 +1,4 @@
-"""Keywords of functions: one that a function does not have names itself and its nearest neighbour."""
+"""Keywords of functions: an unknown one is refused with a suggestion."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 
 
-def spelled(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
+def checked_keywords(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
     """Make a function refuse unknown keywords with a TypeError that says which one may be meant.
 
     Its signature stays as it is, for readers and for type checkers.

@@ -29,7 +29,7 @@ def engine_options(
     Raises
     ------
     UsageError
-        If one is no number, or out of range.
+        If one is not a number, or out of range.
     """
     asked = {"threads": threads, "backend": backend, "margin": margin, "big_c": big_c}
     given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
@@ -52,7 +52,7 @@ def check_limits(
     memory_limit: float | str | None = None,
     cancel: Cancel | None = None,
 ) -> Limits:
-    """The limits of a run; UsageError when one is no number or leaves nothing."""
+    """The limits of a run; UsageError when one is not a number, or not above zero."""
     usual = DEFAULT_TIME_LIMIT if work_limit is None else None
     seconds = usual if time_limit == AUTOMATIC else check_limit(time_limit, "time limit")
     units = check_limit(work_limit, "work limit", "units")
@@ -63,7 +63,7 @@ def check_limits(
 
 
 def check_limit(limit: object, what: str, unit: str = "seconds") -> float | None:
-    """The limit; UsageError when it is no number or leaves nothing."""
+    """The limit; UsageError when it is not a number, or not above zero."""
     if limit is None:
         return None
     if isinstance(limit, bool) or not isinstance(limit, Real):

@@ -17,7 +17,7 @@ from linkrisk.datasets.pairs.survey_design import survey_design
 from linkrisk.datasets.pairs.table_pair import TablePair
 from linkrisk.formulations.linkage.pair import Direction, Ties
 from linkrisk.solver.api.choices import DirectionName, MatchingName, SchemaLike, TableLike, TiesName
-from linkrisk.solver.api.keywords import spelled
+from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
 from linkrisk.solver.inputs.learned_links import learned_keys, learned_options, learned_parameters
 from linkrisk.solver.inputs.link_tasks import (
@@ -46,7 +46,7 @@ from linkrisk.solver.worst_case.answers import library_versions, records_table
 IndexArray = NDArray[np.intp]
 
 
-@spelled
+@checked_keywords
 def link(
     original: TableLike,
     masked: TableLike,
@@ -85,9 +85,9 @@ def link(
     original_attributes, masked_attributes : sequence of str, optional
         Attributes of either file, for linkers that need none in common; all other columns when absent.
     id_column : str, optional
-        Column that says who is who; when absent, the labels of two pandas frames, else row by row.
+        Column that identifies the records; when absent, the labels of two pandas frames, else row by row.
     row_by_row : bool
-        Take the rows as they stand, whatever labels or columns say.
+        Take the rows as they are, whatever labels or columns say.
     nominal, ordinal : sequence of str
         Attributes that are not numeric.
     schema : path, mapping or Schema, optional
@@ -103,11 +103,11 @@ def link(
     threshold : float, optional
         One-to-one links need at least this score.
     seed : int
-        Of every random choice.
+        Seed of every random choice.
     cancel : Cancel, optional
-        A token to give up with, from another thread.
+        A token to cancel the call with, from another thread.
     report : callable, optional
-        Told when code has to be compiled first.
+        Called when code has to be compiled first.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def link(
     Raises
     ------
     TypeError
-        If a keyword is misspelt.
+        If there is no such keyword.
     UsageError, DataError
         If the request or the files cannot be used.
     CancelledError

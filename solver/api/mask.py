@@ -22,7 +22,7 @@ from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.roles import NAMES_RECORDS, Role
 from linkrisk.datasets.microdata.writing import write_all
 from linkrisk.solver.api.choices import TableLike
-from linkrisk.solver.api.keywords import spelled
+from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.masking_source import Source, check_targets, read_source
 from linkrisk.solver.compiling.ahead import MASKING, compile_once
 from linkrisk.solver.run.errors import UsageError
@@ -41,12 +41,14 @@ class MaskingResult:
     steps : tuple of Step
         The methods in the order in which they were applied, with the attributes that each masked.
     seed : int or None
-        What chance was drawn from, None where nothing was left to chance. Whoever has it can undo the
+        Seed of the random choices, None where there were none. Whoever has it can undo the
         masking, so it is not shown where the result is printed.
     masked, unchanged, as_is : tuple of str
-        Columns that were masked, those of them of which not a single value is another one, and all others.
+        Columns that were masked, those of them without a single changed value, and all others.
     left_alone : mapping of str to str
         Columns that were not masked because of what they are: ``id``, ``weight`` or ``stratum``.
+    withheld : mapping of str to int
+        How many values of a column are missing only since masking.
     source : Source
         The original table, with all that its file says of it.
     """
@@ -58,6 +60,7 @@ class MaskingResult:
     unchanged: tuple[str, ...]
     as_is: tuple[str, ...]
     left_alone: Mapping[str, str]
+    withheld: Mapping[str, int]
     source: Source = field(repr=False)
 
     @property
@@ -90,6 +93,7 @@ class MaskingResult:
             "unchanged": list(self.unchanged),
             "as_is": list(self.as_is),
             "left_alone": dict(self.left_alone),
+            "withheld": dict(self.withheld),
         }
 
     def to_json(self) -> str:
@@ -111,7 +115,7 @@ class MaskingResult:
         Raises
         ------
         UsageError, DataError
-            If one would take the place of another file, or cannot be written.
+            If one would overwrite another file, or cannot be written.
         """
         output = with_suffix_of(str(output), self.source.name)
         check_targets(self.source.name, output, record)
@@ -141,7 +145,7 @@ class MaskingResult:
         return f"MaskingResult({self.source.name}, {size}: {methods})"
 
 
-@spelled
+@checked_keywords
 def mask(
     data: TableLike,
     method: str | MaskingMethod | Sequence[str | MaskingMethod],
@@ -169,7 +173,7 @@ def mask(
     seed : int, optional
         Not negative. The same seed gives the same table; a new one that nobody can guess when absent.
     report : callable, optional
-        Told when code has to be compiled first.
+        Called when code has to be compiled first.
 
     Returns
     -------
@@ -178,7 +182,7 @@ def mask(
     Raises
     ------
     TypeError
-        If a keyword is misspelt.
+        If there is no such keyword.
     UsageError, DataError
         If there is no such method, or it does not fit the table.
 
@@ -240,7 +244,7 @@ def _columns(
 ) -> dict[str, Any]:
     """What became of every column: masked or as it is.
 
-    And which of the masked ones are none the less the same, and which others a method has left alone.
+    Also which of the masked ones have not changed, and which others a method has left alone.
     """
     masked = {name for step in steps for name in step.attributes}
     left: dict[str, str] = {}
@@ -250,6 +254,7 @@ def _columns(
         words = {**dict.fromkeys(NAMES_RECORDS, "id"), Role.WEIGHT: "weight", Role.STRATUM: "stratum"}
         left = {name: words[role] for name, (role, _) in columns.items() if role in words} | dict(kept)
         left = {name: left[name] for name in frame.columns if name in left and name not in masked}
+    lost = {name: int((written[name].isna() & frame[name].notna()).sum()) for name in frame.columns}
     return {
         "masked": tuple(name for name in frame.columns if name in masked),
         "unchanged": tuple(
@@ -259,4 +264,5 @@ def _columns(
         ),
         "as_is": tuple(name for name in frame.columns if name not in masked),
         "left_alone": left,
+        "withheld": {name: count for name, count in lost.items() if count},
     }

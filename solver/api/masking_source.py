@@ -71,7 +71,7 @@ def read_source(data: TableLike, methods: Sequence[MaskingMethod], id_column: st
     Raises
     ------
     DataError
-        If it cannot be read, or is no table.
+        If it cannot be read, or is not a table.
     """
     if isinstance(data, Path) or (isinstance(data, str) and is_file(data)):
         return Source(read_file(data, text_columns=_text_columns(methods, id_column)), str(data))
@@ -89,7 +89,7 @@ def _text_columns(methods: Sequence[MaskingMethod], id_column: str | None) -> li
 
 
 def check_targets(source: str, output: str | Path, record: str | Path | None) -> None:
-    """Refuse an output that cannot be written, or would take the place of another file."""
+    """Refuse an output that cannot be written, or would overwrite another file."""
     writable_format(output)
     if is_file(source) and _same_file(source, output):
         raise UsageError(f"--output {output} is the input file; give the masked file another name")

@@ -14,23 +14,26 @@ from linkrisk.datasets.microdata.schema import Attribute, Role, Scale, Schema
 from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
 from linkrisk.datasets.public.default_pair import default_pair
 from linkrisk.solver.api.choices import SchemaLike, TableLike
-from linkrisk.solver.api.keywords import spelled
+from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.certificates.checking import verify as checking
 from linkrisk.solver.certificates.checking.fields import read_object
 from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.checking.setting import Setting
 from linkrisk.solver.certificates.checking.verify import Verdict, demand_fit, fit_setting
 from linkrisk.solver.compiling.ahead import CERTIFICATES, compile_once
-from linkrisk.solver.inputs.problem import check_who_is_who, schema_of
+from linkrisk.solver.inputs.problem import check_alignment_options, schema_of
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.incumbent import Reporter
-from linkrisk.solver.run.results import FitResult, dump_json
+from linkrisk.solver.run.results import EXPECTED, WEIGHTED, FitResult, dump_json
 from linkrisk.solver.worst_case.family_results import FitResults
+
+_KEPT = (Role.RECORD_ID, Role.WEIGHT)
+"""Roles that the user of `verify` has the say on."""
 
 
 @dataclass(frozen=True)
 class VerificationResult:
-    """What a certificate proves of two files. It is true in a condition where all that the fit claims holds.
+    """What a certificate proves about two files. As a condition it is true if all that the fit claims holds.
 
     Attributes
     ----------
@@ -39,13 +42,13 @@ class VerificationResult:
     rejected : str or None
         The first check that failed.
     verdict : Verdict or None
-        What is proved all the same; None where the certificate itself is rejected.
+        What is proved in any case; None where the certificate itself is rejected.
     fit : dict
         The fit, as JSON has it.
     name : str
         What to call the file pair.
     alignment : str
-        How the records of the two files were put together.
+        How the records of the two files were aligned.
     seconds : float
         What checking took.
     """
@@ -91,8 +94,7 @@ class VerificationResult:
             "records": verdict.records,
             "linked": verdict.linked,
             "linked_upper_bound": verdict.bound_count,
-            "expected_links": float(verdict.linked_weight),
-            "expected_links_upper_bound": float(verdict.bound),
+            **_sums(verdict),
             "assumed_masking": [entry.masking for entry in setting.recodings],
             "covers_ties": verdict.ordered is None,
             "method": verdict.method,
@@ -115,7 +117,7 @@ class VerificationResult:
         return f"VerificationResult(proved: {proved}; rejected: {self.rejected})"
 
 
-@spelled
+@checked_keywords
 def verify(
     result: FitResult | FitResults | Mapping[str, Any] | str | Path,
     original: TableLike | None = None,
@@ -128,7 +130,7 @@ def verify(
     schema: SchemaLike | None = None,
     report: Reporter | None = None,
 ) -> VerificationResult:
-    """Check what a fit claims of two files, by its certificate, in exact arithmetic.
+    """Check what a fit claims about two files, by its certificate, in exact arithmetic.
 
     Parameters
     ----------
@@ -141,11 +143,12 @@ def verify(
     attributes : sequence of str, optional
         Only those of the fit are possible.
     id_column, row_by_row
-        Who is who; see `fit`.
+        How records are aligned; see `fit`.
     schema : path, mapping or Schema, optional
-        Of this, the record id and the missing codes of columns count; categories are those of the fit.
+        Only the record id, the column of weights and the missing codes of columns are taken from it;
+        categories are those of the fit. Without it, weights are those of the column that the fit names.
     report : callable, optional
-        Told when code has to be compiled first.
+        Called when code has to be compiled first.
 
     Returns
     -------
@@ -155,7 +158,7 @@ def verify(
     Raises
     ------
     TypeError
-        If a keyword is misspelt.
+        If there is no such keyword.
     UsageError, DataError
         If the fit, the certificate or the files cannot be read, or there is no certificate.
 
@@ -174,7 +177,7 @@ def verify(
             "--aggregator and --certificate"
         )
     setting = fit_setting(content, name)
-    check_who_is_who(id_column, row_by_row)
+    check_alignment_options(id_column, row_by_row)
     if attributes is not None and tuple(attributes) != setting.attributes:
         raise UsageError(
             f"--attributes: {name} is about {shown_names(setting.attributes, ',')}; leave the option out"
@@ -192,6 +195,15 @@ def verify(
         alignment=files.alignment,
         seconds=time.perf_counter() - began,
     )
+
+
+def _sums(verdict: Verdict) -> dict[str, Any]:
+    """What is proved of the weights of linked records: of sampling weights, where the fit has these."""
+    ends = float(verdict.linked_weight), float(verdict.bound)
+    if verdict.sampling is None:
+        return dict(zip(EXPECTED, ends, strict=True))
+    said = {"weight": verdict.sampling.column, "total_weight": float(verdict.total)}
+    return {**said, **dict(zip(WEIGHTED, ends, strict=True))}
 
 
 def _certificate(result: object, given: Mapping[str, Any] | str | Path | None) -> Any:
@@ -250,12 +262,23 @@ def _files(original: Any, masked: Any, setting: Setting, name: str, **options: A
 
 
 def _schema(given: Schema | None, setting: Setting) -> Schema:
-    """The categories of the fit; who is who and which codes are missing as the user's own schema says."""
+    """The categories of the fit; record id, weights and missing codes are those of the user's own schema."""
     own = Schema(()) if given is None else given
     categories = {name: (Scale(scale), listed) for name, scale, listed in setting.schema}
     compared = []
     for name in setting.attributes:
         scale, listed = categories.get(name, (Scale.NUMERIC, None))
-        compared.append(Attribute(name, None, scale, listed, missing=own.get(name).missing))
-    ids = [Attribute(name, Role.RECORD_ID) for name in own.select(role=Role.RECORD_ID)]
-    return Schema((*compared, *(each for each in ids if each.name not in setting.attributes)))
+        compared.append(replace(_beside(own.get(name)), scale=scale, categories=listed))
+    beside = [
+        _beside(declared)
+        for declared in own.attributes
+        if declared.name not in setting.attributes
+        and (declared.role in _KEPT or declared.name == setting.weight)
+    ]
+    return Schema((*compared, *beside))
+
+
+def _beside(declared: Attribute) -> Attribute:
+    """What counts of a declaration whatever the fit says: missing codes, and whether it is id or weight."""
+    role = declared.role if declared.role in _KEPT else None
+    return Attribute(declared.name, role, missing=declared.missing)

@@ -37,7 +37,7 @@ def run_in_background(
     progress : callable, optional
         The latest progress.
     watch : callable, optional
-        Called on the calling thread every tenth of a second; of use only with a `stop`.
+        Called on the calling thread every tenth of a second; has an effect only with a `stop`.
     """
     done = threading.Event()
     failure: list[BaseException] = []

@@ -168,7 +168,7 @@ class Backend(ABC):
         starts : sequence of ndarray of float64, shape (columns,)
             Points to start from, where `takes_start`; those that are not feasible are left out.
         watch : callable, optional
-            Told the progress, where `takes_watcher`; answering True stops the solve.
+            Called with the progress, where `takes_watcher`; answering True stops the solve.
 
         Returns
         -------

@@ -103,6 +103,6 @@ class HighsBackend(TemplateBackend["highspy.Highs"]):
         cuts: Cuts,
         options: SolveOptions,  # noqa: ARG002
     ) -> highspy.Highs:
-        """Add the rows to the living object."""
+        """Add the rows to the same HiGHS object."""
         add_rows(built, cuts)
         return built

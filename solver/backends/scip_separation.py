@@ -38,7 +38,7 @@ class TreeSeparation:
         scip.includeConshdlr(
             handler,
             "separator",
-            "rows that are written down when they are violated",
+            "rows that are added when they are violated",
             sepapriority=0,
             enfopriority=-1,  # after integrality
             chckpriority=-1,

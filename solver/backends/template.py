@@ -124,7 +124,7 @@ class TemplateBackend(Backend, Generic[Built]):
         """
 
     def extend(self, built: Built, model: MilpModel, cuts: Cuts, options: SolveOptions) -> Built:  # noqa: ARG002
-        """Add rows to what `build` returned; `model` has them already. By default it is built anew."""
+        """Add rows to what `build` returned; `model` has them already. By default it is built again."""
         return self.build(model, options)
 
     def solve(
@@ -242,7 +242,7 @@ def best_first(starts: Sequence[FloatArray], model: MilpModel) -> list[FloatArra
 
 
 def drop_idle_rows(model: MilpModel) -> MilpModel | None:
-    """Leave out the rows that hold nothing back: those without coefficients, and those without bounds.
+    """Leave out the rows that restrict nothing: those without coefficients, and those without bounds.
 
     Modelling layers disagree about them: some skip a row without coefficients although its bounds may
     exclude 0, others cannot say that a row is free.

@@ -32,10 +32,11 @@ def add_alignment(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--id",
         metavar="COLUMN",
-        help="column that says who is who; default: row by row, unless the files show that this is wrong",
+        help="column that identifies the records; default: row by row, unless the files show that this is "
+        "wrong",
     )
     group.add_argument(
-        "--row-by-row", action="store_true", help="take the rows as they stand, whatever the files show"
+        "--row-by-row", action="store_true", help="take the rows as they are, whatever the files show"
     )
 
 
@@ -43,7 +44,7 @@ def add_categories(parser: argparse.ArgumentParser) -> None:
     """Which attributes are categorical, and what is known of their masking."""
     group = parser.add_argument_group("categorical attributes (all others are numeric)")
     group.add_argument("--nominal", metavar="A,B", help="attributes whose categories have no order")
-    group.add_argument("--ordinal", metavar="A,B", help="attributes whose categories have one")
+    group.add_argument("--ordinal", metavar="A,B", help="attributes whose categories have an order")
     group.add_argument(
         "--schema",
         metavar="FILE",
@@ -54,7 +55,7 @@ def add_categories(parser: argparse.ArgumentParser) -> None:
         metavar="METHOD",
         action="append",
         help="how categories were masked, as 'top-coding categories=3 attributes=A'; give it once for each "
-        "method. Records that it cannot have made of each other are never linked",
+        "method. Pairs of records that this masking makes impossible are never linked",
     )
 
 
@@ -106,15 +107,16 @@ def add_run(
         group.add_argument(
             "--work-limit",
             metavar="UNITS",
-            help="units of work, each about a second of one processor but counted: the same seed then gives "
-            "the same answer on every machine",
+            help="units of work, counted and not timed (a unit is about a second of one processor): the same "
+            "seed then gives the same answer on every machine",
         )
     group.add_argument("--seed", metavar="N", default="0", help="seed of every random choice; default: 0")
     group.add_argument("--threads", metavar="N", help="threads of the optimiser; default: 1")
     group.add_argument(
         "--margin",
         metavar="M",
-        help=f"the strict inequality in a model, on rows of unit length; default: {offered().margin:g}",
+        help="margin that replaces the strict inequality in a model, on rows of unit length; default: "
+        f"{offered().margin:g}",
     )
     group.add_argument(
         "--big-c",

@@ -27,8 +27,7 @@ _EXACT = "exact"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.description = (
-        "Run the exact engine, and solve the same model on every available backend, each in a "
-        "process of its own."
+        "Run the exact engine, and solve the same model on every available backend, each in its own process."
     )
     add_files(parser)
     add_categories(parser)

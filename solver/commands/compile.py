@@ -9,8 +9,8 @@ import time
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Say what it does: there are no arguments."""
     parser.description = (
-        "Compile all that any command needs, for every aggregator, and keep it: once for every "
-        "machine and version. A fit compiles by itself where it was not done, before its time limit begins."
+        "Compile everything that the commands need, for every aggregator, and keep it; once for each machine "
+        "and version. Without this, a fit compiles first, before its time limit begins."
     )
     parser.epilog = "example: compile"
     parser.set_defaults(run=run)

@@ -11,8 +11,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.description = (
         "Apply the parameters of a `fit --json` or `link --json` file to a file pair and count. "
-        "What they were learned with (direction, ties, ...) holds unless it is given anew. A file with "
-        'weights of one\'s own needs {"parameters": {"weights": {"A": 0.7, "B": 0.3}}} only.'
+        "What they were learned with (direction, ties, ...) holds unless it is given again. A file with "
+        'your own weights needs {"parameters": {"weights": {"A": 0.7, "B": 0.3}}} only.'
     )
     parser.add_argument(
         "--parameters", required=True, metavar="FIT.json", help="what `fit --json` or `link --json` wrote"

@@ -34,7 +34,7 @@ _AUTOMATIC = "auto"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.description = (
-        "Find the distance that re-identifies most records, and bound how many any other could."
+        "Find the distance that re-identifies the most records, with an upper bound for all others."
     )
     parser.epilog = "example: fit --original o.csv --masked m.csv --report risk.html"
     add_files(parser)
@@ -149,7 +149,7 @@ def _certify(arguments: argparse.Namespace, fitted: Fitted, seconds: float | Non
     from linkrisk.datasets.microdata.writing import write_whole
     from linkrisk.solver.commands.progress import progress_line
 
-    with progress_line("making the certificate (Ctrl-C: do without)"):
+    with progress_line("making the certificate (Ctrl-C: continue without it)"):
         result = fitted.certified(seconds)
     if result.certificate is None:
         reason = result.details["certificate"]["reason"]

@@ -23,11 +23,11 @@ from linkrisk.solver.run.results import EXPECTED, WEIGHTED, FitResult, objective
 from linkrisk.solver.worst_case.family_results import Family, FitResults
 
 _REASONS = {
-    "time": "the time limit came first; a longer --time-limit or fewer attributes may narrow the interval",
-    "work": "the work limit came first; a larger --work-limit or fewer attributes may narrow the interval",
+    "time": "the time limit was reached; a longer --time-limit or fewer attributes may narrow the interval",
+    "work": "the work limit was reached; a larger --work-limit or fewer attributes may narrow the interval",
     "user": "stopped before the end; a longer run narrows the interval",
-    "ties": "differences that count as ties keep the two apart; the note says which",
-    "memory": "memory ran out first; a larger --memory-limit, fewer records or attributes may narrow it",
+    "ties": "differences that count as ties keep the two numbers apart; the note says which",
+    "memory": "memory ran out; a larger --memory-limit, fewer records or attributes may narrow it",
 }
 _NO_LIMIT = "the engine could not narrow the interval further"
 
@@ -236,7 +236,7 @@ def _worst_of(results: FitResults) -> list[str]:
     else:
         pairs = [(f"{what}, at least", f"{share(low, records)}, by the {title}")]
         pairs.append((f"{what}, at most", share(high, records)))
-        said = "not proven: the table says what came first"
+        said = "not proven: the table says why"
     missing = len(results.families) - len(results.results)
     if missing:
         said += f" ({missing} of {len(results.families)} without a result)"

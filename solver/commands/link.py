@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--ties",
         metavar="RULE",
-        help=f"{_choices(offered().ties)}; share: identical candidates are no rivals",
+        help=f"{_choices(offered().ties)}; share: identical candidates are not rivals",
     )
     group.add_argument(
         "--one-to-one", metavar="HOW", help=f"also match records one to one: {', '.join(offered().matchings)}"
@@ -55,7 +55,7 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
         )
     add_alignment(group)
     group.add_argument("--nominal", metavar="A,B", help="attributes whose categories have no order")
-    group.add_argument("--ordinal", metavar="A,B", help="attributes whose categories have one")
+    group.add_argument("--ordinal", metavar="A,B", help="attributes whose categories have an order")
     group.add_argument(
         "--schema",
         metavar="FILE",

@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--id", metavar="COLUMN", help="column of record ids, never masked")
     parser.add_argument("--weight", metavar="COLUMN", help="column of sampling weights, never masked")
     parser.add_argument(
-        "--seed", metavar="N", help="seed of chance; default: a new one that nobody can guess"
+        "--seed", metavar="N", help="seed of every random choice; default: a new one that nobody can guess"
     )
     parser.add_argument(
         "--record",
@@ -97,10 +97,13 @@ def _summary(arguments: argparse.Namespace, result: MaskingResult) -> str:
     lines.append(f"masked   {shown_names(result.masked)}")
     if result.unchanged:
         lines.append(f"the same {shown_names(result.unchanged)}: masking has not changed a single value")
+    if result.withheld:
+        lost = ", ".join(f"{count} of {shown_name(name)}" for name, count in result.withheld.items())
+        lines.append(f"withheld {lost}: a value that too few records share a mean with becomes missing")
     lines.append(f"as is    {shown_names(result.as_is) or 'nothing'}")
     if result.left_alone:
         left = ", ".join(f"{shown_name(name)} (as {what})" for name, what in result.left_alone.items())
-        lines.append(f"left     {left}; to mask them all the same, name them with --attributes")
+        lines.append(f"left     {left}; to mask them anyway, name them with --attributes")
     lines.append(f"output   {arguments.output}")
     if arguments.record is not None:
         lines.append(f"record   {arguments.record}")
@@ -109,5 +112,5 @@ def _summary(arguments: argparse.Namespace, result: MaskingResult) -> str:
 
 def _seed_line(seed: int | None, record: str | None) -> str:
     if seed is None:
-        return "none: nothing is left to chance"
+        return "none: no random choices"
     return f"{seed}: {SECRET}" if record is None else f"in {record}: {SECRET}"

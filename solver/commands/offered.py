@@ -1,7 +1,7 @@
-"""What the options of commands can be, for their help.
+"""The choices of command options, for help texts.
 
-The names are those of classes that need numpy and pandas, which nobody should wait for to read a help. So
-they are kept in a file beside this one, and a test compares it with the classes. How to make it anew:
+The names are those of classes that need numpy and pandas, and a help text should not wait for these. So they
+are kept in a file beside this one, and a test compares it with the classes. How to make it again:
 ``LINKRISK_UPDATE_GOLDEN=1 .venv/bin/python -m pytest tests/solver/commands/test_offered.py``.
 """
 

@@ -19,7 +19,7 @@ from typing import Any, NoReturn, TextIO
 from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError
 
 COMMANDS = {
-    "fit": "find the distance that re-identifies most records, with an upper bound",
+    "fit": "find the distance that re-identifies the most records, with an upper bound",
     "compare": "the exact engine and the same model on every available backend",
     "evaluate": "count what learned parameters re-identify in a file pair",
     "verify": "check the certificate of a fit from the two files, in exact arithmetic",
@@ -181,7 +181,7 @@ class _Output(io.StringIO):
     Attributes
     ----------
     failed : bool
-        Whether something could not be written; the command goes on all the same.
+        Whether something could not be written; the command still goes on.
     """
 
     def __init__(self) -> None:

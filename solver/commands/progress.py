@@ -31,7 +31,7 @@ _FIRST, _EVERY = 10.0, 30.0
 """Seconds before the first plain line, and between two."""
 
 SILENT = "LINKRISK_PROGRESS"
-"""Set this variable of the environment to ``none`` for no word of progress at all."""
+"""Set this environment variable to ``none`` to show no progress."""
 
 
 class Display(ABC):
@@ -76,7 +76,7 @@ class Display(ABC):
 
     @abstractmethod
     def _run(self) -> None:
-        """Say how things stand until all is done."""
+        """Show the current state until all is done."""
 
     @property
     def _line(self) -> str:

@@ -42,7 +42,7 @@ def check_targets(arguments: argparse.Namespace, *names: str) -> None:
         if other in _INPUTS:
             raise UsageError(f"{option} {path} would overwrite the --{other} file: give another name")
         if other != name:
-            raise UsageError(f"--{other} and {option} both name {path}: give each a file of its own")
+            raise UsageError(f"--{other} and {option} both name {path}: give each a different file")
 
 
 def _check_target(path: str, option: str, suffixes: tuple[str, ...]) -> None:
@@ -57,7 +57,7 @@ def _check_target(path: str, option: str, suffixes: tuple[str, ...]) -> None:
         raise UsageError(f"cannot write {option} {path}: the folder {folder} does not exist; create it first")
     if not target.exists() and not os.access(folder, os.W_OK | os.X_OK):
         raise UsageError(
-            f"cannot write {option} {path}: the folder {folder} may not be written to; choose another one"
+            f"cannot write {option} {path}: the folder {folder} is not writable; choose another one"
         )
 
 

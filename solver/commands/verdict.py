@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+from linkrisk.solver.certificates.checking.objective import TOTAL, objective_keys
+from linkrisk.solver.certificates.checking.sampling import Sampling
 from linkrisk.solver.certificates.checking.verify import Verdict
 
 _SCALED = {
@@ -47,34 +50,55 @@ _PROBLEM = (
     "schema",
     "masking",
     "recodings",
+    "weight",
 )
 """Keys of a fit that say what is claimed; they are in the sentence."""
-
-_EXPECTED = ("expected_links", "expected_links_upper_bound")
 
 _MOST_CATEGORIES = 12
 _MOST_KEYS = 40
 
 
 def proved(verdict: Verdict, aligned: str) -> str:
-    """The claims, in a few lines; `aligned` says how records were put together."""
+    """The claims, in a few lines; `aligned` says how records were aligned."""
     setting = verdict.setting
     family = setting.family.words
     under = "proved under this assumption" if setting.recodings else "proved"
     if verdict.ordered is not None or not setting.family.orders:  # what links more, or might: nobody looked
-        family += " whose distances are told apart from ties"
+        family += " whose distances differ by more than a tie"
+    how = f"{setting.direction}, ties {setting.ties}, records aligned {aligned}), by {_compared(verdict)}"
+    claims = _counted(verdict) if verdict.sampling is None else _weighed(verdict, verdict.sampling)
+    bound, *others = claims
+    lines = [f"{under}: no {family} links {bound}{how}", *_beyond(verdict)]
+    return "\n".join([*_assumption(verdict), *lines, *(f"{under}: {other}" for other in others)])
+
+
+def _counted(verdict: Verdict) -> list[str]:
+    """The bound on the number of records, up to what stands in its brackets; then what else is proved."""
     lines = [
-        *_assumption(verdict),
-        f"{under}: no {family} links more than {verdict.bound_count} of {verdict.records} records "
-        f"({setting.direction}, ties {setting.ties}, records aligned {aligned}), by {_compared(verdict)}",
-        *_beyond(verdict),
-        f"{under}: the parameters of the fit link {verdict.linked}",
+        f"more than {verdict.bound_count} of {verdict.records} records (",
+        f"the parameters of the fit link {verdict.linked}",
     ]
-    if setting.share:
-        lines.append(
-            f"{under}: expected links {float(verdict.linked_weight):.6g}, at most {float(verdict.bound):.6g}"
-        )
-    return "\n".join(lines)
+    if verdict.setting.share:
+        expected = f"{float(verdict.linked_weight):.6g}, at most {float(verdict.bound):.6g}"
+        lines.append(f"expected links {expected}")
+    return lines
+
+
+def _weighed(verdict: Verdict, sampling: Sampling) -> list[str]:
+    """The same of sums of sampling weights."""
+    shared = ", shared by identical candidates" if verdict.setting.share else ""
+    return [
+        f"records that stand for more than {_sum(verdict.bound)} of {_sum(verdict.total)} (weights of column "
+        f"{quoted(sampling.column)} of the {sampling.file} file{shared}; ",
+        f"the parameters of the fit link {verdict.linked} records, which stand for "
+        f"{_sum(verdict.linked_weight)}",
+        f"by that bound no more than {verdict.bound_count} of {verdict.records} records are linked",
+    ]
+
+
+def _sum(weight: Fraction) -> str:
+    """A sum of weights, to ten digits."""
+    return f"{float(weight):.10g}"
 
 
 def _beyond(verdict: Verdict) -> list[str]:
@@ -83,9 +107,12 @@ def _beyond(verdict: Verdict) -> list[str]:
     if ordered is None:
         return []
     attack = ordered.described([quoted(name) for name in verdict.setting.attributes])
+    linked = str(ordered.count)
+    if verdict.sampling is not None:
+        linked += f" records, which stand for {_sum(ordered.weight)}"
     return [
-        f"not covered by this: {attack} links {ordered.count}, by differences that are so small beside "
-        "others that they count as ties"
+        f"not covered by this: {attack} links {linked}, by differences so small compared with others "
+        "that they count as ties"
     ]
 
 
@@ -115,7 +142,7 @@ def _compared(verdict: Verdict) -> str:
         scale, names = categories.get(name, ("", ()))
         shown.append(quoted(name) + (f" ({scale}: {_categories(scale, names)})" if scale else ""))
     scaled = "" if len(categories) == len(setting.attributes) else f", {_SCALED[setting.standardisation]}"
-    missing = f", missing values as {setting.missing} ones" if verdict.lacking else ""
+    missing = f", missing values as {setting.missing} ones" if verdict.has_missing else ""
     return f"{setting.differences} differences of {', '.join(shown)}{scaled}{missing}"
 
 
@@ -150,7 +177,9 @@ def quoted(name: str) -> str:
 
 def coverage(verdict: Verdict, fit: Mapping[str, Any], alignment: str) -> str:
     """Which parts of the JSON of a fit were checked, and which were not; `alignment` is that of the files."""
-    checked = [*_CHECKED, *(key for key in _EXPECTED if verdict.setting.share)]
+    checked = [*_CHECKED, *(objective_keys(verdict.setting) or ())]
+    if verdict.sampling is not None:
+        checked.append(TOTAL)
     if fit.get("alignment") == alignment:
         checked.append("alignment")
     checked = [key for key in checked if key in fit]

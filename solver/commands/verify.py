@@ -73,7 +73,7 @@ def _named(arguments: argparse.Namespace, result: VerificationResult) -> str:
 
 
 def _aligned(result: VerificationResult) -> str:
-    """How the records of the two files were put together."""
+    """How the records of the two files were aligned."""
     from linkrisk.datasets.pairs.table_pair import BY_ID, BY_ROW
     from linkrisk.solver.commands.verdict import quoted
 

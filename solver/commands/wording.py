@@ -55,7 +55,7 @@ def baseline_name(name: str) -> str:
 
 
 def baseline_pairs(baselines: Mapping[str, float | None], records: float) -> list[tuple[str, str]]:
-    """What distances that nobody has to learn link."""
+    """What the baselines link: distances that need no learning."""
     return [
         (baseline_name(name), "no time was left to count" if linked is None else share(linked, records))
         for name, linked in baselines.items()

@@ -51,7 +51,7 @@ def compile_once(part: str, report: Reporter | None = None) -> None:
     part : str
         The name of a family, for fits; `CERTIFICATES`, `MASKING` or `LINKAGE`.
     report : callable, optional
-        Told when there is something to do.
+        Called when there is something to do.
     """
     if is_marked(part):
         return

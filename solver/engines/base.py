@@ -36,7 +36,7 @@ class EngineOptions:
     big_c : float or None
         The paper's constant C instead of the smallest valid one.
     steering : Steering
-        What decides how soon an answer is found, never which bound holds.
+        Tuning of the searches: decides how soon an answer is found, never which bound holds.
     """
 
     backend: str = "highs"
@@ -134,7 +134,7 @@ class EngineResult:
 
 
 class Engine(ABC):
-    """A way of solving the problem. What it can do is said here; nobody asks for its name.
+    """A way of solving the problem. What it can do is declared here; no code asks for its name.
 
     Attributes
     ----------

@@ -23,7 +23,8 @@ from linkrisk.formulations.linkage.ties import Partners
 from linkrisk.solver.engines.attacks.search import attack
 from linkrisk.solver.engines.base import Engine, EngineOptions, EngineResult
 from linkrisk.solver.engines.steering import STEERING, GrowthSteering, Steering
-from linkrisk.solver.linkage.evaluator import Evaluation, Evaluator
+from linkrisk.solver.linkage.evaluation import Evaluation
+from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.incumbent import Incumbent
 
@@ -76,10 +77,10 @@ class GrowingRows(Evaluator):
         """Go on where another evaluator has counted before."""
         self.best = evaluator.best
 
-    def lose(self, lost: NDArray[np.bool_]) -> None:
-        """Take blocks for lost, shape (blocks,)."""
+    def mark_lost(self, lost: NDArray[np.bool_]) -> None:
+        """Mark blocks as lost, shape (blocks,)."""
         self._lost = self._lost | lost
-        super().lose(self._lost)
+        super().mark_lost(self._lost)
 
     def probe(self, incumbent: Incumbent[FloatArray], until: float) -> None:
         """Meet the rivals of every block at a few parameters, until the clock shows `until` seconds."""
@@ -116,7 +117,8 @@ class GrowingRows(Evaluator):
     def system(self) -> BlockSystem:
         """The rows met so far, less those that the domain implies and those of lost blocks.
 
-        Where memory is short, as many as fit, by lot: on fewer rows a bound is larger, and holds as well.
+        Where memory is short, as many as fit, chosen at random: with fewer rows the bound is larger, and
+        still holds.
         """
         if self._met:
             self._judge(np.concatenate(self._met))
@@ -159,7 +161,7 @@ class GrowingRows(Evaluator):
         lost = block[self._aggregator.most(*self._compared(block, rival)) <= 0.0]
         if not self._lost[lost].all():
             self._lost[lost] = True
-            self.lose(self._lost)
+            self.mark_lost(self._lost)
 
     def _implied(self, block: IndexArray, rival: IndexArray) -> NDArray[np.bool_]:
         """Rows that hold for all parameters."""
@@ -243,7 +245,7 @@ class _Round(Clock):
 
 
 class Holder(Protocol):
-    """Whoever keeps what a search has in its hands."""
+    """Holds the incumbent and the rows of a search."""
 
     incumbent: Incumbent[FloatArray]
     system: BlockSystem
@@ -315,4 +317,4 @@ class GrowingRun:
         self.system = self._holder.system = self._rows.no_rows()
         self.system = self._rows.system()
         self._holder.system = self.system
-        self._incumbent.tighten(self.system.total_weight - self.system.lost_weight)
+        self._incumbent.tighten(self.system.kept_weight)

@@ -55,13 +55,13 @@ class EngineJob(Job):
         self._system, self._theta, self._linked, self._options = system, theta, linked, options
 
     def prepare(self) -> None:
-        """Nothing: whoever has read this job has imported the engines."""
+        """Nothing: reading this job has imported the engines."""
 
     def run(self, watch: Watcher | None) -> BackendResult:
         """Run the engine from the parameters given."""
         system, total = self._system, self._system.total_weight
         clock = Clock(self.time_limit)
-        incumbent = Incumbent(clock, self._theta, self._linked, total - system.lost_weight)
+        incumbent = Incumbent(clock, self._theta, self._linked, system.kept_weight)
         with _watched(incumbent, total, watch):
             engine = get_engine(self.name, self._options)
             outcome = engine.run(system, incumbent, Evaluator(system.pair), self._options)

@@ -113,7 +113,7 @@ class _Run:
         if self.incumbent.refuted:
             # A bound was taken while solving, and the answer links more by less than the model's margin.
             self._note(self._refuted)
-            self.incumbent.bound = self.system.total_weight - self.system.lost_weight
+            self.incumbent.bound = self.system.kept_weight
             self.incumbent.note()
 
     def _model(self) -> IndicatorModel:
@@ -125,7 +125,7 @@ class _Run:
         if not model.valid:
             self._note(
                 f"the constant C = {big_c:g} cuts off parameters of this aggregator (C must be at least "
-                f"{model.needed_c:.4g} here), so the model's bound is no upper bound and is left out"
+                f"{model.needed_c:.4g} here), so the model's bound is not an upper bound and is left out"
             )
         return model
 

@@ -14,7 +14,7 @@ ENGINES: dict[str, type[Engine]] = {engine.name: engine for engine in (ExactEngi
 
 
 _NO_REASON = ("threads",)
-"""What some engines take, and what is no reason to take one of them when none is named."""
+"""Options that do not decide which engine is chosen when none is named."""
 
 
 def choose_engine(given: Sequence[str], *, modelling: bool = False) -> str:
@@ -33,7 +33,7 @@ def check_taken(engine: Engine, given: Sequence[str]) -> None:
         what = " and ".join(name.replace("_", "-") for name in ignored)
         raise UsageError(
             f"{what} {'is' if len(ignored) == 1 else 'are'} not for the engine {engine.name}: leave that "
-            f"out, or take the engine {able}"
+            f"out, or use the engine {able}"
         )
 
 

@@ -1,4 +1,4 @@
-"""What steers the searches: shares of what remains, sizes from which another way is taken, numbers of tries.
+"""Tuning of the searches: shares of what remains, sizes from which another method is used, numbers of tries.
 
 None of these numbers can make an answer wrong: they decide how soon it is found. Each line says what it
 trades. Durations are seconds, or units of work where these are limited (`Clock.now`). Where a line does not
@@ -150,7 +150,7 @@ class BuildSteering:
 
 @dataclass(frozen=True)
 class Steering:
-    """All of it; `EngineOptions` has one, so that a run can be steered otherwise."""
+    """All of it; `EngineOptions` has one, so that a run can be tuned."""
 
     build: BuildSteering = field(default_factory=BuildSteering)
     growth: GrowthSteering = field(default_factory=GrowthSteering)
@@ -163,4 +163,4 @@ class Steering:
 
 
 STEERING = Steering()
-"""As everybody has it."""
+"""The default."""

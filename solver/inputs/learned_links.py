@@ -8,14 +8,14 @@ from typing import Any
 from linkrisk.datasets.microdata.schema import Scale, Schema
 from linkrisk.solver.run.errors import UsageError
 
-_MEND = "give the file that `link --json` wrote"
+_FIX = "give the file that `link --json` wrote"
 
 
 def learned_parameters(learned: Mapping[str, Any]) -> Mapping[str, Any]:
     """The parameters themselves; UsageError when there are none."""
     parameters = learned.get("parameters")
     if not isinstance(parameters, Mapping):
-        raise UsageError(f"what was learned has no parameters; {_MEND}")
+        raise UsageError(f"the learned result has no parameters; {_FIX}")
     return parameters
 
 
@@ -36,7 +36,7 @@ def learned_options(learned: Mapping[str, Any]) -> dict[str, Any]:
             known[key] = _names(learned[key], key)
     if learned.get("schema") is not None:
         if not isinstance(learned["schema"], Mapping):
-            raise UsageError(f'"schema" of what was learned is no schema; {_MEND}')
+            raise UsageError(f'"schema" of the learned result is not a schema; {_FIX}')
         known["schema"] = reusable_schema(learned["schema"])
     return known
 
@@ -69,5 +69,5 @@ def reusable_schema(schema: Mapping[str, Any], attributes: Sequence[str] = ()) -
 
 def _names(value: object, key: str) -> list[str]:
     if not isinstance(value, list | tuple) or not all(isinstance(name, str) for name in value):
-        raise UsageError(f'"{key}" of what was learned is no list of names; {_MEND}')
+        raise UsageError(f'"{key}" of the learned result is not a list of names; {_FIX}')
     return list(value)

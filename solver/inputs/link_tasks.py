@@ -1,4 +1,4 @@
-"""From two files to the task of a linker: the columns, what it may see, and who is who."""
+"""From two files to the task of a linker: the columns, what it may see, and the true partners."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.datasets.microdata.numeric import check_no_twins
+from linkrisk.datasets.microdata.numeric import check_no_duplicates
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.spelling import spelled_alike
 from linkrisk.datasets.microdata.tables import Table, load_table
@@ -20,7 +20,7 @@ from linkrisk.datasets.pairs.categorical import listed_categories
 from linkrisk.datasets.pairs.linkage_frames import LinkageFrames, linkage_frames
 from linkrisk.datasets.pairs.table_pair import TablePair, align, load_tables
 from linkrisk.formulations.linkage.pair import Direction, Ties
-from linkrisk.solver.inputs.problem import check_who_is_who, schema_of
+from linkrisk.solver.inputs.problem import check_alignment_options, schema_of
 from linkrisk.solver.linkage.linker import LinkageTask, Linker
 from linkrisk.solver.linkage.matching import MATCHINGS
 from linkrisk.solver.run.errors import UsageError
@@ -41,9 +41,9 @@ class LinkOptions:
     original_attributes, masked_attributes : sequence of str, optional
         Attributes of either file, for linkers that need none in common; all other columns when absent.
     id_column : str, optional
-        Column that says who is who; when absent, the labels of two pandas frames, else row by row.
+        Column that identifies the records; when absent, the labels of two pandas frames, else row by row.
     row_by_row : bool
-        Take the rows as they stand, whatever labels or columns say.
+        Take the rows as they are, whatever labels or columns say.
     nominal, ordinal : sequence of str
         Attributes that are not numeric.
     schema : path, mapping or Schema, optional
@@ -57,7 +57,7 @@ class LinkOptions:
     threshold : float, optional
         One-to-one links need at least this score.
     seed : int
-        Of every random choice.
+        Seed of every random choice.
     """
 
     direction: str = Direction.ORIGINAL_TO_MASKED
@@ -94,8 +94,8 @@ def given_schema(options: LinkOptions) -> Schema | None:
 
 
 def read_pair(original: Any, masked: Any, options: LinkOptions, schema: Schema | None) -> TablePair:
-    """The two files, and who is who."""
-    check_who_is_who(options.id_column, options.row_by_row)
+    """The two files, with their records aligned."""
+    check_alignment_options(options.id_column, options.row_by_row)
     listed = listed_categories(options.nominal, options.ordinal, schema)
     text = (*listed, *text_columns(schema))
     loaded = load_tables(original, masked, options.id_column, text, ("original", "masked"))
@@ -149,14 +149,17 @@ def _chosen(
         common = [name for name in columns[0] if name in columns[1]]
         sides = [common if options.attributes is None else list(options.attributes)] * 2
     for names, table in zip(sides, (pair.original, pair.masked), strict=True):
-        check_no_twins(names, "the attributes")
+        check_no_duplicates(names, "the attributes")
         if not names:
             what = (
                 "no attribute in common with the other file" if linker.common_attributes else "no attribute"
             )
             raise UsageError(f"{table.source} has {what}: nothing can be compared")
         if options.id_column in names:
-            raise UsageError(f"'{options.id_column}' is both the id column and an attribute: take it out")
+            raise UsageError(
+                f"'{options.id_column}' is both the id column and an attribute: leave it out of the "
+                "attributes"
+            )
         check_compared(names, schema)
     return sides[0], sides[1]
 

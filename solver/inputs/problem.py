@@ -47,9 +47,9 @@ class ProblemOptions:
     attributes : sequence of str, optional
         Attributes to compare; all common columns when absent.
     id_column : str, optional
-        Column that says who is who; when absent, the labels of two pandas frames, else row by row.
+        Column that identifies the records; when absent, the labels of two pandas frames, else row by row.
     row_by_row : bool
-        Take the rows as they stand, whatever labels or columns say.
+        Take the rows as they are, whatever labels or columns say.
     drop_constant : bool
         Leave constant attributes out instead of refusing them.
     ties : str
@@ -140,8 +140,8 @@ class Problem:
         return {**described, **self.survey.describe()}
 
 
-def check_who_is_who(id_column: str | None, row_by_row: bool) -> None:
-    """Refuse two ways at a time of saying who is who."""
+def check_alignment_options(id_column: str | None, row_by_row: bool) -> None:
+    """Refuse two ways to align the records at a time."""
     try:
         check_alignment(id_column, row_by_row)
     except DataError as error:
@@ -176,7 +176,7 @@ def make_problem(original: Any = None, masked: Any = None, options: ProblemOptio
         If the request or the files cannot be used; one line that says how to fix it.
     """
     options = options or ProblemOptions()
-    check_who_is_who(options.id_column, options.row_by_row)
+    check_alignment_options(options.id_column, options.row_by_row)
     direction = choice(Direction, options.direction, "direction")
     ties = choice(Ties, options.ties, "tie rule")
     standardisation = choice(Standardisation, options.standardisation, "standardisation")
@@ -219,13 +219,13 @@ def with_aggregator(problem: Problem, name: str, k_additive: int | None) -> Prob
 
 
 def shares(problem: Problem) -> FloatArray:
-    """What a link of each block counts apart from its sampling weight: one, but for shared ties."""
+    """What a link of each block counts apart from its sampling weight: one, except for shared ties."""
     weight, pair = problem.survey.weight, problem.pair
     return pair.weight if weight is None else np.asarray(pair.weight * problem.survey.unit / weight)
 
 
 def _aggregator(options: ProblemOptions, attributes: tuple[str, ...], *, categorical: bool) -> Aggregator:
-    """The aggregator that is asked for; FormulationError or UsageError when there is none such."""
+    """The aggregator that is asked for; FormulationError or UsageError when there is none."""
     differences = None
     if options.differences is not None:
         differences = choice(Differences, options.differences, "kind of differences")
@@ -297,10 +297,10 @@ def schema_of(given: str | Path | Mapping[str, Any] | Schema | None) -> Schema |
 
 
 def _without_sign(aggregator: str, asked: Differences | None) -> Differences | None:
-    """The kind of differences where some attributes are categorical: the default, but for signed ones."""
+    """The kind of differences where some attributes are categorical: the default, unless that is signed."""
     if asked is Differences.SIGNED:
         raise UsageError(
-            "differences of categories have no sign: take --differences absolute, or leave categorical "
+            "differences of categories have no sign: use --differences absolute, or leave categorical "
             "attributes out"
         )
     signed = AGGREGATORS[aggregator].allowed_differences[0] is Differences.SIGNED

@@ -17,7 +17,7 @@ def recorded_masking(fitted: Mapping[str, Any]) -> list[str | KnownRecoding]:
     """The masking methods of a fit, for `ProblemOptions.masking`.
 
     A method that reads files (a PRAM matrix, a hierarchy) is replaced by the table of possible recodings that
-    the fit recorded: the JSON may come from somebody whose word is no reason to open a file.
+    the fit recorded: the JSON may come from anybody, and must not make us open a file.
 
     Parameters
     ----------
@@ -38,8 +38,8 @@ def recorded_masking(fitted: Mapping[str, Any]) -> list[str | KnownRecoding]:
         tables = [table for table in _tables(fitted) if table.masking == text]
         if not tables:
             raise UsageError(
-                f"the masking {text!r} names files, which are not opened on the word of a JSON: "
-                "give it anew with --masking"
+                f"the masking {text!r} names files, which are not opened because a JSON file says so: give "
+                "it again with --masking"
             )
         found.extend(tables)
     return found
@@ -52,7 +52,7 @@ def _tables(fitted: Mapping[str, Any]) -> list[KnownRecoding]:
         return [_table(item, schema) for item in fitted.get("recodings") or ()]
     except (KeyError, TypeError, ValueError, AttributeError):
         raise UsageError(
-            "the recodings of the fit are malformed: give the masking anew with --masking"
+            "the recodings of the fit are malformed: give the masking again with --masking"
         ) from None
 
 

@@ -22,7 +22,7 @@ def scale_notes(files: FilePair, pair: LinkagePair) -> tuple[str, ...]:
     """Name the numeric attributes whose differences are tiny beside those of another one.
 
     A value far out, such as 99999999 for a missing one, does that to its attribute when it is standardised;
-    without standardising, units do. Bounds hold all the same.
+    without standardising, units do. Bounds still hold.
 
     Parameters
     ----------
@@ -42,10 +42,10 @@ def scale_notes(files: FilePair, pair: LinkagePair) -> tuple[str, ...]:
     for at, k in enumerate(numeric):
         if 0.0 < spread[at] < _FAR_CLOSER * largest:
             notes.append(
-                f"column {shown_name(files.attributes[k])} is hard to weigh against the others, so the "
+                f"column {shown_name(files.attributes[k])} is hard to weight against the others, so the "
                 f"bounds may stay wide: most of its values lie within {spread[at]:.1g} standardised units, "
-                f"those of another column within {largest:.1g}; look for values far out (such as 99999999 "
-                "for a missing one), and for units where nothing is standardised"
+                f"those of another column within {largest:.1g}; look for outliers (such as 99999999 for a "
+                "missing value), and for unsuitable units where nothing is standardised"
             )
     return tuple(notes)
 

@@ -99,7 +99,7 @@ def weight_unit(weight: FloatArray) -> float:
     """By what to divide weights for a search, whose tolerances are made for weights near one.
 
     A power of two near their mean, so that dividing and multiplying round nothing; their value where they are
-    all the same, as whole numbers of links make better bounds.
+    all equal, as whole numbers of links make better bounds.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Distances that nobody has to learn: what the worst case is compared with, and what it starts from."""
+"""Baselines: distances that need no learning, which the worst case is compared with and starts from."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _upper_triangle(aggregator: Mahalanobis, matrix: FloatArray) -> FloatArray:
 
 
 def baseline_forms(pair: LinkagePair, aggregator: Aggregator | None = None) -> dict[str, DistanceForm]:
-    """The distances that nobody has to learn, by name.
+    """The baselines, by name.
 
     Those that belong to the family of `aggregator` are its members, so that near-ties are judged as those of
     all its attacks are.
@@ -142,7 +142,7 @@ def own_attacks(aggregator: Aggregator, pair: LinkagePair) -> dict[str, FloatArr
             own["mahalanobis"] = _upper_triangle(aggregator, matrix)
     elif diagonal and squared:
         weights = np.diag(matrix) / np.trace(matrix)
-        relative = aggregator.relative()
+        relative = aggregator.simpler()
         if isinstance(aggregator, WeightedMean):
             own["mahalanobis"] = weights
         elif relative is not None:

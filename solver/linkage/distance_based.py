@@ -131,11 +131,11 @@ class DistanceBased(Linker):
             masking = tuple(str(method) for method in settings.pop("masking"))
             linker = cls(weights=weights, masking=masking, **settings)
         except (AttributeError, KeyError, TypeError, ValueError):
-            raise UsageError("these are no parameters of dbrl; take them from the JSON of `link`") from None
+            raise UsageError("these are not parameters of dbrl; take them from the JSON of `link`") from None
         for method in filter(names_files, masking):
             raise UsageError(
-                f"the masking {method!r} names files, which are not opened on the word of a JSON: "
-                "run `link` again"
+                f"the masking {method!r} names files, which are not opened because a JSON file says so: run "
+                "`link` again"
             )
         return linker.learn(task)
 

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.formulations.linkage.ties import TIE_TOLERANCE
-from linkrisk.solver.linkage.evaluator import Evaluation, Evaluator
+from linkrisk.solver.linkage.evaluation import Evaluation
+from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.linker import LearnedLinker, Truth, in_chunks
 
 FloatArray = NDArray[np.float64]
@@ -18,7 +19,7 @@ def judge(linker: LearnedLinker, truth: Truth) -> Evaluation:
 
     Scores that stand for a distance of `fit` are judged as that distance, by the evaluator, which alone knows
     what ties. Others tie when they differ by no more than rounding (`TIE_TOLERANCE` of the partner's), and a
-    tie is no link.
+    tie is not a link.
 
     Parameters
     ----------

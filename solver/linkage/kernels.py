@@ -13,15 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.formulations.compiled import kernel
+from linkrisk.solver.linkage.arrays import Compared, Form, Found, Missing, Search, Tables
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
-
-Tables = tuple[IndexArray, FloatArray, IndexArray, IndexArray]
-"""Attributes, values, first and width of `DistanceTables`; of no length where all attributes are numeric."""
-
-Missing = tuple[FloatArray, FloatArray, FloatArray]
-"""Differences to missing values, of queries, of candidates and of both; of no length without any."""
 
 # The numbers of `formulations.linkage.forms.FormKind`, which compiled code cannot read.
 _WEIGHTED_SUM, _ORDERED_SUM, _CHOQUET, _PAIRWISE, _QUADRATIC = 0, 1, 2, 3, 4
@@ -82,19 +77,19 @@ def _quadratic(matrix: FloatArray, c: FloatArray) -> float:
 
 
 @kernel
-def _aggregate(kind: int, vector: FloatArray, matrix: FloatArray, c: FloatArray, order: IndexArray) -> Any:
+def _aggregate(form: Form, c: FloatArray, order: IndexArray) -> Any:
     """Aggregate the attribute distances `c` (overwritten) as `FormKind` says."""
-    if kind in (_ORDERED_SUM, _CHOQUET):
+    if form.kind in (_ORDERED_SUM, _CHOQUET):
         _sort_descending(c, order)
     total = 0.0
-    if kind in (_WEIGHTED_SUM, _ORDERED_SUM):
-        total = _dot(vector, c)
-    elif kind == _CHOQUET:
-        total = _choquet(vector, c, order)
-    elif kind == _PAIRWISE:
-        total = _pairwise(matrix, c)
+    if form.kind in (_WEIGHTED_SUM, _ORDERED_SUM):
+        total = _dot(form.vector, c)
+    elif form.kind == _CHOQUET:
+        total = _choquet(form.vector, c, order)
+    elif form.kind == _PAIRWISE:
+        total = _pairwise(form.matrix, c)
     else:
-        total = _quadratic(matrix, c)
+        total = _quadratic(form.matrix, c)
     return total
 
 
@@ -158,15 +153,7 @@ def _weighted_squares(matrix: FloatArray, c: FloatArray) -> float:
 
 
 @kernel
-def _widen(
-    kind: int,
-    differences: int,
-    apart: FloatArray,
-    rounding: FloatArray,
-    allowance: FloatArray,
-    tolerance: float,
-    c: FloatArray,
-) -> None:
+def _widen(form: Form, apart: FloatArray, rounding: FloatArray, allowance: FloatArray, c: FloatArray) -> None:
     """Make of the partner's attribute distances those up to which a rival ties (`tied_distances`).
 
     Of a quadratic form, their squares. `apart` has the differences that attribute distances are made of.
@@ -175,37 +162,33 @@ def _widen(
         wide = abs(c[k])
         if rounding[k] > 0.0:
             wide = abs(apart[k]) + rounding[k]
-            if differences == 0:
+            if form.differences == 0:
                 wide *= wide
-        if kind == _QUADRATIC:
+        if form.kind == _QUADRATIC:
             wide *= wide
-        c[k] = (wide + allowance[k]) * (1.0 + tolerance)
+        c[k] = (wide + allowance[k]) * (1.0 + form.tolerance)
 
 
 @kernel
 def _to_partner(
-    kind: int,
-    vector: FloatArray,
-    matrix: FloatArray,
-    differences: int,
+    form: Form,
     apart: FloatArray,
     rounding: FloatArray,
     allowance: FloatArray,
-    tolerance: float,
     c: FloatArray,
     order: IndexArray,
 ) -> tuple[float, float]:
     """Distance of the partner's attribute distances `c` (overwritten), and how much farther rivals tie."""
-    if kind == _QUADRATIC:
-        mine, moved = _quadratic(matrix, c), -_weighted_squares(matrix, c)
-        _widen(kind, differences, apart, rounding, allowance, tolerance, c)
+    if form.kind == _QUADRATIC:
+        mine, moved = _quadratic(form.matrix, c), -_weighted_squares(form.matrix, c)
+        _widen(form, apart, rounding, allowance, c)
         for k in range(c.shape[0]):
-            moved += matrix[k, k] * c[k]
+            moved += form.matrix[k, k] * c[k]
         return mine, moved
     wide = c.copy()
-    _widen(kind, differences, apart, rounding, allowance, tolerance, wide)
-    mine = _aggregate(kind, vector, matrix, c, order)
-    reach = _aggregate(kind, vector, matrix, wide, order)
+    _widen(form, apart, rounding, allowance, wide)
+    mine = _aggregate(form, c, order)
+    reach = _aggregate(form, wide, order)
     return mine, (reach - mine if reach < np.inf else np.inf)
 
 
@@ -218,69 +201,11 @@ def _too_far(purpose: int, bound: float, reach: float, best: float, widened: flo
 
 
 @kernel
-def settle(
-    kind: int,
-    vector: FloatArray,
-    matrix: FloatArray,
-    differences: int,
-    power: int,
-    floor: float,
-    pivot: int,
-    tables: Tables,
-    missing: Missing,
-    queries: FloatArray,
-    candidates: FloatArray,
-    group: IndexArray,
-    partner: IndexArray,
-    rounding: FloatArray,
-    allowance: FloatArray,
-    share: bool,
-    purpose: int,
-    tolerance: float,
-    noise: float,
-    rank: IndexArray,
-    ties: IndexArray,
-    distance: FloatArray,
-    nearest_other: FloatArray,
-    rival: IndexArray,
-) -> None:
-    """Settle every block of `queries`; results go into the last five arrays.
-
-    Parameters
-    ----------
-    kind, vector, matrix, differences
-        The distance form: `FormKind`, its parameters (one of the two is used), attribute distances.
-    power, floor, pivot
-        The distance is at least ``floor * |z_pivot| ** power``; the floor is zero unless that is numeric
-        and nowhere missing.
-    tables
-        Distances of the attributes that are looked up.
-    missing
-        Differences to missing values, of these blocks and candidates.
-    queries : shape (blocks, attributes)
-    candidates : shape (candidates, attributes)
-        Sorted by the attribute `pivot`.
-    group, partner : shape (candidates,), (blocks,)
-        Twin group of each candidate; position of each block's partner.
-    rounding : shape (blocks, attributes)
-        What rounding may have moved differences to partners by (`LinkagePair.rounding`).
-    allowance : shape (attributes,)
-        What every attribute distance of a partner is longer by (`ties.grain`).
-    share : bool
-        Whether twins of the partner are no rivals.
-    purpose : int
-        `RANKING`; or `COUNTING`: stop at a block's first rival that keeps it from being linked; or
-        `NEAREST`: stop where no rival can be nearer than the nearest. Of the last two, `rank` and `ties` say
-        only whether there is a rival in the way.
-    tolerance : float
-        Share of the partner's attribute distances up to which a rival ties.
-    noise : float
-        Times ``sum_k P_kk c_k**2`` of the rival: a tie is longer by that (`DistanceForm.noise`).
-    rank : out, 1 + number of strictly nearer rivals
-    ties : out, number of rivals that tie with the partner
-    distance, nearest_other : out, distance to the partner and to the nearest rival; inf where impossible
-    rival : out, position of the rival that comes nearest, or ties most clearly; -1 without rivals
-    """
+def settle(form: Form, compared: Compared, search: Search, found: Found) -> None:
+    """Settle every block of `compared`; results go into `found`."""
+    queries, candidates, group, partner, rounding, allowance, tables, missing = compared
+    power, floor, pivot, share, purpose = search
+    differences, noise = form.differences, form.noise
     n = queries.shape[1]
     many = candidates.shape[0]
     at: Any
@@ -302,10 +227,7 @@ def settle(
         possible = not mixed or _look_up(query, candidates[own], differences, tables, c)
         mine, moved = np.inf, 0.0  # whoever is possible is nearer
         if possible:
-            mine, moved = _to_partner(
-                kind, vector, matrix, differences,
-                apart, rounding[block], allowance, tolerance, c, order,
-            )  # fmt: skip
+            mine, moved = _to_partner(form, apart, rounding[block], allowance, c, order)
         # A quadratic form that is zero on paper may come out a little below it.
         reach = (max(mine, 0.0) + moved) * widening
         nearer, tied, best, clearest, who = 0, 0, np.inf, np.inf, -1
@@ -329,8 +251,8 @@ def settle(
             _compare(query, candidates[at], differences, missing, block, at, apart, c)
             if mixed and not _look_up(query, candidates[at], differences, tables, c):
                 continue
-            slack = moved + (noise * _weighted_squares(matrix, c) if noise > 0.0 else 0.0)
-            other = _aggregate(kind, vector, matrix, c, order)
+            slack = moved + (noise * _weighted_squares(form.matrix, c) if noise > 0.0 else 0.0)
+            other = _aggregate(form, c, order)
             best = min(best, other)
             if other - slack < clearest:
                 clearest, who = other - slack, at
@@ -339,8 +261,8 @@ def settle(
             tied += -slack <= farther <= slack
             if purpose == COUNTING and nearer + tied > 0:
                 break
-        rank[block] = 1 + nearer
-        ties[block] = tied
-        distance[block] = mine
-        nearest_other[block] = best
-        rival[block] = who
+        found.rank[block] = 1 + nearer
+        found.ties[block] = tied
+        found.distance[block] = mine
+        found.nearest_other[block] = best
+        found.rival[block] = who

@@ -24,7 +24,7 @@ _CELLS_AT_ONCE = 4_000_000
 
 @dataclass(frozen=True, eq=False)
 class LinkageTask:
-    """What a linker may look at. Who is who is not part of it.
+    """What a linker may look at. The true partners are not part of it.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class LinkageTask:
     training : DataFrame, optional
         Other records of which all attributes of both files are known.
     seed : int
-        Of every random choice.
+        Seed of every random choice.
     masked_queries : bool
         Whether the queries are the masked records and the candidates the original ones.
     """
@@ -181,7 +181,7 @@ def in_chunks(
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """Who is who, for those who judge linkers.
+    """The true partners, for judging linkers.
 
     One *block* per query that has a partner among the candidates.
 
@@ -196,7 +196,7 @@ class Truth:
     queries, candidates : int
         How many there are of each.
     twin_group : ndarray of int, shape (candidates,), optional
-        Equal labels for candidates that equal each other on every attribute, where these are no rivals.
+        Equal labels for candidates that equal each other on every attribute, where these are not rivals.
     """
 
     query_rows: IndexArray

@@ -105,7 +105,7 @@ MATCHINGS: Mapping[str, Callable[[FloatArray], IndexArray]] = MappingProxyType(
 
 
 def matched(scores: FloatArray, how: str, seed: int) -> IndexArray:
-    """A matching in which equal scores favour nobody.
+    """A matching in which the order of records does not decide between equal scores.
 
     Matchings take the first of equal pairs. Where files are aligned row by row, the first would be the right
     one too often; so rows and columns are shuffled before.

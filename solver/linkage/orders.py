@@ -20,8 +20,9 @@ from linkrisk.formulations.compiled import kernel
 from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.formulations.linkage.pair import LinkagePair, Ties
 from linkrisk.formulations.linkage.ties import TIE_TOLERANCE
+from linkrisk.solver.linkage.arrays import Missing, Tables
 from linkrisk.solver.linkage.evaluator import as_arrays, missing_arrays
-from linkrisk.solver.linkage.kernels import Missing, Tables, difference
+from linkrisk.solver.linkage.kernels import difference
 from linkrisk.solver.run.work import COMPARISON, Spend, ignore
 
 FloatArray = NDArray[np.float64]
@@ -86,7 +87,7 @@ def _links(
     window: IndexArray,
     linked: BoolArray,
 ) -> None:
-    """Write which blocks an order links; candidates with the partner's label are no rivals.
+    """Write which blocks an order links; candidates with the partner's label are not rivals.
 
     Each block's rivals are among those that `near` lists from the first to the second number of its window.
     """
@@ -210,7 +211,7 @@ def best_order(
     ranked : bool
         As in `linked_in_order`.
     spend : callable
-        Told what each order has cost.
+        Called with the cost of each order.
     """
     attributes = range(len(pair.attributes))
     best = Ordered((), ranked, np.zeros(pair.blocks, dtype=np.bool_), 0.0)

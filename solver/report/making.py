@@ -21,8 +21,8 @@ _DIFFERENCES = {
     "absolute": "absolute difference of standardised values, attribute by attribute",
 }
 _TIES = {
-    "strict": "strict: the counterpart must be nearer than every other candidate",
-    "share": "share: candidates that equal the counterpart on every attribute share the link with it",
+    "strict": "strict: the partner must be nearer than every other candidate",
+    "share": "share: candidates that equal the partner on every attribute share the link with it",
 }
 
 

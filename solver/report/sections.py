@@ -15,8 +15,8 @@ BASELINES = {"euclid": "Euclidean (equal weights)", "mahalanobis": "Classical Ma
 COLUMNS = {
     "record": "Record",
     "linked": "Linked",
-    "rank": "Rank of counterpart",
-    "distance": "Distance to counterpart",
+    "rank": "Rank of partner",
+    "distance": "Distance to partner",
     "nearest_other": "Distance to nearest other",
     "margin": "Margin",
     "ties": "Ties",

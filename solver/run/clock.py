@@ -1,4 +1,4 @@
-"""Time, work and memory of a run or of a solve: what has passed, what is left, and which limit has come."""
+"""Time, work and memory of a run or of a solve: what has passed, what is left, which limit was reached."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ class Clock:
 
     @property
     def megabytes_left(self) -> float:
-        """What this process may still take, for who plans; inf without a memory limit, and not below zero."""
+        """What this process may still take, for planning; inf without a memory limit, and not below zero."""
         if self.counts:
             return _PLANNED
         return math.inf if self.memory_limit is None else max(0.0, self.memory_limit - resident_megabytes())
@@ -258,7 +258,7 @@ _CGROUP = Path("/sys/fs/cgroup")
 
 
 def usable_megabytes() -> float:
-    """A memory limit for who names none: what this process holds, and most of what is free, in megabytes.
+    """The memory limit where none is named: what this process holds, and most of what is free, in megabytes.
 
     What is free is what the system has, or the container if that has less.
     """

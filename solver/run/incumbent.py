@@ -63,7 +63,7 @@ class Incumbent(Generic[Solution]):
     bound : float
         No solution has a better value.
     report : callable, optional
-        Told every improvement.
+        Called with every improvement.
     phase, work : str
         What is being done, and how much of it: cores found, simplices looked at.
     sense : Sense
@@ -106,7 +106,7 @@ class Incumbent(Generic[Solution]):
         return self.sense.value * (value - than) > 0.0
 
     def frozen(self) -> Incumbent[Solution]:
-        """A copy that nothing changes any more that still writes to this."""
+        """A copy that later changes of this one do not reach."""
         with self._lock:
             return replace(self, solution=copy.copy(self.solution), trace=list(self.trace))
 
@@ -144,7 +144,7 @@ class Incumbent(Generic[Solution]):
             self.tell()
 
     def tell(self) -> None:
-        """Tell the reporter how things stand."""
+        """Report the current state."""
         if self.report is not None:
             with self._lock:
                 self.report(Progress(self.clock.seconds, self.value, self.bound, self.phase, self.work))

@@ -39,7 +39,7 @@ class Cancel:
         return self._event.is_set()
 
     def __deepcopy__(self, memo: object) -> Cancel:
-        """The token itself: whoever holds a copy, such as the clone of an estimator, is to hear of it too."""
+        """The token itself: a copy, such as that in the clone of an estimator, must be cancelled with it."""
         return self
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Limits as promises: an answer when they come, whatever is being done."""
+"""Limits as promises: an answer when they are reached, whatever is being done."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ _UNLIMITED = 10.0
 _PATIENCE = 5.0
 """Seconds that the end of Python waits for all threads left behind."""
 
-_left_behind: list[threading.Thread] = []
+_unfinished: list[threading.Thread] = []
 """Threads whose answer was not waited for."""
 
 
 class Work(Protocol[Left]):
-    """What a run does, and what it leaves behind whenever it ends."""
+    """What a run does, and its answer whenever it ends."""
 
     def do(self) -> Left:
         """Do all of it."""
@@ -75,8 +75,8 @@ def in_time(work: Work[Left], clock: Clock) -> Left:
             over = time.monotonic() + _grace(clock)
     if thread.is_alive():
         _say_why(clock)
-        _log.debug("what is being done has not noticed that it is over: the answer does not wait for it")
-        _left_behind.append(thread)
+        _log.debug("the running step has not stopped: the answer does not wait for it")
+        _unfinished.append(thread)
         return work.so_far()
     if failures:
         raise failures[0]
@@ -85,13 +85,13 @@ def in_time(work: Work[Left], clock: Clock) -> Left:
 
 
 def _say_why(clock: Clock) -> None:
-    """Log which limit has come, if one has."""
+    """Log which limit was reached, if one was."""
     if _log.isEnabledFor(logging.INFO) and clock.limit is not None:
         _log.info("ended after %.3f s: %s", clock.seconds, clock.why)
 
 
 class _Whole(Generic[Answer]):
-    """Work that leaves nothing behind before its end."""
+    """Work that has no answer before its end."""
 
     def __init__(self, do: Callable[[], Answer]) -> None:
         self.do = do
@@ -138,14 +138,14 @@ def last_call(clock: Clock) -> float:
 
 def still_working() -> bool:
     """Whether work whose answer was not waited for is still being done."""
-    return any(thread.is_alive() for thread in _left_behind)
+    return any(thread.is_alive() for thread in _unfinished)
 
 
 @atexit.register
 def _wait() -> None:
-    """Let threads come to their end: Python's own would tear compiled code in pieces, and abort."""
+    """Let threads end: at exit, Python would interrupt them in compiled code, and abort."""
     until = time.monotonic() + _PATIENCE
-    for thread in _left_behind:
+    for thread in _unfinished:
         thread.join(max(0.0, until - time.monotonic()))
 
 
@@ -159,7 +159,7 @@ def _is_over(clock: Clock, seconds: float) -> bool:
 
 @contextmanager
 def memory_errors(clock: Clock) -> Iterator[None]:
-    """Take memory that cannot be had for the end of the run, not for its failure."""
+    """Treat a failed allocation as the end of the run, not as an error."""
     try:
         yield
     except MemoryError:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 Spend = Callable[[float], object]
-"""Told how many operations a piece of work has taken, as `Clock.spend`."""
+"""Called with the operations that a piece of work has taken, as `Clock.spend`."""
 
 UNIT = 4e8
 """Operations in a unit of work."""

@@ -14,13 +14,17 @@ from linkrisk.formulations.linkage.pair import Ties
 from linkrisk.solver.engines.base import Engine, EngineOptions
 from linkrisk.solver.inputs.problem import Problem, shares
 from linkrisk.solver.linkage.baselines import best_known
-from linkrisk.solver.linkage.evaluator import Evaluation
+from linkrisk.solver.linkage.evaluation import Evaluation
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.results import EXPECTED, WEIGHTED, FitResult, RecordsTable, plain
-from linkrisk.solver.worst_case.left_behind import Run
+from linkrisk.solver.run.status import Status
 from linkrisk.solver.worst_case.parameters_shown import tie_breaking
+from linkrisk.solver.worst_case.search_state import Run
 
 FloatArray = NDArray[np.float64]
+
+_MEET = 0.9e-9
+"""Relative difference of two sums of doubles that are the same: a little less than `verify` allows."""
 
 
 def answer(
@@ -32,7 +36,7 @@ def answer(
     ----------
     problem : Problem
     run : Run
-        What the search has left behind.
+        The state of the finished search.
     choices : EngineOptions
         Its settings.
     engine : Engine
@@ -44,11 +48,12 @@ def answer(
     seconds = incumbent.clock.seconds
     unit = problem.survey.unit
     versions = {**library_versions(), **outcome.versions}
+    objective = _objective(problem, evaluation, incumbent.bound)
     details = {
         **problem.describe(),
         "engine": engine.name,
         "backend": choices.backend if "backend" in engine.takes else None,
-        **_objective(problem, evaluation, incumbent.bound),
+        **objective,
         **problem.survey.strata(evaluation.linked),
         "lost": int(run.out_of_reach.sum()),
         "tied": tied_partners(problem, evaluation),
@@ -76,7 +81,7 @@ def answer(
     return FitResult(
         linked=evaluation.count,
         linked_upper_bound=most_blocks(problem.pair.weight[~run.out_of_reach], incumbent.bound),
-        status=outcome.status.value,
+        status=_status(outcome.status, objective).value,
         limit=None if outcome.limit is None else outcome.limit.value,
         parameters=aggregator.decode(incumbent.solution),
         records=problem.pair.blocks,
@@ -94,6 +99,13 @@ def _objective(problem: Problem, evaluation: Evaluation, bound: float) -> dict[s
     if problem.pair.ties is Ties.SHARE:
         return dict(zip(EXPECTED, (evaluation.linked_weight, bound), strict=True))
     return {}
+
+
+def _status(status: Status, objective: Mapping[str, float]) -> Status:
+    """How the search ended: a gap that is small beside the mean weight may be wide beside what is linked."""
+    low, high = objective.values() if objective else (0.0, 0.0)
+    open_end = high > low * (1.0 + _MEET)
+    return Status.FEASIBLE if status is Status.OPTIMAL and open_end else status
 
 
 def work_done(clock: Clock) -> dict[str, float]:
@@ -125,7 +137,7 @@ def tied_partners(problem: Problem, evaluation: Evaluation) -> dict[str, int]:
     """Records that a tie alone keeps from being linked, and those of them that are tied with twins.
 
     Twins equal the partner on every attribute: no parameters tell them apart. All other ties are those of the
-    parameters found, and decide only where nobody is nearer.
+    parameters found, and decide only where no rival is nearer.
     """
     pair = problem.pair
     tied = (evaluation.ties > 0) & (evaluation.rank > 0)
@@ -173,5 +185,8 @@ def library_versions() -> dict[str, str]:
 
 
 def most_blocks(weight: FloatArray, bound: float) -> int:
-    """How many blocks can have a total weight within `bound`: the lightest first."""
-    return int(np.searchsorted(np.cumsum(np.sort(weight)), bound * (1 + 1e-12) + 1e-9, side="right"))
+    """How many blocks can have a total weight within `bound`: the lightest first.
+
+    Sums are taken for equal where a certificate, whose bound is exact, takes them for equal.
+    """
+    return int(np.searchsorted(np.cumsum(np.sort(weight)), bound * (1 + 2e-9) + 1e-9, side="right"))

@@ -1,4 +1,4 @@
-"""What `compare` gives to every competitor, and the recount of what comes back."""
+"""What `compare` gives to every competitor, and the recount of its answer."""
 
 from __future__ import annotations
 
@@ -229,5 +229,5 @@ class Contest:
         """A bound on the weight that is not linked as one on the weight that is; None without one."""
         if not np.isfinite(bound):
             return None
-        most = self._system.total_weight - self._system.lost_weight
+        most = self._system.kept_weight
         return rounded_bound(min(most, self._model.linked_weight(bound)), self._system.pair.weight)

@@ -30,7 +30,7 @@ _STOPPED = "stopped before its search began"
 _NO_TIME = "no time was left for it; a longer --time-limit would search it too"
 
 _LONGER = 1.3
-"""How much longer than any family before it one more may take to come to its end."""
+"""How much longer one more family may take to end than any before it."""
 
 _SPARE = 0.5
 """Seconds of the promise, a tenth and a second beyond the limit, that no further family may use."""

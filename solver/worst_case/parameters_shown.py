@@ -1,4 +1,4 @@
-"""What a reader sees of parameters: those that print as zero although links hang on them."""
+"""Parameters that print as zero although links depend on them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from linkrisk.formulations.linkage.aggregators import Aggregator
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.worst_case.left_behind import Run
+from linkrisk.solver.worst_case.search_state import Run
 
 FloatArray = NDArray[np.float64]
 

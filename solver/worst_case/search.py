@@ -1,7 +1,7 @@
 """One search within its limits: rows, first attacks and engine, on one problem.
 
 The work runs in a thread of its own. It asks the clock everywhere; where a step takes longer than the clock
-allows all the same, the answer does not wait for it: what is known by then is the answer.
+allows, the answer does not wait for it: what is known by then is the answer.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from linkrisk.solver.engines.growing_rows import GrowingRows, GrowingRun
 from linkrisk.solver.engines.steering import STEERING, BuildSteering
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.linkage.baselines import baseline_forms, own_attacks
-from linkrisk.solver.linkage.evaluator import Evaluation, Evaluator
+from linkrisk.solver.linkage.evaluation import Evaluation
+from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.orders import Ordered, best_order
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
@@ -36,7 +37,7 @@ from linkrisk.solver.run.limits import in_time, memory_errors
 from linkrisk.solver.run.results import plain
 from linkrisk.solver.run.status import Limit
 from linkrisk.solver.run.work import COMPARISON
-from linkrisk.solver.worst_case.left_behind import Run, out_of_time
+from linkrisk.solver.worst_case.search_state import Run, out_of_time
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -51,19 +52,18 @@ _ROW = 5.0
 """What making a row costs, in comparisons; that others imply it is looked at as well."""
 
 _BEYOND_TIES = (
-    "{:.6g} are re-identified by comparing {}, so the bound is no lower; that of distances is {:.6g}, as "
-    "differences that are so small beside others count as ties: take codes such as 99999999 out of the "
-    "columns, or give the fine ones in coarser units"
+    "{:.6g} are re-identified by comparing {}, so the bound is not lower; the bound of distances is {:.6g}, "
+    "as differences that are very small compared with others count as ties: take codes such as 99999999 out "
+    "of the columns, or give the fine ones in coarser units"
 )
 
 _ORDERS_UNCOUNTED = (
-    "there was no time to count what comparing attributes one after another links, or ranks: the bound is "
-    "that of distances that are told apart from ties"
+    "there was no time to count what comparing attributes (or ranks) one after another links: the bound is "
+    "that of distances that differ by more than a tie"
 )
 
 _UNSEEN = (
-    "the {} limit came before all records were compared: the bound takes those that were not for "
-    "re-identified"
+    "the {} limit was reached before all records were compared: the bound counts the others as re-identified"
 )
 
 
@@ -101,7 +101,7 @@ def search(
         Of the search: the answer comes a moment after it has run out, whatever is being done then.
     choices : EngineOptions
     report : callable, optional
-        Told every progress.
+        Called with every progress report.
     starts : sequence of Start
         Parameters known from elsewhere: the answer links no fewer than each of them that there is time for.
 
@@ -132,9 +132,7 @@ class _Work:
         pair, aggregator = problem.pair, problem.aggregator
         nothing = np.empty(0, dtype=np.intp)
         system = system_of(pair, aggregator, nothing, nothing, ~pair.reachable, complete=False)
-        incumbent = Incumbent(
-            clock, aggregator.equal(), 0.0, system.total_weight - system.lost_weight, report, phase=""
-        )
+        incumbent = Incumbent(clock, aggregator.equal(), 0.0, system.kept_weight, report, phase="")
         evaluator = Evaluator(pair, stop=self._late, spend=clock.spend)
         self.run = Run(incumbent, evaluator, system, out_of_time(incumbent))
 
@@ -166,7 +164,7 @@ class _Work:
         """What is known now, out of reach of the thread, which may go on for a while."""
         run, incumbent = self.run, self.run.incumbent.frozen()
         if incumbent.refuted:  # a big-C bound that the attack refutes, by its margin
-            incumbent.bound = run.system.total_weight - run.system.lost_weight
+            incumbent.bound = run.system.kept_weight
         known = self._beside_orders(replace(run, incumbent=incumbent, phases=dict(run.phases)))
         return replace(known, outcome=out_of_time(incumbent, known.outcome))
 
@@ -266,9 +264,9 @@ class _Work:
         run, clock, pair = self.run, self._clock, self._problem.pair
         lost = lost_blocks(pair, self._problem.aggregator, lambda: clock.expired)
         clock.spend(COMPARISON * _pairs(self._problem))
-        run.evaluator.lose(lost)
+        run.evaluator.mark_lost(lost)
         run.system = replace(run.system, lost=lost)
-        run.incumbent.tighten(run.system.total_weight - run.system.lost_weight)
+        run.incumbent.tighten(run.system.kept_weight)
 
     def _must_grow(self) -> bool:
         """Whether there are too many rows to take them all, by number, memory or time."""
@@ -303,7 +301,7 @@ class _Work:
             steering=self._build,
         )
         clock.spend(_comparing(_pairs(problem), problem.aggregator))
-        run.incumbent.tighten(run.system.total_weight - run.system.lost_weight)
+        run.incumbent.tighten(run.system.kept_weight)
         run.phases["rows"] = clock.seconds
         attack(
             run.system,
@@ -327,7 +325,7 @@ class _Work:
         steering = choices.steering
         rows = GrowingRows(self._problem.pair, self._problem.aggregator, clock, choices.seed, steering.growth)
         rows.follow(run.evaluator)
-        rows.lose(run.system.lost)
+        rows.mark_lost(run.system.lost)
         run.evaluator = rows
         rows.probe(run.incumbent, clock.share(self._build.building_share, np.inf))
         growing = GrowingRun(rows, run, steering)
@@ -387,6 +385,6 @@ def first_incumbent(system: BlockSystem, evaluator: Evaluator, clock: Clock) -> 
     """Equal weights as the first attack, and all blocks that are not lost as the first bound."""
     theta = system.aggregator.equal()
     linked = evaluator.weight(system.aggregator.form(theta))
-    incumbent = Incumbent(clock, theta, linked, system.total_weight - system.lost_weight)
+    incumbent = Incumbent(clock, theta, linked, system.kept_weight)
     incumbent.note()
     return incumbent

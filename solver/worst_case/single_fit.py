@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -21,15 +22,15 @@ from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.run.limits import cancellable
 from linkrisk.solver.run.results import FitResult
 from linkrisk.solver.worst_case.answers import answer
-from linkrisk.solver.worst_case.left_behind import Run
 from linkrisk.solver.worst_case.search import Start, search
+from linkrisk.solver.worst_case.search_state import Run
 
 FloatArray = NDArray[np.float64]
 
 CERTIFICATE_SECONDS = 60.0
 """How long a certificate may take where nothing else is said and the time limit is no longer."""
 
-_SAME_WEIGHT = 1e-9
+_SAME_WEIGHT = Fraction(1, 10**9)
 """Relative difference of a sum of doubles from the exact one."""
 
 
@@ -45,7 +46,7 @@ class FitRequest:
     certificate : bool
         Whether a certificate will be asked for.
     report : callable, optional
-        Told every progress.
+        Called with every progress report.
     command : str, optional
         The command line to note.
     """
@@ -98,9 +99,10 @@ class Fitted:
                 self.run.system,
                 self.result.parameters,
                 self.result.linked,
-                self.run.incumbent.bound,
+                self._proved,
                 outcome.proof or Proof("lost"),
                 allowed,
+                reached=self.run.final.linked,
             )
 
         try:
@@ -117,14 +119,19 @@ class Fitted:
         details = {**self.result.details, "notes": notes, "certificate": {"made": True, "reason": None}}
         return replace(self.result, details=details, certificate=certificate)
 
+    @property
+    def _proved(self) -> Fraction:
+        """The bound of the search; in the population where there are sampling weights."""
+        return Fraction(self.run.incumbent.bound) * Fraction(self.problem.survey.unit)
+
     def _weaker(self, proved: Mapping[str, int]) -> list[str]:
         """A note where the certificate proves less than the search did."""
-        here, most = proved["linked_weight"] / proved["unit"], self.run.incumbent.bound
-        if here <= most * (1.0 + _SAME_WEIGHT):
+        here, most = Fraction(proved["linked_weight"] * proved.get("of", 1), proved["unit"]), self._proved
+        if here <= most * (1 + _SAME_WEIGHT):
             return []
         return [
-            f"the certificate proves that at most {here:.10g} are linked, not {most:.10g}, as the search "
-            "did: verify will not confirm the bound of this fit"
+            f"the certificate proves that at most {float(here):.10g} are linked, not {float(most):.10g}, as "
+            "the search did: verify will not confirm the bound of this fit"
         ]
 
     def _without_certificate(self, reason: str) -> FitResult:
@@ -150,7 +157,7 @@ def fit_one(
     Raises
     ------
     UsageError
-        If a certificate is asked for that nobody could check; before the search.
+        If a certificate is asked for that `verify` could not check; before the search.
     """
     if request.certificate:
         check_certifiable(problem.describe())

@@ -171,7 +171,7 @@ def samples(aggregator, count=60, seed=0):
     """Random parameters, the equal ones, and those of the simpler aggregator."""
     random = np.random.default_rng(seed)
     points = [aggregator.domain.sample(count, random), aggregator.equal()[None, :]]
-    relative = aggregator.relative()
+    relative = aggregator.simpler()
     if relative is not None:
         simpler, lift = relative
         lifted = [

@@ -199,7 +199,7 @@ def proved_early(original, masked, **options) -> tuple[dict[str, Any], dict[str,
     whole = fit(original, masked, engine="exact", certificate=True, time_limit=None, **options)
     early = fit(original, masked, engine="exact", time_limit=1e-9, **options)
     fitted, proved = (json.loads(result.to_json()) for result in (early, whole))
-    for key in ("linked_upper_bound", "expected_links_upper_bound", "lost"):
+    for key in ("linked_upper_bound", "expected_links_upper_bound", "weighted_links_upper_bound", "lost"):
         if key in proved:
             fitted[key] = proved[key]
     certificate = {**whole.certificate, "parameters": fitted["parameters"], "linked": fitted["linked"]}

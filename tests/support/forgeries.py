@@ -162,12 +162,14 @@ def _claim_less(fitted: Any, certificate: Any, random: Random) -> None:
     """One record less in every bound, or one unit of weight, and something else in the proof."""
     if "bound" not in certificate:
         return
-    unit = certificate["bound"]["unit"]
+    unit, of = certificate["bound"]["unit"], certificate["bound"].get("of", 1)
     less = random.choice((unit, 1))
     certificate["bound"]["linked_weight"] -= less
     fitted["linked_upper_bound"] -= less // unit
     if fitted.get("expected_links_upper_bound") is not None:
         fitted["expected_links_upper_bound"] -= less / unit
+    if fitted.get("weighted_links_upper_bound") is not None:
+        fitted["weighted_links_upper_bound"] -= less * of / unit
     for _ in range(random.randrange(3)):
         proof = certificate["proof"]
         path = _below(proof, random.choice(list(proof)), random)

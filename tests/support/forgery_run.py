@@ -12,6 +12,7 @@ import resource
 import sys
 import time
 import traceback
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -32,7 +33,7 @@ from linkrisk.solver.certificates.checking.fields import read_object
 from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.checking.verify import Verdict, demand_fit, fit_setting, verify
 from linkrisk.solver.commands.verdict import coverage, proved
-from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+from linkrisk.solver.inputs.problem import Problem, ProblemOptions, make_problem
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.errors import UsageError
 
@@ -80,6 +81,14 @@ WITH_CATEGORIES = (
     ("mahalanobis", 14, 2, MASKING),
 )
 """Family, rows, seed, masking that is known."""
+
+WITH_WEIGHTS = (
+    ("weighted-mean", 14, 5, "strict", [2.0, 0.5, 1.0, 3.0]),
+    ("weighted-mean", 10, 5, "share", [1e9, 2.5, 0.1]),
+    ("choquet", 18, 2, "strict", [0.1, 0.7, 1.3]),
+    ("mahalanobis", 10, 1, "share", [12.3, 1e-3, 4.5]),
+)
+"""Family, rows, seed, ties, weights that come again and again."""
 
 
 class Honest:
@@ -157,11 +166,17 @@ class Honest:
             "records",
             "candidates",
             "tied",
+            "weight",
+            "total_weight",
+            "weighted_links",
         ):
             if not alike(fitted.get(name), self.fit.get(name)):
                 return name
         if fitted["linked_upper_bound"] < self.fit["linked_upper_bound"] or fitted["lost"] > self.fit["lost"]:
             return "linked_upper_bound or lost"
+        key = "weighted_links_upper_bound"
+        if key in self.fit and fitted[key] < self.fit[key] * (1 - 2e-9):
+            return key
         return None
 
     def _untrue(self, verdict: Verdict, fitted: dict[str, Any]) -> str | None:
@@ -189,7 +204,7 @@ class Honest:
             schema=fitted.get("schema"),
             masking=tables,
         )
-        problem = make_problem(self.original, self.masked, options)
+        problem = self._weighed(make_problem(self.original, self.masked, options), setting.weight)
         evaluator, aggregator = Evaluator(problem.pair, threads=1), problem.aggregator
         own = evaluator.table(aggregator.form(aggregator.encode(fitted["parameters"])))
         if own.count < fitted["linked"]:
@@ -199,6 +214,14 @@ class Honest:
         )
         most = max(evaluator.weight(aggregator.form(point)) for point in points)
         return "bound, of another problem" if most > float(verdict.bound) * (1 + 1e-9) else None
+
+    def _weighed(self, problem: Problem, column: str | None) -> Problem:
+        """The problem with the weights of a column; records are in the same rows of both files."""
+        if column is None:
+            return problem
+        frame = self.original if column in self.original else self.masked
+        own = frame[column].to_numpy(dtype=float)[problem.pair.query_rows]
+        return replace(problem, pair=replace(problem.pair, weight=own * problem.pair.weight))
 
 
 def _checked(content: Any) -> Any:
@@ -241,6 +264,17 @@ def honest_pairs() -> list[Honest]:
         original, masked = mixed_frames(seed, rows, numeric=2)
         contents = proved_early(original, masked, aggregator=label, schema=SCHEMA, masking=masking)
         found.append(Honest(f"{label} categories", *contents, original, masked))
+    for label, rows, seed, ties, weights in WITH_WEIGHTS:
+        original, masked = frames(seed, rows)
+        original = original.assign(W=np.resize(weights, rows), other=1.0 + np.arange(rows))
+        options = {
+            "schema": {"attributes": [{"name": "W", "role": "weight"}]},
+            "attributes": ["V1", "V2", "V3"],
+        }
+        fitted, proof = proved_early(
+            original, masked, aggregator=label, ties=ties, direction=way(ties), **options
+        )
+        found.append(Honest(f"{label} weights", fitted, proof, original, masked))
     dominated = np.arange(5.0)
     pair = [pd.DataFrame({"V1": values, "V2": values}) for values in (dominated, dominated[::-1] + 0.125)]
     found.append(Honest("lost", *proved_early(*pair), *pair))

@@ -16,7 +16,7 @@ from linkrisk.datasets.microdata.formats.argus_cells import cut, left_out, separ
 from linkrisk.datasets.microdata.formats.argus_files import (
     DATA,
     METADATA,
-    beside,
+    find_file,
     pair_of,
     read_code_list,
     read_text,
@@ -31,13 +31,13 @@ from linkrisk.datasets.microdata.formats.argus_values import (
     Cells,
     Written,
     code_in,
-    is_left,
+    is_left_aligned,
     typed_cells,
     written,
 )
 from linkrisk.datasets.microdata.formats.base import ColumnNotes, Dialect, Format, Measure, StoredFile
 from linkrisk.datasets.microdata.formats.delimited_values import reads_as_numbers
-from linkrisk.datasets.microdata.formats.encodings import NAMES, UTF8, WINDOWS, encode, lacks
+from linkrisk.datasets.microdata.formats.encodings import NAMES, UTF8, WINDOWS, cannot_encode, encode
 from linkrisk.datasets.microdata.formats.kinds import Kind, kind_of
 from linkrisk.datasets.microdata.formats.losses import Holds, losses, sentence
 
@@ -78,7 +78,7 @@ class Argus(Format):
     def read(self, path: Path, *, text_columns: Sequence[str] = ()) -> StoredFile:
         """Read the data with its metadata and code lists (see `Format.read`).
 
-        Blanks around values do not count, blank values are missing. A column is text where a value is no
+        Blanks around values do not count, blank values are missing. A column is text where a value is not a
         number or has leading zeros, unless it is declared to be numeric.
         """
         metadata_path, data_path = pair_of(path)
@@ -99,7 +99,7 @@ class Argus(Format):
         remarks = [f"read with {NAMES[encoding]}"] if encoding != UTF8 else []
         remarks += [] if metadata.separator else left_out(text, metadata, data_path)
         if metadata.unknown:
-            remarks.append(f"{metadata_path}: keywords left out: {', '.join(metadata.unknown)}")
+            remarks.append(f"{metadata_path}: unknown keywords ignored: {', '.join(metadata.unknown)}")
         notes = {}
         for variable in metadata.variables:
             labels, said = _labels(variable, metadata_path)
@@ -169,10 +169,11 @@ def _labels(variable: Variable, metadata_path: Path) -> tuple[dict[str, str], li
     if name is None:
         return {}, []
     # Paths of other machines: only the name of the file counts here.
-    found = beside(metadata_path.parent, re.split(r"[\\/]", name)[-1])
+    found = find_file(metadata_path.parent, re.split(r"[\\/]", name)[-1])
     if found is None:
         return {}, [
-            f"{metadata_path}: the code list {name} of {variable.name} is not beside it; no value labels"
+            f"{metadata_path}: the code list {name} of {variable.name} is not in the same folder; its value "
+            "labels are missing"
         ]
     return read_code_list(found), []
 
@@ -181,7 +182,7 @@ def _notes(variable: Variable, column: pd.Series, labels: Mapping[str, str], raw
     words = {"length": str(variable.length), **variable.words}
     if labels:
         del words["codelist"]  # the labels say it; their file gets a name of its own when it is written
-    if is_left(raw):
+    if is_left_aligned(raw):
         words["align"] = "left"
     measure: Measure | None = "numeric" if "numeric" in words else "nominal" if "recodable" in words else None
     return ColumnNotes(
@@ -243,7 +244,7 @@ def _code_list(labels: Mapping[str, str]) -> str:
 
 def _encoding(texts: Iterable[str], dialect: ArgusDialect) -> str:
     """One encoding for all files: that of the dialect where it has all letters."""
-    return UTF8 if lacks(dialect.encoding, "".join(texts)) else dialect.encoding
+    return UTF8 if cannot_encode(dialect.encoding, "".join(texts)) else dialect.encoding
 
 
 def _check_names(stored: StoredFile, path: Path) -> None:

@@ -21,8 +21,8 @@ def cut(text: str, metadata: Metadata, path: Path) -> dict[str, Cells]:
     for number, line in enumerate(lines, start=1):
         if len(line) < needed:
             raise DataError(
-                f"{path}, line {number}: {len(line)} letters where the variables need {needed}; the file is "
-                "cut off, or its .rda describes another one"
+                f"{path}, line {number}: {len(line)} characters where the variables need {needed}; the file "
+                "is cut off, or its .rda describes another one"
             )
     whole = pyarrow.array(lines, pyarrow.string())
     return {
@@ -32,14 +32,14 @@ def cut(text: str, metadata: Metadata, path: Path) -> dict[str, Cells]:
 
 
 def left_out(text: str, metadata: Metadata, path: Path) -> list[str]:
-    """What to say where a fixed-width file has letters in places that no variable has."""
+    """What to say where a fixed-width file has text in positions that belong to no variable."""
     places = sorted((item.start - 1, item.start - 1 + item.length) for item in metadata.variables)
     starts, ends = [start for start, _ in places], [0, *(end for _, end in places)]
     lines = _lines(text, path)
     for begin, end in zip(ends, [*starts, None], strict=True):
         if begin != end and any(piece.strip() for piece in {line[begin:end] for line in lines}):
-            where = f"from place {begin + 1} " + ("on" if end is None else f"to {end}")
-            return [f"{path}: what stands {where} is left out: its .rda has no variable there"]
+            where = f"from position {begin + 1} " + ("on" if end is None else f"to {end}")
+            return [f"{path}: the text {where} is ignored: its .rda has no variable there"]
     return []
 
 

@@ -13,7 +13,7 @@ DATA = (".asc", ".dat")
 _R_DATA = ("a gzip file", "a bzip2 file", "an xz file", "an R file")
 
 
-def beside(folder: Path, name: str) -> Path | None:
+def find_file(folder: Path, name: str) -> Path | None:
     """A file of a folder by its name, whose capital letters may be others; None where there is none."""
     exact = folder / name
     if exact.is_file():
@@ -33,17 +33,15 @@ def pair_of(path: Path) -> tuple[Path, Path]:
     """
     if path.suffix.lower() == METADATA:
         candidates = [f"{path.stem}{suffix}" for suffix in DATA]
-        data = next((found for name in candidates if (found := beside(path.parent, name))), None)
+        data = next((found for name in candidates if (found := find_file(path.parent, name))), None)
         if data is None:
             raise DataError(
-                f"{path}: its data is not beside it; put {' or '.join(candidates)} into {path.parent}"
+                f"{path}: its data file is missing; put {' or '.join(candidates)} into {path.parent}"
             )
         return path, data
-    metadata = beside(path.parent, f"{path.stem}{METADATA}")
+    metadata = find_file(path.parent, f"{path.stem}{METADATA}")
     if metadata is None:
-        raise DataError(
-            f"{path}: what its columns are is not beside it; put {path.stem}{METADATA} into {path.parent}"
-        )
+        raise DataError(f"{path}: its metadata file is missing; put {path.stem}{METADATA} into {path.parent}")
     return metadata, path
 
 

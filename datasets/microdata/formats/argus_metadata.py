@@ -121,7 +121,7 @@ class _Reader:
         word = tokens[0].strip("<>").upper()
         if word == "SEPARATOR":
             if len(tokens) != 2 or len(tokens[1]) != 1:
-                raise self.wrong('<SEPARATOR> needs one letter, such as ";"')
+                raise self.wrong('<SEPARATOR> needs one character, such as ";"')
             self.separator = tokens[1]
         elif word == "NAMESINFRONT":
             self.names_in_front, self.separator = True, self.separator or ";"
@@ -173,7 +173,7 @@ def parse_metadata(text: str, path: Path) -> Metadata:
         if tokens:
             reader.take(tokens)
     if not reader.variables:
-        raise DataError(f"{path} is no ARGUS metadata: it describes no variable")
+        raise DataError(f"{path} is not an ARGUS metadata file: it describes no variable")
     if reader.separator is None:
         _check_places(reader.variables, path)
     return Metadata(
@@ -186,7 +186,7 @@ def _check_places(variables: Iterable[Variable], path: Path) -> None:
     for one, other in pairwise(ordered):
         if other.start < one.start + one.length:
             raise DataError(
-                f"{path}: the variables {one.name!r} and {other.name!r} overlap; fix their places"
+                f"{path}: the variables {one.name!r} and {other.name!r} overlap; fix their positions"
             )
 
 

@@ -60,7 +60,7 @@ def typed_cells(raw: Cells, *, numeric: bool, text: bool, where: str) -> pd.Seri
     Raises
     ------
     DataError
-        If a cell of a numeric column is no number.
+        If a cell of a numeric column is not a number.
     """
     from pyarrow import compute
 
@@ -133,8 +133,8 @@ def written(column: pd.Series, decimals: int | None, path: Path) -> Written:
     if unprintable:
         row = next(row for row, text in enumerate(texts, start=1) if text in unprintable)
         raise DataError(
-            f"{path} cannot be written: column {column.name!r}, row {row}: a line end or a letter that "
-            "cannot be printed; write .csv"
+            f"{path} cannot be written: column {column.name!r}, row {row}: a line end or a character "
+            "that cannot be printed; write .csv"
         )
     return Written([text.strip() for text in texts], number=False)
 
@@ -161,7 +161,7 @@ def _in_full(value: float) -> str:
     return format(Decimal(text), "f") if "e" in text else text
 
 
-def is_left(raw: Cells) -> bool:
+def is_left_aligned(raw: Cells) -> bool:
     """Whether cells stand at the left of their place: blanks only after them."""
     from pyarrow import compute
 

@@ -140,5 +140,5 @@ class Format(ABC):
         """What would not come back if this were written, a sentence each; empty where all would."""
 
     def files(self, path: Path, dialect: Dialect | None = None) -> tuple[Path, ...]:  # noqa: ARG002
-        """All files that a table at `path` is made of, but for lists of codes."""
+        """All files that a table at `path` is made of, except for lists of codes."""
         return (path,)

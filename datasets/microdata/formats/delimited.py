@@ -23,7 +23,7 @@ from linkrisk.datasets.microdata.formats.delimited_values import (
     parse,
     reads_as_numbers,
 )
-from linkrisk.datasets.microdata.formats.encodings import NAMES, UTF8, decode, encode, lacks
+from linkrisk.datasets.microdata.formats.encodings import NAMES, UTF8, cannot_encode, decode, encode
 from linkrisk.datasets.microdata.formats.kinds import Kind, cells_of, kind_of
 from linkrisk.datasets.microdata.formats.losses import Holds, columns, losses, sentence
 
@@ -162,9 +162,13 @@ def _with_decimal(frame: pd.DataFrame, decimal: str) -> pd.DataFrame:
 
 def _encoding_losses(stored: StoredFile) -> list[str]:
     dialect = stored.dialect
-    if not isinstance(dialect, DelimitedDialect) or not lacks(dialect.encoding, _letters(stored.frame)):
+    if not isinstance(dialect, DelimitedDialect) or not cannot_encode(
+        dialect.encoding, _letters(stored.frame)
+    ):
         return []
-    return [f"{NAMES[dialect.encoding]} lacks letters of the table; the file is written as UTF-8"]
+    return [
+        f"{NAMES[dialect.encoding]} cannot hold all characters of the table; the file is written as UTF-8"
+    ]
 
 
 def _letters(frame: pd.DataFrame) -> str:

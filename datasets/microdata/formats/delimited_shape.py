@@ -98,7 +98,7 @@ def _ragged(path: Path, line: int, found: int, expected: int) -> str:
 def check_header(header: list[str], path: Path, *, last: str = _INDEX) -> None:
     """Refuse two columns of one name and one without any; `last` says what may be wrong with the last one."""
     if not header:
-        raise DataError(f"{path}, line 1: empty line where the column names belong; delete it")
+        raise DataError(f"{path}, line 1: empty line instead of the column names; delete it")
     for position, name in enumerate(header, start=1):
         if not name.strip():
             likely = last if position == len(header) > 1 else _INDEX
@@ -107,4 +107,4 @@ def check_header(header: list[str], path: Path, *, last: str = _INDEX) -> None:
             )
     twins = [name for name, count in Counter(header).items() if count > 1]
     if twins:
-        raise DataError(f"{path}: the column name {twins[0]!r} stands twice in the header; rename one")
+        raise DataError(f"{path}: the column name {twins[0]!r} is twice in the header; rename one")

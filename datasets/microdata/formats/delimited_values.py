@@ -1,4 +1,4 @@
-"""The cells of a delimited file as numbers and text: decimal sign, and codes that are no numbers."""
+"""The cells of a delimited file as numbers and text: decimal sign, and codes that are not numbers."""
 
 from __future__ import annotations
 

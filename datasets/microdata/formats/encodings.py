@@ -35,7 +35,7 @@ def decode(content: bytes, path: Path) -> tuple[str, str]:
     Raises
     ------
     DataError
-        If it is no text, or no text in one of these encodings.
+        If it is not text, or not in one of these encodings.
     """
     found = content_of(content)
     if found is not None and found is not UTF16_TEXT:
@@ -63,7 +63,7 @@ def _decoded(content: bytes, encoding: str, path: Path) -> tuple[str, str]:
 
 def _windows(content: bytes, error: UnicodeDecodeError, path: Path) -> str:
     if _UTF8_LETTER.search(content):
-        raise _not_encoded(content, error, "UTF-8, as other letters of the file are", path) from error
+        raise _not_encoded(content, error, "UTF-8, as other characters of the file are", path) from error
     try:
         text = content.decode(WINDOWS)
     except UnicodeDecodeError as other:
@@ -88,15 +88,15 @@ def _check_letters(text: str, path: Path) -> None:
 
 
 def encode(text: str, encoding: str) -> bytes:
-    """Text in an encoding; in UTF-8 where that lacks a letter, or its bytes would be taken for UTF-8."""
-    if lacks(encoding, text):
+    """Text in an encoding; in UTF-8 where that has no such character, or its bytes would be read as UTF-8."""
+    if cannot_encode(encoding, text):
         return text.encode(UTF8)
     content = text.encode(encoding)
     return text.encode(UTF8) if encoding == WINDOWS and _UTF8_LETTER.search(content) else content
 
 
-def lacks(encoding: str, text: str) -> bool:
-    """Whether an encoding lacks a letter of a text."""
+def cannot_encode(encoding: str, text: str) -> bool:
+    """Whether an encoding has no bytes for some character of a text."""
     try:
         text.encode(encoding)
     except UnicodeEncodeError:

@@ -111,8 +111,8 @@ class Excel(Format):
             for row, text in enumerate(cells_of(frame[name]), start=1):
                 if isinstance(text, str) and (len(text) > _LETTERS or _ILLEGAL.search(text)):
                     raise DataError(
-                        f"{path}, column {name!r}, row {row}: an Excel cell holds at most {_LETTERS} letters "
-                        "and no control characters; write .parquet"
+                        f"{path}, column {name!r}, row {row}: an Excel cell holds at most {_LETTERS} "
+                        "characters and no control characters; write .parquet"
                     )
 
 
@@ -220,7 +220,7 @@ def _prepared(column: pd.Series) -> list[Any]:
 
 
 def _cell(sheet: Any, value: Any) -> Any:
-    """A cell that stays what its value is: text that begins with '=' is no formula, numbers keep digits."""
+    """A cell that keeps its value: text that begins with '=' is not a formula, numbers keep digits."""
     from openpyxl.cell import WriteOnlyCell
 
     if value is None or value == "":

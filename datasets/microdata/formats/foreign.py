@@ -22,14 +22,14 @@ class Content:
     ----------
     words : str
         Such as ``an Excel file``.
-    cure : str
+    fix : str
         What to do when its name says something else.
     suffix : str
         How the name of such a file ends; empty where no format here reads it.
     """
 
     words: str
-    cure: str
+    fix: str
     suffix: str = ""
 
 
@@ -124,7 +124,7 @@ def check_content(content: bytes, path: Path, name: str, suffixes: tuple[str, ..
 
 def wrong_name(path: Path, found: Content) -> DataError:
     """What to say of a file that is something else than its name says."""
-    return DataError(f"{path} is {found.words}, whatever its name says; {found.cure}")
+    return DataError(f"{path} is {found.words}, despite its name; {found.fix}")
 
 
 def first_line(error: Exception) -> str:

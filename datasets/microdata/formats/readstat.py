@@ -200,7 +200,7 @@ def is_text(column: pd.Series) -> bool:
 
 
 def typed(code: str, *, text: bool) -> Any:
-    """A code as a column holds it; None where it is no number and the column holds numbers."""
+    """A code as a column holds it; None where it is not a number and the column holds numbers."""
     if text:
         return code
     try:
@@ -273,7 +273,7 @@ def check_names(writer: Callable[..., None], names: Sequence[str], path: Path, r
             return
         name = next((name for name in names if not _takes(writer, [name], made)), None)
     if name is None:
-        raise DataError(f"{path} cannot be written: two column names are too much alike; {rules}")
+        raise DataError(f"{path} cannot be written: two column names are too similar; {rules}")
     raise DataError(f"{path} cannot be written: the column name {name!r} is not allowed; {rules}")
 
 

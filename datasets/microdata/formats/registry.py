@@ -38,7 +38,7 @@ FORMATS: tuple[Format, ...] = (
 
 _BY_SUFFIX = {suffix: made for made in FORMATS for suffix in made.suffixes}
 
-_CURES = {
+_FIXES = {
     **dict.fromkeys((".xls", ".xlsm", ".xlsb", ".ods"), "save the sheet as .xlsx"),
     ".por": "save it as .sav in SPSS",
     **dict.fromkeys((".rds", ".rdata"), "save the table as .csv or .parquet in R"),
@@ -64,8 +64,8 @@ def format_of(path: str | Path) -> Format:
     suffix = Path(path).suffix.lower()
     if suffix in _BY_SUFFIX:
         return _BY_SUFFIX[suffix]
-    if suffix in _CURES:
-        raise DataError(f"{path}: {suffix} files are neither read nor written; {_CURES[suffix]}")
+    if suffix in _FIXES:
+        raise DataError(f"{path}: {suffix} files are not supported; {_FIXES[suffix]}")
     listed = ", ".join(known_suffixes())
     what = f"the suffix {suffix!r} is not known" if suffix else "a file name without a suffix"
     close = difflib.get_close_matches(suffix, list(_BY_SUFFIX), n=1)

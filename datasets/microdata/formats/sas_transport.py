@@ -38,8 +38,8 @@ _DATES = re.compile(
 _LABEL_BYTES = 256
 _SMALLEST, _LARGEST = 5.4e-79, 7.2e75
 _RULES = (
-    "in SAS names have at most 32 letters of ASCII, digits or underscores (8 in old files), do not begin "
-    "with a digit and differ in more than capital letters; rename the column or write .csv"
+    "in SAS names have at most 32 ASCII letters, digits or underscores (8 in old files), do not begin "
+    "with a digit and differ in more than upper and lower case; rename the column or write .csv"
 )
 _HOLDS = Holds.LABELS | Holds.DATES | Holds.MOMENTS
 
@@ -76,7 +76,7 @@ class SasTransport(Format):
         content = path.read_bytes()
         check_content(content, path, self.name, self.suffixes)
         if len(content) % _RECORD:
-            raise DataError(f"{path} is cut off: its length is no multiple of {_RECORD} bytes")
+            raise DataError(f"{path} is cut off: its length is not a multiple of {_RECORD} bytes")
         frame, meta = load(pyreadstat.read_xport, content, path, self.name)
         counted = _COUNT.search(content)
         if counted is not None and int(counted.group(1)) != len(frame):

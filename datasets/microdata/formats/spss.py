@@ -33,7 +33,7 @@ from linkrisk.datasets.microdata.missing import MissingRange
 
 _LABEL_BYTES, _VALUE_LABEL_BYTES, _MISSING_BYTES = 256, 120, 8
 _RULES = (
-    "in SPSS names have at most 64 bytes, begin with a letter and differ in more than capital letters; "
+    "in SPSS names have at most 64 bytes, begin with a letter and differ in more than upper and lower case; "
     "rename the column or write .csv"
 )
 _WHOLE_FORMAT = re.compile(r"[FN]\d+(\.0)?")
@@ -143,7 +143,7 @@ class Spss(Format):
         lost = [name for name in frame.columns if _loses_missing(stored, name)]
         said += sentence(lost, "some declared missing codes are lost; SPSS takes three, or a range and one")
         unlike = [name for name in frame.columns if _has_unlike_labels(stored, name)]
-        said += sentence(unlike, "labels of codes that are no numbers are lost")
+        said += sentence(unlike, "labels of codes that are not numbers are lost")
         return tuple(said)
 
 

@@ -30,8 +30,8 @@ from linkrisk.datasets.microdata.formats.readstat import (
 
 _LABEL_LETTERS, _VALUE_LABEL_BYTES = 80, 32000
 _RULES = (
-    "in Stata names have at most 32 letters, digits or underscores, do not begin with a digit and are no "
-    "reserved word; rename the column or write .csv"
+    "in Stata names have at most 32 letters, digits or underscores, do not begin with a digit and are not "
+    "reserved words; rename the column or write .csv"
 )
 _LARGEST = 8.9e307
 _LETTER = re.compile(r"\.[a-z]")
@@ -116,7 +116,7 @@ class Stata(Format):
         texts = [name for name in frame.columns if _loses_labels(stored, name)]
         said += sentence(texts, "value labels of text, or of numbers that are not whole, are lost")
         long = [name for name in frame.columns if len(stored.notes(name).label) > _LABEL_LETTERS]
-        said += sentence(long, f"variable labels are cut at {_LABEL_LETTERS} letters")
+        said += sentence(long, f"variable labels are cut at {_LABEL_LETTERS} characters")
         return tuple(said)
 
 

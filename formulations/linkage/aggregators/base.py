@@ -111,7 +111,7 @@ class Aggregator(ABC):
         """Read what `decode` wrote; FormulationError when it is not of this aggregator and attributes."""
 
     def admit(self, theta: FloatArray) -> FloatArray:
-        """`theta` as a file gave it, put right where it misses the domain by the rounding of a few digits.
+        """`theta` from a file, moved into the domain where rounding to a few digits has left it outside.
 
         Raises
         ------
@@ -130,7 +130,7 @@ class Aggregator(ABC):
             side, bounds = ("below", "lower") if below[at] > above[at] else ("above", "upper")
             limits = (getattr(domain, f"column_{bounds}"), getattr(domain, f"row_{bounds}"))
             raise FormulationError(
-                f"these are no parameters of {self.name}: {name} is {value:.6g}, {side} "
+                f"these are not parameters of {self.name}: {name} is {value:.6g}, {side} "
                 f"{np.concatenate(limits)[at]:g}; take them from the JSON of a fit"
             )
         return self.domain.repair(theta) if worst[at] > NEGLIGIBLE else theta
@@ -140,7 +140,7 @@ class Aggregator(ABC):
         """The parameters that treat all attributes alike: the Euclidean distance."""
 
     def comparable(self, c: FloatArray) -> FloatArray:
-        """Vectors whose attribute-wise order is the order of the distance, where `monotone`."""
+        """Vectors for `monotone` families: whose vector is nowhere above another's is never farther."""
         return c
 
     def reach(self, c: FloatArray) -> FloatArray:
@@ -161,7 +161,7 @@ class Aggregator(ABC):
 
     @property
     def tied_differences(self) -> Differences:
-        """Of which kind the attribute distances are up to which a rival ties (`Partners.tied`)."""
+        """The kind of the attribute distances up to which a rival ties (`Partners.tied`)."""
         return self.differences
 
     def partners(self, pair: LinkagePair) -> Partners:
@@ -207,23 +207,23 @@ class Aggregator(ABC):
 
         Equal weights, and whatever is worth trying first of the simpler aggregator.
         """
-        relative = self.relative()
+        relative = self.simpler()
         if relative is None:
             return self.equal()[None, :]
         simpler, lift = relative
         c = partner if simpler.differences is self.differences else partner**2
         return np.stack([lift(theta) for theta in simpler.starts(c)])
 
-    def relative(self) -> tuple[Aggregator, Lift] | None:
-        """A simpler aggregator, every distance of which is one of this, and how its parameters translate."""
+    def simpler(self) -> tuple[Aggregator, Lift] | None:
+        """A simpler aggregator whose distances are all in this family, and its parameters' map to these."""
         return None
 
     def lift_from(self, other: Aggregator) -> Lift | None:
-        """How the parameters of another aggregator on these attributes become those of this one.
+        """The map from parameters of another aggregator on these attributes to those of this one.
 
-        None unless every distance of the other is one of this.
+        None unless every distance of the other is in this family.
         """
-        relative = self.relative()
+        relative = self.simpler()
         if relative is None:
             return None
         simpler, lift = relative
@@ -241,7 +241,7 @@ class Aggregator(ABC):
         return None
 
     def interaction(self, theta: FloatArray) -> list[list[float]] | None:
-        """Pairwise interaction of attributes; None where there is none to speak of."""
+        """Pairwise interaction of attributes; None where the family has none."""
         del theta
         return None
 
@@ -262,7 +262,7 @@ def named_values(
     missing = [name for name in names if name not in table]
     unknown = [name for name in table if name not in names]
     if missing or unknown:
-        what = f"lack '{missing[0]}'" if missing else f"have the unknown name '{unknown[0]}'"
+        what = f"have no '{missing[0]}'" if missing else f"have the unknown name '{unknown[0]}'"
         raise FormulationError(
             f"parameters of {aggregator} {what}: they were learned on other attributes "
             f"({key}: {', '.join(str(name) for name in table)})"

@@ -48,7 +48,7 @@ class Choquet(Aggregator):
         if n > MOST_ATTRIBUTES:
             raise FormulationError(
                 f"a fuzzy measure on {n} attributes has {2**n - 1:,} non-empty subsets; at most "
-                f"{MOST_ATTRIBUTES} attributes are possible: choose fewer with --attributes, or take "
+                f"{MOST_ATTRIBUTES} attributes are possible: choose fewer with --attributes, or use "
                 "--k-additive 2"
             )
 
@@ -102,7 +102,7 @@ class Choquet(Aggregator):
         """The additive measure with equal weights: the arithmetic mean."""
         return self.lift(np.full(len(self.attributes), 1.0 / len(self.attributes)))
 
-    def relative(self) -> tuple[WeightedMean, Lift]:
+    def simpler(self) -> tuple[WeightedMean, Lift]:
         """The weighted mean: the integrals over additive measures."""
         return WeightedMean(self.attributes, self.differences), self.lift
 

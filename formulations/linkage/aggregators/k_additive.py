@@ -111,7 +111,7 @@ class _KAdditive(Aggregator):
         """Equal weights, no interaction."""
         return self.lift(np.full(len(self.attributes), 1.0 / len(self.attributes)))
 
-    def relative(self) -> tuple[WeightedMean, Lift]:
+    def simpler(self) -> tuple[WeightedMean, Lift]:
         """The weighted mean: the 1-additive measures."""
         return WeightedMean(self.attributes, self.differences), self.lift
 
@@ -121,7 +121,7 @@ class _KAdditive(Aggregator):
         return self._from_moebius(np.concatenate([theta, rest]))
 
     def lift_from(self, other: Aggregator) -> Lift | None:
-        """The weighted mean; and the OWA, where k is no restriction."""
+        """The weighted mean; and the OWA, where k does not restrict."""
         n = len(self.attributes)
         owa = isinstance(other, OrderedWeightedAverage) and other.differences is self.differences
         if not owa or self.k < n or n > MOST_ATTRIBUTES:
@@ -151,7 +151,7 @@ class _KAdditive(Aggregator):
 
 
 class ExtremePoints(Simplex):
-    """Weights of ``c_k``, ``min(c_k, c_l)`` and ``max(c_k, c_l)``, the last of them those of the maxima.
+    """Weights of ``c_k``, ``min(c_k, c_l)`` and ``max(c_k, c_l)``, in this order.
 
     Parameters
     ----------
@@ -248,7 +248,7 @@ class KAdditiveChoquet(_KAdditive):
         if n > MOST_ATTRIBUTES:
             raise FormulationError(
                 f"a {k}-additive measure on {n} attributes needs {n * 2 ** (n - 1):,} monotonicity rows; at "
-                f"most {MOST_ATTRIBUTES} attributes are possible: choose fewer with --attributes, or take "
+                f"most {MOST_ATTRIBUTES} attributes are possible: choose fewer with --attributes, or use "
                 "--k-additive 2"
             )
         super().__init__(attributes, differences)

@@ -56,7 +56,7 @@ class Mahalanobis(Aggregator):
         return Differences.SQUARED
 
     def rows(self, partners: Partners, rival: FloatArray) -> sparse.csr_array:
-        """The difference of the products; beside the diagonal nothing is known of how rounding moves them.
+        """The difference of the products; off the diagonal nothing is known of how rounding moves them.
 
         So that a tie is linear in M, it is ``sum_k M_kk (c+_k - c_k**2)``, and what cancelling terms leave of
         the rival's form (`CANCELLATION`).
@@ -148,7 +148,7 @@ class Mahalanobis(Aggregator):
         """The distance to each partner is non-negative (the distance to a rival then is, when linked)."""
         return self.features(partner)
 
-    def relative(self) -> tuple[WeightedMean, Lift]:
+    def simpler(self) -> tuple[WeightedMean, Lift]:
         """The weighted mean of squared differences: the forms with a diagonal matrix."""
         return WeightedMean(self.attributes, Differences.SQUARED), self.lift
 

@@ -13,7 +13,7 @@ from linkrisk.formulations.linkage.domains import Simplex
 class SimplexAggregator(Aggregator):
     """An aggregator whose parameters are all non-negative weights that sum to one (D11.2, Table 1).
 
-    What is left to a subclass is what the weights are of, and how they are written down; and `equal`, where
+    A subclass says what the weights belong to, and how they are written to JSON; and gives `equal`, where
     the features are not the attribute distances themselves in some order.
     """
 

@@ -1,4 +1,4 @@
-"""What people read about a family of distances: an aggregator brings its words along."""
+"""The words for a family of distances in summaries and reports: each aggregator has its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract of a domain: a convex set of parameters, its linear rows, and ways into it and through it."""
+"""The contract of a domain: a convex set of parameters, its linear rows, points and lines in it."""
 
 from __future__ import annotations
 

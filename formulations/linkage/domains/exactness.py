@@ -29,7 +29,7 @@ def raised(coefficients: FloatArray, masks: Sequence[int], attributes: int) -> F
     """Moebius coefficients of a monotone measure: those of single attributes are raised where needed.
 
     What attribute k adds to a set is a sum in which its own coefficient always stands, and no other single
-    attribute's. So it is raised by what the least of these sums lacks.
+    attribute's. So it is raised by what the least of these sums is short of.
 
     Parameters
     ----------

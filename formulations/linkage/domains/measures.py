@@ -87,7 +87,7 @@ class Measures(Polytope):
 
 
 class MoebiusMeasures(Polytope):
-    """Fuzzy measures whose Moebius transform ``theta`` lives on some subsets, those of one attribute first.
+    """Fuzzy measures with Moebius coefficients ``theta`` on given subsets, those of one attribute first.
 
     Parameters
     ----------

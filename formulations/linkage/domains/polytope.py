@@ -1,4 +1,4 @@
-"""A polytope of parameters: its rows say all."""
+"""A polytope of parameters: its rows describe it completely."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from linkrisk.formulations.linkage.domains.base import Domain, FloatArray
 class Polytope(Domain):
     """A domain that `rows` describe completely.
 
-    What is left to a subclass is `rows`, `repair` and `sample`, and `exact` where rounding could matter.
+    A subclass defines `rows`, `repair` and `sample`, and `exact` where rounding could matter.
     """
 
     def chord(self, theta: FloatArray, direction: FloatArray) -> tuple[float, float]:
@@ -30,6 +30,6 @@ class Polytope(Domain):
         return float(low), float(high)
 
     def cuts(self, theta: FloatArray) -> FloatArray:
-        """None: `rows` say all."""
+        """None: `rows` are complete."""
         del theta
         return np.empty((0, self.dimension))

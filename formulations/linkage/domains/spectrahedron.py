@@ -20,8 +20,8 @@ EIGENVALUE_TOLERANCE = 1e-9
 class Spectrahedron(Domain):
     """All positive semidefinite matrices M of trace one; ``theta`` is the upper triangle, row by row.
 
-    It is no polytope, so `rows` are a relaxation: non-negative on every sum and difference of two coordinates
-    (``M_kk + M_ll >= 2 |M_kl|``). `cuts` separates what they let through.
+    It is not a polytope, so `rows` are a relaxation: non-negative on every sum and difference of two
+    coordinates (``M_kk + M_ll >= 2 |M_kl|``). `cuts` separates what they let through.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class Spectrahedron(Domain):
         return np.asarray(((matrix + matrix.T) / 2)[self.triangle])
 
     def products(self, x: FloatArray) -> FloatArray:
-        """``x_k**2`` on the diagonal, ``2 x_k x_l`` beside it, such that ``products @ theta`` is ``x' M x``.
+        """``x_k**2`` on the diagonal, ``2 x_k x_l`` off it, such that ``products @ theta`` is ``x' M x``.
 
         Shape (..., coordinates) becomes (..., dimension).
         """

@@ -58,7 +58,9 @@ def measure_from_names(named: Mapping[str, object], attributes: Sequence[str]) -
     names = subset_names(attributes)
     for name in names:
         if name not in named:
-            raise FormulationError(f"the fuzzy measure lacks subset '{name}': give all {len(names)} subsets")
+            raise FormulationError(
+                f"the fuzzy measure has no value for subset '{name}': give all {len(names)} subsets"
+            )
     if len(named) > len(names):
         unknown = next(name for name in named if name not in set(names))
         raise FormulationError(

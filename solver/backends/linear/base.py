@@ -1,4 +1,4 @@
-"""The contract of a linear program that lives: changed again and again, and solved from its last basis."""
+"""The contract of a persistent linear program: changed again and again, and solved from its last basis."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ class LinearProgram(ABC):
         return np.arange(self.columns - count, self.columns)
 
     def delete_rows(self, positions: NDArray[Any]) -> None:
-        """Take rows away; those after them move up."""
+        """Delete rows; those after them move up."""
         gone = np.unique(positions)
         if gone.size:
             self._delete_rows(gone)

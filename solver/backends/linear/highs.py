@@ -1,4 +1,4 @@
-"""Linear programs that live in HiGHS."""
+"""Persistent linear programs in HiGHS."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The optimisers that linear programs can live in. A new one is one file beside this and one line here."""
+"""The optimisers for persistent linear programs. A new one is one file beside this and one line here."""
 
 from __future__ import annotations
 
@@ -33,10 +33,12 @@ def linear_program(
         The name is unknown, or its optimiser is not installed.
     """
     if name not in LINEAR_PROGRAMS:
-        raise UsageError(f"no linear programs live in {name!r}: choose one of {', '.join(LINEAR_PROGRAMS)}")
+        raise UsageError(
+            f"unknown solver of linear programs {name!r}: choose one of {', '.join(LINEAR_PROGRAMS)}"
+        )
     kind = _load(name)
     if not kind.is_available():
-        raise UsageError(f"linear programs in {name!r} need {', '.join(kind.requires)}: install it")
+        raise UsageError(f"linear programs on {name!r} need {', '.join(kind.requires)}: install it")
     return kind(model, options)
 
 

@@ -1,4 +1,4 @@
-"""Linear programs that live in SoPlex, through the interface to it that PySCIPOpt has."""
+"""Persistent linear programs in SoPlex, through PySCIPOpt's interface to it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _MOST_ITERATIONS = 2**31 - 1
 
 _NOTHING = 1e-9
-"""Multipliers that are no more than rounding."""
+"""Multipliers of this size or below are rounding errors."""
 
 _PROVEN = 1e-6
 """Relative difference of an optimum and what its duals prove."""

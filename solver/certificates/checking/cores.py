@@ -59,14 +59,14 @@ class Rows:
         return total
 
     def check_rival(self, block: int, rival: int, where: str) -> None:
-        """Reject ids that are no block whose partner is possible, and one of its rivals."""
+        """Reject ids unless they are a block whose partner is possible, and one of its rivals."""
         demand(0 <= block < self.records.blocks, f"{where}: there is no block {block}")
         demand(
             self.records.reachable(block),
             f"{where}: the partner of block {block} is impossible, so it has no rivals",
         )
         demand(
-            self.records.is_rival(block, rival), f"{where}: candidate {rival} is no rival of block {block}"
+            self.records.is_rival(block, rival), f"{where}: candidate {rival} is not a rival of block {block}"
         )
 
 
@@ -91,7 +91,8 @@ def check_core(rows: Rows, content: Any, where: str) -> Core:
     total = fields.whole("total") if fields.get("total") is not None else 0
     demand(
         rows.family.nowhere_positive(rows.combined(entries), monotone, total),
-        f"{where}: some parameters may link its blocks, the combined row is not shown to be nowhere positive",
+        f"{where}: some parameters may link all its blocks: the combined row is not proved to be nowhere "
+        "positive",
     )
     return frozenset(block for block, _, _ in entries)
 

@@ -46,7 +46,7 @@ def read_object(path: str | Path, writer: str) -> dict[str, Any]:
     try:
         found = parse(content)
     except AmbiguousError as error:
-        raise UsageError(f"{path} cannot be relied on: {error}; {hint}") from None
+        raise UsageError(f"{path} cannot be used: {error}; {hint}") from None
     except (ValueError, RecursionError):
         raise UsageError(f"{path} is not valid JSON; {hint}") from None
     if not isinstance(found, dict):
@@ -115,11 +115,11 @@ class Fields:
 def text(value: Any, where: str) -> str:
     """`value`, if it is a text that can be written out."""
     if not isinstance(value, str):
-        raise UsageError(f"{where} must be a text")
+        raise UsageError(f"{where} must be text")
     try:
         value.encode("utf-8")
     except UnicodeEncodeError:
-        raise UsageError(f"{where} holds half a character") from None
+        raise UsageError(f"{where} holds an unpaired surrogate") from None
     return value
 
 

@@ -67,22 +67,22 @@ def check_inequalities(cores: Sequence[Core], content: list[Any], where: str) ->
         if len(entry) != 2:
             raise UsageError(f"{place} must hold a kind and a list")
         kind, members = text(entry[0], place), wholes(entry[1], place)
-        demand(bool(members), f"{place}: it is made of nothing")
+        demand(bool(members), f"{place}: it has no parts")
         if kind == "clique":
             demand(len(set(members)) == len(members) > 1, f"{place}: blocks must differ")
             for two in combinations(members, 2):
-                demand(frozenset(two) in pairs, f"{place}: blocks {two[0]} and {two[1]} are no core")
+                demand(frozenset(two) in pairs, f"{place}: blocks {two[0]} and {two[1]} are not a core")
             found.append(clique_inequality(members))
         elif kind == "half":
             for index in members:
                 demand(0 <= index < len(found), f"{place}: there is no earlier inequality {index}")
                 size += len(found[index].coefficients)
-            demand(size <= MOST_COEFFICIENTS, f"{place}: so many inequalities are too long together")
+            demand(size <= MOST_COEFFICIENTS, f"{place}: these inequalities are too long together")
             found.append(half_inequality([found[index] for index in members]))
         else:
             raise UsageError(f"{place}: the kind must be clique or half, not {kind}")
         size += len(found[-1].coefficients)
-        demand(size <= MOST_COEFFICIENTS, f"{place}: so many inequalities are too long together")
+        demand(size <= MOST_COEFFICIENTS, f"{place}: these inequalities are too long together")
         largest = max(found[-1].least, *found[-1].coefficients.values())
         demand(largest <= LARGEST_COEFFICIENT, f"{place}: its numbers are too large")
     return found
@@ -118,7 +118,7 @@ class Tree:
         leaves = 0
         for at, item in enumerate(content):
             place = f"{where}[{at}]"
-            demand(not complete, f"{place}: the tree is complete before its end")
+            demand(not complete, f"{place}: the tree is complete before the list ends")
             entry = listed(item, place)
             kind = text(entry[0] if entry else None, place)
             if kind == "split" and len(entry) == 2:
@@ -136,7 +136,7 @@ class Tree:
             else:
                 raise UsageError(f"{place} must be a split, a leaf or a core")
             complete = not _turn(fixed)
-        demand(complete, f"{where}: the tree ends before it is complete")
+        demand(complete, f"{where}: the list ends before the tree is complete")
         return least, leaves
 
     def _check_closed(self, index: int, fixed: Mapping[int, bool], place: str) -> None:

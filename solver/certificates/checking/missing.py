@@ -23,7 +23,7 @@ RULES = ("nearest", "expected", "farthest")
 
 
 @dataclass(frozen=True, eq=False)
-class Lacking:
+class MissingDifferences:
     """Differences of one numeric attribute where a value is missing.
 
     Attributes
@@ -41,7 +41,7 @@ class Lacking:
     both: float
 
     def of(self, block: int, candidates: IndexArray) -> FloatArray:
-        """The difference of a block to each of some candidates, one or both of which lack the value."""
+        """The differences of a block to some candidates, where the value is missing in one or both."""
         known, other = self.queries[block], self.candidates[candidates]
         if math.isnan(known):
             return np.where(np.isnan(other), self.both, other)
@@ -53,7 +53,9 @@ class Lacking:
         return [self.both, *values[~np.isnan(values)].tolist()]
 
 
-def lacking(queries: FloatArray, blocks: Sequence[int], candidates: FloatArray, rule: str) -> Lacking | None:
+def missing_differences(
+    queries: FloatArray, blocks: Sequence[int], candidates: FloatArray, rule: str
+) -> MissingDifferences | None:
     """The differences of an attribute by a rule; None where nothing is missing.
 
     Parameters
@@ -69,7 +71,7 @@ def lacking(queries: FloatArray, blocks: Sequence[int], candidates: FloatArray, 
         return None
     demand(bool(ours and theirs), "an attribute has no value in one of the files")
     any_query, any_candidate = _Draw.of(ours), _Draw.of(theirs)
-    return Lacking(
+    return MissingDifferences(
         np.array([_apart(_Draw.only(x), any_candidate, rule) for x in queries[list(blocks)].tolist()]),
         np.array([_apart(any_query, _Draw.only(x), rule) for x in candidates.tolist()]),
         _apart(any_query, any_candidate, rule),

@@ -1,9 +1,9 @@
 """What comparing attributes one after another links: limits of weighted distances that count as ties here.
 
-A certificate is about distances that are told apart from ties. Weights that lie farther and farther apart
+A certificate is about distances that differ by more than ties. Weights that lie farther and farther apart
 come to comparing one attribute, and another only where it ties, or one rank of the attribute distances and
-then another. Such an order links records that no distance told apart from ties does, so it is counted beside
-the proof, and no fit may claim less.
+then another. Such an order can link records that no such distance links, so it is counted beside the proof,
+and no fit may claim less.
 """
 
 from __future__ import annotations

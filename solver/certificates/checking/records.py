@@ -14,9 +14,14 @@ from numpy.typing import NDArray
 
 from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.solver.certificates.checking.dyadic import shift_of, whole_numbers
-from linkrisk.solver.certificates.checking.missing import Lacking, lacking, with_unknown
+from linkrisk.solver.certificates.checking.missing import (
+    MissingDifferences,
+    missing_differences,
+    with_unknown,
+)
 from linkrisk.solver.certificates.checking.moments import standardised
 from linkrisk.solver.certificates.checking.rejection import demand
+from linkrisk.solver.certificates.checking.sampling import Sampling, read_sampling
 from linkrisk.solver.certificates.checking.setting import Setting
 from linkrisk.solver.certificates.checking.ties import (
     GRAIN_SHIFT,
@@ -45,7 +50,7 @@ class Records:
     partner : tuple of int
         Candidate that each block belongs to.
     share : bool
-        Whether candidates identical to the partner are no rivals.
+        Whether candidates identical to the partner are not rivals.
     differences : str
         ``squared``, ``absolute`` or ``signed``.
     labels : tuple of str
@@ -57,10 +62,12 @@ class Records:
     tables : mapping of int to ndarray of float64
         For each categorical attribute, by its place, the distance of a query's category (rows) to a
         candidate's (columns); inf where one cannot have become the other. Records hold positions there.
-    missing : mapping of int to Lacking
+    missing : mapping of int to MissingDifferences
         For each numeric attribute in which values are missing (NaN), by its place, what they differ by.
-    lacks : bool
+    has_missing : bool
         Whether any value is missing, of categorical attributes as well.
+    sampling : Sampling, optional
+        What the records stand for; each for itself when absent.
     """
 
     queries: FloatArray
@@ -72,8 +79,9 @@ class Records:
     offset: FloatArray
     grains: FloatArray
     tables: Mapping[int, FloatArray] = field(default_factory=dict)
-    missing: Mapping[int, Lacking] = field(default_factory=dict)
-    lacks: bool = False
+    missing: Mapping[int, MissingDifferences] = field(default_factory=dict)
+    has_missing: bool = False
+    sampling: Sampling | None = None
 
     @property
     def blocks(self) -> int:
@@ -92,7 +100,7 @@ class Records:
 
     @cached_property
     def widths(self) -> FloatArray:
-        """What rounding may have moved differences to partners by; zero for categories."""
+        """By how much rounding may have moved differences to partners; zero for categories."""
         queries, partners = self.queries.copy(), self.candidates[list(self.partner)]
         for k, differences in self.missing.items():
             for block in np.flatnonzero(np.isnan(queries[:, k] - partners[:, k])).tolist():
@@ -124,7 +132,8 @@ class Records:
 
     def weight(self, block: int) -> Fraction:
         """What linking the block counts."""
-        return Fraction(1, self.copies(block) if self.share else 1)
+        own = Fraction(1) if self.sampling is None else self.sampling.weights[block]
+        return own / self.copies(block) if self.share else own
 
     def is_rival(self, block: int, candidate: int) -> bool:
         """Whether the candidate must be farther than the partner for the block to be linked."""
@@ -148,7 +157,7 @@ class Records:
         return bool(self.possible(block, np.array([self.partner[block]]))[0])
 
     def rivals(self, block: int) -> IndexArray:
-        """All rivals of a block: whoever cannot be its partner is none."""
+        """All rivals of a block: candidates that cannot be its partner are not rivals."""
         everyone = np.arange(len(self.candidates))
         mask = (everyone != self.partner[block]) & self.possible(block, everyone)
         if self.share:
@@ -176,7 +185,7 @@ class Records:
         return differences
 
     def _lacking(self, block: int, candidate: int, k: int) -> int:
-        """The difference of an attribute that one of them lacks."""
+        """The difference of an attribute whose value is missing in one of them."""
         difference = float(self.missing[k].of(block, np.array([candidate]))[0])
         return whole_numbers([difference], self.shift)[0]
 
@@ -249,13 +258,16 @@ def make_records(files: FilePair, setting: Setting) -> Records:
         for k in range(len(offset))
     ]
     pairs = [(own, other) for own, other in enumerate(files.partner.tolist()) if other >= 0]
+    backwards = setting.direction == "masked-to-original"
+    pairs = sorted(pairs, key=lambda pair: pair[backwards])
+    sampling = None if setting.weight is None else read_sampling(files, setting.weight, pairs)
     labels = files.original_labels
-    if setting.direction == "masked-to-original":
+    if backwards:
         original, masked, labels = masked, original, files.masked_labels
         tables = {k: table.T for k, table in tables.items()}
-        pairs = sorted((other, own) for own, other in pairs)
+        pairs = [(other, own) for own, other in pairs]
     blocks = [own for own, _ in pairs]
-    missing = {k: lacking(original[:, k], blocks, masked[:, k], setting.missing) for k in numeric}
+    missing = {k: missing_differences(original[:, k], blocks, masked[:, k], setting.missing) for k in numeric}
     return Records(
         queries=original[blocks],
         candidates=masked,
@@ -267,7 +279,8 @@ def make_records(files: FilePair, setting: Setting) -> Records:
         grains=np.array(grains),
         tables=tables,
         missing={k: differences for k, differences in missing.items() if differences is not None},
-        lacks=any(missing.values()) or any(tables[k].shape != known[k].shape for k in tables),
+        has_missing=any(missing.values()) or any(tables[k].shape != known[k].shape for k in tables),
+        sampling=sampling,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class RejectedError(Exception):
-    """A certificate that claims what is not so; the message says which check failed and where."""
+    """A certificate with a false claim; the message says which check failed and where."""
 
 
 def demand(holds: bool, message: str) -> None:

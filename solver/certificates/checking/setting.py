@@ -63,6 +63,8 @@ class Setting:
         Name, scale and categories of each categorical attribute.
     recodings : tuple of Recodings
         What is assumed of the masking of categorical attributes, one entry for an attribute.
+    weight : str, optional
+        The column with the sampling weights; without one all records count alike.
     """
 
     aggregator: str
@@ -76,10 +78,11 @@ class Setting:
     family: Family = field(compare=False)
     schema: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
     recodings: tuple[Recodings, ...] = ()
+    weight: str | None = None
 
     @property
     def share(self) -> bool:
-        """Whether candidates identical to the partner are no rivals and share its weight."""
+        """Whether candidates identical to the partner are not rivals and share its weight."""
         return self.ties == "share"
 
 
@@ -108,6 +111,7 @@ def read_setting(fields: Fields) -> Setting:
         family=family,
         schema=schema,
         recodings=recodings,
+        weight=None if fields.get("weight") is None else fields.text("weight"),
         **chosen,
     )
 
@@ -166,6 +170,6 @@ def demand_same(fit: Setting, certificate: Setting) -> None:
         fit.recodings == certificate.recodings,
         "problem: the fit and the certificate have different recodings",
     )
-    for name in ("aggregator", *_CHOICES, "attributes", "options"):
+    for name in ("aggregator", *_CHOICES, "attributes", "options", "weight"):
         here, there = getattr(fit, name), getattr(certificate, name)
         demand(here == there, f"problem: the fit has {name} {here}, the certificate {there}")

@@ -21,11 +21,11 @@ WholeArray = NDArray[np.int64]
 
 _PROBLEMS = (
     "",
-    "a leaf may hold more than the bound",
+    "a leaf may link more than the bound",
     "there is no such edge",
     "the tree is too deep",
-    "the tree is not complete, or goes on after its end",
-    "too many rows are left to keep on the way down",
+    "the tree is incomplete, or goes on after its end",
+    "too many rows are left to keep in memory",
 )
 MOST_CODES = 1 << 26
 """Nodes of a tree, a byte each."""
@@ -59,12 +59,12 @@ def packed(codes: NDArray[np.uint8]) -> str:
 
 
 def unpacked(content: str, where: str) -> NDArray[np.uint8]:
-    """The tree that `packed` wrote; UsageError when it is none."""
+    """The tree that `packed` wrote; UsageError when it is not one."""
     try:
         stream = zlib.decompressobj()
         data = stream.decompress(base64.b64decode(content, validate=True), MOST_CODES)
     except (binascii.Error, ValueError, zlib.error):
-        raise UsageError(f"{where} is no compressed tree in base 64") from None
+        raise UsageError(f"{where} is not a compressed tree in base 64") from None
     if not stream.eof or stream.unused_data:
         raise UsageError(f"{where} is damaged or too long")
     return np.frombuffer(data, dtype=np.uint8)
@@ -87,6 +87,11 @@ def read_rivals(rows: Rows, content: Sequence[object], where: str) -> dict[int, 
     return rivals
 
 
+def capped(weight: Mapping[int, int], most: int) -> dict[int, int]:
+    """The weights, those above a bound taken for just above it: such a block is linked nowhere within it."""
+    return {block: min(own, most + 1) for block, own in weight.items()}
+
+
 def check_simplex_tree(rows: Rows, fields: Fields, weight: Mapping[int, int], most: int) -> int:
     """Check that no parameters link blocks that weigh more than `most`; the number of leaves.
 
@@ -100,7 +105,7 @@ def check_simplex_tree(rows: Rows, fields: Fields, weight: Mapping[int, int], mo
         Weight of each block that may be linked.
     most : int
     """
-    demand(rows.family.simplex, f"{fields.where}: the parameters of this family are no simplex")
+    demand(rows.family.simplex, f"{fields.where}: the parameters of this family are not a simplex")
     rivals = read_rivals(rows, fields.listed("rivals"), f"{fields.where}, rivals")
     for block in rivals:
         demand(block in weight, f"{fields.where}, rivals: block {block} is lost already")
@@ -108,8 +113,11 @@ def check_simplex_tree(rows: Rows, fields: Fields, weight: Mapping[int, int], mo
     demand(many * rows.family.dimension <= MOST_ENTRIES, f"{fields.where}, rivals: there are too many")
     values, owner = tree_rows(rows, rivals)
     codes = unpacked(fields.text("tree"), f"{fields.where}, tree")
+    weight = capped(weight, most)
     total = sum(weight.values())
-    demand(total <= LARGEST_TOTAL, f"{fields.where}: the blocks weigh too much for a simplex tree")
+    demand(
+        total <= LARGEST_TOTAL, f"{fields.where}: the weights of the blocks are too large for a simplex tree"
+    )
     demand(0 <= most <= LARGEST_TOTAL, f"{fields.where}: a bound of {most} units is out of range")
     own = np.array([weight[block] for block in rivals], dtype=np.int64)
     others = total - sum(

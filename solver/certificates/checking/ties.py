@@ -18,7 +18,7 @@ ROUNDING_SHIFT = 49
 """They are widened by the power of two above ``2**-49`` times the values that go into a difference."""
 
 GRAIN_SHIFT = 18
-"""They are longer besides by the square of a grain, or by ``2**-18`` grains where they are no squares."""
+"""They are longer besides by the square of a grain, or by ``2**-18`` grains where they are not squares."""
 
 _RESOLUTION_SHIFT = 4
 _SAME_SHIFT = 48

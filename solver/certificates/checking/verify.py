@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
 from typing import Any
 
 import numpy as np
@@ -14,9 +13,11 @@ from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.solver.certificates.checking.cores import Rows, check_core, check_lost
 from linkrisk.solver.certificates.checking.fields import Fields, whole
 from linkrisk.solver.certificates.checking.hitting import Tree, check_inequalities
+from linkrisk.solver.certificates.checking.objective import ROUNDED, check_sums, objective_keys
 from linkrisk.solver.certificates.checking.orders import Ordered, best_order
-from linkrisk.solver.certificates.checking.records import Records, make_records
+from linkrisk.solver.certificates.checking.records import make_records
 from linkrisk.solver.certificates.checking.rejection import demand
+from linkrisk.solver.certificates.checking.sampling import Sampling, check_column
 from linkrisk.solver.certificates.checking.setting import Setting, demand_same, read_setting
 from linkrisk.solver.certificates.checking.shown import (
     check_euclid,
@@ -27,17 +28,13 @@ from linkrisk.solver.certificates.checking.shown import (
 )
 from linkrisk.solver.certificates.checking.simplex_tree import check_simplex_tree
 from linkrisk.solver.certificates.checking.ties import TOLERANCES
+from linkrisk.solver.certificates.checking.units import most_blocks, total_weight, whole_weights
 from linkrisk.solver.run.errors import UsageError
 
 FORMAT = "linkrisk certificate"
 VERSION = 3
 
-ROUNDED = Fraction(1, 10**9)
-"""Relative difference of a weight in the JSON of a fit, a double, from the exact one."""
-
 STATUSES = ("optimal", "feasible", "interrupted", "no_solution")
-
-_FINEST_UNIT = 2**40
 
 
 @dataclass(frozen=True)
@@ -60,7 +57,7 @@ class Verdict:
         And therefore no more blocks than this.
     ordered : Ordered or None
         What comparing attributes one after another links, where that is more than the bound, which is about
-        distances that are told apart from ties.
+        distances that differ by more than ties.
     method : str
         ``lost``, ``hitting-set`` or ``simplex-tree``.
     lost, cores, leaves : int
@@ -68,10 +65,12 @@ class Verdict:
     impossible, pairs : int
         Pairs of a block and a candidate that are impossible if the masking is what it is claimed to be, and
         all pairs.
-    lacking : bool
+    has_missing : bool
         Whether values are missing in the files.
     euclid : bool
         Whether the fit shows a count of the Euclidean distance, which is right.
+    sampling : Sampling or None
+        What the blocks stand for in the population, where the fit counts that.
     """
 
     setting: Setting
@@ -87,8 +86,14 @@ class Verdict:
     leaves: int
     impossible: int
     pairs: int
-    lacking: bool
+    has_missing: bool
     euclid: bool
+    sampling: Sampling | None = None
+
+    @property
+    def total(self) -> Fraction:
+        """The sum of the sampling weights of all blocks, or their number."""
+        return Fraction(self.records) if self.sampling is None else sum(self.sampling.weights, Fraction(0))
 
 
 @dataclass(frozen=True)
@@ -134,9 +139,12 @@ def verify(
     """
     claim, fields = Fields(dict(fit), names[0]), Fields(dict(certificate), names[1])
     if fields.text("format") != FORMAT or fields.whole("version") != VERSION:
-        raise UsageError(f"{names[1]} is no certificate of version {VERSION}; make it anew with this version")
+        raise UsageError(
+            f"{names[1]} is not a certificate of version {VERSION}; make it again with this version"
+        )
     setting = read_setting(claim)
     demand_same(setting, read_setting(fields.inner("problem")))
+    check_column(files, setting.weight, names[0])
     _check_tolerances(fields.inner("tolerances"))
     records = make_records(files, setting)
     rows = Rows(records, setting.family)
@@ -144,8 +152,8 @@ def verify(
     proof = fields.inner("proof")
     method = proof.text("method")
     bound = _check_bound(rows, proof, method, fields.inner("bound"))
-    weight = sum((records.weight(block) for block, is_linked in enumerate(linked) if is_linked), Fraction(0))
-    count = _most_blocks(records, bound)
+    weight = total_weight(records, np.flatnonzero(linked).tolist())
+    count = most_blocks(records, bound.weight, bound.lost)
     demand(
         sum(linked) <= count and weight <= bound.weight,
         f"{fields.where}, bound: the parameters link {sum(linked)}, more than the {count} it allows",
@@ -164,10 +172,11 @@ def verify(
         lost=len(bound.lost),
         cores=bound.cores,
         leaves=bound.leaves,
-        lacking=records.lacks,
+        has_missing=records.has_missing,
         impossible=sum(int((~records.possible(block, everyone)).sum()) for block in range(records.blocks)),
         pairs=records.blocks * len(records.candidates),
         euclid=check_euclid(claim, rows),
+        sampling=records.sampling,
     )
 
 
@@ -194,20 +203,31 @@ def demand_fit(fit: Mapping[str, Any], verdict: Verdict, name: str) -> None:
     lost = claim.whole("lost")
     demand(lost <= verdict.lost, f"{name}, lost: {lost} is claimed, the certificate proves {verdict.lost}")
     bound, reached = Fraction(count), Fraction(verdict.linked)
-    if verdict.setting.share:
-        key = "expected_links_upper_bound"
-        bound, reached = Fraction(claim.real(key)), verdict.linked_weight
-        least = verdict.bound if ordered is None else ordered.weight
-        how = "the certificate proves" if ordered is None else "an order of attributes links"
-        demand(
-            least <= bound * (1 + ROUNDED),
-            f"{name}, {key}: {float(bound):g} is claimed, {how} {float(least):g}",
-        )
+    keys = objective_keys(verdict.setting)
+    if keys is not None:
+        bound, reached = Fraction(claim.real(keys[1])), verdict.linked_weight
+        _check_upper_end(bound, verdict, f"{name}, {keys[1]}")
     status = claim.text("status")
     demand(status in STATUSES, f"{name}, status must be one of {', '.join(STATUSES)}")
+    ends = f"at most {float(bound):.10g} are linked and {float(reached):.10g} are"
     demand(
         status != "optimal" or bound <= reached * (1 + ROUNDED),
-        f"{name}, status: it is not optimal, at most {float(bound):g} are linked and {float(reached):g} are",
+        f"{name}, status: it is not optimal, {ends}",
+    )
+
+
+def _check_upper_end(bound: Fraction, verdict: Verdict, where: str) -> None:
+    """Reject a bound on a sum that is below what is proved, or than what an order links; or beyond all."""
+    ordered = verdict.ordered
+    least = verdict.bound if ordered is None else ordered.weight
+    how = "the certificate proves" if ordered is None else "an order of attributes links"
+    demand(
+        least <= bound * (1 + ROUNDED),
+        f"{where}: {float(bound):.10g} is claimed, {how} {float(least):.10g}",
+    )
+    demand(
+        bound <= verdict.total * (1 + ROUNDED),
+        f"{where}: {float(bound):.10g} is claimed, all records together count {float(verdict.total):.10g}",
     )
 
 
@@ -234,39 +254,16 @@ def _check_links(claim: Fields, fields: Fields, rows: Rows, setting: Setting) ->
     for source in (claim, fields):
         count = source.whole("linked")
         demand(count == sum(told), f"{source.where}, linked: {count}, but the parameters link {sum(told)}")
-    weight = sum((records.weight(block) for block, is_told in enumerate(told) if is_told), Fraction(0))
-    _check_expected(claim, "expected_links", weight, setting)
+    check_sums(claim, records, setting, total_weight(records, np.flatnonzero(told).tolist()))
     return linked
-
-
-def _check_expected(claim: Fields, key: str, weight: Fraction, setting: Setting) -> None:
-    if setting.share:
-        told = Fraction(claim.real(key))
-        demand(
-            abs(told - weight) <= ROUNDED * weight,
-            f"{claim.where}, {key}: {float(told):g}, but the parameters give {float(weight):g}",
-        )
-
-
-def weight_unit(records: Records) -> int:
-    """Units in a weight of one: so many that all weights are whole, unless that is very many."""
-    denominators = {records.weight(block).denominator for block in range(records.blocks)}
-    return min(lcm(*denominators), _FINEST_UNIT)
-
-
-def whole_weights(records: Records, unit: int, lost: frozenset[int]) -> dict[int, int]:
-    """Weight of each block that is not lost, in units, rounded up: against a bound."""
-    return {
-        block: -(-records.weight(block).numerator * unit // records.weight(block).denominator)
-        for block in range(records.blocks)
-        if block not in lost
-    }
 
 
 def _check_bound(rows: Rows, proof: Fields, method: str, told: Fields) -> _Bound:
     """Check the proof of the bound that the certificate claims."""
-    unit, most = told.whole("unit"), told.whole("linked_weight")
-    demand(unit == weight_unit(rows.records), f"{told.where}, unit: it is {weight_unit(rows.records)}")
+    units, of, most = told.whole("unit"), told.get("of"), told.whole("linked_weight")
+    of = 1 if of is None else told.whole("of")
+    demand(units > 0 and of > 0, f"{told.where}, unit: {units} units of a weight of {of} are none")
+    unit = Fraction(units, of)
     lost = check_lost(rows, proof.listed("lost"), f"{proof.where}, lost")
     weight = whole_weights(rows.records, unit, lost)
     total, cores, leaves = sum(weight.values()), 0, 0
@@ -283,7 +280,7 @@ def _check_bound(rows: Rows, proof: Fields, method: str, told: Fields) -> _Bound
         )
     else:
         raise UsageError(f"{proof.where}, method must be lost, simplex-tree or hitting-set, not {method}")
-    return _Bound(Fraction(most, unit), lost, cores, leaves)
+    return _Bound(most / unit, lost, cores, leaves)
 
 
 def _check_hitting_set(rows: Rows, proof: Fields, weight: Mapping[int, int]) -> tuple[int, int, int]:
@@ -300,14 +297,3 @@ def _check_hitting_set(rows: Rows, proof: Fields, weight: Mapping[int, int]) -> 
     # Without a leaf that holds, nothing could be kept, though everything can be given up.
     demand(least is not None, f"{proof.where}, tree: it has no leaf with multipliers")
     return len(cores), leaves, whole(least, proof.where)
-
-
-def _most_blocks(records: Records, bound: _Bound) -> int:
-    """How many blocks can have a total weight within the bound: the lightest first."""
-    left, count = bound.weight, 0
-    for weight in sorted(records.weight(block) for block in range(records.blocks) if block not in bound.lost):
-        left -= weight
-        if left < 0:
-            break
-        count += 1
-    return count

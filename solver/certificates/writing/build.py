@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.pairs.file_pair import FilePair
@@ -15,21 +16,25 @@ from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.certificates.checking.cores import Rows
 from linkrisk.solver.certificates.checking.families.measures import MeasureFamily
 from linkrisk.solver.certificates.checking.fields import Fields
-from linkrisk.solver.certificates.checking.records import make_records
+from linkrisk.solver.certificates.checking.records import Records, make_records
 from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.checking.setting import read_setting
-from linkrisk.solver.certificates.checking.simplex_kernels import LARGEST_TOTAL
 from linkrisk.solver.certificates.checking.ties import TOLERANCES
-from linkrisk.solver.certificates.checking.verify import FORMAT, VERSION, weight_unit, whole_weights
+from linkrisk.solver.certificates.checking.units import whole_weights
+from linkrisk.solver.certificates.checking.verify import FORMAT, VERSION
 from linkrisk.solver.certificates.writing.certifiable import CertificateError, why_not_certifiable
 from linkrisk.solver.certificates.writing.cores import exact_core, lost_pairs
 from linkrisk.solver.certificates.writing.hitting import HittingTree, read_hint
-from linkrisk.solver.certificates.writing.simplex import simplex_proof
-from linkrisk.solver.engines.base import CoreProof, Proof
+from linkrisk.solver.certificates.writing.simplex import Aim, simplex_proof
+from linkrisk.solver.certificates.writing.units import weight_unit
+from linkrisk.solver.engines.base import CoreProof, Proof, whole
 from linkrisk.solver.run.errors import UsageError
 
-_ROUNDED = Fraction(1, 10**9)
-"""Relative slack of a bound on weights that are no whole numbers; `verify` allows the same."""
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+_ROUNDED = Fraction(1, 2 * 10**9)
+"""Relative slack of a bound on weights that are not whole numbers; `verify` allows twice as much."""
 
 _PROBLEM_KEYS = (
     "aggregator",
@@ -42,8 +47,8 @@ _PROBLEM_KEYS = (
     "missing",
 )
 
-_CATEGORY_KEYS = ("schema", "masking", "recodings")
-"""Those of problems with categorical attributes."""
+_FURTHER_KEYS = ("schema", "masking", "recodings", "weight")
+"""Those of problems with categorical attributes, and with sampling weights."""
 
 _MOST_CORNERS = 9
 """Corners of a simplex up to which halving it is worth a try."""
@@ -55,9 +60,10 @@ def certify(
     system: BlockSystem,
     parameters: Mapping[str, Any],
     linked: int,
-    bound: float,
+    bound: float | Fraction,
     proof: Proof,
     seconds: float,
+    reached: BoolArray | None = None,
 ) -> dict[str, Any]:
     """Write a certificate.
 
@@ -73,13 +79,16 @@ def certify(
         The best parameters, as the JSON of the fit has them.
     linked : int
         Records that they link.
-    bound : float
-        The weight that no parameters exceed, as the engine has proven it.
+    bound : float or Fraction
+        The weight that no parameters exceed, as the engine has proven it; in the population where there are
+        sampling weights.
     proof : Proof
         How it did (`EngineResult.proof`); multipliers of the domain may have either sign.
     seconds : float
         Time for all of it but reading the records exactly. When it is too short, the certificate's ``bound``
         is weaker than the engine's.
+    reached : ndarray of bool, shape (blocks,), optional
+        Which blocks the parameters link: no proof is tried for less than these.
 
     Returns
     -------
@@ -89,14 +98,14 @@ def certify(
     Raises
     ------
     CertificateError
-        If there is none, whatever the reason; the fit itself is not in doubt.
+        If none can be made, whatever the reason; the fit itself remains valid.
     """
     reason = why_not_certifiable(problem)
     if reason is not None:
         raise CertificateError(reason)
     try:
         until = time.perf_counter() + seconds
-        return _certificate(files, problem, system, parameters, linked, bound, proof, until)
+        return _certificate(files, problem, system, parameters, linked, bound, proof, until, reached)
     except (RejectedError, UsageError, DataError) as error:
         raise CertificateError(str(error)) from error
     except MemoryError:
@@ -109,9 +118,10 @@ def _certificate(
     system: BlockSystem,
     parameters: Mapping[str, Any],
     linked: int,
-    bound: float,
+    bound: float | Fraction,
     proof: Proof,
     until: float,
+    reached: BoolArray | None,
 ) -> dict[str, Any]:
     """What `certify` returns; `until` is by `time.perf_counter`."""
     setting = read_setting(Fields(dict(problem), "problem"))
@@ -124,47 +134,61 @@ def _certificate(
         and np.array_equal(records.offset, pair.offset)
         and np.array_equal(records.grains, pair.grains)
     )
-    if not same:
-        raise CertificateError("it would be about other records than the engine's")
+    if not (same and _same_weights(records, pair.weight)):
+        raise CertificateError("its records would not be those of the engine")
     rows = Rows(records, setting.family)
-    unit = weight_unit(records)
     lost = lost_pairs(rows, np.flatnonzero(system.lost).tolist(), until)
-    weight = whole_weights(records, unit, frozenset(block for block, _ in lost))
-    exact = Fraction(bound) if unit == 1 else Fraction(bound) * (1 + _ROUNDED)
-    content, most = _proof(rows, system, proof, weight, int(exact * unit), until)
+    gone = frozenset(block for block, _ in lost)
+    exact = Fraction(bound) if whole(pair.weight) else Fraction(bound) * (1 + _ROUNDED)
+    unit = weight_unit([records.weight(block) for block in range(records.blocks) if block not in gone], exact)
+    weight = whole_weights(records, unit, gone)
+    least = 0 if reached is None else sum(weight.get(int(block), 0) for block in np.flatnonzero(reached))
+    aim = Aim(max(int(exact * unit), least), least)
+    content, most = _proof(rows, system, proof, weight, aim, until)
     return {
         "format": FORMAT,
         "version": VERSION,
-        "problem": {key: problem[key] for key in (*_PROBLEM_KEYS, *_CATEGORY_KEYS) if key in problem},
+        "problem": {key: problem[key] for key in (*_PROBLEM_KEYS, *_FURTHER_KEYS) if key in problem},
         "tolerances": dict(TOLERANCES),
         "records": records.blocks,
         "candidates": len(records.candidates),
         "parameters": dict(parameters),
         "linked": linked,
-        "bound": {"unit": unit, "linked_weight": most},
+        "bound": _bound(unit, most),
         "proof": {"lost": lost, **content},
     }
 
 
+def _same_weights(records: Records, weight: FloatArray) -> bool:
+    """Whether the engine's weights are those of the records, but for a common factor and rounding."""
+    own = np.array([float(records.weight(block)) for block in range(records.blocks)])
+    return own.size == weight.size and np.allclose(own * weight[0], weight * own[0], rtol=1e-12, atol=0.0)
+
+
+def _bound(unit: Fraction, most: int) -> dict[str, int]:
+    """The bound as the certificate writes it."""
+    of = {} if unit.denominator == 1 else {"of": unit.denominator}
+    return {"unit": unit.numerator, **of, "linked_weight": most}
+
+
 def _proof(
-    rows: Rows, system: BlockSystem, proof: Proof, weight: Mapping[int, int], most: int, until: float
+    rows: Rows, system: BlockSystem, proof: Proof, weight: Mapping[int, int], aim: Aim, until: float
 ) -> tuple[dict[str, Any], int]:
-    """The proof of as small a bound as there is, from `most` upwards; and the bound, in units."""
+    """The proof of as small a bound as there is; and the bound, in units."""
     best: tuple[dict[str, Any], int] = ({"method": "lost"}, sum(weight.values()))
     methods = []
-    light = sum(weight.values()) <= LARGEST_TOTAL
-    if light and rows.family.simplex and rows.family.dimension <= _MOST_CORNERS:
+    if rows.family.simplex and rows.family.dimension <= _MOST_CORNERS:
         methods.append("simplex-tree")
     if proof.cores:
         methods.insert(0 if proof.method == "hitting-set" else 1, "hitting-set")
     for left, method in zip((2, 1)[-len(methods) :], methods, strict=False):
         share = (until - time.perf_counter()) / left
-        if best[1] <= most or share <= 0.0:
+        if best[1] <= aim.most or share <= 0.0:
             break
         if method == "hitting-set":
-            found = _hitting_set(rows, system, proof, weight, most, share)
+            found = _hitting_set(rows, system, proof, weight, aim.most, share)
         else:
-            found = simplex_proof(rows, _rivals(system), weight, most, share) or best
+            found = simplex_proof(rows, _rivals(system), weight, aim, share) or best
         best = min(best, found, key=lambda attempt: attempt[1])
     return best
 

@@ -25,12 +25,10 @@ def why_not_certifiable(problem: Mapping[str, Any]) -> str | None:
     Returns
     -------
     str or None
-        One line without a full stop, such as ``verify does not know the aggregator mean-and-ends``.
+        One line without a full stop, such as ``verify does not support this problem: ...``.
     """
-    if problem.get("weight") is not None:
-        return "verify does not know sampling weights"
     try:
         read_setting(Fields(dict(problem), "problem"))
     except UsageError as error:
-        return f"verify does not know such a problem: {error}"
+        return f"verify does not support this problem: {error}"
     return None

@@ -14,11 +14,17 @@ from numpy.typing import NDArray
 from linkrisk.solver.certificates.checking.cores import Core
 from linkrisk.solver.certificates.checking.hitting import dual_value
 from linkrisk.solver.certificates.writing.inequalities import Inequalities
+from linkrisk.solver.certificates.writing.multipliers import mended
 from linkrisk.solver.certificates.writing.relaxation import Relaxation
 
 FloatArray = NDArray[np.float64]
 
 _UNIT = 1 << 20
+"""Parts of a unit of weight that multipliers are rounded to, where weights are few units."""
+
+_NEAR = 1 << 20
+"""Multipliers are mended where what they lack is below the weight of all blocks divided by this."""
+
 _ROUNDS_AT_ROOT = 40
 _ROUNDS = 3
 _CORES_AT_ONCE = 300
@@ -72,6 +78,8 @@ class HittingTree:
         self._cores = [frozenset(self._place[block] for block in core) for core in cores]
         self._weight = {at: weight[block] for at, block in enumerate(self._names)}
         self._target = target
+        self._unit = _UNIT if max(self._weight.values(), default=1) < _UNIT else 1
+        self._near = sum(self._weight.values()) // _NEAR
         self._inequalities = Inequalities(self._cores, len(self._names))
         self._program = Relaxation(np.array([float(weight[block]) for block in self._names]))
         self._degree: FloatArray = np.asarray(self._inequalities.matrix.sum(axis=0)).ravel()
@@ -150,18 +158,24 @@ class HittingTree:
 
     def _leaf(self, fixed: Fixed) -> tuple[int, list[Any]]:
         """The dual of the last program in whole numbers: any multipliers that are not negative will do."""
-        packing = []
-        for index, multiplier in self._program.duals():
-            y = int(multiplier * _UNIT)
-            if y > 0:
-                packing.append([index, y])
+        packing = {index: int(multiplier * self._unit) for index, multiplier in self._program.duals()}
+        packing = {index: y for index, y in packing.items() if y > 0}
+        value = self._value(packing, fixed)
+        if 0 < self._target - value <= self._near:
+            better = mended(packing, self._inequalities.found, fixed, self._weight, self._unit)
+            if (more := self._value(better, fixed)) > value:
+                packing, value = better, more
+        return value, ["leaf", self._unit, [[index, y] for index, y in packing.items()]]
+
+    def _value(self, packing: dict[int, int], fixed: Fixed) -> int:
+        """What multipliers prove, as `verify` counts it."""
         total, load = 0, Counter[int]()
-        for index, y in packing:
+        for index, y in packing.items():
             inequality = self._inequalities.found[index]
             total += y * inequality.least
             for block, coefficient in inequality.coefficients.items():
                 load[block] += y * coefficient
-        return dual_value(_UNIT, total, load, fixed, self._weight), ["leaf", _UNIT, packing]
+        return dual_value(self._unit, total, load, fixed, self._weight)
 
     def _fractional(self, node: _Node) -> int | None:
         """The free block to branch on: far from whole, heavy, and in many cores."""

@@ -1,8 +1,9 @@
 """Multipliers of a measure's inequalities, made finer than a search in doubles finds them.
 
-A core may prove its blocks by next to nothing: rows of size one cancel, and what is left is as small as a
-tie. Multipliers that were found beside the rows are then off by as much as they are. So the inequalities are
-combined anew with what is left of the rows, in a unit of its own, and once more with what that leaves.
+A core may prove its blocks by a very small amount: rows of size one cancel, and what is left is as small as a
+tie. Multipliers that were found together with those of the rows then have errors as large as themselves. So
+the inequalities are combined again with what is left of the rows, in a unit of its own, and once more with
+what that leaves.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ Step = tuple[int, int, int]
 
 _MOST_COLUMNS = 400
 _FARTHEST = 1e3
-"""What is farther below zero than so many units is as good as this: it stands in nobody's way."""
+"""What is farther below zero than so many units is cut to this: it cannot matter."""
 
 
 def finer_steps(
     family: MeasureFamily, rest: Sequence[int], inequalities: Sequence[tuple[int, int]]
 ) -> list[Step]:
-    """Multipliers to add, such that less of the row is positive somewhere; none where there are no such.
+    """Multipliers to add, such that the row is less positive; empty where there are none.
 
     Parameters
     ----------

@@ -8,12 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.formulations.programs.linear import box_model
-from linkrisk.solver.backends.linear.base import LinearSolution
+from linkrisk.solver.backends.linear.base import LinearOptions, LinearSolution
 from linkrisk.solver.backends.linear.registry import linear_program
 from linkrisk.solver.certificates.checking.hitting import Inequality
 from linkrisk.solver.certificates.writing.certifiable import CertificateError
 
 FloatArray = NDArray[np.float64]
+
+_FINEST = 1e-10
+"""How nearly optimal a program is where weights differ: HiGHS takes no less."""
 
 
 class Relaxation:
@@ -26,7 +29,9 @@ class Relaxation:
 
     def __init__(self, weight: FloatArray) -> None:
         self._scale = float(weight.max(initial=1.0))
-        self._program = linear_program(box_model(weight / self._scale))
+        alike = bool((weight == self._scale).all())
+        options = LinearOptions() if alike else LinearOptions(optimality=_FINEST)
+        self._program = linear_program(box_model(weight / self._scale), options)
         self._solution: LinearSolution | None = None
         self._blocks = weight.size
         self._fixed: dict[int, bool] = {}

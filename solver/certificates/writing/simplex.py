@@ -1,16 +1,17 @@
-"""The proof of a bound by a simplex tree: search the tree anew in whole numbers, with the bound known."""
+"""The proof of a bound by a simplex tree: search the tree again in whole numbers, with the bound known."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.solver.certificates.checking.cores import Rows
-from linkrisk.solver.certificates.checking.simplex_tree import MOST_ENTRIES, packed, tree_rows
+from linkrisk.solver.certificates.checking.simplex_kernels import LARGEST_TOTAL, replay
+from linkrisk.solver.certificates.checking.simplex_tree import MOST_ENTRIES, capped, packed, tree_rows
 from linkrisk.solver.certificates.writing.simplex_search import TreeSearch
 
 MOST_NODES = 40_000_000
@@ -20,10 +21,17 @@ _NODES_AT_ONCE = 1 << 12
 _SHARE = 0.7
 
 
+class Aim(NamedTuple):
+    """The bound to prove, in units, and what is known to be linked: nobody can prove less than that."""
+
+    most: int
+    least: int
+
+
 def simplex_proof(
-    rows: Rows, rivals: Mapping[int, Sequence[int]], weight: Mapping[int, int], most: int, seconds: float
+    rows: Rows, rivals: Mapping[int, Sequence[int]], weight: Mapping[int, int], aim: Aim, seconds: float
 ) -> tuple[dict[str, Any], int] | None:
-    """A tree that proves `most`, or the smallest larger bound that the time allows.
+    """A tree that proves the bound that is aimed at, or the smallest larger one that the time allows.
 
     Parameters
     ----------
@@ -33,8 +41,7 @@ def simplex_proof(
         For each block, the rivals that matter; blocks without rivals count as linked.
     weight : mapping of int to int
         Weight of each block that is not lost, in units.
-    most : int
-        The bound to prove, in units.
+    aim : Aim
     seconds : float
 
     Returns
@@ -49,21 +56,35 @@ def simplex_proof(
     if sum(map(len, used.values())) * rows.family.dimension > MOST_ENTRIES:
         return None
     values, owner = tree_rows(rows, used)
-    own = np.array([weight[block] for block in used], dtype=np.int64)
+    slack, step = 0, max(1, max(capped(weight, aim.most).values(), default=1))
     total = sum(weight.values())
-    others = total - int(own.sum())
-    slack, step = 0, max(1, max(weight.values(), default=1))
-    while most + slack < total:
+    while aim.most + slack < total:
+        bound = aim.most + slack
+        if sum(capped(weight, bound).values()) > LARGEST_TOTAL:
+            return None
         # Most of what is left for this bound, so that a weaker one gets its turn.
         share = time.perf_counter() + _SHARE * (until - time.perf_counter())
-        codes = _search(TreeSearch(values, owner, own, most + slack - others), share)
+        codes = _search(TreeSearch(values, owner, *_of_rows(used, weight, bound)), share)
         if codes is not None:
+            # A sum of doubles is aimed at with room for their rounding, which the tree may not need.
+            if aim.least < bound:
+                closed, _, _ = replay(values, owner, *_of_rows(used, weight, aim.least), codes)
+                bound = aim.least if closed == 0 else bound
             listed = [[block, of_block] for block, of_block in used.items()]
-            return {"method": "simplex-tree", "rivals": listed, "tree": packed(codes)}, most + slack
+            return {"method": "simplex-tree", "rivals": listed, "tree": packed(codes)}, bound
         if time.perf_counter() > until:
             return None
         slack = step if slack == 0 else 2 * slack
     return None
+
+
+def _of_rows(
+    used: Mapping[int, Sequence[int]], weight: Mapping[int, int], bound: int
+) -> tuple[NDArray[np.int64], int]:
+    """Weights of the blocks that have rows, and what the bound leaves to them: all others are linked."""
+    light = capped(weight, bound)
+    own = np.array([light[block] for block in used], dtype=np.int64)
+    return own, bound - (sum(light.values()) - int(own.sum()))
 
 
 def _search(search: TreeSearch, until: float) -> NDArray[np.uint8] | None:

@@ -1,4 +1,4 @@
-"""Linear programs that fix an attack: widen its margin, link one more block, give up the right blocks."""
+"""Linear programs that improve an attack: widen its margin, link one more block, give up the right blocks."""
 
 from __future__ import annotations
 

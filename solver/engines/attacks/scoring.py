@@ -35,7 +35,7 @@ class Scorer:
     probes : ndarray of float64, optional, shape (any, dimension)
         Points whose tightest rows make the first working set.
     spend : callable
-        Told what every look at the rows has cost.
+        Called with the cost of every look at the rows.
 
     Attributes
     ----------

@@ -215,7 +215,7 @@ def attack(
         if system.open_blocks.size:
             widen(system, Scorer(system, spend=clock.spend), incumbent, evaluator)
         return
-    relative = system.aggregator.relative()
+    relative = system.aggregator.simpler()
     if relative is not None:
         simpler, lift = relative
         inner = _simpler_system(system, simpler, clock)

@@ -23,7 +23,7 @@ _OF_ENTRIES = 8
 """Roundings that every term has behind it: of the row's entry 4, of the last sums and comparisons 4.
 
 An entry is a difference of two features, divided by the length of the row; the length is common to all
-entries and does not matter. Where features cancel, the error is no small share of the entry, but one of the
+entries and does not matter. Where features cancel, the error is not a small share of the entry, but of the
 features: that is what ties and their slack are for (`formulations.linkage.ties.ROW_SHARE`).
 """
 

@@ -97,7 +97,7 @@ class Bayesian(Linker):
         learned, match_share = read_parameters(parameters)
         for name in task.query_attributes + task.candidate_attributes:
             if name not in learned.categories:
-                raise UsageError(f"parameters of bayes: nothing was learned of {name!r}; leave it out")
+                raise UsageError(f"parameters of bayes: nothing was learned about {name!r}; leave it out")
         return LearnedBayesian(learned, task, match_share)
 
 

@@ -22,7 +22,7 @@ from linkrisk.solver.run.errors import UsageError
 
 IndexArray = NDArray[np.intp]
 
-_MEND = "use parameters as they were written"
+_FIX = "use parameters as they were written"
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,12 +94,14 @@ def read_parameters(parameters: Mapping[str, Any]) -> tuple[Learned, float]:
     """
     for key, kind in _KINDS.items():
         if not isinstance(parameters.get(key), kind) or isinstance(parameters[key], bool):
-            raise UsageError(f'parameters of bayes: "{key}" is missing or not of its kind; {_MEND}')
+            raise UsageError(f'parameters of bayes: "{key}" is missing or of the wrong type; {_FIX}')
     match_share, prior_weight = float(parameters["p"]), float(parameters["prior_weight"])
     if not 0.0 <= match_share <= 1.0:
-        raise UsageError(f'parameters of bayes: "p" is {match_share:g}, no probability; {_MEND}')
+        raise UsageError(f'parameters of bayes: "p" is {match_share:g}, which is not a probability; {_FIX}')
     if not (isfinite(prior_weight) and prior_weight > 0.0):
-        raise UsageError(f'parameters of bayes: "prior_weight" is {prior_weight:g}, not above 0; {_MEND}')
+        raise UsageError(
+            f'parameters of bayes: "prior_weight" is {prior_weight:g}, but must be above 0; {_FIX}'
+        )
     categories = {str(name): read_categories(entry, name) for name, entry in parameters["attributes"].items()}
     counts = dict(_read_clique(entry, categories) for entry in parameters["cliques"])
     forest = _forest(set(counts), len(categories))
@@ -136,7 +138,7 @@ def _read_clique(
     except (KeyError, TypeError, ValueError):
         sound = False
     if not sound:
-        raise UsageError(f"parameters of bayes: a clique has no sound table of counts; {_MEND}")
+        raise UsageError(f"parameters of bayes: a clique has no valid table of counts; {_FIX}")
     return nodes, (cells.astype(np.intp), counts.astype(np.intp))
 
 
@@ -147,7 +149,7 @@ def _forest(cliques: set[tuple[int, ...]], nodes: int) -> tuple[Clique, ...]:
         graph.add_edges_from(combinations(clique, 2))
     forest = junction_forest(graph) if nx.is_chordal(graph) else ()
     if {clique.nodes for clique in forest} != cliques:
-        raise UsageError(f"parameters of bayes: the cliques are not those of a decomposable graph; {_MEND}")
+        raise UsageError(f"parameters of bayes: the cliques are not those of a decomposable graph; {_FIX}")
     return forest
 
 
@@ -161,4 +163,4 @@ def _check_agreement(learned: Learned) -> None:
             for where, part in ((clique, table), (parent, tables[max(clique.parent, 0)]))
         )
         if not np.allclose(own, other, rtol=1e-9, atol=0.0):
-            raise UsageError(f"parameters of bayes: two cliques do not agree on what they share; {_MEND}")
+            raise UsageError(f"parameters of bayes: two cliques do not agree on what they share; {_FIX}")

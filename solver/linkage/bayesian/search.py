@@ -14,7 +14,7 @@ MOST_CELLS = 2**18
 """Most cells of the table of a clique: six attributes of eight categories; larger ones are not considered."""
 
 _ROUNDING = 1e-9
-"""A smaller gain is none: an edge must not come and go for ever."""
+"""A smaller gain counts as none, so that no edge is added and removed for ever."""
 
 
 class Move(NamedTuple):

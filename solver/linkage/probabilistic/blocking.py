@@ -20,13 +20,13 @@ def make_blocks(task: LinkageTask, keys: Sequence[str]) -> Blocks:
     Raises
     ------
     UsageError
-        If a key is no column of both files.
+        If a key is not a column of both files.
     """
     codes, members, sizes = [], [], [np.zeros(1, dtype=np.int64)]
     for key in keys:
         for frame, source in zip((task.queries, task.candidates), task.sources, strict=True):
             if key not in frame.columns:
-                raise UsageError(f"blocking key {key!r} is no column of {source}; both files need it")
+                raise UsageError(f"blocking key {key!r} is not a column of {source}; both files need it")
         code, slot, slots = _key_codes(task.queries[key], task.candidates[key])
         codes.append(np.where(code >= 0, code + sum(map(len, sizes)) - 1, -1))
         order = np.argsort(slot, kind="stable")

@@ -172,7 +172,10 @@ def parse_comparison(text: str) -> tuple[str, Comparison]:
     attribute, _, how = text.rpartition("=")
     name, _, numbers = how.partition(":")
     if not attribute.strip() or not name.strip():
-        raise DataError(f"{text!r} does not say what to compare how; write it like surname=jaro-winkler:0.9")
+        raise DataError(
+            f"{text!r} does not say which attribute to compare and how; write it like "
+            "surname=jaro-winkler:0.9"
+        )
     try:
         measure = Measure(name.strip())
     except ValueError:

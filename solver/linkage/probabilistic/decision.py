@@ -22,7 +22,7 @@ class Thresholds:
     non_link : float
         Pairs with less are non-linked; those between the two are for clerical review.
     false_link_rate : float
-        ``P(linked | U)`` that the rule then has: the share of pairs that are no match, but linked.
+        ``P(linked | U)`` that the rule then has: the share of non-matches that are linked.
     false_non_link_rate : float
         ``P(non-linked | M)``: the share of matches that are non-linked.
     """

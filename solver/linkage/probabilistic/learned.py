@@ -157,7 +157,7 @@ def restored_linker(parameters: Mapping[str, Any], task: LinkageTask) -> Learned
         m, u = ([np.array(row[key], dtype=np.float64) for row in rows.values()] for key in ("m", "u"))
         p, keys = float(parameters["p"]), [str(key) for key in parameters["blocking"]]
     except (KeyError, TypeError, ValueError, DataError) as problem:
-        raise UsageError(f"these are no parameters of a probabilistic linker: {_said(problem)}") from None
+        raise UsageError(f"these are not parameters of a probabilistic linker: {_said(problem)}") from None
     if tuple(rows) != tuple(task.query_attributes):
         raise UsageError(
             f"the parameters are those of attributes {', '.join(rows)}, not of "

@@ -102,7 +102,7 @@ class Probabilistic(Linker):
     tolerance: float = field(
         default=1e-6,
         metadata=option(
-            "EM stops when no probability moves by more (default 1e-6)", parse_number, metavar="T"
+            "EM stops when no probability changes by more (default 1e-6)", parse_number, metavar="T"
         ),
     )
     most_iterations: int = field(

@@ -27,7 +27,7 @@ def notes_on(
     notes = []
     if not found.converged:
         notes.append(
-            f"EM did not converge in {found.iterations:,} iterations: probabilities still moved by more "
+            f"EM did not converge in {found.iterations:,} iterations: probabilities still changed by more "
             f"than {settings.tolerance:g}; allow more iterations"
         )
     expected = found.p * pairs
@@ -35,8 +35,8 @@ def notes_on(
         notes.append(f"the share of matches p is at its bound {BOUND:g}: EM found no matches")
     elif settings.p is None and expected > 1.5 * records:
         notes.append(
-            f"EM expects {expected:,.0f} matches for {records:,} records: what it found are pairs alike, not "
-            "matches; give the share of matches, or compare other attributes"
+            f"EM expects {expected:,.0f} matches for {records:,} records: what it found are similar pairs, "
+            "not matches; give the share of matches, or compare other attributes"
         )
     for name, m, u in zip(attributes, found.m, found.u, strict=True):
         for symbol, table in (("m", m), ("u", u)):
@@ -44,11 +44,12 @@ def notes_on(
             if at_bound:
                 notes.append(
                     f"the {symbol}-probability of {name!r} is at its bound {BOUND:g} at level "
-                    f"{', '.join(at_bound)} (0 is disagreement), which makes the weight there; set a prior"
+                    f"{', '.join(at_bound)} (0 is disagreement), which alone sets the weight there; set a "
+                    "prior"
                 )
         if m[-1] <= u[-1]:
             notes.append(
-                f"full agreement on {name!r} is no likelier among matches (m = {m[-1]:.4g}) than among other "
-                f"pairs (u = {u[-1]:.4g}): it does not speak for a match"
+                f"full agreement on {name!r} is not more likely among matches (m = {m[-1]:.4g}) than among "
+                f"other pairs (u = {u[-1]:.4g}): it is no evidence of a match"
             )
     return tuple(notes)

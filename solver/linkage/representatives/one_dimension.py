@@ -118,7 +118,7 @@ def _sides(task: LinkageTask) -> tuple[_Side, _Side]:
 def _read(loadings: Mapping[str, Any]) -> Loadings:
     read = {str(name): float(value) for name, value in loadings.items()}
     if not all(abs(value) <= LARGEST for value in read.values()):
-        raise ValueError("a loading is too large, or no number")
+        raise ValueError("a loading is too large, or not a number")
     return read
 
 

@@ -251,19 +251,19 @@ def test_names_of_cells() -> None:
 
 
 BAD: list[tuple[Any, str]] = [
-    (lambda: TopCoding(), "give either --categories or --percent: how many categories become one"),
+    (lambda: TopCoding(), "give either --categories or --percent: how many categories to merge"),
     (
         lambda: TopCoding(categories=2, percent=5),
-        "give either --categories or --percent: how many categories become one",
+        "give either --categories or --percent: how many categories to merge",
     ),
     (lambda: BottomCoding(categories=0), "categories is 0; it must be at least 1"),
     (lambda: TopCoding(percent=120), "percent is 120; it must be above 0 and at most 100"),
     (lambda: TopCoding.paper_parameter(10), "p is 10; it must be a whole number from 1 to 9"),
-    (lambda: GlobalRecoding(), "give either --categories or --hierarchy: what becomes one"),
+    (lambda: GlobalRecoding(), "give either --categories or --hierarchy: which categories to merge"),
     (lambda: GlobalRecoding(categories=-1), "categories is -1; it must be at least 1"),
     (
         lambda: GlobalRecoding(categories=2, level=1),
-        "--level is of no use without --hierarchy; leave it out",
+        "--level has no effect without --hierarchy; leave it out",
     ),
     (
         lambda: GlobalRecoding(categories=2, label="a", attributes=("town",)).apply(FRAME),
@@ -281,12 +281,12 @@ BAD: list[tuple[Any, str]] = [
     ),
     (
         lambda: Hierarchy("town", (("a", "b"), ("n", "n"), ("x", "y"))),
-        "the hierarchy of 'town': level 2 puts 'n' into 'x' and into 'y'; each group of a level belongs to "
-        "one of the next",
+        "the hierarchy of 'town': level 2 puts 'n' into 'x' and into 'y'; each group of a level must belong "
+        "to one group of the next level",
     ),
     (
         lambda: GlobalRecoding(hierarchy=(Hierarchy("town", (("a",), ("n",))),)).apply(FRAME),
-        "the hierarchy of 'town' lacks the category 'b'; there are: a",
+        "the hierarchy of 'town' has no category 'b'; there are: a",
     ),
     (
         lambda: GlobalRecoding(hierarchy=(Hierarchy("town", (tuple("abcd"), tuple("nnss"))),), level=4).apply(
@@ -300,8 +300,8 @@ BAD: list[tuple[Any, str]] = [
         ).apply(FRAME),
         "'size' has no hierarchy; give one with --hierarchy or leave it out",
     ),
-    (lambda: Hierarchy.parse("town"), "'town' is no hierarchy; write ATTRIBUTE=FILE"),
-    (lambda: TransitionMatrix.parse("town="), "'town=' is no transition matrix; write ATTRIBUTE=FILE"),
+    (lambda: Hierarchy.parse("town"), "'town' is not a hierarchy; write ATTRIBUTE=FILE"),
+    (lambda: TransitionMatrix.parse("town="), "'town=' is not a transition matrix; write ATTRIBUTE=FILE"),
     (
         lambda: Pram(),
         "give one of --change, --theta and --matrix: with what probability values change",
@@ -314,7 +314,7 @@ BAD: list[tuple[Any, str]] = [
     ),
     (
         lambda: TransitionMatrix("x", ("a", "b"), np.array([[1.5, -0.5], [0.5, 0.5]])),
-        "the transition matrix of 'x', row 'a': an entry is no probability; give numbers from 0 to 1",
+        "the transition matrix of 'x', row 'a': an entry is not a probability; give numbers from 0 to 1",
     ),
     (
         lambda: TransitionMatrix("x", ("a", "b"), np.ones((1, 2))),
@@ -322,7 +322,7 @@ BAD: list[tuple[Any, str]] = [
     ),
     (
         lambda: Pram(matrix=(TransitionMatrix("town", ("a",), np.ones((1, 1))),)).apply(FRAME),
-        "the transition matrix of 'town' lacks the category 'b'",
+        "the transition matrix of 'town' has no category 'b'",
     ),
     (
         lambda: Pram(

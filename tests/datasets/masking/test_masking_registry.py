@@ -55,11 +55,11 @@ def test_a_shared_option_says_what_it_means_to_each_method() -> None:
     own = {name for entry in METHODS.values() for name in entry.parameters}
     assert own == set(options) >= {"attributes", "k", "groups", "percent", "schema", "matrix", "invariant"}
     assert options["label"].help == (
-        "global-recoding: what to call them (default: as the most frequent of them)"
+        "global-recoding: name of the merged category (default: that of the most frequent one)"
     )
     assert options["percent"].help == (
         "noise: standard deviation of the noise in % of the attribute's; rank-swapping: window in percent of "
-        "the records; top-coding, bottom-coding: categories that become one, in percent of those of the "
+        "the records; top-coding, bottom-coding: categories to merge into one, in percent of those of the "
         "attribute"
     )
     attributes = options["attributes"].help

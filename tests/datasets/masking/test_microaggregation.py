@@ -140,15 +140,15 @@ FRAME = pd.DataFrame({"a": [1.0, 2, 3], "b": [1.0, 5, 3], "t": ["x", "y", "z"]})
                 lambda k=k: Microaggregation(
                     k=k, groups=(AttributeGroup(("a",), 3), AttributeGroup(("b",), 3))
                 ),
-                "--k is of no use where every one of --groups has its own k; leave one of them out",
+                "--k has no effect where every one of --groups has its own k; leave --k out",
             )
             for k in (3, 4)
         ),
         *(
             (
                 lambda k=k: AttributeGroup.parse(f"a,b:{k}"),
-                f"'a,b:{k}' has '{k}' for k after the colon, which is no whole number from 2; write A,B:3, "
-                "or A,B for the k of --k",
+                f"'a,b:{k}' has '{k}' for k after the colon, which is not a whole number of at least 2; "
+                "write A,B:3, or A,B for the k of --k",
             )
             for k in ("x", "3.5", "-1", "", "\u00b2")
         ),
@@ -187,7 +187,7 @@ FRAME = pd.DataFrame({"a": [1.0, 2, 3], "b": [1.0, 5, 3], "t": ["x", "y", "z"]})
         ),
         (
             lambda: Microaggregation(k=2).apply(FRAME, seed=-1),
-            "the seed -1 is negative; give a whole number from 0",
+            "the seed -1 is negative; give a whole number of at least 0",
         ),
     ],
 )

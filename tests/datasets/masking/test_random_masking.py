@@ -186,7 +186,7 @@ def test_messages_name_the_table_as_asked() -> None:
             lambda: AdditiveNoise(percent=5).apply(_sample(5)[:0], source="x.csv"),
             "x.csv has no records; there",
         ),
-        (lambda: RankSwapping(percent=1).apply(_sample(5), source="x.csv"), "x.csv: percent is 1, less than"),
+        (lambda: RankSwapping(percent=1).apply(_sample(5), source="x.csv"), "x.csv, column 'a': percent is"),
         (
             lambda: Microaggregation(k=9).apply(_sample(5), source="x.csv"),
             "x.csv: k is 9, but there are only 5",
@@ -223,11 +223,11 @@ def test_the_same_file_on_every_machine(method: MaskingMethod, digest: str) -> N
         (lambda: RankSwapping(percent=101), "percent is 101; it must be above 0 and at most 100"),
         (
             lambda: RankSwapping(percent=1).apply(_sample(50)),
-            "the table: percent is 1, less than one of 50 records; it must be at least 2",
+            "the table, column 'a': percent is 1, less than one of 50 values; it must be at least 2",
         ),
         (
-            lambda: AdditiveNoise(percent=5).apply(pd.DataFrame({"a": [1.0, None]})),
-            "the table, column 'a', row 2: missing value; fill it in or choose other --attributes",
+            lambda: AdditiveNoise(percent=5, attributes=("a",)).apply(pd.DataFrame({"a": [None, "x"]})),
+            "the table, column 'a', row 2: 'x' is not a number; fix it or choose other --attributes",
         ),
         (
             lambda: RankSwapping(percent=50, attributes=("z",)).apply(_sample(5)),
@@ -235,7 +235,7 @@ def test_the_same_file_on_every_machine(method: MaskingMethod, digest: str) -> N
         ),
         (
             lambda: AdditiveNoise(percent=5).apply(_sample(5), -2),
-            "the seed -2 is negative; give a whole number from 0",
+            "the seed -2 is negative; give a whole number of at least 0",
         ),
         (
             lambda: AdditiveNoise(percent=5).apply(_sample(5)[:0]),
@@ -243,11 +243,11 @@ def test_the_same_file_on_every_machine(method: MaskingMethod, digest: str) -> N
         ),
         (
             lambda: AdditiveNoise(percent=5).apply(_sample(5).rename(columns={"b": 1})),
-            "column 2 of the table needs a name of its own instead of 1",
+            "column 2 of the table needs a unique name instead of 1",
         ),
         (
             lambda: AdditiveNoise(percent=5).apply(_sample(5).rename(columns={"c": "a"})),
-            "column 3 of the table needs a name of its own instead of 'a'",
+            "column 3 of the table needs a unique name instead of 'a'",
         ),
     ],
 )

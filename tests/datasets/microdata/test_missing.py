@@ -47,8 +47,8 @@ def test_a_column_without_codes_is_not_copied() -> None:
 @pytest.mark.parametrize(
     ("ends", "message"),
     [
-        ((2.0, 1.0), "no number lies from 2 to 1; give the smaller end first"),
-        ((float("nan"), 1.0), "no number lies from nan to 1; give the smaller end first"),
+        ((2.0, 1.0), "no number is between 2 and 1; give the smaller end first"),
+        ((float("nan"), 1.0), "no number is between nan and 1; give the smaller end first"),
         ((float("-inf"), float("inf")), "a range of missing codes needs at least one end"),
     ],
 )

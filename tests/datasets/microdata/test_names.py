@@ -44,7 +44,7 @@ def test_quotes_out_of_place(text):
     with pytest.raises(DataError) as caught:
         parse_names(text)
     assert str(caught.value) == (
-        f"{text!r} is no list of names; write names separated by commas, one with a comma in double quotes"
+        f"{text!r} is not a list of names; write names separated by commas, one with a comma in double quotes"
     )
 
 

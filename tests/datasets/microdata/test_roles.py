@@ -94,7 +94,7 @@ def test_households_by_name_whose_records_stand_together(name: str) -> None:
     assert found is not None
     assert (found.role, found.why) == (
         Role.HOUSEHOLD,
-        "has the name of a household, and equal values stand together",
+        "has the name of a household, and equal values are adjacent",
     )
     sizes = [1, 2, 2, 1, 3, 3, 3] * 4
     for values in (sizes, GAPS, [1] * 30, AMOUNTS, [None, *HOUSEHOLDS], ["a", "a", "b"]):
@@ -111,8 +111,8 @@ def test_names_that_only_look_like_strata(name: str) -> None:
     ("name", "values", "why"),
     [
         ("WEIGHT", AMOUNTS, "has the name of a sampling weight, and no negative value"),
-        ("id", GAPS, "has the name of a record id, and no value comes twice"),
-        ("ssn_id", GAPS, "has the name of a personal number, and no value comes twice"),
+        ("id", GAPS, "has the name of a record id, and no value occurs twice"),
+        ("ssn_id", GAPS, "has the name of a personal number, and no value occurs twice"),
         ("hhid", HOUSEHOLDS, "has the name of a household number, which records share"),
         ("firm_id", HOUSEHOLDS, "has the name of an id that records share"),
         ("line", COUNT, "holds whole numbers without a gap, each once"),

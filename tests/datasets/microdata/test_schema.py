@@ -163,7 +163,7 @@ def _about(**entries: Any) -> dict[str, Any]:
         ),
         (
             _about(missing=[{"from": 9, "to": 1}]),
-            "attribute 'a' of the schema: missing: no number lies from 9 to 1; give the smaller end first",
+            "attribute 'a' of the schema: missing: no number is between 9 and 1; give the smaller end first",
         ),
         (
             _about(hierarchy="ages.csv"),
@@ -187,7 +187,7 @@ def _about(**entries: Any) -> dict[str, Any]:
         (_about(hierarchy={}), "the hierarchy of 'a' has no category; list each with its levels"),
         (
             _about(hierarchy={"1": ["x"], "2": ["x", "y"]}),
-            "the hierarchy of 'a' has categories of 1 and of 2 levels; give each as many",
+            "the hierarchy of 'a' has categories of 1 and of 2 levels; give each the same number",
         ),
         (
             _about(hierarchy={"1": [], "2": []}),
@@ -233,7 +233,7 @@ def test_bad_descriptions(data: dict[str, Any], message: str) -> None:
         ),
         (
             {"scale": Scale.NOMINAL, "categories": ("1",), "labels": {"2": "two"}},
-            "attribute 'a' has a label for '2', which is no category; list it or drop it",
+            "attribute 'a' has a label for '2', which is not a category; list it or remove it",
         ),
         (
             {"hierarchy": Hierarchy("b", (("1",), ("x",)))},
@@ -245,7 +245,7 @@ def test_bad_descriptions(data: dict[str, Any], message: str) -> None:
                 "categories": ("1", "2"),
                 "hierarchy": Hierarchy("a", (("1",), ("x",))),
             },
-            "attribute 'a': its hierarchy lacks the category '2'; add it there",
+            "attribute 'a': its hierarchy has no category '2'; add it there",
         ),
     ],
 )

@@ -150,12 +150,12 @@ def test_a_hierarchy_may_be_in_a_file_beside_the_schema(
         (
             "s.json",
             '{"attributes": [{"name": "a", "scale": "nominal", "scale": "ordinal"}]}',
-            's.json cannot be relied on: the key "scale" comes twice in an object; fix the schema',
+            's.json cannot be used: the key "scale" is twice in an object; fix the schema',
         ),
         (
             "s.json",
             '{"attributes": [{"name": "a", "scale": "nominal", "categories": [1, NaN]}]}',
-            "s.json cannot be relied on: NaN is no number of JSON; fix the schema",
+            "s.json cannot be used: NaN is not a JSON number; fix the schema",
         ),
         (
             "s.toml",

@@ -20,12 +20,12 @@ def test_what_json_is(text):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"a": 1, "a": 1}', 'the key "a" comes twice in an object'),
-        ('[{"b": {"a": 1, "c": 2, "a": 3}}]', 'the key "a" comes twice in an object'),
-        ('{"a": 1, "\\u0061": 2}', 'the key "a" comes twice in an object'),
-        ("[NaN]", "NaN is no number of JSON"),
-        ("Infinity", "Infinity is no number of JSON"),
-        ("-Infinity", "-Infinity is no number of JSON"),
+        ('{"a": 1, "a": 1}', 'the key "a" is twice in an object'),
+        ('[{"b": {"a": 1, "c": 2, "a": 3}}]', 'the key "a" is twice in an object'),
+        ('{"a": 1, "\\u0061": 2}', 'the key "a" is twice in an object'),
+        ("[NaN]", "NaN is not a JSON number"),
+        ("Infinity", "Infinity is not a JSON number"),
+        ("-Infinity", "-Infinity is not a JSON number"),
         ("1e999", "the number 1e999 is too large"),
         ("9" * 3000, "a number has 3000 digits"),
     ],

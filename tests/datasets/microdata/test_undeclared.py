@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from linkrisk.datasets.errors import NoNumberError
+from linkrisk.datasets.errors import NotANumberError
 from linkrisk.datasets.microdata.scales import Scale
 from linkrisk.datasets.microdata.tables import Table
 from linkrisk.datasets.microdata.undeclared import MOST_CATEGORIES, nominal_note, undeclared_scale
@@ -51,20 +51,20 @@ def test_what_the_values_say(columns: Any, scale: Scale) -> None:
         (
             (["a", "b", "c", "a"], WORDS),
             "original, column 'x', row 1: 'a' is not a number, and with 3 different values in 4 records the "
-            "column is not taken for categories; declare it with --nominal or --schema, or choose other "
+            "column is not treated as categorical; declare it with --nominal or --schema, or choose other "
             "--attributes",
         ),
         (
             (WORDS, [None, "a", "b", "c"]),
             "masked, column 'x', row 2: 'a' is not a number, and with 3 different values in 3 records the "
-            "column is not taken for categories; declare it with --nominal or --schema, or choose other "
+            "column is not treated as categorical; declare it with --nominal or --schema, or choose other "
             "--attributes",
         ),
         (
             (["001", "002", "003", "003"], ["001"] * 4),
             "original, column 'x', row 1: '001' is not a number, and with 3 different values in 4 records "
-            "the column is not taken for categories; declare it with --nominal or --schema, or choose other "
-            "--attributes",
+            "the column is not treated as categorical; declare it with --nominal or --schema, or choose "
+            "other --attributes",
         ),
         (
             (NUMBERS, ["1", "w" * 50, "x", "y"]),
@@ -74,7 +74,7 @@ def test_what_the_values_say(columns: Any, scale: Scale) -> None:
     ],
 )
 def test_what_has_to_be_declared(columns: Any, message: str) -> None:
-    with pytest.raises(NoNumberError) as caught:
+    with pytest.raises(NotANumberError) as caught:
         undeclared_scale("x", tables(*columns))
     assert str(caught.value) == message
 
@@ -82,7 +82,9 @@ def test_what_has_to_be_declared(columns: Any, message: str) -> None:
 def test_there_is_a_largest_number_of_categories() -> None:
     most = [f"c{at}" for at in range(MOST_CATEGORIES)] * 2
     assert undeclared_scale("x", tables(most, most)) is Scale.NOMINAL
-    with pytest.raises(NoNumberError, match="with more than 2000 different values the column is not taken"):
+    with pytest.raises(
+        NotANumberError, match="with more than 2000 different values the column is not treated"
+    ):
         undeclared_scale("x", tables([*most, "d", "d"], most))
 
 

@@ -112,7 +112,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     (
         {},
         "original, column 'size', row 1: 'small' is not a number, and with 3 different values in 4 records "
-        "the column is not taken for categories; declare it with --nominal or --schema, or choose other "
+        "the column is not treated as categorical; declare it with --nominal or --schema, or choose other "
         "--attributes",
     ),
     (

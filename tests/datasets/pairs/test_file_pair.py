@@ -211,10 +211,10 @@ def test_columns_named_by_numbers_can_be_chosen() -> None:
 def test_columns_differ() -> None:
     original = pd.DataFrame({"a": [1.0, 2.0], "b": [1.0, 2.0], "c": [1.0, 2.0]})
     assert _message(original, original[["b"]]) == (
-        "masked lacks columns that original has: a, c; choose common columns with --attributes"
+        "masked does not have columns that original has: a, c; choose common columns with --attributes"
     )
     assert _message(original[["b"]], original) == (
-        "original lacks columns that masked has: a, c; choose common columns with --attributes"
+        "original does not have columns that masked has: a, c; choose common columns with --attributes"
     )
     assert make_file_pair(original, original[["b"]], attributes=["b"]).attributes == ("b",)
 
@@ -222,7 +222,7 @@ def test_columns_differ() -> None:
 def test_lengths_differ_without_ids() -> None:
     original = pd.DataFrame(GOOD)
     assert _message(original, original[:2]) == (
-        "original has 3 records and masked has 2; name the column that says who is who with --id"
+        "original has 3 records and masked has 2; name the column that identifies the records with --id"
     )
 
 
@@ -262,8 +262,8 @@ def test_constant_attributes() -> None:
         "--attributes"
     )
     assert _message(original, masked, attributes=["a", "c"]) == (
-        "masked: attributes that are constant but for the last digits cannot be compared: c; subtract what "
-        "all values have in common, or leave them out with --drop-constant or --attributes"
+        "masked: attributes that are constant except for the last digits cannot be compared: c; subtract "
+        "what all values have in common, or leave them out with --drop-constant or --attributes"
     )
     assert make_file_pair(original, masked, drop_constant=True).attributes == ("a",)
     assert _message(original, masked, attributes=["b", "c"], drop_constant=True) == (
@@ -274,7 +274,9 @@ def test_constant_attributes() -> None:
 @pytest.mark.parametrize("close", [[1e9, 1e9 + 1e-7, 1e9], [1.7e15, 1.7e15 + 2, 1.7e15 + 1]])
 def test_differences_in_the_last_digits_alone(close: list[float]) -> None:
     frame = pd.DataFrame({"a": GOOD["a"], "b": close})
-    said = "original: attributes that are constant but for the last digits cannot be compared: b; subtract "
+    said = (
+        "original: attributes that are constant except for the last digits cannot be compared: b; subtract "
+    )
     assert _message(frame, frame).startswith(said)
     assert make_file_pair(frame, frame, drop_constant=True).attributes == ("a",)
     frame["b"] -= close[0]
@@ -291,7 +293,7 @@ def test_small_values_are_not_constant(unit: float) -> None:
 def test_values_that_differ_by_too_little(unit: float) -> None:
     frame = pd.DataFrame({"a": GOOD["a"], "b": [0.0, unit, 0.0]})
     assert _message(frame, frame, drop_constant=True) == (
-        f"original: the values of 'b' differ by {unit:g} at most, too little to be standardised; give the "
+        f"original: the values of 'b' differ by at most {unit:g}, too little to be standardised; give the "
         "attribute in another unit"
     )
 

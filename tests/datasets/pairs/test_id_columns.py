@@ -49,7 +49,7 @@ def message(original: object, masked: object, **options: object) -> str:
 def no_category(cell: str) -> str:
     return (
         f"original, column 'id', row 1: {cell!r} is not a number, and with {RECORDS} different values in "
-        f"{RECORDS} records the column is not taken for categories; declare it with --nominal or --schema, "
+        f"{RECORDS} records the column is not treated as categorical; declare it with --nominal or --schema, "
         "or choose other --attributes"
     )
 
@@ -117,9 +117,9 @@ def test_no_id_is_offered_where_none_is_shared_or_the_user_has_chosen():
 
 def old_labels(name: str, what: str = "row numbers, from 0,") -> str:
     return (
-        f"column {name!r} of masked has the {what} of original in another order, as reset_index leaves them "
-        f"behind; give original a column {name!r} with them, too, and align the records with --id "
-        f"{'index' if name == 'index' else repr(name)} (--row-by-row takes the rows as they stand)"
+        f"column {name!r} of masked has the {what} of original in another order, as after reset_index; give "
+        f"original a column {name!r} with them too, and align the records with --id "
+        f"{'index' if name == 'index' else repr(name)} (--row-by-row takes the rows as they are)"
     )
 
 

@@ -89,7 +89,7 @@ def test_true_and_false_against_numbers(dtype):
     )
 
 
-CUT = "not masked: but for digits that were cut off"
+CUT = "not masked: except for digits that were cut off"
 
 
 @pytest.mark.parametrize("written", ["{:.16g}", "{:.15g}", "{:.13g}", "{:.12g}"])

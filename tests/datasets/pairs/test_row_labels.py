@@ -12,12 +12,12 @@ from linkrisk.datasets.pairs.table_pair import TablePair, make_table_pair
 
 NOTE = (
     "records were aligned by the labels of the two indexes, which hold the same ones in different orders; "
-    "row_by_row=True takes the rows as they stand"
+    "row_by_row=True takes the rows as they are"
 )
 REFUSAL = (
-    "the indexes of original and masked do not hold the same labels, each once; name the column that says "
-    "who is who as id_column, take the rows as they stand with row_by_row=True, or number them anew with "
-    "reset_index"
+    "the indexes of original and masked do not hold the same labels, each once; name the column that "
+    "identifies the records as id_column, take the rows as they are with row_by_row=True, or renumber them "
+    "with reset_index"
 )
 ORIGINAL = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "b": [5.0, 4.0, 4.5, 7.0]})
 MASKED = ORIGINAL + 0.25
@@ -114,11 +114,11 @@ def test_lengths_come_before_labels():
     with pytest.raises(DataError) as caught:
         aligned(ORIGINAL, MASKED.iloc[:3])
     assert str(caught.value) == (
-        "original has 4 records and masked has 3; name the column that says who is who with --id"
+        "original has 4 records and masked has 3; name the column that identifies the records with --id"
     )
 
 
 def test_two_ways_to_say_who_is_who():
     with pytest.raises(DataError) as caught:
         aligned(ORIGINAL, MASKED, id_column="a", row_by_row=True)
-    assert str(caught.value) == "--id and --row-by-row are two ways to say who is who; give one of them"
+    assert str(caught.value) == "--id and --row-by-row are two ways to align the records; give one of them"

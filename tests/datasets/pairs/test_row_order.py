@@ -17,7 +17,7 @@ from linkrisk.datasets.pairs.table_pair import make_table_pair
 from linkrisk.datasets.public.embedded import load_wdbc
 
 RECORDS = 60
-ANYWAY = "(--row-by-row takes the rows as they stand)"
+ANYWAY = "(--row-by-row takes the rows as they are)"
 BY_ID = f"original and masked have the same values in column 'id' in different orders; align the records with --id id {ANYWAY}"  # noqa: E501
 
 
@@ -143,7 +143,7 @@ def test_an_id_that_stands_twice_is_named_all_the_same():
     masked.loc[1, "id"] = masked.loc[0, "id"]
     assert refusal(original, shuffled(masked)) == (
         "original and masked have the same values in column id in different orders; sort both files alike, "
-        f"or add a column that says who is who and name it with --id {ANYWAY}"
+        f"or add a column that identifies the records and name it with --id {ANYWAY}"
     )
 
 
@@ -171,7 +171,7 @@ def test_files_without_an_id_that_are_the_same_in_another_order():
     original = pd.DataFrame({name: random.integers(0, 8, 200) for name in "ABC"})
     message = (
         "original and masked have the same values in columns A, B, C in different orders; sort both files "
-        f"alike, or add a column that says who is who and name it with --id {ANYWAY}"
+        f"alike, or add a column that identifies the records and name it with --id {ANYWAY}"
     )
     assert refusal(original, shuffled(original)) == message
     texts = original.astype(str)
@@ -186,7 +186,7 @@ def test_rows_sorted_anew_without_an_id_are_seen_by_what_was_not_masked():
     masked = noisy(original).sort_values("income").reset_index(drop=True)
     assert refusal(original, masked) == (
         "original and masked have the same values in column town in different orders; sort both files alike, "
-        f"or add a column that says who is who and name it with --id {ANYWAY}"
+        f"or add a column that identifies the records and name it with --id {ANYWAY}"
     )
 
 

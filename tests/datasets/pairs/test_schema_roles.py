@@ -108,13 +108,15 @@ def test_identifiers_and_free_text_are_refused_by_name() -> None:
 
 def test_columns_that_a_file_lacks_are_named() -> None:
     assert message(schema=schema(age=Role.KEY, size=Role.KEY, name=Role.KEY)) == (
-        "original lacks key variables of the schema: size; choose common columns with --attributes"
+        "original does not have these key variables of the schema: size; choose common columns with "
+        "--attributes"
     )
     assert message(schema=schema(name=Role.KEY, age=Role.KEY)) == (
-        "masked lacks key variables of the schema: name; choose common columns with --attributes"
+        "masked does not have these key variables of the schema: name; choose common columns with "
+        "--attributes"
     )
     assert message(schema=schema(name=None)) == (
-        "masked lacks columns that original has: name; choose common columns with --attributes"
+        "masked does not have columns that original has: name; choose common columns with --attributes"
     )
 
 
@@ -125,7 +127,7 @@ def test_the_record_id_says_who_is_who() -> None:
     assert made.original_labels == ("11", "12", "13", "14")
     assert made.notes[0] == (
         "records were aligned by column person, the record id of the schema; --row-by-row takes the rows as "
-        "they stand"
+        "they are"
     )
 
 
@@ -153,7 +155,7 @@ def test_two_columns_of_one_role_are_refused(role: Role) -> None:
     what = {Role.RECORD_ID: "the record id", Role.WEIGHT: "the sampling weight", Role.STRATUM: "the stratum"}
     first = next(name for name, own in ROLES.items() if own is role)
     assert message(schema=schema(illness=role)) == (
-        f"the schema calls both {first!r} and 'illness' {what[role]}; let one of them be ignored"
+        f"the schema calls both {first!r} and 'illness' {what[role]}; set the role of one of them to ignored"
     )
 
 

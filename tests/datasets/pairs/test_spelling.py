@@ -70,8 +70,8 @@ def test_in_numbers_a_mark_is_missing_and_said(mark, tmp_path):
     pair = make_file_pair(*paths)
     assert np.isnan(pair.masked_values[2, 0])
     assert pair.notes[-1] == (
-        f"{paths[1]}, column 'y', row 3: {mark!r} stands for a missing value; name the column in --nominal "
-        "where this is a category"
+        f"{paths[1]}, column 'y', row 3: {mark!r} means a missing value here; name the column in --nominal "
+        "if it is a category"
     )
 
 

@@ -299,8 +299,8 @@ def test_r_object_without_a_column(publish: Callable[..., Source], tmp_path: Pat
     with pytest.raises(DataError) as caught:
         registry.load("census")
     assert str(caught.value) == (
-        f"census: {cache}/census-CASCrefmicrodata.rda lacks the columns AGI, FICA; replace the file or "
-        "take it away"
+        f"census: {cache}/census-CASCrefmicrodata.rda does not have the columns AGI, FICA; replace or remove "
+        "the file"
     )
 
 
@@ -310,8 +310,8 @@ def test_local_file_without_a_column(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with pytest.raises(DataError) as caught:
         registry.load("abalone")
     assert str(caught.value) == (
-        f"abalone: {tmp_path}/uci_abalone.csv lacks the columns Diameter, Height, Whole_weight, "
-        "Shucked_weight, Viscera_weight, Shell_weight, Rings; replace the file or take it away"
+        f"abalone: {tmp_path}/uci_abalone.csv does not have the columns Diameter, Height, Whole_weight, "
+        "Shucked_weight, Viscera_weight, Shell_weight, Rings; replace or remove the file"
     )
 
 

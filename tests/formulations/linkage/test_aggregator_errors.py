@@ -70,7 +70,7 @@ def test_too_many_attributes_for_an_unconstrained_measure():
     names = tuple(f"V{k}" for k in range(13))
     assert message(make_aggregator, "choquet", names) == (
         "a fuzzy measure on 13 attributes has 8,191 non-empty subsets; at most 12 attributes are possible: "
-        "choose fewer with --attributes, or take --k-additive 2"
+        "choose fewer with --attributes, or use --k-additive 2"
     )
     assert make_aggregator("choquet", names[:12]).dimension == 4095
 
@@ -79,7 +79,7 @@ def test_too_many_attributes_for_a_three_additive_measure():
     names = tuple(f"V{k}" for k in range(13))
     assert message(make_aggregator, "choquet", names, k_additive=3) == (
         "a 3-additive measure on 13 attributes needs 53,248 monotonicity rows; at most 12 attributes are "
-        "possible: choose fewer with --attributes, or take --k-additive 2"
+        "possible: choose fewer with --attributes, or use --k-additive 2"
     )
     assert make_aggregator("choquet", names, k_additive=2).dimension == 169
 
@@ -123,7 +123,7 @@ def test_parameters_of_other_attributes(case):
     first = next(iter(good))
     less = {name: value for name, value in good.items() if name != first}
     assert message(aggregator.encode, {key: less}) == (
-        f"parameters of {case.name} lack '{first}': they were learned on other attributes "
+        f"parameters of {case.name} have no '{first}': they were learned on other attributes "
         f"({key}: {', '.join(less)})"
     )
     more = {**good, "age": 0.0}
@@ -169,7 +169,7 @@ def test_parameters_that_are_no_numbers(case, value):
 def test_parameters_outside_the_domain(label, n, parameters, rule):
     case = BY_LABEL[label]
     assert message(case.make(n).encode, parameters) == (
-        f"these are no parameters of {case.name}: {rule}; take them from the JSON of a fit"
+        f"these are not parameters of {case.name}: {rule}; take them from the JSON of a fit"
     )
 
 

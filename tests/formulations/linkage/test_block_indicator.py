@@ -84,7 +84,7 @@ def test_the_tight_constant_cuts_off_no_parameter(case, options, seed):
     aggregator = case.make(3)
     model = indicator_model(block_system(pair_of(seed, n=25), aggregator), options)
     assert model.valid
-    relative = aggregator.relative()
+    relative = aggregator.simpler()
     points = [aggregator.domain.sample(200, np.random.default_rng(seed)), aggregator.equal()[None, :]]
     if relative is not None:  # the corners: all weight on one attribute
         points.append(np.array([relative[1](corner) for corner in np.eye(3)]))

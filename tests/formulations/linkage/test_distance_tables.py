@@ -120,7 +120,7 @@ def test_a_pair_keeps_positions_and_turns_tables_with_its_direction():
     ("tables", "message"),
     [
         ([None], "1 tables for 2 attributes: give one for each"),
-        ([np.zeros((1, 2)), None], "attribute 1: 1 is no position among 1 categories"),
+        ([np.zeros((1, 2)), None], "attribute 1: 1 is not a position among 1 categories"),
         (
             [-np.ones((2, 2)), None],
             "the distances between categories of attribute 1 must be a table of numbers from 0",
@@ -133,7 +133,7 @@ def test_a_pair_keeps_positions_and_turns_tables_with_its_direction():
             [None, np.zeros(2)],
             "the distances between categories of attribute 2 must be a table of numbers from 0",
         ),
-        ([None, np.zeros((6, 5))], "attribute 2: 5 is no position among 5 categories"),
+        ([None, np.zeros((6, 5))], "attribute 2: 5 is not a position among 5 categories"),
     ],
 )
 def test_tables_that_do_not_fit(tables, message):

@@ -94,7 +94,7 @@ GOOD = [0, 0.5, 0.5, 1]
         ),
         (
             lambda: measures.measure_from_names({"a": 0.5, "b": 0.5}, ["a", "b"]),
-            "the fuzzy measure lacks subset 'a,b': give all 3 subsets",
+            "the fuzzy measure has no value for subset 'a,b': give all 3 subsets",
         ),
         (
             lambda: measures.measure_from_names({"a": 0.5, "b": 0.5, "a,b": 1, "b,a": 1}, ["a", "b"]),

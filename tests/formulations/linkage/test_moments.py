@@ -104,5 +104,5 @@ def test_standardised_values_are_the_same_on_both_sides(how, offset):
 @pytest.mark.parametrize("values", [[0.0, 5e-324] + [0.0] * 20, [-1.7e308, 1.7e308]])
 def test_a_deviation_beyond_doubles_is_refused(values):
     column = np.array(values)[:, None]
-    with pytest.raises(FormulationError, match="attribute 1 has a standard deviation that no"):
+    with pytest.raises(FormulationError, match="attribute 1 has a standard deviation outside"):
         standardise(column, column)

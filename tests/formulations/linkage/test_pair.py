@@ -228,7 +228,7 @@ def test_a_pair_without_partners_is_refused():
             "3 attributes in the original file and 2 in the masked one: compare the same attributes",
         ),
         (((4, 2), (4, 2)), [0, 1], "2 partners for 4 original records: give one for each, -1 for none"),
-        (((4, 2), (4, 2)), [0, 1, 2, 4], "partner 4 is no row of the 4 masked records: rows count from 0"),
+        (((4, 2), (4, 2)), [0, 1, 2, 4], "partner 4 is not a row of the 4 masked records: rows count from 0"),
     ],
 )
 def test_shapes_that_do_not_fit_are_refused(shapes, partner, message):

@@ -258,10 +258,10 @@ def test_frames_of_other_libraries_and_files(tmp_path):
     ("partner", "message"),
     [
         ([0, 1], "2 partners for 7 original records: give one for each, -1 for none"),
-        ([0, 1, 2, 3, 4, 5, 7], "partner 7 is no row of the 7 masked records: rows count from 0"),
+        ([0, 1, 2, 3, 4, 5, 7], "partner 7 is not a row of the 7 masked records: rows count from 0"),
         (
             [0, 1, 2, 3, 4, 5, 5],
-            "two original records have the same partner: give each a masked row of its own",
+            "two original records have the same partner: give each a different masked row",
         ),
         ([0.5] * 7, "partner must be a list of masked rows, counted from 0, with -1 for none"),
         ([-2] * 7, "partner must be a list of masked rows, counted from 0, with -1 for none"),
@@ -280,7 +280,7 @@ def test_bad_requests_are_value_errors():
         ({"ties": "split"}, "unknown tie rule 'split': choose one of strict, share"),
         (
             {"engine": "exact", "threads": 2},
-            "threads is not for the engine exact: leave that out, or take the engine milp",
+            "threads is not for the engine exact: leave that out, or use the engine milp",
         ),
     ):
         with pytest.raises(ValueError) as error:  # noqa: PT011 - the message is compared

@@ -196,7 +196,9 @@ def test_categories_outside_the_schema_and_words_without_an_order():
 
 def test_options_of_distances_are_not_for_linkers():
     result, pair = linked_by("prl")
-    with pytest.raises(UsageError, match="the parameters is about a linker, which takes no aggregator"):
+    with pytest.raises(
+        UsageError, match="the parameters is the result of a linker, which takes no aggregator"
+    ):
         evaluate(*pair, parameters=result.to_dict(), aggregator="owa")
 
 

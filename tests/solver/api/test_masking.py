@@ -94,7 +94,7 @@ def test_weights_and_ids_are_left_alone(table):
             "--percent does not say which method it is for; write it into the method, as --method "
             "'noise percent=...'",
         ),
-        ("noise percent=5", {"seed": -1}, "the seed -1 is negative; give a whole number from 0"),
+        ("noise percent=5", {"seed": -1}, "the seed -1 is negative; give a whole number of at least 0"),
     ],
 )
 def test_bad_requests(table, method, options, message):

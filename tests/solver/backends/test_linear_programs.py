@@ -264,14 +264,14 @@ def test_hundreds_of_changes_leave_the_program_that_a_fresh_one_would_be(name, s
 def test_an_unknown_optimiser():
     with pytest.raises(UsageError) as error:
         linear_program(small(), name="glop")
-    assert str(error.value) == "no linear programs live in 'glop': choose one of highs, soplex"
+    assert str(error.value) == "unknown solver of linear programs 'glop': choose one of highs, soplex"
 
 
 def test_an_optimiser_that_is_not_installed(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     with pytest.raises(UsageError) as error:
         linear_program(small(), name="soplex")
-    assert str(error.value) == "linear programs in 'soplex' need pyscipopt: install it"
+    assert str(error.value) == "linear programs on 'soplex' need pyscipopt: install it"
 
 
 # ---------------------------------------------------------------- proofs

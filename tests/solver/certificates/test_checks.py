@@ -329,7 +329,7 @@ TRIANGLE = [frozenset({0, 1}), frozenset({1, 2}), frozenset({0, 2})]
 @pytest.mark.parametrize(
     ("inequalities", "message"),
     [
-        ([["clique", [0, 1, 3]]], "blocks 0 and 3 are no core"),
+        ([["clique", [0, 1, 3]]], "blocks 0 and 3 are not a core"),
         ([["clique", [0, 0]]], "blocks must differ"),
         ([["half", [0, 3]]], "no earlier inequality 3"),
         ([["half", [-1]]], "no earlier inequality -1"),

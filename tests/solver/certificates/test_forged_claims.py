@@ -184,7 +184,7 @@ def test_no_file_that_a_fit_names_is_opened(write, method, capsys):
     Path("fit.json").write_text(json.dumps(fit), encoding="utf-8")
     capsys.readouterr()
     assert main(["evaluate", "--parameters", "fit.json", *PAIR]) == 2
-    assert "names files, which are not opened on the word of a JSON" in capsys.readouterr().err
+    assert "names files, which are not opened because a JSON file says so" in capsys.readouterr().err
     assert main([*CLAIM]) == 2
     assert "masking must name the methods of recodings" in capsys.readouterr().err
 
@@ -197,7 +197,7 @@ def test_no_file_that_a_linker_names_is_opened(capsys):
     Path("table.csv").unlink()
     capsys.readouterr()
     assert main(["evaluate", "--parameters", "link.json", *PAIR]) == 2
-    assert "names files, which are not opened on the word of a JSON" in capsys.readouterr().err
+    assert "names files, which are not opened because a JSON file says so" in capsys.readouterr().err
 
 
 # What is shown beside the proof

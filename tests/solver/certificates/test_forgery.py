@@ -37,6 +37,9 @@ PROOFS = {
     "weighted-mean categories": {"lost", "leaf", "edge"},
     "choquet categories": {*HITTING, "monotone"},
     "mahalanobis categories": {*HITTING},
+    "weighted-mean weights": {"lost", "leaf", "edge"},
+    "choquet weights": {*HITTING},
+    "mahalanobis weights": {"core", "leaf"},
     "lost": {"lost"},
 }
 """What the honest proofs of each family must be made of (`kinds`)."""

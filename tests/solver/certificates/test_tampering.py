@@ -175,7 +175,11 @@ def test_every_byte_of_a_simplex_tree_matters(label, seed, rows):
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [("", "no compressed tree|damaged"), ("%%%", "no compressed tree"), ("AAAA", "no compressed tree")],
+    [
+        ("", "not a compressed tree|damaged"),
+        ("%%%", "not a compressed tree"),
+        ("AAAA", "not a compressed tree"),
+    ],
 )
 def test_a_tree_that_is_none(content, message):
     made = certified(BY_LABEL["weighted-mean"], seed=3, method="simplex-tree")

@@ -137,7 +137,7 @@ def test_an_order_beyond_the_proof_is_named_and_never_claimed_below(
     capsys.readouterr()
     assert main(CHECK) == 0
     said = capsys.readouterr().out
-    assert f"whose distances are told apart from ties links more than {least} of 6 records" in said
+    assert f" whose distances differ by more than a tie links more than {least} of 6 records" in said
     assert f"not covered by this: {order} links 6, by differences" in said
     fitted = Path("fit.json").read_text(encoding="utf-8")
     for key in ("linked_upper_bound", "expected_links_upper_bound"):

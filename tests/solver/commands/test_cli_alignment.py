@@ -17,11 +17,11 @@ from linkrisk.solver.run.errors import UsageError
 FILES = ["--original", "original.csv", "--masked", "masked.csv"]
 REFUSAL = (
     "original.csv and masked.csv have the same values in column 'person' in different orders; align the "
-    "records with --id person (--row-by-row takes the rows as they stand)"
+    "records with --id person (--row-by-row takes the rows as they are)"
 )
 LABELS_NOTE = (
     "records were aligned by the labels of the two indexes, which hold the same ones in different orders; "
-    "row_by_row=True takes the rows as they stand"
+    "row_by_row=True takes the rows as they are"
 )
 
 
@@ -77,7 +77,7 @@ def test_rows_in_another_order(command, capsys):
         assert result["alignment"] == "id person"
     refuse(
         capsys,
-        "--id and --row-by-row are two ways to say who is who; give one of them",
+        "--id and --row-by-row are two ways to align the records; give one of them",
         *argv, "--id", "person", "--row-by-row",
     )  # fmt: skip
 
@@ -126,7 +126,7 @@ def test_a_comma_in_a_name(capsys):
     )  # fmt: skip
     refuse(
         capsys,
-        "--attributes: '\"income, gross' is no list of names; write names separated by commas, one with a "
+        "--attributes: '\"income, gross' is not a list of names; write names separated by commas, one with a "
         "comma in double quotes",
         *start, "--attributes", '"income, gross',
     )  # fmt: skip
@@ -203,4 +203,4 @@ def test_frames_with_an_id_in_another_order(function):
     assert str(caught.value) == REFUSAL.replace("original.csv", "original").replace("masked.csv", "masked")
     with pytest.raises(UsageError) as wrong:
         function(original, moved, nominal=["town"], id_column="person", row_by_row=True)
-    assert str(wrong.value) == "--id and --row-by-row are two ways to say who is who; give one of them"
+    assert str(wrong.value) == "--id and --row-by-row are two ways to align the records; give one of them"

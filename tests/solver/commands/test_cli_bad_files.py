@@ -116,38 +116,40 @@ CASES: dict[str, tuple[Spoil, list[str], str]] = {
     "unknown suffix": (
         lambda: write("", "masked.por"),
         ["--masked", "masked.por"],
-        "masked.por: .por files are neither read nor written; save it as .sav in SPSS",
+        "masked.por: .por files are not supported; save it as .sav in SPSS",
     ),
     "an Excel file": (
         lambda: write(b"PK\x03\x04" + bytes(60)),
         [],
-        "masked.csv is an Excel file, whatever its name says; name it .xlsx",
+        "masked.csv is an Excel file, despite its name; name it .xlsx",
     ),
     "rows in another order": (
         lambda: (write_with_ids("original.csv", [*range(30)]), write_shuffled()),
         ["--attributes", "age,income,hours"],
         "original.csv and masked.csv have the same values in column 'id' in different orders; align the "
-        "records with --id id (--row-by-row takes the rows as they stand)",
+        "records with --id id (--row-by-row takes the rows as they are)",
     ),
     "two ways to say who is who": (
         lambda: None,
         ["--id", "id", "--row-by-row"],
-        "--id and --row-by-row are two ways to say who is who; give one of them",
+        "--id and --row-by-row are two ways to align the records; give one of them",
     ),
     "missing column": (
         lambda: write("age,income\n1,2\n2,1\n"),
         [],
-        "masked.csv lacks columns that original.csv has: hours; choose common columns with --attributes",
+        "masked.csv does not have columns that original.csv has: hours; choose common columns with "
+        "--attributes",
     ),
     "other columns": (
         lambda: write(csv_text(survey(), ("age", "salary", "hours")), "original.csv"),
         [],
-        "original.csv lacks columns that masked.csv has: income; choose common columns with --attributes",
+        "original.csv does not have columns that masked.csv has: income; choose common columns with "
+        "--attributes",
     ),
     "duplicate column": (
         lambda: write(csv_text(survey(), ("age", "age", "hours"))),
         [],
-        "masked.csv: the column name 'age' stands twice in the header; rename one",
+        "masked.csv: the column name 'age' is twice in the header; rename one",
     ),
     "column without name": (
         lambda: write(csv_text(survey(), ("", "income", "hours"))),
@@ -190,7 +192,8 @@ CASES: dict[str, tuple[Spoil, list[str], str]] = {
     "unequal lengths": (
         lambda: write(csv_text(survey()[:20])),
         [],
-        "original.csv has 30 records and masked.csv has 20; name the column that says who is who with --id",
+        "original.csv has 30 records and masked.csv has 20; name the column that identifies the records "
+        "with --id",
     ),
     "duplicate ids": (
         lambda: (write_with_ids("original.csv", [1, 2, 3]), write_with_ids("masked.csv", [1, 3, "3.0"])),

@@ -133,7 +133,7 @@ def test_a_measure_on_thirteen_attributes(more, command, capsys):
     if more:
         what = "a 3-additive measure on 13 attributes needs 53,248 monotonicity rows"
     message = (
-        f"{what}; at most 12 attributes are possible: choose fewer with --attributes, or take --k-additive 2"
+        f"{what}; at most 12 attributes are possible: choose fewer with --attributes, or use --k-additive 2"
     )
     refuse(capsys, message, *command, "--aggregator", "choquet", *more)
 
@@ -238,19 +238,19 @@ GIVE = "; give the file that `fit --json` or `link --json` wrote"
         ("[" * 100_000, f"fit.json is not valid JSON{GIVE}"),
         (
             '{"parameters": {"weights": {"A": 1.0, "B": 0.0, "A": 0.0}}}',
-            f'fit.json cannot be relied on: the key "A" comes twice in an object{GIVE}',
+            f'fit.json cannot be used: the key "A" is twice in an object{GIVE}',
         ),
         (
             '{"parameters": {"weights": {"A": NaN}}}',
-            f"fit.json cannot be relied on: NaN is no number of JSON{GIVE}",
+            f"fit.json cannot be used: NaN is not a JSON number{GIVE}",
         ),
         (
             '{"parameters": {"weights": {"A": -Infinity}}}',
-            f"fit.json cannot be relied on: -Infinity is no number of JSON{GIVE}",
+            f"fit.json cannot be used: -Infinity is not a JSON number{GIVE}",
         ),
         (
             '{"parameters": {"weights": {"A": 1e999}}}',
-            f"fit.json cannot be relied on: the number 1e999 is too large{GIVE}",
+            f"fit.json cannot be used: the number 1e999 is too large{GIVE}",
         ),
         ("[1]", f"fit.json has no parameters{GIVE}"),
         ("{}", f"fit.json has no parameters{GIVE}"),
@@ -261,7 +261,7 @@ GIVE = "; give the file that `fit --json` or `link --json` wrote"
         ),
         (
             {"parameters": {"weights": {"age": 1, "salary": 0}}, "attributes": ["age", "income"]},
-            "fit.json: parameters of weighted-mean lack 'income': they were learned on other attributes "
+            "fit.json: parameters of weighted-mean have no 'income': they were learned on other attributes "
             "(weights: age, salary)",
         ),
         (
@@ -279,7 +279,7 @@ GIVE = "; give the file that `fit --json` or `link --json` wrote"
         ),
         (
             {"parameters": {"weights": {"age": -0.5, "income": 0.5, "hours": 1}}},
-            "fit.json: these are no parameters of weighted-mean: p_age is -0.5, below 0; take them from the "
+            "fit.json: these are not parameters of weighted-mean: p_age is -0.5, below 0; take them from the "
             "JSON of a fit",
         ),
         (
@@ -314,7 +314,7 @@ def test_parameters_that_cannot_be_read(capsys):
 def test_parameters_of_another_aggregator(capsys):
     run(capsys, "fit", *PAIR, "--aggregator", "owa", "--json", "fit.json")
     message = (
-        "fit.json: parameters of weighted-mean lack 'age': they were learned on other attributes "
+        "fit.json: parameters of weighted-mean have no 'age': they were learned on other attributes "
         "(weights: 1, 2, 3)"
     )
     refuse(capsys, message, "evaluate", "--parameters", "fit.json", *PAIR, "--aggregator", "weighted-mean")

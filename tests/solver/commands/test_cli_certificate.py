@@ -55,7 +55,7 @@ def test_options_of_a_model_choose_the_engine_of_models(options, expected, capsy
 def test_the_exact_engine_takes_no_option_of_a_model(option, capsys):
     """The files are not read: they do not exist."""
     name = option[0].removeprefix("--")
-    message = f"{name} is not for the engine exact: leave that out, or take the engine milp"
+    message = f"{name} is not for the engine exact: leave that out, or use the engine milp"
     argv = ["fit", "--original", "no.csv", "--masked", "no.csv", "--engine", "exact", *option]
     refuse(capsys, message, *argv)
 
@@ -106,7 +106,7 @@ def test_the_python_function_gives_the_same_certificate(capsys):
 
 @pytest.mark.parametrize("options", [["--engine", "milp"], ["--backend", "scipy"], ["--big-c", "10"]])
 def test_the_engine_of_models_has_no_certificate(options, capsys):
-    message = "the engine milp proves nothing that could be checked: use --engine exact"
+    message = "the engine milp gives no proof that could be checked: use --engine exact"
     argv = ["fit", "--original", "no.csv", "--masked", "no.csv", *options, *PROOF]
     refuse(capsys, message, *argv)
 
@@ -119,11 +119,11 @@ def test_a_model_file_has_no_certificate(capsys):
 def test_the_python_function_refuses_a_certificate_of_a_model():
     with pytest.raises(UsageError) as error:
         fit("no.csv", "no.csv", engine="milp", certificate=True)
-    assert str(error.value) == "the engine milp proves nothing that could be checked: use --engine exact"
+    assert str(error.value) == "the engine milp gives no proof that could be checked: use --engine exact"
 
 
 def test_a_certificate_names_a_file_of_its_own(capsys):
-    message = "--json and --certificate both name out.json: give each a file of its own"
+    message = "--json and --certificate both name out.json: give each a different file"
     refuse(capsys, message, *FIT, "--json", "out.json", "--certificate", "out.json")
 
 
@@ -143,7 +143,7 @@ def test_memory_limits_without_memory(text, message, capsys):
 
 def test_memory_that_runs_out_leaves_an_interval_and_its_certificate(capsys):
     printed = run(capsys, *FIT, "--memory-limit", "1", *PROOF)
-    assert "not proven: memory ran out first; a larger --memory-limit" in printed
+    assert "not proven: memory ran out; a larger --memory-limit" in printed
     result = read("fit.json")
     assert (result["status"], result["limit"]) == ("feasible", "memory")
     assert f"links more than {result['linked_upper_bound']} of 30" in run(capsys, *VERIFY)

@@ -54,11 +54,12 @@ FILES: dict[str, tuple[Spoil, str]] = {
     ),
     "duplicate column": (
         lambda: write("age,age\n1,2\n3,4\n"),
-        "masked.csv: the column name 'age' stands twice in the header; rename one",
+        "masked.csv: the column name 'age' is twice in the header; rename one",
     ),
     "unequal lengths": (
         lambda: write(csv_text(survey()[:20])),
-        "original.csv has 30 records and masked.csv has 20; name the column that says who is who with --id",
+        "original.csv has 30 records and masked.csv has 20; name the column that identifies the records "
+        "with --id",
     ),
     "text": (
         lambda: write_cell("many"),
@@ -116,7 +117,7 @@ def test_ids(capsys):
     )
     refuse(capsys, message, *argv)
     write_ids("masked.csv", [1, 2, 3])
-    message = "'id' is both the id column and an attribute: take it out"
+    message = "'id' is both the id column and an attribute: leave it out of the attributes"
     refuse(capsys, message, *argv, "--attributes", "id,age")
 
 
@@ -284,7 +285,7 @@ def test_parameters_of_other_files(capsys):
     )
     message = "linkers have no embedded files: give both --original and --masked"
     refuse(capsys, message, "evaluate", "--parameters", "link.json")
-    message = "link.json is about a linker, which takes no aggregator: leave it out"
+    message = "link.json is the result of a linker, which takes no aggregator: leave it out"
     refuse(capsys, message, "evaluate", *TOGETHER, "--parameters", "link.json", "--aggregator", "owa")
     write(json.dumps({"method": "best", "parameters": {}}), "best.json")
     message = f"unknown method 'best': choose one of {', '.join(LINKERS)}"

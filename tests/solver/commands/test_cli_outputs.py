@@ -57,7 +57,7 @@ def test_refused_before_the_work(argv, option, name, monkeypatch, capsys):
     refuse(capsys, f"{cannot} a.{name}: it is a folder; give a file name", *argv, option, f"a.{name}")
     refuse(capsys, f"{option} needs a file name, not an empty text", *argv, option, "")
     monkeypatch.setattr(os, "access", lambda _, mode: not mode & os.W_OK)  # root may write everywhere
-    message = f"{cannot} {name}: the folder . may not be written to; choose another one"
+    message = f"{cannot} {name}: the folder . is not writable; choose another one"
     refuse(capsys, message, *argv, option, name)
 
 
@@ -65,9 +65,7 @@ def test_refused_before_the_work(argv, option, name, monkeypatch, capsys):
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_may_not_be_written_to(capsys):
     Path("closed").mkdir(mode=0o500)
-    message = (
-        "cannot write --json closed/out.json: the folder closed may not be written to; choose another one"
-    )
+    message = "cannot write --json closed/out.json: the folder closed is not writable; choose another one"
     refuse(capsys, message, *FIT, "--json", "closed/out.json")
 
 
@@ -102,7 +100,7 @@ def test_a_folder_that_may_not_be_written_to(capsys):
         ),
         (
             [*FIT, "--json", "out", "--report", "out"],
-            "--json and --report both name out: give each a file of its own",
+            "--json and --report both name out: give each a different file",
         ),
     ],
 )

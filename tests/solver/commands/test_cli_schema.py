@@ -134,7 +134,7 @@ def test_mask_takes_the_key_variables(capsys):
     )
     assert "masked   age, hours\n" in printed
     assert "as is    person, income, region\n" in printed
-    assert "left     person (as id); to mask them all the same, name them with --attributes" in printed
+    assert "left     person (as id); to mask them anyway, name them with --attributes" in printed
 
 
 TOWNS = "id,town,kind\n1,Aachen,1\n2,Bonn,9\n3,Aachen,2\n4,Emden,1\n"

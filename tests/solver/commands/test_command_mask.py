@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import threading
@@ -28,7 +29,7 @@ def test_golden_output_and_file(capsys: pytest.CaptureFixture[str]) -> None:
     assert out == (
         "input    o.csv: 6 records, 5 columns\n"
         "method   microaggregation (MDAV) of age, income with k = 3\n"
-        "seed     none: nothing is left to chance\n"
+        "seed     none: no random choices\n"
         "masked   age, income\n"
         "as is    id, code, note\n"
         "output   m.csv\n"
@@ -42,6 +43,25 @@ def test_golden_output_and_file(capsys: pytest.CaptureFixture[str]) -> None:
         "r5,013,52.666666666666664,390.1666666666667,d\n"
         "r6,014,52.666666666666664,390.1666666666667,e\n"
     )
+
+
+def test_what_is_missing_stays_and_what_too_few_have_is_withheld(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("holes.csv").write_text("a,b\n1,5\n2,\n3,7\n,8\n,9\n1,\n2,\n7,\n")
+    code, out, err = mask(
+        capsys,
+        "--input",
+        "holes.csv",
+        "--method",
+        "microaggregation",
+        "--output",
+        "m.csv",
+        "--record",
+        "r.json",
+    )
+    assert (code, err) == (0, "")
+    assert "\nwithheld 4 of b: a value that too few records share a mean with becomes missing\n" in out
+    assert Path("m.csv").read_text() == "a,b\n" + 3 * f"{8 / 3!r},\n" + 2 * ",\n" + 3 * f"{8 / 3!r},\n"
+    assert json.loads(Path("r.json").read_text())["withheld"] == {"b": 4}
 
 
 def test_masking_shows_that_it_is_going_on(
@@ -112,12 +132,12 @@ def test_every_method_from_the_command_line(
     code, out, _ = mask(capsys, *arguments)
     assert code == 0
     seed = (
-        "none: nothing is left to chance"
+        "none: no random choices"
         if method[0] == "optimal-microaggregation"
         else "3: keep it secret, it undoes the masking"
     )
     assert f"method   {description}\nseed     {seed}\n" in out
-    assert "left     id (as id); to mask them all the same, name them with --attributes\n" in out
+    assert "left     id (as id); to mask them anyway, name them with --attributes\n" in out
     first = Path("m.csv").read_bytes()
     mask(capsys, *arguments)
     assert Path("m.csv").read_bytes() == first
@@ -141,7 +161,7 @@ def test_the_id_column_is_never_masked(capsys: pytest.CaptureFixture[str]) -> No
     assert mask(capsys, *common, "--id", "code", "--attributes", "code") == (
         2,
         "",
-        "error: 'code' is the id column and cannot be masked; take it out\n",
+        "error: 'code' is the id column and cannot be masked; leave it out\n",
     )
     assert mask(capsys, *common, "--id", "cod")[2] == (
         "error: o.csv has no column 'cod' (--id); did you mean 'code'?\n"
@@ -184,12 +204,12 @@ def test_the_id_column_is_never_masked(capsys: pytest.CaptureFixture[str]) -> No
         ),
         (
             ("--method", "microaggregation", "--groups", "age:3", "--k", "4"),
-            "--k is of no use where every one of --groups has its own k; leave one of them out",
+            "--k has no effect where every one of --groups has its own k; leave --k out",
         ),
         (
             ("--method", "microaggregation", "--groups", "age,income:x"),
-            "--groups: 'age,income:x' has 'x' for k after the colon, which is no whole number from 2; write "
-            "A,B:3, or A,B for the k of --k",
+            "--groups: 'age,income:x' has 'x' for k after the colon, which is not a whole number of at "
+            "least 2; write A,B:3, or A,B for the k of --k",
         ),
         (
             ("--method", "microaggregation", "--groups", "age:3", "--groups", "income,age:3"),
@@ -201,7 +221,7 @@ def test_the_id_column_is_never_masked(capsys: pytest.CaptureFixture[str]) -> No
         ),
         (
             ("--method", "microaggregation", "--attributes", "note"),
-            "o.csv, column 'note', row 2: missing value; fill it in or choose other --attributes",
+            "o.csv, column 'note', row 1: 'a' is not a number; fix it or choose other --attributes",
         ),
         (
             ("--method", "M4-33"),
@@ -211,7 +231,7 @@ def test_the_id_column_is_never_masked(capsys: pytest.CaptureFixture[str]) -> No
         (("--method", "M4-33", "--seed", "x"), "--seed: 'x' is not a whole number"),
         (
             ("--method", "microaggregation", "--seed", "-5"),
-            "the seed -5 is negative; give a whole number from 0",
+            "the seed -5 is negative; give a whole number of at least 0",
         ),
         (
             ("--method", "microaggregation", "--output", "./o.csv"),
@@ -223,7 +243,7 @@ def test_the_id_column_is_never_masked(capsys: pytest.CaptureFixture[str]) -> No
         ),
         (
             ("--method", "microaggregation", "--output", "m.xls"),
-            "m.xls: .xls files are neither read nor written; save the sheet as .xlsx",
+            "m.xls: .xls files are not supported; save the sheet as .xlsx",
         ),
         (
             ("--method", "microaggregation", "--input", "no.csv"),
@@ -251,7 +271,7 @@ def test_ids_and_weights_are_left_alone_unless_named(capsys: pytest.CaptureFixtu
     _, out, _ = mask(capsys, *common)
     assert "masked   age, income\nas is    hhnum, weight, note\n" in out
     assert (
-        "left     hhnum (as id), weight (as weight); to mask them all the same, name them with --attributes\n"
+        "left     hhnum (as id), weight (as weight); to mask them anyway, name them with --attributes\n"
         in out
     )
     original, masked = pd.read_csv("h.csv"), pd.read_csv("m.csv")
@@ -272,7 +292,7 @@ def test_columns_said_to_be_ids_and_weights_are_left_alone(capsys: pytest.Captur
     assert "masked   age, income\n" in out
     assert "left     unit (as id), w (as weight); " in out
     assert mask(capsys, *common, "--weight", "w", "--attributes", "age,w")[2] == (
-        "error: 'w' is the weight column and cannot be masked; take it out\n"
+        "error: 'w' is the weight column and cannot be masked; leave it out\n"
     )
     assert mask(capsys, *common, "--weight", "wage")[2] == (
         "error: h.csv has no column 'wage' (--weight); did you mean 'age'?\n"

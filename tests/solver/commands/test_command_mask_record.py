@@ -74,6 +74,7 @@ def test_the_record_is_the_owners_and_has_the_seed_that_is_not_printed(
         "unchanged": [],
         "as_is": ["id", "code"],
         "left_alone": {"id": "id"},
+        "withheld": {},
     }
     mask(capsys, *common, "--output", "again.csv", "--seed", seed)
     assert Path("again.csv").read_bytes() == Path("m.csv").read_bytes()
@@ -120,8 +121,7 @@ def test_masked_file_and_record_are_written_both_or_none(capsys: pytest.CaptureF
     code, _, err = mask(capsys, *common, "--output", "m.csv", "--record", "r.json")
     assert (code, err) == (
         2,
-        "error: r.json exists, and a record may be the only place that has a seed; give this one another "
-        "name\n",
+        "error: r.json exists and may be the only copy of a seed; give this record another name\n",
     )
     code, _, err = mask(capsys, *common, "--output", "m.csv", "--record", "./m.csv")
     assert (code, err) == (

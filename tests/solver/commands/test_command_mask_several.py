@@ -32,7 +32,7 @@ def test_several_methods_in_order_each_on_its_own_attributes(capsys: pytest.Capt
         "seed     4: keep it secret, it undoes the masking\n"
         "masked   age, income, note\n"
         "as is    hhnum, weight\n"
-        "left     hhnum (as id), weight (as weight); to mask them all the same, name them with --attributes\n"
+        "left     hhnum (as id), weight (as weight); to mask them anyway, name them with --attributes\n"
         "output   m.csv\n"
     )
     original, masked = pd.read_csv("h.csv"), pd.read_csv("m.csv")
@@ -102,7 +102,7 @@ def test_names_with_commas(capsys: pytest.CaptureFixture[str]) -> None:
         (["", "noise percent=5"], "the masking method is empty; write for example: top-coding categories=3"),
         (
             ["noise percent=5 attributes=age,income,code", "microaggregation k=3"],
-            "o.csv: every attribute that microaggregation could mask is left alone or masked by another "
+            "o.csv: every attribute that microaggregation could mask is excluded or masked by another "
             "method; name those to mask with attributes=A,B",
         ),
         (
@@ -112,11 +112,11 @@ def test_names_with_commas(capsys: pytest.CaptureFixture[str]) -> None:
         (["noise percent=5 attributes=agee"], "o.csv has no column 'agee' (attribute); did you mean 'age'?"),
         (
             ["noise percent=5", "rank-swapping percent=2 attributes=age"],
-            "o.csv: percent is 2, less than one of 6 records; it must be at least 16.7",
+            "o.csv, column 'age': percent is 2, less than one of 6 values; it must be at least 16.7",
         ),
         (
             ["noise percent=5 attributes=note"],
-            "o.csv, column 'note', row 2: missing value; fill it in or choose other --attributes",
+            "o.csv, column 'note', row 1: 'a' is not a number; fix it or choose other --attributes",
         ),
         (
             ["noise percent=5 attributes=id"],
@@ -154,7 +154,7 @@ def test_an_option_beside_methods_that_hold_theirs_belongs_to_none(
         (
             "a\n5\n",
             "rank-swapping percent=50",
-            "f.csv: percent is 50, less than one of 1 records; it must be at least 100",
+            "f.csv, column 'a': there is only 1 value, and swapping needs two; choose other --attributes",
         ),
         (
             "a\nx\n",
@@ -164,7 +164,7 @@ def test_an_option_beside_methods_that_hold_theirs_belongs_to_none(
         (
             "id,wgt\n7,1.5\n9,2\n",
             "noise percent=5",
-            "f.csv has no numeric attribute to mask beside 'id' (record-id), 'wgt' (weight); name at least "
+            "f.csv has no numeric attribute to mask besides 'id' (record-id), 'wgt' (weight); name at least "
             "one with --attributes",
         ),
         (

@@ -30,7 +30,7 @@ from linkrisk.solver.run.incumbent import Incumbent
 from linkrisk.solver.run.results import FitResult
 from linkrisk.solver.run.status import Status
 from linkrisk.solver.worst_case.answers import answer
-from linkrisk.solver.worst_case.left_behind import Run
+from linkrisk.solver.worst_case.search_state import Run
 
 FAMILIES = ["weighted-mean", "owa", "choquet", "mahalanobis"]
 
@@ -151,7 +151,7 @@ def evaluated(name: str, weights: list[float], options: dict[str, int]) -> FitRe
     aggregator = "choquet" if name == "2-additive" else name
     problem = make_problem(*one_binary_column(), ProblemOptions(aggregator=aggregator, **options))
     family, pair = problem.aggregator, problem.pair
-    relative = family.relative()
+    relative = family.simpler()
     theta = np.array(weights) if relative is None else relative[1](np.array(weights))
     nothing, lost = np.empty(0, dtype=np.intp), np.zeros(pair.blocks, dtype=bool)
     evaluator = Evaluator(pair)
@@ -271,8 +271,8 @@ def test_numbers_that_print_as_zero(value, as_weight, as_small):
 # Reasons
 
 REASONS = {
-    ("feasible", "time"): ("the time limit came first", "time limit", "The time limit"),
-    ("feasible", "memory"): ("memory ran out first", "memory limit", "The memory limit"),
+    ("feasible", "time"): ("the time limit was reached", "time limit", "The time limit"),
+    ("feasible", "memory"): ("memory ran out", "memory limit", "The memory limit"),
     ("feasible", "user"): ("stopped before the end", "stopped", "stopped by the user"),
     ("interrupted", "user"): ("stopped before the end", "stopped", "stopped by the user"),
     ("interrupted", None): ("stopped before the end", "stopped", "stopped by the user"),

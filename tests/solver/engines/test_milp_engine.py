@@ -151,7 +151,7 @@ def test_a_constant_that_is_too_small_gives_no_bound():
     ).needed_c
     assert result.notes == (
         f"the constant C = 10 cuts off parameters of this aggregator (C must be at least {needed:.4g} here), "
-        "so the model's bound is no upper bound and is left out",
+        "so the model's bound is not an upper bound and is left out",
     )
     assert result.status is Status.FEASIBLE
     tight, proof = run(unscaled_pair(), aggregator)

@@ -22,16 +22,16 @@ def survey(code: float) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def test_a_code_far_out_is_noted():
     (note,) = fit(*survey(99999999.0)).details["notes"]
-    assert note.startswith("column age is hard to weigh against the others")
+    assert note.startswith("column age is hard to weight against the others")
     assert "most of its values lie within 3e-06 standardised units" in note
-    assert "such as 99999999 for a missing one" in note
+    assert "such as 99999999 for a missing value" in note
 
 
 def test_codes_for_a_third_of_the_values_are_noted():
     original, masked = survey(40.0)
     masked.loc[::3, "age"] = 99999999.0
     (note,) = fit(original, masked, standardisation="pooled").details["notes"]
-    assert note.startswith("column age is hard to weigh against the others")
+    assert note.startswith("column age is hard to weight against the others")
 
 
 def test_units_far_apart_are_noted_where_nothing_is_standardised():
@@ -39,7 +39,7 @@ def test_units_far_apart_are_noted_where_nothing_is_standardised():
     files = [frame.assign(income=1e6 * frame["income"]) for frame in (original, masked)]
     assert fit(*files).details["notes"] == []
     note = fit(*files, standardisation="none").details["notes"][0]
-    assert note.startswith("column age is hard to weigh against the others")
+    assert note.startswith("column age is hard to weight against the others")
 
 
 @pytest.mark.parametrize("code", [40.0, 999.0])

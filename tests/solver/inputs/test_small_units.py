@@ -47,8 +47,8 @@ def test_a_proof_about_small_values(tmp_path, monkeypatch, capsys):
     )
     refuse(
         capsys,
-        "attribute 'B' differs by 3.84e-200 at most in the units that it is compared in, which vanishes when "
-        "squared: standardise each file by itself, or take another unit",
+        "attribute 'B' differs by at most 3.84e-200 in the units that it is compared in, which becomes zero "
+        "when squared: standardise each file by itself, or use another unit",
         *["fit", *PAIR, "--standardisation", "none"],
     )
 

@@ -248,7 +248,7 @@ def table_of(*names):
     return {"attributes": list(names), "cells": [0], "counts": [400]}
 
 
-NOT_SOUND = "a clique has no sound table of counts"
+NOT_SOUND = "a clique has no valid table of counts"
 NOT_A_GRAPH = "the cliques are not those of a decomposable graph"
 DISAGREE = "two cliques do not agree on what they share"
 
@@ -256,13 +256,13 @@ DISAGREE = "two cliques do not agree on what they share"
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: broken(p=None), '"p" is missing or not of its kind'),
-        (lambda: broken(p=True), '"p" is missing or not of its kind'),
-        (lambda: broken(p=1.5), '"p" is 1.5, no probability'),
-        (lambda: broken(p=float("nan")), '"p" is nan, no probability'),
-        (lambda: broken(prior_weight=-1), '"prior_weight" is -1, not above 0'),
-        (lambda: broken(attributes=[]), '"attributes" is missing or not of its kind'),
-        (lambda: broken(cliques=3), '"cliques" is missing or not of its kind'),
+        (lambda: broken(p=None), '"p" is missing or of the wrong type'),
+        (lambda: broken(p=True), '"p" is missing or of the wrong type'),
+        (lambda: broken(p=1.5), '"p" is 1.5, which is not a probability'),
+        (lambda: broken(p=float("nan")), '"p" is nan, which is not a probability'),
+        (lambda: broken(prior_weight=-1), '"prior_weight" is -1, but must be above 0'),
+        (lambda: broken(attributes=[]), '"attributes" is missing or of the wrong type'),
+        (lambda: broken(cliques=3), '"cliques" is missing or of the wrong type'),
         (lambda: broken(cliques=["a"]), NOT_SOUND),
         (lambda: broken(cliques=[]), NOT_A_GRAPH),
         (lambda: broken(cliques=[*broken()["cliques"], table_of("a")]), NOT_A_GRAPH),
@@ -286,7 +286,7 @@ def test_bad_parameters(make, message):
 
 def test_parameters_of_other_attributes():
     parameters = Bayesian().learn(task_of(candidate_attributes=("c", "d"))).parameters
-    with pytest.raises(UsageError, match="nothing was learned of 'colour'; leave it out"):
+    with pytest.raises(UsageError, match="nothing was learned about 'colour'; leave it out"):
         Bayesian.restored(parameters, task_of())
 
 

@@ -189,11 +189,11 @@ def learned(linker, **changes):
         ),
         (
             lambda: DistanceBased.restored({"weights": [1]}, task(FRAME, FRAME)),
-            "these are no parameters of dbrl; take them from the JSON of `link`",
+            "these are not parameters of dbrl; take them from the JSON of `link`",
         ),
         (
             lambda: DistanceBased.restored({}, task(FRAME, FRAME)),
-            "these are no parameters of dbrl; take them from the JSON of `link`",
+            "these are not parameters of dbrl; take them from the JSON of `link`",
         ),
         (
             lambda: learned(

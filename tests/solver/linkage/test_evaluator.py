@@ -86,8 +86,8 @@ def test_it_is_the_plain_computation_on_small_whole_numbers(case, seed, n, attri
     pair = make_pair(original, masked, ties=ties, standardisation=Standardisation.NONE)
     aggregator = case.make(attributes)
     theta = aggregator.domain.sample(1, random)[0]
-    if corner and aggregator.relative() is not None:
-        theta = aggregator.relative()[1](np.eye(attributes)[seed % attributes])
+    if corner and aggregator.simpler() is not None:
+        theta = aggregator.simpler()[1](np.eye(attributes)[seed % attributes])
     define = case.define(aggregator, aggregator.decode(theta))
     expected = plain.outcome(reference_of(pair), define, aggregator.differences.value)
     agree(settled(pair, aggregator, theta), expected)

@@ -160,10 +160,10 @@ def test_a_bound_that_ties_have_lowered_is_raised_and_said(family, options):
         "feasible",
         "ties",
     )
-    assert "not proven: differences that count as ties keep the two apart" in summary(result)
+    assert "not proven: differences that count as ties keep the two numbers apart" in summary(result)
     (said,) = [note for note in result.details["notes"] if "comparing" in note]
     assert said.startswith("6 are re-identified by comparing x and then y")
-    assert "that of distances is 4" in said
+    assert "the bound of distances is 4" in said
 
 
 def test_a_record_that_a_tie_has_lost_counts_again():
@@ -216,7 +216,7 @@ def test_ordinary_files_are_bounded_by_distances(seed):
 def test_what_there_was_no_time_to_count_is_said(monkeypatch):
     """Once left out without a word where time ended before it."""
 
-    def too_slow(pair, stop, *, ranked=False):
+    def too_slow(pair, stop, *, ranked=False, **_):
         while not stop():
             pass
         return Ordered((), ranked, np.zeros(pair.blocks, dtype=bool), 0.0)
@@ -225,4 +225,6 @@ def test_what_there_was_no_time_to_count_is_said(monkeypatch):
     result = fit(*coded(), aggregator="weighted-mean", standardisation="pooled", time_limit=5.0)
     assert result.linked_upper_bound == 4
     (said,) = [note for note in result.details["notes"] if "comparing" in note]
-    assert said.startswith("there was no time to count what comparing attributes one after another links")
+    assert said.startswith(
+        "there was no time to count what comparing attributes (or ranks) one after another"
+    )

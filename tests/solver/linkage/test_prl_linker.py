@@ -196,9 +196,9 @@ def test_what_is_doubtful_is_said():
     assert Probabilistic(compare=equal, match_share=1 / 60).learn(task_of(sure, sure)).notes == ()
     against = (sure.assign(x2=sure["x2"] % 6), sure.assign(x2=(sure["x2"] + 1) % 6))
     found = Probabilistic(compare=equal, match_share=1 / 60).learn(task_of(*against))
-    assert any("full agreement on 'x2' is no likelier among matches" in note for note in found.notes)
+    assert any("full agreement on 'x2' is not more likely among matches" in note for note in found.notes)
     apart = Probabilistic(compare=equal, prior=0.0, tolerance=1e-12).learn(task_of(sure, sure + 100))
-    assert sum("does not speak for a match" in note for note in apart.notes) == 3
+    assert sum("it is no evidence of a match" in note for note in apart.notes) == 3
     classes = pd.DataFrame(np.repeat(np.arange(6.0), 10)[:, None] * np.ones((1, 4)))
     many = Probabilistic(compare=compare(*(f"{name}=equal" for name in range(4))))
     alike = many.learn(
@@ -251,7 +251,7 @@ def _without(frame, name):
         (
             Probabilistic(blocking=("zip",)),
             TASK,
-            "blocking key 'zip' is no column of the file of queries; both files need it",
+            "blocking key 'zip' is not a column of the file of queries; both files need it",
         ),
         (
             Probabilistic(blocking=("town",)),
@@ -303,14 +303,14 @@ def _changed(**entries):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({}, "no parameters of a probabilistic linker: 'attributes' is missing"),
-        (LEARNED | {"p": "x"}, "no parameters of a probabilistic linker"),
+        ({}, "not parameters of a probabilistic linker: 'attributes' is missing"),
+        (LEARNED | {"p": "x"}, "not parameters of a probabilistic linker"),
         (LEARNED | {"p": 1.0}, "the share of matches p is 1; it must be between 0 and 1"),
         (LEARNED | {"attributes": LEARNED["attributes"][:2]}, "are those of attributes name, town, not of"),
         (_changed(m=[0.5, 0.5]), "attribute 'name' has 3 levels of agreement, but 2 m-probabilities"),
         (_changed(u=[0.5, 0.5, 0.5]), "the u-probabilities of attribute 'name' must be positive and sum to"),
         (_changed(m=[0.0, 0.5, 0.5]), "the m-probabilities of attribute 'name' must be positive"),
-        (_changed(comparison={"measure": "soundex"}), "no parameters of a probabilistic linker"),
+        (_changed(comparison={"measure": "soundex"}), "not parameters of a probabilistic linker"),
         (
             _changed(comparison={"measure": "within", "thresholds": [2, 1], "disagreement": None}),
             "must be ascending differences",

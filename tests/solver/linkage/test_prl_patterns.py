@@ -221,9 +221,9 @@ def test_comparisons_are_read_and_written(text):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("surname", "'surname' does not say what to compare how"),
-        ("=equal", "does not say what to compare how"),
-        ("a=", "does not say what to compare how"),
+        ("surname", "'surname' does not say which attribute to compare and how"),
+        ("=equal", "does not say which attribute to compare and how"),
+        ("a=", "does not say which attribute to compare and how"),
         ("a=soundex", "unknown comparison 'soundex' in 'a=soundex'; use one of equal, within"),
         ("a=equal:1", "comparison 'equal' has no thresholds"),
         ("a=within", "comparison 'within' has 0 thresholds; give 1 to 6, as in within:1,5"),

@@ -107,7 +107,7 @@ def test_no_parameters():
 def test_records_table():
     table = read(choquet_result()).table("Record")
     assert table[0] == [
-        "Record", "Linked", "Rank of counterpart", "Distance to counterpart", "Distance to nearest other",
+        "Record", "Linked", "Rank of partner", "Distance to partner", "Distance to nearest other",
         "Margin", "Ties",
     ]  # fmt: skip
     assert table[3] == ["3", "no", "2", "0.75", "0.5", "\N{MINUS SIGN}0.25", "0"]
@@ -123,7 +123,7 @@ def test_linked_rows_are_marked_and_only_those():
 
 
 def test_ranks_are_counted_in_classes():
-    table = read(choquet_result()).table("Rank of the counterpart")
+    table = read(choquet_result()).table("Rank of the partner")
     assert [row[:2] for row in table[1:]] == [
         ["1", "5"], ["2", "1"], ["3", "0"], ["4 to 5", "0"], ["6 to 10", "0"], ["above 10", "1"],
     ]  # fmt: skip
@@ -139,7 +139,7 @@ def test_other_columns_and_unknown_ranks():
         choquet_result(records_table={"columns": ["record", "group"], "rows": [["1", "a"], ["2", None]]})
     )
     assert page.table("Record") == [["Record", "group"], ["1", "a"], ["2", "–"]]
-    assert "Rank of the counterpart" not in page.text
+    assert "Rank of the partner" not in page.text
 
 
 def test_a_huge_table_is_whole_on_screen_and_says_that_paper_has_less():

@@ -46,8 +46,8 @@ def test_work_that_does_not_notice_the_user_is_left_behind(monkeypatch):
         assert still_working()
     finally:
         release.set()
-    limits._left_behind[-1].join()
-    assert not limits._left_behind[-1].is_alive()
+    limits._unfinished[-1].join()
+    assert not limits._unfinished[-1].is_alive()
 
 
 def test_memory_that_cannot_be_had_is_a_limit():

@@ -119,7 +119,7 @@ def test_a_certificate_of_impossible_partners_is_checked():
     other = int(np.flatnonzero(problem.pair.reachable)[0])
     rejected(
         lambda written, _: written["proof"]["lost"].append([other, other]),
-        f"candidate {other} is no rival of block {other}",
+        f"candidate {other} is not a rival of block {other}",
     )
     rejected(
         lambda written, _: written["problem"]["schema"]["attributes"][1]["categories"].__setitem__(-1, "new"),
@@ -233,7 +233,7 @@ def test_signed_differences_are_refused_and_absolute_ones_are_the_default():
     with pytest.raises(Exception, match="differences of categories have no sign") as caught:
         fit(*files, aggregator="mahalanobis", differences="signed", **mixed.options(False))
     assert str(caught.value) == (
-        "differences of categories have no sign: take --differences absolute, or leave categorical "
+        "differences of categories have no sign: use --differences absolute, or leave categorical "
         "attributes out"
     )
 
@@ -296,7 +296,7 @@ def test_from_the_command_line_to_a_verified_result(capsys):
         ),
         (
             ["--nominal", "size,town", "--aggregator", "mahalanobis", "--differences", "signed"],
-            "differences of categories have no sign: take --differences absolute, or leave categorical "
+            "differences of categories have no sign: use --differences absolute, or leave categorical "
             "attributes out",
         ),
     ],

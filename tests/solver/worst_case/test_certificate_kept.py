@@ -126,7 +126,8 @@ def test_what_verify_does_not_know_is_said_before_the_search(monkeypatch, capsys
 def test_the_certificate_has_seconds_of_its_own(options, seconds, monkeypatch):
     given = []
 
-    def note(*arguments: object) -> dict[str, object]:
+    def note(*arguments: object, reached: object) -> dict[str, object]:
+        del reached
         given.append(arguments[-1])
         return {"bound": {"unit": 1, "linked_weight": 0}}
 

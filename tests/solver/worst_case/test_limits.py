@@ -50,7 +50,7 @@ def test_a_memory_limit_that_is_reached_at_once(engine, aggregator):
     assert (result.status, result.limit) == ("feasible", "memory")
     assert not result.proven
     assert valid(result, files)
-    assert any("memory limit came before all records" in note for note in result.details["notes"])
+    assert any("memory limit was reached before all records" in note for note in result.details["notes"])
     assert result.details["seconds"] < 1.0
 
 
@@ -150,7 +150,7 @@ def test_the_command_line_says_that_memory_ran_out(tmp_path, capsys):
     target = tmp_path / "fit.json"
     assert main(["fit", *files, "--engine", "exact", "--memory-limit", "1", "--json", str(target)]) == 0
     printed = capsys.readouterr().out
-    assert "not proven: memory ran out first; a larger --memory-limit" in printed
+    assert "not proven: memory ran out; a larger --memory-limit" in printed
     assert json.loads(target.read_text(encoding="utf-8"))["limit"] == "memory"
 
 
@@ -174,7 +174,9 @@ def test_time_that_is_up_before_all_records_are_compared():
     result = fit(*files, engine="exact", time_limit=1e-6, steering=steered(moment=0.0))
     assert result.limit == "time"
     assert valid(result, files)
-    assert result.details["notes"][0].startswith("the time limit came before all records were compared")
+    assert result.details["notes"][0].startswith(
+        "the time limit was reached before all records were compared"
+    )
 
 
 def test_no_time_limit():
@@ -226,14 +228,16 @@ def test_an_interval_whenever_time_ends(aggregator, grown, monkeypatch):
 def test_records_that_were_not_compared_are_said(monkeypatch):
     monkeypatch.setattr("linkrisk.solver.linkage.evaluator._BLOCKS_PER_TASK", 10)
     stops = iter([False] * 2 + [True] * 10**6)
-    monkeypatch.setattr("linkrisk.solver.worst_case.left_behind.last_call", lambda _: -1.0)
+    monkeypatch.setattr("linkrisk.solver.worst_case.search_state.last_call", lambda _: -1.0)
     monkeypatch.setattr("linkrisk.solver.run.clock.Clock.expired", property(lambda _: next(stops)))
     limits = {"time_limit": 5.0, "memory_limit": None}
     result = fit(*pair(), aggregator="weighted-mean", **limits, steering=steered(moment=0.0))
     frame = result.table.to_frame()
     compared = int(frame["linked"].notna().sum())
     assert compared in {10, 20}
-    note = f"{compared} of 60 records were compared before the time limit came: the others count as not"
+    note = (
+        f"{compared} of 60 records were compared before the time limit was reached: the others count as not"
+    )
     assert any(text.startswith(note) for text in result.details["notes"])
     assert frame["rank"].isna().all()
     assert result.details["baselines"] == {"euclid": None, "mahalanobis": None}

@@ -108,7 +108,7 @@ def test_fit_and_its_certificate(case, rule, mixed):
     files = make_problem(*tables, ProblemOptions(**options)).files
     verdict = verify(claim, certificate, files, ("fit", "certificate"))
     assert (verdict.linked, verdict.bound_count) == (result.linked, result.linked_upper_bound)
-    assert verdict.lacking
+    assert verdict.has_missing
     other = next(each for each in Missing if each is not rule)
     with pytest.raises(RejectedError, match=f"the fit has missing {other}, the certificate {rule}"):
         verify({**claim, "missing": other.value}, certificate, files, ("fit", "certificate"))

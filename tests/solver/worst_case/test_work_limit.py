@@ -109,7 +109,7 @@ def test_the_command_line_takes_a_work_limit_and_says_that_it_came(tmp_path, cap
     report = tmp_path / "fit.html"
     command = ["fit", *given, "--work-limit", "0.001", "--json", str(target), "--report", str(report)]
     assert main(command) == 0
-    assert "not proven: the work limit came first; a larger --work-limit" in capsys.readouterr().out
+    assert "not proven: the work limit was reached; a larger --work-limit" in capsys.readouterr().out
     content = json.loads(target.read_text(encoding="utf-8"))
     assert (content["limit"], content["work_limit"], content["time_limit"]) == ("work", 0.001, None)
     assert "The work limit was reached" in report.read_text(encoding="utf-8")
@@ -123,7 +123,7 @@ def test_the_command_line_takes_a_work_limit_and_says_that_it_came(tmp_path, cap
         ({"work_limit": "many"}, "the work limit must be a positive number of units, not 'many'"),
         (
             {"work_limit": 1.0, "engine": "milp"},
-            "the work of the engine milp is its optimiser's, which nobody counts: use --engine exact, "
+            "the work of the engine milp is done by its optimiser, which is not counted: use --engine exact, "
             "or --time-limit",
         ),
     ],

@@ -93,7 +93,7 @@ class Family(ABC):
 
     @property
     def orders(self) -> tuple[bool, ...]:
-        """Limits of this family: False where it has the weighted means, True where it has those of ranks."""
+        """Lexicographic orders that are limits of this family: False for attributes, True for ranks."""
         return ()
 
     # ---- in whole numbers: what proves

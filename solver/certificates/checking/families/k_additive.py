@@ -55,7 +55,7 @@ class KAdditive(MeasureFamily):
 
     @property
     def orders(self) -> tuple[bool, ...]:
-        """Both where k is no restriction."""
+        """Both, where k does not restrict."""
         return (False, True) if len(self.subsets[-1]) == self.attributes else (False,)
 
     def features(self, c: Sequence[int]) -> Row:

@@ -40,7 +40,7 @@ MOVED = 100.0
 NEGLIGIBLE = (1e-11, 1e-16)
 """Smaller multipliers are left out, as a share of the largest: noise would only make the core larger.
 
-Blocks that exclude each other by no more than a tie may need all that are no rounding.
+Blocks that exclude each other by no more than a tie may need all multipliers above rounding.
 """
 
 
@@ -58,7 +58,7 @@ class CoreFinder(ABC):
     Attributes
     ----------
     at_once : int
-        Cores to collect before the covering program is solved anew: more where they are found faster.
+        Cores to collect before the covering program is solved again: more where they are found faster.
     """
 
     at_once: ClassVar[int] = 8

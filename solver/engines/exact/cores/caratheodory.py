@@ -1,4 +1,4 @@
-"""The same combination from fewer rows: no more than it has entries, and one (Caratheodory 1911).
+"""The same combination from fewer rows: at most its number of entries plus one (Caratheodory 1911).
 
 Interior point steps end with multipliers for every row that might matter. Where many rows are alike, as in
 recoded data, these are far more than a proof needs.

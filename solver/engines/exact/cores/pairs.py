@@ -61,7 +61,7 @@ class SmallCores:
     scorer : Scorer
     clock : Clock
     learn : callable
-        Told every answer.
+        Called with every answer.
     random : numpy.random.Generator
     steering : PairSteering
 
@@ -69,7 +69,7 @@ class SmallCores:
     ----------
     together : ndarray of bool, shape (some, some)
         Which pairs of blocks some parameters link, as far as is known; on the diagonal single blocks. Of
-        very many blocks some, by lot.
+        very many blocks, some at random.
     """
 
     def __init__(

@@ -79,7 +79,7 @@ class Worker(NamedTuple):
 
 
 class BranchAndCut:
-    """The search; it may be stopped and gone on with.
+    """The search; it may be stopped and continued.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class BranchAndCut:
 
     @property
     def bound(self) -> float:
-        """No hitting set is lighter, but for those that are `enough`; infinite when all are searched."""
+        """No hitting set is lighter, except for those that are `enough`; infinite when all are searched."""
         running = [node.value for node, _ in self._running.values() if node is not None]
         return min([self._stuck, *running, *(value for value, _, _ in self._waiting[:1])])
 

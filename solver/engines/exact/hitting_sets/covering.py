@@ -1,4 +1,4 @@
-"""The linear program of a hitting set, in which only those inequalities take part that have mattered.
+"""The linear program of a hitting set, with only those inequalities that have mattered.
 
 ``minimise weight . x`` where block b is given up to the share ``x_b`` in [0, 1], and of every core at least
 one block is.
@@ -32,7 +32,7 @@ class CoveringProgram:
     master : HittingSet
         Names the inequalities that a point violates.
     spend : callable
-        Told what every solve has cost.
+        Called with the cost of every solve.
     steering : HittingSteering
     """
 
@@ -79,7 +79,7 @@ class CoveringProgram:
             self._add(names[fresh], rows.of(fresh))
 
     def resolve(self) -> tuple[FloatArray, float]:
-        """Like `solve`, with those inequalities alone that take part now."""
+        """Like `solve`, with only those inequalities that are in it now."""
         if (self._rows.activity(self._upper) < self._rows.least - VIOLATED).any():
             return self._upper, np.inf
         solution = self._program.solve()

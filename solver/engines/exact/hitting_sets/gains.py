@@ -1,4 +1,4 @@
-"""Which block to branch on: what giving it up or keeping it gained before, and where it was not tried, a try.
+"""Which block to branch on: pseudo-costs, and strong branching for blocks that were hardly tried.
 
 Reliability branching (Achterberg, Koch and Martin 2005): pseudo-costs, with the linear programs of both
 children solved for blocks of which little is known.
@@ -20,7 +20,7 @@ _TRIED = 8
 _RELIABLE = 4
 _LEAST = 1e-6
 _MOST = 5.0
-"""Gain of a child in which nothing is left; more is no better."""
+"""Gain of a child in which nothing is left; larger gains count as this one."""
 
 
 class Gains:

@@ -103,7 +103,7 @@ class HittingSearch:
 
     @contextmanager
     def _anew(self) -> Iterator[None]:
-        """Let branching begin anew where many small cores have been found: they change what to branch on."""
+        """Restart branching where many small cores have been found: they change what to branch on."""
         before = len(self.master.cores)
         self._incumbent.enter("pairs")
         yield
@@ -126,7 +126,7 @@ class HittingSearch:
         return Proof("hitting-set", tuple(self.master.cores.values()), splits)
 
     def rehearse(self) -> None:
-        """Ask one question and shrink its answer, whatever comes of it: for who wants all code compiled."""
+        """Ask one question and shrink its answer, whatever the result: so that all code gets compiled."""
         answer = self._finders[0].ask(np.arange(self._system.open_blocks.size))
         if answer.core is not None:
             self._finders[0].shrink(answer, sorted(answer.core))
@@ -228,7 +228,7 @@ class HittingSearch:
     def _collect(self, finder: CoreFinder, point: FloatArray, inside: BoolArray) -> bool:
         """Collect cores among these blocks until the rest can all be linked; True if one was new or missed.
 
-        One that another thread was first to find is no news, but the point does not know it yet.
+        A core that another thread found first is not new, but this point may still miss it.
         """
         found = 0
         inside = inside.copy()

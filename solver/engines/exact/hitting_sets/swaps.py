@@ -1,6 +1,6 @@
 """Local search over blocks: link one more block, and give up as few others as that takes.
 
-The core that stands in the way names who could be given up. Sets that link as much as the best one are
+The core that prevents it names the blocks that could be given up. Sets that link as much as the best one are
 walked through, so that plateaus are crossed; every core met on the way serves the bound as well.
 """
 
@@ -31,7 +31,7 @@ class SwapSearch:
     weight : ndarray of float64, shape (open,)
         Weight of each open block.
     learn : callable
-        Told every core.
+        Called with every core.
     random : numpy.random.Generator
     steering : HittingSteering
     """

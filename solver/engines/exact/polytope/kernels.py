@@ -70,7 +70,7 @@ class Questions(NamedTuple):
         Rows of each block that were violated before, the last one first; -1 where there are fewer. Written
         to.
     dear : float
-        A cost that no row is worth: bounds of the domain do the same for less.
+        A cost so high that no row of other blocks pays: bounds of the domain are cheaper.
     """
 
     columns: Columns
@@ -123,14 +123,14 @@ def _with_rows(offers: Offers, found: IndexArray) -> Offers:
 
 @kernel
 def _start(questions: Questions, blocks: IndexArray) -> None:
-    """Go on from the last basis, unless there is none or rounding may have spoilt it."""
+    """Continue from the last basis, unless there is none or rounding may have damaged it."""
     if questions.basis.columns[0] < 0 or questions.basis.pivots[0] > _WORN:
         begin(questions.basis, questions.columns, questions.first[blocks[0]])
 
 
 @kernel
 def _charge(questions: Questions, inside: BoolArray, dear: float) -> None:
-    """Let rows of the blocks inside cost nothing, and those of others so much; price anew."""
+    """Let rows of the blocks inside cost nothing, and those of others so much; compute prices again."""
     basis, base = questions.basis, of_domain(questions.columns)
     for i in range(basis.columns.size):
         row = basis.columns[i] - base

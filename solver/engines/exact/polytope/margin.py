@@ -8,8 +8,8 @@ Solved is its dual by the primal simplex method: ``min cost . x``, ``sum of x_j 
 with a column a_j for each bound of the domain and a column ``(r_i, 1)`` of cost zero for each row. So one row
 more is one column more, and the last basis stays feasible. Any feasible x proves that the margin is at most
 its cost, so that the method may stop as soon as that is negative. A row that is no longer asked about is not
-taken out of the basis but made so dear that it does not pay. The inverse of the basis is held as it is,
-because it is hardly larger than the dimension.
+taken out of the basis but given so high a cost that it does not pay. The inverse of the basis is held as it
+is, because it is hardly larger than the dimension.
 
 Nothing here holds Python's lock. Arrays are taken out of tuples before loops: counting references to them
 costs more than the work.

@@ -1,4 +1,4 @@
-"""What a basis proves: multipliers are added up anew, and parameters looked at, whatever the pivots said."""
+"""What a basis proves: multipliers are added up again, and parameters checked, whatever the pivots said."""
 
 from __future__ import annotations
 

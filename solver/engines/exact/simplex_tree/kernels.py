@@ -5,9 +5,9 @@ positive on the whole simplex, and one that is positive at no vertex is nowhere 
 rows at the vertices are all that is needed.
 
 What rounding may hide of these values: a sum of products of entries, none above one, and coordinates, which
-sum to one (`rounding.rounding_error`); and where the middle of an edge is no double, the parameters of both
-halves are those of the simplex moved by at most a unit in each coordinate. Each such halving on the way to a
-simplex counts; most middles are doubles, as all coordinates are sums of few powers of two.
+sum to one (`rounding.rounding_error`); and where the middle of an edge is not a double, the parameters of
+both halves are those of the simplex moved by at most a unit in each coordinate. Each such halving on the way
+to a simplex counts; most middles are doubles, as all coordinates are sums of few powers of two.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _SMALLEST_EDGE = 1e-13
 
 @kernel
 def hidden(dimension: int, inexact: float) -> float:
-    """What rounding may hide of a row's value at a vertex, after so many halvings at no double."""
+    """What rounding may hide of a row's value at a vertex, after so many halvings at rounded middles."""
     return rounding_error(1 + dimension, 1.0) + 1.01 * inexact * UNIT
 
 
@@ -203,7 +203,7 @@ def explore(
         Pairs of rows that may be looked at for the latter in one simplex.
     vertices, bound, inexact : in and out, shapes (STACK, dimension, corners), (STACK,), (STACK,)
         In: the simplex (one vertex a column), its bound, and how many halvings on the way to it were at a
-        middle that is no double, in the first place. Out: the same of the simplices that are left.
+        middle that is not a double. Out: the same of the simplices that are left.
     point : out, shape (dimension,)
         The best centre found.
 

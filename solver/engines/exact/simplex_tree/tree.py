@@ -48,7 +48,7 @@ class _Answer(NamedTuple):
 
 
 _Entry = tuple[float, int, FloatArray, float, _Part]
-"""Negative bound, number, vertices, halvings at a middle that is no double, and the rows of a simplex."""
+"""Negative bound, number, vertices, halvings at a middle that is not a double, and the rows of a simplex."""
 
 
 _FAR_APART = 2.0**10

@@ -42,7 +42,7 @@ def _full(theta: FloatArray, first: IndexArray, second: IndexArray, out: FloatAr
 
 @kernel
 def symmetric(row: FloatArray, first: IndexArray, second: IndexArray, out: FloatArray) -> None:
-    """The matrix G with ``row @ theta = <G, M>``, into `out`: entries beside the diagonal count twice."""
+    """The matrix G with ``row @ theta = <G, M>``, into `out`: entries off the diagonal count twice."""
     for at in range(first.size):
         share = 1.0 if first[at] == second[at] else 0.5
         out[first[at], second[at]] = share * row[at]

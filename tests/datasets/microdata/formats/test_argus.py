@@ -158,19 +158,19 @@ TWO = '<SEPARATOR> ";"\nx 2\ny 2\n'
 @pytest.mark.parametrize(
     ("metadata", "data", "said"),
     [
-        ("x 1 2\n", "12\n3\n", "DIR/HH.ASC, line 2: 1 letters where the variables need 2; the file is cut "
+        ("x 1 2\n", "12\n3\n", "DIR/HH.ASC, line 2: 1 characters where the variables need 2; the file is cut "
          "off, or its .rda describes another one"),
-        ("x 1 2\ny 2 2\n", "123\n", "DIR/hh.rda: the variables 'x' and 'y' overlap; fix their places"),
+        ("x 1 2\ny 2 2\n", "123\n", "DIR/hh.rda: the variables 'x' and 'y' overlap; fix their positions"),
         ("x 1 2\nx 3 2\n", "1234\n", "DIR/hh.rda, line 2: the variable 'x' is described twice"),
         ("x one 2\n", "12\n", f"DIR/hh.rda, line 1: {PLACES}"),
         ("x 1 0\n", "12\n", f"DIR/hh.rda, line 1: {PLACES}"),
         ("x\n", "12\n", f"DIR/hh.rda, line 1: {PLACES}"),
-        ("<SEPARATOR>\n", "12\n", 'DIR/hh.rda, line 1: <SEPARATOR> needs one letter, such as ";"'),
+        ("<SEPARATOR>\n", "12\n", 'DIR/hh.rda, line 1: <SEPARATOR> needs one character, such as ";"'),
         ("<SPSS>\nx 1 2\n", "1\n", "DIR/hh.rda, line 1: <SPSS> describes an SPSS file; give the .sav file "
          "itself"),
         ("x 1 2\n <DECIMALS> two\n", "12\n", "DIR/hh.rda, line 2: <DECIMALS> of 'x' needs a number"),
         ("x 1 2\n <CODELIST>\n", "12\n", "DIR/hh.rda, line 2: <CODELIST> of 'x' needs a name"),
-        ("\n", "12\n", "DIR/hh.rda is no ARGUS metadata: it describes no variable"),
+        ("\n", "12\n", "DIR/hh.rda is not an ARGUS metadata file: it describes no variable"),
         ("x 1 2\n <NUMERIC>\n", "12\n1a\n",
          "DIR/HH.ASC, column 'x', row 2: '1a' is not a number, though the column is <NUMERIC>"),
         (TWO, "1;2\n3\n", "DIR/HH.ASC, line 2: 1 cells where its .rda has 2 variables"),
@@ -187,13 +187,9 @@ def test_unusable_files_say_what_where_and_how_to_fix(
 
 def test_files_that_are_not_beside_each_other(tmp_path: Path) -> None:
     (tmp_path / "a.rda").write_text(METADATA)
-    assert message(tmp_path / "a.rda") == (
-        "DIR/a.rda: its data is not beside it; put a.asc or a.dat into DIR"
-    )
+    assert message(tmp_path / "a.rda") == ("DIR/a.rda: its data file is missing; put a.asc or a.dat into DIR")
     (tmp_path / "b.dat").write_text(DATA)
-    assert message(tmp_path / "b.dat") == (
-        "DIR/b.dat: what its columns are is not beside it; put b.rda into DIR"
-    )
+    assert message(tmp_path / "b.dat") == ("DIR/b.dat: its metadata file is missing; put b.rda into DIR")
 
 
 def test_data_of_r_has_the_same_suffix(tmp_path: Path) -> None:
@@ -209,8 +205,9 @@ def test_code_lists_that_are_not_there_and_unknown_words_are_said(tmp_path: Path
     stored = read_file(path)
     assert stored.notes("town").value_labels == {}
     assert [remark.replace(str(tmp_path), "DIR") for remark in stored.remarks] == [
-        "DIR/hh.rda: keywords left out: <HIERARCHICAL>",
-        "DIR/hh.rda: the code list C:\\argus\\TOWN.CDL of town is not beside it; no value labels",
+        "DIR/hh.rda: unknown keywords ignored: <HIERARCHICAL>",
+        "DIR/hh.rda: the code list C:\\argus\\TOWN.CDL of town is not in the same folder; its value labels "
+        "are missing",
     ]
 
 
@@ -218,15 +215,15 @@ def test_code_lists_that_are_not_there_and_unknown_words_are_said(tmp_path: Path
     ("data", "said"),
     [
         ("1 23\n4 56\n", ()),
-        ("1 23 \n4x56  \n", ("from place 2 to 2",)),
-        ("1 23 \n4 56 7\n", ("from place 5 on",)),
+        ("1 23 \n4x56  \n", ("from position 2 to 2",)),
+        ("1 23 \n4 56 7\n", ("from position 5 on",)),
     ],
 )
-def test_places_that_no_variable_has_are_said(data: str, said: tuple[str, ...], tmp_path: Path) -> None:
+def test_positions_without_a_variable_are_said(data: str, said: tuple[str, ...], tmp_path: Path) -> None:
     stored = read_file(write(tmp_path, "y 3 2\nx 1 1\n", data))
     assert stored.frame.to_dict("list") == {"y": [23, 56], "x": [1, 4]}
     assert [remark.replace(str(tmp_path), "DIR") for remark in stored.remarks] == [
-        f"DIR/HH.ASC: what stands {where} is left out: its .rda has no variable there" for where in said
+        f"DIR/HH.ASC: the text {where} is ignored: its .rda has no variable there" for where in said
     ]
 
 

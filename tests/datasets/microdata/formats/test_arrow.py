@@ -29,7 +29,7 @@ def write(table: pyarrow.Table, path: Path) -> Path:
 @pytest.mark.parametrize(
     ("names", "said"),
     [
-        (("x", "x"), "the column name 'x' stands twice in the header; rename one"),
+        (("x", "x"), "the column name 'x' is twice in the header; rename one"),
         (
             ("y", " "),
             "column 2 has no name in the header; name it (an index written along with the table can be named "
@@ -84,5 +84,5 @@ def test_an_index_that_is_a_column_too_is_that_column(more: list[str], tmp_path:
         "x": [1, 2, 3], "y": [4, 5, 6], "z": [7, 8, 9]
     }  # fmt: skip
     frame.assign(x=[3, 2, 1]).to_parquet(tmp_path / "x.parquet")
-    with pytest.raises(DataError, match="the column name 'x' stands twice in the header; rename one"):
+    with pytest.raises(DataError, match="the column name 'x' is twice in the header; rename one"):
         read_file(tmp_path / "x.parquet")

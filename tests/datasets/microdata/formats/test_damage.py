@@ -67,13 +67,13 @@ def test_another_file_under_this_name(suffix: str, capsys: pytest.CaptureFixture
     Path(f"x{suffix}").write_bytes(b"code,whole\n1,2\n")
     assert "does not begin like one" in refused(capsys, f"x{suffix}")
     Path(f"x{suffix}").write_bytes(b"%PDF-1.7\n")
-    assert "is a PDF file, whatever its name says" in refused(capsys, f"x{suffix}")
+    assert "is a PDF file, despite its name" in refused(capsys, f"x{suffix}")
 
 
 def test_another_file_named_csv(capsys: pytest.CaptureFixture[str]) -> None:
     for suffix in BINARY:
         Path("x.csv").write_bytes(written(suffix))
-        assert "whatever its name says; name it ." in refused(capsys, "x.csv")
+        assert "despite its name; name it ." in refused(capsys, "x.csv")
 
 
 @pytest.mark.parametrize("suffix", BINARY)

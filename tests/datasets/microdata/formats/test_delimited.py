@@ -36,7 +36,7 @@ def _message(path: Path, **options: object) -> str:
     [
         ("", "in.csv is empty; it needs a header and records"),
         ("a,b\n", "in.csv has no records, only column names"),
-        ("\n1,2\n", "in.csv, line 1: empty line where the column names belong; delete it"),
+        ("\n1,2\n", "in.csv, line 1: empty line instead of the column names; delete it"),
         ("a,b\n1,2\n3\n", "in.csv, line 3: 1 cell where the header has 2; fix or delete the line"),
         ("a,b\n1,2,3\n", "in.csv, line 2: 3 cells where the header has 2; fix or delete the line"),
         ("a,b\n1,2,3\n4,5,6\n", "in.csv, line 2: 3 cells where the header has 2; fix or delete the line"),
@@ -44,7 +44,7 @@ def _message(path: Path, **options: object) -> str:
         ("a\n1\n \n2\n", "in.csv, line 3: empty line; delete it"),
         ("a\n1\n2\n \t\n", "in.csv, line 4: empty line; delete it"),
         ("a,b\n1,2\n  \n3,4\n", "in.csv, line 3: empty line; delete it"),
-        ("a,b,a\n1,2,3\n", "in.csv: the column name 'a' stands twice in the header; rename one"),
+        ("a,b,a\n1,2,3\n", "in.csv: the column name 'a' is twice in the header; rename one"),
         (
             ",a\n0,1\n",
             "in.csv: column 1 has no name in the header; name it (an index written along with the table "
@@ -203,7 +203,7 @@ def test_letters_that_an_encoding_lacks_are_said_and_written_all_the_same(tmp_pa
     assert format_of("x.csv").loses(stored) == ()
     changed = StoredFile(stored.frame.assign(b=["\u65e5"]), dialect=stored.dialect)
     assert format_of("x.csv").loses(changed) == (
-        "Windows-1252 lacks letters of the table; the file is written as UTF-8",
+        "Windows-1252 cannot hold all characters of the table; the file is written as UTF-8",
     )
     assert there_and_back(changed, tmp_path / "y.csv").frame["b"].to_list() == ["\u65e5"]
 

@@ -90,7 +90,7 @@ def test_empty_rows_and_columns_at_the_end_do_not_count(tmp_path: Path) -> None:
     [
         ([], "x.xlsx: the sheet 'S0' is empty; it needs a header and records"),
         ([["a", "b"]], "x.xlsx has no records, only column names"),
-        ([["a", "a"], [1, 2]], "x.xlsx: the column name 'a' stands twice in the header; rename one"),
+        ([["a", "a"], [1, 2]], "x.xlsx: the column name 'a' is twice in the header; rename one"),
         ([["a"], [1], [None], [2]], "x.xlsx, row 3 of the sheet: empty; delete it"),
         (
             [["a", None], [1, 2]],
@@ -116,7 +116,7 @@ def test_text_that_excel_does_not_take(text: str, tmp_path: Path) -> None:
     with pytest.raises(DataError) as caught:
         Excel().write(StoredFile(pd.DataFrame({"a": ["x", text]})), tmp_path / "x.xlsx")
     assert str(caught.value) == (
-        f"{tmp_path}/x.xlsx, column 'a', row 2: an Excel cell holds at most 32767 letters and no control "
+        f"{tmp_path}/x.xlsx, column 'a', row 2: an Excel cell holds at most 32767 characters and no control "
         "characters; write .parquet"
     )
 

@@ -31,31 +31,31 @@ def zipped(*names: str) -> bytes:
 EXCEL = zipped("[Content_Types].xml", "xl/workbook.xml")
 
 KINDS: dict[str, tuple[bytes, str]] = {
-    "excel": (EXCEL, "an Excel file, whatever its name says; name it .xlsx"),
-    "excel, cut off": (EXCEL[:40], "an Excel file, whatever its name says; name it .xlsx"),
+    "excel": (EXCEL, "an Excel file, despite its name; name it .xlsx"),
+    "excel, cut off": (EXCEL[:40], "an Excel file, despite its name; name it .xlsx"),
     "old excel": (
         bytes.fromhex("d0cf11e0a1b11ae1") + bytes(50),
-        "an old Excel file, whatever its name says; save it as .xlsx",
+        "an old Excel file, despite its name; save it as .xlsx",
     ),
     "open document": (
         zipped("mimetype", "content.xml"),
-        "an OpenDocument file, whatever its name says; save it as .xlsx",
+        "an OpenDocument file, despite its name; save it as .xlsx",
     ),
-    "zip": (zipped("data.csv"), "a ZIP archive, whatever its name says; unpack it first"),
-    "gzip": (gzip.compress(TEXT.encode()), "a gzip file, whatever its name says; unpack it first"),
-    "spss": (b"$FL2@(#) SPSS DATA FILE", "an SPSS file, whatever its name says; name it .sav"),
-    "stata": (b"<stata_dta><header>", "a Stata file, whatever its name says; name it .dta"),
-    "old stata": (b"\x72\x02\x01\x00", "a Stata file, whatever its name says; name it .dta"),
-    "sas": (bytes(12) + b"\xc2\xea\x81\x60", "a SAS file, whatever its name says; name it .sas7bdat"),
+    "zip": (zipped("data.csv"), "a ZIP archive, despite its name; unpack it first"),
+    "gzip": (gzip.compress(TEXT.encode()), "a gzip file, despite its name; unpack it first"),
+    "spss": (b"$FL2@(#) SPSS DATA FILE", "an SPSS file, despite its name; name it .sav"),
+    "stata": (b"<stata_dta><header>", "a Stata file, despite its name; name it .dta"),
+    "old stata": (b"\x72\x02\x01\x00", "a Stata file, despite its name; name it .dta"),
+    "sas": (bytes(12) + b"\xc2\xea\x81\x60", "a SAS file, despite its name; name it .sas7bdat"),
     "transport": (
         b"HEADER RECORD*******LIBRARY HEADER",
-        "a SAS transport file, whatever its name says; name it .xpt",
+        "a SAS transport file, despite its name; name it .xpt",
     ),
-    "pdf": (b"%PDF-1.7", f"a PDF file, whatever its name says; {EXPORT}"),
-    "html": (b"\n <!DOCTYPE HTML><html><table>", f"an HTML page, whatever its name says; {EXPORT}"),
-    "xml": (b'\xef\xbb\xbf<?xml version="1.0"?><a/>', f"an XML file, whatever its name says; {EXPORT}"),
-    "json": (b'[\n {"a": 1}]', f"a JSON file, whatever its name says; {EXPORT}"),
-    "utf-32": (TEXT.encode("utf-32"), "UTF-32 text, whatever its name says; save it as UTF-8"),
+    "pdf": (b"%PDF-1.7", f"a PDF file, despite its name; {EXPORT}"),
+    "html": (b"\n <!DOCTYPE HTML><html><table>", f"an HTML page, despite its name; {EXPORT}"),
+    "xml": (b'\xef\xbb\xbf<?xml version="1.0"?><a/>', f"an XML file, despite its name; {EXPORT}"),
+    "json": (b'[\n {"a": 1}]', f"a JSON file, despite its name; {EXPORT}"),
+    "utf-32": (TEXT.encode("utf-32"), "UTF-32 text, despite its name; save it as UTF-8"),
 }
 
 
@@ -93,7 +93,7 @@ def test_a_real_database_named_csv(tmp_path: Path) -> None:
     with sqlite3.connect(path) as database:
         database.execute("create table t (a)")
     database.close()
-    assert message(path) == f"{path} is an SQLite database, whatever its name says; {EXPORT}"
+    assert message(path) == f"{path} is an SQLite database, despite its name; {EXPORT}"
 
 
 @pytest.mark.parametrize("suffix", [suffix for suffix in WRITTEN if suffix not in (".rda", ".asc", ".dat")])
@@ -110,11 +110,11 @@ def test_every_file_under_every_other_name(suffix: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("x.xls", ".xls files are neither read nor written; save the sheet as .xlsx"),
-        ("x.ODS", ".ods files are neither read nor written; save the sheet as .xlsx"),
-        ("x.rds", ".rds files are neither read nor written; save the table as .csv or .parquet in R"),
-        ("x.csv.gz", ".gz files are neither read nor written; unpack it first"),
-        ("x.cdl", ".cdl files are neither read nor written; a code list belongs to an .rda file; give that"),
+        ("x.xls", ".xls files are not supported; save the sheet as .xlsx"),
+        ("x.ODS", ".ods files are not supported; save the sheet as .xlsx"),
+        ("x.rds", ".rds files are not supported; save the table as .csv or .parquet in R"),
+        ("x.csv.gz", ".gz files are not supported; unpack it first"),
+        ("x.cdl", ".cdl files are not supported; a code list belongs to an .rda file; give that"),
         ("x.parquett", "the suffix '.parquett' is not known; did you mean '.parquet'?"),
         ("x.json", "the suffix '.json' is not known"),
         ("x", "a file name without a suffix"),

@@ -224,7 +224,7 @@ def test_labels_that_stata_cannot_hold_are_said(tmp_path: Path) -> None:
     assert of_suffix(".dta").loses(stored) == (
         "declared missing codes are lost; in Stata they are .a to .z (column code)",
         "value labels of text, or of numbers that are not whole, are lost (column code)",
-        "variable labels are cut at 80 letters (column whole)",
+        "variable labels are cut at 80 characters (column whole)",
     )
     back = there_and_back(stored, tmp_path / "x.dta")
     assert told(back, "code") == ("", {}, (), None)
@@ -265,7 +265,7 @@ def test_names_that_a_format_does_not_take(suffix: str, name: str, tmp_path: Pat
 @pytest.mark.parametrize("suffix", [".sav", ".xpt"])
 def test_names_that_differ_in_capital_letters_only(suffix: str, tmp_path: Path) -> None:
     stored = StoredFile(pd.DataFrame({"age": [1, 2], "AGE": [1, 2]}))
-    with pytest.raises(DataError, match="differ in more than capital letters"):
+    with pytest.raises(DataError, match="differ in more than upper and lower case"):
         of_suffix(suffix).write(stored, tmp_path / f"x{suffix}")
 
 

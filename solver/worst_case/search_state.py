@@ -1,4 +1,4 @@
-"""What a search leaves behind, whenever it ends, and the last look at all records."""
+"""The state of a search, which is its answer whenever it ends, and the final count of all records."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.engines.base import EngineResult
-from linkrisk.solver.linkage.evaluator import Evaluation, Evaluator
+from linkrisk.solver.linkage.evaluation import Evaluation
+from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.incumbent import Incumbent
 from linkrisk.solver.run.limits import last_call
 from linkrisk.solver.run.status import Limit, Status
@@ -19,14 +20,14 @@ FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
 _UNCOUNTED = (
-    "{:,} of {:,} records were compared before the {} limit came: the others count as not re-identified in "
-    "what is found, and as re-identified in the bound"
+    "{:,} of {:,} records were compared before the {} limit was reached: the others count as not "
+    "re-identified in the number found, and as re-identified in the bound"
 )
 
 
 @dataclass
 class Run:
-    """What a search has in its hands, and in the end what it leaves behind.
+    """The state of a search, and in the end its answer.
 
     Attributes
     ----------
@@ -56,7 +57,7 @@ class Run:
 
     @property
     def out_of_reach(self) -> BoolArray:
-        """Blocks that one rival alone keeps from being linked, but for those that an order links."""
+        """Blocks that one rival alone keeps from being linked, except for those that an order links."""
         lost = self.system.lost
         return lost if self.in_order is None else lost & ~self.in_order
 

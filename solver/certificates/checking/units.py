@@ -1,0 +1,36 @@
+"""Weights as whole numbers of units, for proofs that add them up: rounded up, so that any unit will do."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable
+from fractions import Fraction
+
+from linkrisk.solver.certificates.checking.records import Records
+
+
+def in_units(weight: Fraction, unit: Fraction) -> int:
+    """A weight, `unit` times as large, rounded up: against a bound."""
+    return -(-weight.numerator * unit.numerator // (weight.denominator * unit.denominator))
+
+
+def whole_weights(records: Records, unit: Fraction, lost: Container[int]) -> dict[int, int]:
+    """Weight of each block that is not lost, in units, rounded up."""
+    return {
+        block: in_units(records.weight(block), unit) for block in range(records.blocks) if block not in lost
+    }
+
+
+def most_blocks(records: Records, bound: Fraction, lost: Container[int]) -> int:
+    """How many blocks that are not lost can have a total weight within the bound: the lightest first."""
+    left, count = bound, 0
+    for weight in sorted(records.weight(block) for block in range(records.blocks) if block not in lost):
+        left -= weight
+        if left < 0:
+            break
+        count += 1
+    return count
+
+
+def total_weight(records: Records, blocks: Iterable[int]) -> Fraction:
+    """The weight of some blocks together."""
+    return sum((records.weight(block) for block in blocks), Fraction(0))

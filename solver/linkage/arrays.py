@@ -1,0 +1,108 @@
+"""The arrays that the compiled code of the evaluator reads and fills in."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+Tables = tuple[IndexArray, FloatArray, IndexArray, IndexArray]
+"""Attributes, values, first and width of `DistanceTables`; of no length where all attributes are numeric."""
+
+Missing = tuple[FloatArray, FloatArray, FloatArray]
+"""Differences to missing values, of queries, of candidates and of both; of no length without any."""
+
+
+class Form(NamedTuple):
+    """A distance, in numbers that compiled code can read (`DistanceForm`)."""
+
+    kind: int
+    """Number of its `FormKind`."""
+    vector: FloatArray
+    """The parameters where they are a vector, else of no length."""
+    matrix: FloatArray
+    """The parameters where they are a matrix, else of no size."""
+    differences: int
+    """Attribute distances are squared (0), absolute (1) or signed (2) differences."""
+    tolerance: float
+    """Share of the partner's attribute distances up to which a rival ties."""
+    noise: float
+    """Times ``sum_k P_kk c_k**2`` of the rival: a tie is longer by that."""
+
+
+class Compared(NamedTuple):
+    """Blocks and candidates, and all that lies between them."""
+
+    queries: FloatArray
+    """Shape (blocks, attributes)."""
+    candidates: FloatArray
+    """Shape (candidates, attributes), sorted by the attribute `Search.pivot`."""
+    group: IndexArray
+    """Shape (candidates,): the same number for candidates that are equal."""
+    partner: IndexArray
+    """Shape (blocks,): position of each block's partner."""
+    rounding: FloatArray
+    """Shape (blocks, attributes): what rounding may have moved differences to partners by."""
+    allowance: FloatArray
+    """Shape (attributes,): what every attribute distance of a partner is longer by (`ties.grain`)."""
+    tables: Tables
+    """Distances of the attributes that are looked up."""
+    missing: Missing
+    """Differences to missing values, of these blocks and candidates."""
+
+
+class Search(NamedTuple):
+    """What is looked for, and what allows to stop."""
+
+    power: int
+    floor: float
+    pivot: int
+    """The distance is at least ``floor * |z_pivot| ** power``; the floor is zero unless that attribute is
+    numeric and nowhere missing."""
+    share: bool
+    """Whether candidates that equal the partner are no rivals."""
+    purpose: int
+    """`RANKING`; or `COUNTING`: stop at a block's first rival that keeps it from being linked; or `NEAREST`:
+    stop where no rival can be nearer than the nearest. Of the last two, `Found.rank` and `Found.ties` say
+    only whether there is a rival in the way."""
+
+
+class Found(NamedTuple):
+    """What was found of every block; filled in."""
+
+    rank: IndexArray
+    """1 + number of strictly nearer rivals."""
+    ties: IndexArray
+    """Number of rivals that tie with the partner."""
+    distance: FloatArray
+    """To the partner; infinite where that is impossible."""
+    nearest_other: FloatArray
+    """To the nearest rival, likewise."""
+    rival: IndexArray
+    """Position of the rival that comes nearest, or ties most clearly; -1 without rivals."""
+
+
+def nothing_found(blocks: int) -> Found:
+    """Arrays to be filled in for so many blocks; a rank of 0 says that a block was not looked at."""
+    return Found(
+        rank=np.zeros(blocks, dtype=np.intp),
+        ties=np.zeros(blocks, dtype=np.intp),
+        distance=np.full(blocks, np.nan),
+        nearest_other=np.full(blocks, np.nan),
+        rival=np.full(blocks, -1, dtype=np.intp),
+    )
+
+
+def part_of(found: Found, part: slice) -> Found:
+    """What is filled in for some of the blocks, in the same memory."""
+    return Found(
+        found.rank[part],
+        found.ties[part],
+        found.distance[part],
+        found.nearest_other[part],
+        found.rival[part],
+    )

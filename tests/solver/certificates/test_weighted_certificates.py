@@ -1,0 +1,404 @@
+"""Certificates of fits that count sampling weights: against brute force, and against forgers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import brute_force as plain
+import brute_optimum
+import numpy as np
+import pandas as pd
+import pytest
+from aggregator_cases import BY_LABEL, CERTIFIABLE
+from certified import frames
+from claims import CLAIM, PROOF, forge, read, save
+from cli_runs import run
+
+from linkrisk.solver import fit, verify
+from linkrisk.solver.commands.program import main
+
+SCHEMA = {"attributes": [{"name": "W", "role": "weight"}]}
+KINDS = {
+    "whole": lambda random, n: random.integers(1, 7, n).astype(float),
+    "tenths": lambda random, n: random.integers(1, 60, n) / 10,
+    "wide": lambda random, n: 10.0 ** random.uniform(-3, 9, n),
+    "two sizes": lambda random, n: np.where(random.random(n) < 0.5, 1e9, 1e-3) * random.integers(1, 4, n),
+    "alike": lambda _, n: np.full(n, 37.3),
+}
+LABELS = [case.label for case in CERTIFIABLE]
+
+
+def weighted(seed, kind, rows=7, columns=2):
+    """A pair of files, with weights in column W of the original one."""
+    original, masked = frames(seed, rows, columns)
+    weights = KINDS[kind](np.random.default_rng(seed + 500), rows)
+    return original.assign(W=weights), masked
+
+
+def proven(files, **options):
+    """A fit with its certificate, read from its JSON, and what `verify` says of both."""
+    made = fit(*files, schema=SCHEMA, certificate=True, time_limit=None, **options)
+    assert made.certificate is not None, made.details["certificate"]
+    fitted, certificate = json.loads(made.to_json()), json.loads(json.dumps(made.certificate))
+    return fitted, verify(fitted, *files, certificate=certificate, schema=SCHEMA)
+
+
+def exact_sum(fitted, files, direction, share):
+    """What is linked, as a rational number, by the table of records alone."""
+    original, masked = files
+    queries = original if direction == "original-to-masked" else masked
+    total = Fraction(0)
+    for row in fitted["records_table"]["rows"]:
+        at = int(row[0]) - 1
+        candidates = masked if queries is original else original.drop(columns="W")
+        copies = int((candidates == candidates.iloc[at]).all(axis=1).sum()) if share else 1
+        total += Fraction(float(original["W"].iloc[at])) / copies if row[1] else 0
+    return total
+
+
+# ---------------------------------------------------------------- what is proved
+
+
+@pytest.mark.parametrize("label", LABELS)
+@pytest.mark.parametrize("seed", range(len(KINDS)))
+def test_the_optimum_of_brute_force_is_proved(label, seed):
+    kind, case = list(KINDS)[seed], BY_LABEL[label]
+    ties = ("strict", "share")[(seed + LABELS.index(label)) % 2]
+    direction = ("original-to-masked", "masked-to-original")[seed // 2 % 2]
+    files = weighted(seed, kind)
+    fitted, found = proven(files, aggregator=case.name, ties=ties, direction=direction, **case.options)
+    values = [frame[["V1", "V2"]].to_numpy() for frame in files]
+    reference = plain.records(*values, direction, share=ties == "share")
+    reference = replace(reference, sampling=files[0]["W"].tolist())
+    best = brute_optimum.optimum(reference, case.family(2), 1e-7)
+    assert found.verified, found.rejected
+    verdict = found.verdict
+    assert verdict.linked_weight <= verdict.bound
+    assert float(verdict.bound) == pytest.approx(best, rel=2e-9)
+    assert verdict.linked_weight == exact_sum(fitted, files, direction, ties == "share")
+    assert verdict.total == sum(map(Fraction, files[0]["W"].tolist()))
+    assert fitted["status"] == "optimal"
+
+
+@pytest.mark.parametrize("label", ["weighted-mean", "choquet", "mahalanobis"])
+@pytest.mark.parametrize("kind", ["tenths", "wide"])
+def test_larger_files(label, kind):
+    """Trees and cores of some size, whose multipliers are sums of doubles."""
+    files = weighted(11, kind, rows=30, columns=3)
+    case = BY_LABEL[label]
+    fitted, found = proven(files, aggregator=case.name, **case.options)
+    assert found.verified, found.rejected
+    assert float(found.verdict.bound) == pytest.approx(fitted["weighted_links"], rel=1e-9)
+
+
+def test_a_search_without_time_is_certified_for_what_it_knows():
+    files = weighted(3, "tenths", rows=20)
+    made = fit(*files, schema=SCHEMA, certificate=True, time_limit=1e-9)
+    found = verify(made, *files, schema=SCHEMA)
+    assert found.verified, found.rejected
+    assert made.status == "feasible"
+    assert found.to_dict()["proved"]["weighted_links_upper_bound"] <= made.interval[1] * (1 + 1e-9)
+
+
+def test_weights_of_the_masked_file_and_records_without_partner():
+    """Blocks are those with a partner; the weights of all others count nowhere."""
+    original, masked = weighted(4, "tenths", rows=12)
+    original["key"] = range(12)
+    masked = masked.assign(key=range(12), W=original.pop("W"))
+    original, masked = original.iloc[2:], masked.iloc[:9].iloc[::-1]
+    for direction in ("original-to-masked", "masked-to-original"):
+        made = fit(original, masked, id_column="key", schema=SCHEMA, direction=direction, certificate=True)
+        found = verify(made, original, masked, id_column="key", schema=SCHEMA)
+        assert found.verified, found.rejected
+        assert (found.verdict.records, found.verdict.sampling.file) == (7, "masked")
+        assert found.verdict.total == sum(Fraction(w) for w in masked["W"][masked["key"] >= 2].tolist())
+
+
+@pytest.mark.parametrize("missing", ["nearest", "expected", "farthest"])
+@pytest.mark.parametrize("ties", ["strict", "share"])
+def test_missing_values(missing, ties):
+    original, masked = weighted(6, "wide", rows=10)
+    masked.loc[[2, 5], "V1"] = np.nan
+    original.loc[[5, 7], "V2"] = np.nan
+    fitted, found = proven((original, masked), missing=missing, ties=ties)
+    assert found.verified, found.rejected
+    assert float(found.verdict.linked_weight) == pytest.approx(fitted["weighted_links"])
+
+
+@pytest.mark.parametrize("label", ["weighted-mean", "owa", "choquet"])
+@pytest.mark.parametrize("gone", ["lost", "given up"])
+def test_heavy_records_do_not_blur_the_light_ones(gone, label):
+    """Weights of a millionth are below the rounding of a sum with 3e9 in it."""
+    original, masked = frames(3, 8, 2, twins=False)
+    if gone == "lost":  # whoever comes after them is what they were
+        masked.iloc[:3] = masked.iloc[3:6].to_numpy()
+        original.iloc[:3] = original.iloc[3:6].to_numpy() + 0.01
+    else:  # two that cannot be linked together, and so on
+        masked.iloc[[0, 1, 2]] = masked.iloc[[1, 2, 0]].to_numpy()
+    weights = np.array([1e9, 1e9, 1e9, 1.5e-6, 1e-6, 3e-6, 1e-6, 2e-6])
+    case = BY_LABEL[label]
+    fitted, found = proven((original.assign(W=weights), masked), aggregator=case.name, **case.options)
+    assert found.verified, found.rejected
+    low, high = fitted["weighted_links"], fitted["weighted_links_upper_bound"]
+    assert high < 1e-5
+    # A search whose unit is their mean takes such sums for the same; nobody else needs to.
+    assert (fitted["status"] == "optimal") == (high <= low * (1 + 1e-9))
+
+
+def test_an_order_of_attributes_that_links_more_is_told_with_its_weight(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    x = [0.4999, 1.0, 1e6, 2e6, 3e6, 4e6]  # the first is nearly half way between two, which is a tie here
+    save({"x": x, "W": [2.5, 1, 1, 1, 1, 1]}, {"x": [0.0, *x[1:]]})
+    Path("schema.json").write_text(json.dumps(SCHEMA), encoding="utf-8")
+    options = ["--schema", "schema.json", "--row-by-row"]
+    assert main(["fit", *CLAIM[4:], *PROOF, *options, "--standardisation", "none"]) == 0
+    capsys.readouterr()
+    assert main([*CLAIM, *options]) == 0
+    printed = capsys.readouterr().out
+    assert "differ by more than a tie links records that stand for more than 5 of 7.5 (weights of" in printed
+    said = "links 6 records, which stand for 7.5, by differences so small compared with others"
+    assert f"not covered by this: comparing x alone {said}" in printed
+    forge(weighted_links_upper_bound=7.4)
+    assert main([*CLAIM, *options]) == 1
+    assert "upper_bound: 7.4 is claimed, an order of attributes links 7.5" in capsys.readouterr().err
+
+
+# ---------------------------------------------------------------- on the command line
+
+
+@pytest.fixture
+def pair(tmp_path, monkeypatch):
+    """Files and schema in the working folder, with weights that a second column of weights differs from."""
+    monkeypatch.chdir(tmp_path)
+    original, masked = weighted(11, "tenths", rows=12)
+    save(original.assign(other=2.0 * original["W"], text="a"), masked)
+    Path("schema.json").write_text(json.dumps(SCHEMA), encoding="utf-8")
+    Path("other.json").write_text(json.dumps({"attributes": [{"name": "other", "role": "weight"}]}))
+    return original, masked
+
+
+SCHEMED = ("--schema", "schema.json", "--attributes", "V1,V2")
+CHECK = (*CLAIM, "--schema", "schema.json")
+
+
+def written(*options):
+    assert main(["fit", *CLAIM[4:], *PROOF, *SCHEMED, "--time-limit", "none", *options]) == 0
+    return read("fit.json")
+
+
+def rejected(capsys, *argv):
+    """The one line that a forgery is refused with."""
+    capsys.readouterr()
+    assert main(list(argv or CHECK)) == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert error.startswith("rejected: ")
+    return error
+
+
+@pytest.mark.parametrize("ties", ["strict", "share"])
+@pytest.mark.parametrize("direction", ["original-to-masked", "masked-to-original"])
+def test_what_is_printed(ties, direction, pair, capsys):
+    fitted = written("--ties", ties, "--direction", direction)
+    capsys.readouterr()
+    lines = run(capsys, *CHECK).splitlines()
+    total, most = f"{pair[0]['W'].sum():.10g}", f"{fitted['weighted_links']:.10g}"
+    shared = ", shared by identical candidates" if ties == "share" else ""
+    assert lines[1:4] == [
+        f"proved: no weighted mean links records that stand for more than {most} of {total} (weights of "
+        f"column W of the original file{shared}; {direction}, ties {ties}, records aligned row by row), by "
+        "squared differences of V1, V2, each file in units of its own mean and deviation",
+        f"proved: the parameters of the fit link {fitted['linked']} records, which stand for {most}",
+        f"proved: by that bound no more than {fitted['linked_upper_bound']} of 12 records are linked",
+    ]
+    checked, _, unchecked = lines[-1].partition("; not checked ")
+    for key in (
+        "weighted_links",
+        "weighted_links_upper_bound",
+        "total_weight",
+        "linked",
+        "baselines (euclid)",
+    ):
+        assert key in checked
+    assert "weight" not in unchecked
+    assert read("proof.json")["problem"]["weight"] == "W"
+
+
+def test_the_schema_may_be_left_out(pair, capsys):
+    """The fit names the column, and the sentence says which it is; a schema would have to agree."""
+    del pair
+    written()
+    capsys.readouterr()
+    assert "(weights of column W of the original file; " in run(capsys, *CLAIM)
+
+
+def test_in_python(pair):
+    fitted, found = proven(pair)
+    proved = found.to_dict()["proved"]
+    assert (proved["weight"], proved["total_weight"]) == ("W", pytest.approx(pair[0]["W"].sum()))
+    assert proved["weighted_links"] == pytest.approx(fitted["weighted_links"])
+    assert proved["weighted_links_upper_bound"] == pytest.approx(fitted["weighted_links_upper_bound"])
+    assert "expected_links" not in proved
+
+
+# ---------------------------------------------------------------- forgeries
+
+
+def test_weights_that_were_changed_in_the_file(pair, capsys):
+    original, masked = pair
+    fitted = written()
+    linked = next(at for at, row in enumerate(fitted["records_table"]["rows"]) if row[1])
+    lost = next(at for at, row in enumerate(fitted["records_table"]["rows"]) if not row[1])
+    for at, factor, key in ((linked, 1 + 1e-6, "total_weight"), (lost, 1 + 1e-6, "total_weight")):
+        save(original.assign(W=original["W"].where(original.index != at, factor * original["W"])), masked)
+        assert f"fit.json, {key}: " in rejected(capsys)
+    # Two weights that change places leave the sum as it is.
+    swapped = original["W"].to_numpy().copy()
+    swapped[[linked, lost]] = swapped[[lost, linked]]
+    assert swapped[linked] != swapped[lost]
+    save(original.assign(W=swapped), masked)
+    assert "fit.json, weighted_links: " in rejected(capsys)
+
+
+@pytest.mark.parametrize(("weight", "shown"), [(-1.0, "-1"), (0.0, "0"), (np.nan, "missing")])
+def test_weights_that_are_none(weight, shown, pair, capsys):
+    original, masked = pair
+    written()
+    changed = original.assign(W=original["W"].where(original.index != 3, weight))
+    save(changed, masked)
+    capsys.readouterr()
+    assert main([*CHECK]) == 2
+    message = f"original.csv, column 'W', row 4: the sampling weight is {shown}; weights must be finite"
+    assert message in capsys.readouterr().err
+    # And without the schema, where the verifier alone reads them.
+    assert main([*CLAIM]) == (2 if np.isnan(weight) else 1)
+    said = (
+        "row 4: missing value" if np.isnan(weight) else "'W', row 4 of the original file, is not above zero"
+    )
+    assert said in capsys.readouterr().err
+
+
+def test_another_column_is_named(pair, capsys):
+    del pair
+    fitted, proof = written(), read("proof.json")
+    names = [("fit.json", fitted), ("proof.json", proof["problem"])]
+    for name, holder in names:  # in one of the two
+        content = read(name)
+        (content if holder is fitted else content["problem"])["weight"] = "other"
+        Path(name).write_text(json.dumps(content), encoding="utf-8")
+        assert "problem: the fit has weight " in rejected(capsys)
+        Path(name).write_text(json.dumps(fitted if holder is fitted else proof), encoding="utf-8")
+    fitted["weight"] = proof["problem"]["weight"] = "other"
+    claims = {
+        key: 2.0 * fitted[key] for key in ("total_weight", "weighted_links", "weighted_links_upper_bound")
+    }
+    for changed in ({}, claims):
+        Path("fit.json").write_text(json.dumps({**fitted, **changed}), encoding="utf-8")
+        Path("proof.json").write_text(json.dumps(proof), encoding="utf-8")
+        assert "weight: the schema says that weights are in column 'W', the fit has 'other'" in rejected(
+            capsys
+        )
+        assert rejected(capsys, *CLAIM).startswith("rejected: ")
+    for column, message in (("nobody", "weight: neither file has a column 'nobody'"), ("V1", "total_weight")):
+        fitted["weight"] = proof["problem"]["weight"] = column
+        Path("fit.json").write_text(json.dumps(fitted), encoding="utf-8")
+        Path("proof.json").write_text(json.dumps(proof), encoding="utf-8")
+        assert message in rejected(capsys, *CLAIM)
+    fitted["weight"] = proof["problem"]["weight"] = "text"
+    Path("fit.json").write_text(json.dumps(fitted), encoding="utf-8")
+    Path("proof.json").write_text(json.dumps(proof), encoding="utf-8")
+    assert main([*CLAIM]) == 2
+    assert "the original file, column 'text', row 1" in capsys.readouterr().err
+
+
+def test_weights_that_are_dropped_from_the_claim(pair, capsys):
+    del pair
+    fitted, proof = written(), read("proof.json")
+    sums = ("total_weight", "weighted_links", "weighted_links_upper_bound")
+    del fitted["weight"]
+    Path("fit.json").write_text(json.dumps(fitted), encoding="utf-8")
+    assert "the fit has weight None, the certificate W" in rejected(capsys)
+    del proof["problem"]["weight"]
+    Path("proof.json").write_text(json.dumps(proof), encoding="utf-8")
+    assert "the schema says that weights are in column 'W', the fit has none" in rejected(capsys)
+    assert "the fit names no column of weights" in rejected(capsys, *CLAIM)
+    for key in sums:
+        del fitted[key]
+    Path("fit.json").write_text(json.dumps(fitted), encoding="utf-8")
+    assert "proof.json, bound" in rejected(capsys, *CLAIM)
+    fitted["weight"] = proof["problem"]["weight"] = "W"
+    Path("proof.json").write_text(json.dumps(proof), encoding="utf-8")
+    Path("fit.json").write_text(json.dumps(fitted), encoding="utf-8")
+    assert main([*CHECK]) == 2
+    assert "fit.json has no 'total_weight'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("ties", ["strict", "share"])
+def test_sums_that_are_made_up(ties, pair, capsys):
+    del pair
+    fitted = written("--ties", ties)
+    for key in ("total_weight", "weighted_links", "weighted_links_upper_bound"):
+        for factor in (1 - 1e-8, 1 + 1e-8) if key != "weighted_links_upper_bound" else (1 - 1e-8, 10.0):
+            forge(**{key: fitted[key] * factor})
+            assert f"fit.json, {key}: " in rejected(capsys)
+        forge(**{key: fitted[key] * (1 - 1e-12)})
+        assert main([*CHECK]) == 0
+        forge(**{key: fitted[key]})
+    forge(weighted_links_upper_bound=fitted["weighted_links_upper_bound"] * (1 + 1e-6))
+    assert "fit.json, status: it is not optimal" in rejected(capsys)
+    forge(weighted_links_upper_bound=fitted["weighted_links_upper_bound"])
+    forge(linked_upper_bound=fitted["linked_upper_bound"] - 1)
+    assert "fit.json, linked_upper_bound: " in rejected(capsys)
+    forge(linked_upper_bound=fitted["linked_upper_bound"])
+    forge(baselines={"euclid": fitted["baselines"]["euclid"] * (1 + 1e-6)})
+    assert "baselines, euclid" in rejected(capsys)
+
+
+@pytest.mark.parametrize("family", ["weighted-mean", "choquet"])
+def test_a_bound_that_is_lowered_in_the_certificate(family, pair, capsys):
+    """By one unit, however small, or by another unit."""
+    del pair
+    written("--aggregator", family)
+    proof = read("proof.json")
+    bound = proof["bound"]
+    for changed in (
+        {"linked_weight": bound["linked_weight"] - 1},
+        {"unit": 2 * bound["unit"]},
+        {"of": 2},
+        {"unit": 1, "of": 1, "linked_weight": 1},
+    ):
+        Path("proof.json").write_text(json.dumps({**proof, "bound": {**bound, **changed}}), encoding="utf-8")
+        assert "proof.json, bound" in rejected(capsys) or "proof.json, proof" in rejected(capsys)
+
+
+def test_missing_codes_of_the_weights_are_those_of_the_schema(pair, capsys):
+    original, masked = pair
+    written()
+    Path("schema.json").write_text(
+        json.dumps({"attributes": [{"name": "W", "role": "weight", "missing": ["999"]}]}), encoding="utf-8"
+    )
+    assert main([*CHECK]) == 0
+    save(original.assign(W=original["W"].where(original.index != 3, 999.0)), masked)
+    assert main([*CHECK]) == 2
+    assert "the sampling weight is missing" in capsys.readouterr().err
+
+
+def test_a_table_without_columns_of_that_name_is_said(pair, capsys):
+    """Where neither file has it, `fit` counts all records alike, and so does `verify`."""
+    original, masked = pair
+    save(original.drop(columns="W"), masked)
+    fitted = written()
+    assert "weight" not in fitted
+    capsys.readouterr()
+    assert "no weighted mean links more than" in run(capsys, *CHECK)
+
+
+def test_records_are_counted_as_before_without_weights():
+    original, masked = frames(3)
+    made = fit(original, masked, certificate=True)
+    assert made.certificate["bound"].keys() == {"unit", "linked_weight"}
+    assert "weight" not in made.certificate["problem"]
+    assert isinstance(original, pd.DataFrame)
