@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.missing import without_codes
+from linkrisk.datasets.microdata.missing import with_codes, without_codes
 from linkrisk.datasets.microdata.numeric import check_known, check_no_duplicates, numeric_matrix
 from linkrisk.datasets.microdata.scales import CATEGORICAL
 from linkrisk.datasets.microdata.schema import Attribute, Role, Scale, Schema
+from linkrisk.datasets.microdata.undeclared import Kind, kind_of
 
 TABLE = "the table"
 """What a table without a name is called in messages."""
@@ -70,11 +71,14 @@ def known_columns(frame: pd.DataFrame, schema: Schema | None) -> dict[str, tuple
     Where the schema has key variables, no other column is one.
     """
     keys = schema is not None and bool(schema.select(role=Role.KEY))
-    found = {}
-    for each in Schema.from_frame(frame).attributes:
+    known, found = _without_codes(frame, frame.columns, schema), {}
+    for each in Schema.from_frame(known).attributes:
         declared = Attribute(each.name) if schema is None else schema.get(each.name)
         own = Role.IGNORED if keys and each.role is Role.KEY else each.role
-        found[each.name] = (declared.role or own or Role.KEY, declared.scale or each.scale or Scale.NUMERIC)
+        # Numbers among which a word stands by mistake are numbers: masking then says which word, and where.
+        text = pd.api.types.is_string_dtype(known[each.name].dtype)
+        scale = Scale.NUMERIC if text and kind_of(known[each.name]) is Kind.NUMBERS else each.scale
+        found[each.name] = (declared.role or own or Role.KEY, declared.scale or scale or Scale.NUMERIC)
     return found
 
 
@@ -97,11 +101,17 @@ def values_of(
         For the first cell that is not a number.
     """
     check_records(frame, source)
-    if schema is not None:
-        frame = frame.assign(
-            **{name: without_codes(frame[name], schema.get(name).missing) for name in attributes}
-        )
+    frame = _without_codes(frame, attributes, schema)
     return numeric_matrix(frame, attributes, source, allow_missing=True)
+
+
+def _without_codes(frame: pd.DataFrame, names: Iterable[str], schema: Schema | None) -> pd.DataFrame:
+    """The table with missing values in the place of declared missing codes of these columns."""
+    if schema is None:
+        return frame
+    declared = {name: schema.get(name).missing for name in names}
+    found = {name: without_codes(frame[name], missing) for name, missing in declared.items() if missing}
+    return frame.assign(**found)
 
 
 def check_records(frame: pd.DataFrame, source: str) -> None:
@@ -131,10 +141,5 @@ def with_values(
     for position, attribute in enumerate(attributes):
         masked, original = pd.Series(after[:, position], index=frame.index), frame[attribute]
         declared = np.isnan(before[:, position]) & original.notna().to_numpy(dtype=bool)
-        if declared.any():
-            codes = original[declared]
-            if not pd.api.types.is_numeric_dtype(codes.dtype):
-                masked = masked.astype("object")
-            masked[declared] = codes
-        replaced[attribute] = masked
+        replaced[attribute] = with_codes(masked, original, declared)
     return replaced

@@ -76,6 +76,16 @@ def without_codes(column: pd.Series, missing: Missing) -> pd.Series:
     return column.mask(pd.Series(found, column.index)) if found.any() else column
 
 
+def with_codes(column: pd.Series, original: pd.Series, where: npt.NDArray[np.bool_]) -> pd.Series:
+    """The column with the cells of the original one in some places: missing codes that masking keeps."""
+    if not where.any():
+        return column
+    codes = original[where]
+    restored = column.copy() if pd.api.types.is_numeric_dtype(codes.dtype) else column.astype("object")
+    restored[where] = codes
+    return restored
+
+
 def overlapping(codes: Iterable[str], missing: Missing) -> list[str]:
     """Those of the codes that are declared missing."""
     listed = list(codes)

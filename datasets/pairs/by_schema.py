@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from linkrisk.datasets.microdata.missing import without_codes
-from linkrisk.datasets.microdata.names import shown_name
+import pandas as pd
+
+from linkrisk.datasets.microdata.missing import Missing, without_codes
+from linkrisk.datasets.microdata.names import shown_name, shown_names
 from linkrisk.datasets.microdata.roles import Role
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.tables import Table
@@ -16,17 +18,39 @@ BY_SCHEMA = (
 )
 WITHOUT_ID = "column {}, the record id of the schema, is not in {}: row i of one file is row i of the other"
 
+OWN_CODES = "values with a code that the file itself declares missing count as missing: {}"
 
-def with_missing(table: Table, schema: Schema | None) -> Table:
-    """The table with missing values in the place of the missing codes that a schema declares."""
-    declared = [] if schema is None else [each for each in schema.attributes if each.missing]
-    columns = {
-        each.name: without_codes(table.frame[each.name], each.missing)
-        for each in declared
-        if each.name in table.columns
-    }
-    changed = {name: column for name, column in columns.items() if column is not table.frame[name]}
-    return replace(table, frame=table.frame.assign(**changed)) if changed else table
+
+def with_missing(tables: Sequence[Table], schema: Schema | None) -> tuple[Table, ...]:
+    """Tables with missing values in the place of missing codes.
+
+    Codes are those that the schema declares, and those that a file itself declares (SPSS, Stata, ARGUS): in
+    all tables, as masking keeps codes and need not keep what a file says of them. A remark says which codes
+    of the second kind were found.
+    """
+    stated = {each.name: each.missing for each in schema.attributes} if schema is not None else {}
+    own: dict[str, Missing] = {}
+    for table in tables:
+        for name, notes in table.notes.items():
+            own[name] = tuple(dict.fromkeys((*own.get(name, ()), *notes.missing)))
+    return tuple(_without(table, stated, own) for table in tables)
+
+
+def _without(table: Table, stated: Mapping[str, Missing], own: Mapping[str, Missing]) -> Table:
+    columns: dict[str, pd.Series] = {}
+    found: list[str] = []
+    for name in table.columns:
+        before = table.frame[name]
+        known = without_codes(before, stated.get(name, ()))
+        after = without_codes(known, own.get(name, ()))
+        if after is not known:
+            found.append(name)
+        if after is not before:
+            columns[name] = after
+    if not columns:
+        return table
+    said = (OWN_CODES.format(shown_names(found)),) if found else ()
+    return replace(table, frame=table.frame.assign(**columns), remarks=(*table.remarks, *said))
 
 
 def text_columns(schema: Schema | None) -> tuple[str, ...]:

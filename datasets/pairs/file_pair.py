@@ -176,7 +176,7 @@ def make_file_pair(
     listed = listed_categories(nominal, ordinal, schema)
     text = (*listed, *text_columns(schema))
     tables = load_tables(original, masked, id_column, text, (original_name, masked_name))
-    first, second = (with_missing(table, schema) for table in tables)
+    first, second = with_missing(tables, schema)
     id_column, id_notes = record_id(schema, (first, second), id_column, row_by_row)
     names = chosen_attributes(first, second, attributes, id_column, schema)
     # Where all columns are attributes, so are ids.

@@ -316,7 +316,7 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         for table in tables:
             check_known(self.attributes_, table.columns, table.source)
         categories = {name: attribute.categories for name, attribute in self._categorical.items()}
-        first, second = spelled_alike([with_missing(table, self._schema) for table in tables], categories)
+        first, second = spelled_alike(with_missing(tables, self._schema), categories)
         return first, second
 
     def _values(self, original: Table, masked: Table) -> tuple[FloatArray, FloatArray]:

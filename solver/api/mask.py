@@ -206,16 +206,17 @@ def mask_source(
     report: Reporter | None,
 ) -> MaskingResult:
     """Mask a table that has been read; see `mask`."""
-    used, frame = new_seed() if seed is None else seed, source.stored.frame
+    used, frame = new_seed() if seed is None else seed, source.known
     kept = {name: what for name, what in ((weight, "weight"), (id_column, "id")) if name is not None}
     steps = planned(methods, frame, kept, source=source.name)
     compile_once(MASKING, report)
-    masked = masked_in_order(steps, frame, used, source=source.name)
+    names = {name for step in steps for name in step.attributes}
+    masked = source.with_codes(masked_in_order(steps, frame, used, source=source.name), names)
     return MaskingResult(
         table=masked,
         steps=steps,
         seed=used if any(step.method.chance for step in steps) else None,
-        **_columns(frame, masked, steps, kept),
+        **_columns(source.stored.frame, masked, steps, kept),
         source=source,
     )
 

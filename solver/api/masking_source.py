@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import pandas as pd
@@ -14,6 +15,7 @@ from linkrisk.datasets.masking.record import check_new
 from linkrisk.datasets.microdata.formats.base import StoredFile
 from linkrisk.datasets.microdata.formats.delimited import DelimitedDialect, written_columns
 from linkrisk.datasets.microdata.formats.registry import DELIMITED, format_of, read_file, writable_format
+from linkrisk.datasets.microdata.missing import with_codes, without_codes
 from linkrisk.datasets.microdata.tables import load_table
 from linkrisk.datasets.pairs.categorical import listed_categories
 from linkrisk.datasets.public.registry import load
@@ -40,6 +42,21 @@ class Source:
     def content(self) -> bytes | None:
         """What is in its file, if it has one."""
         return Path(self.name).read_bytes() if is_file(self.name) else None
+
+    @cached_property
+    def known(self) -> pd.DataFrame:
+        """The table with missing values in the place of codes that its file itself declares missing."""
+        frame = self.stored.frame
+        coded = {name: notes.missing for name, notes in self.stored.columns.items() if notes.missing}
+        return frame.assign(**{name: without_codes(frame[name], codes) for name, codes in coded.items()})
+
+    def with_codes(self, table: pd.DataFrame, masked: Collection[str]) -> pd.DataFrame:
+        """A masked table with the missing codes of the file where they were; other columns are the file's."""
+        frame, columns = self.stored.frame, {}
+        for name in frame.columns:
+            coded = (self.known[name].isna() & frame[name].notna()).to_numpy(dtype=bool)
+            columns[name] = with_codes(table[name], frame[name], coded) if name in masked else frame[name]
+        return table.assign(**columns)
 
     def losses(self, output: str | Path) -> tuple[str, ...]:
         """What a file cannot hold of this table, a sentence each.

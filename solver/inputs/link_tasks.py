@@ -99,7 +99,7 @@ def read_pair(original: Any, masked: Any, options: LinkOptions, schema: Schema |
     listed = listed_categories(options.nominal, options.ordinal, schema)
     text = (*listed, *text_columns(schema))
     loaded = load_tables(original, masked, options.id_column, text, ("original", "masked"))
-    tables = [with_missing(table, schema) for table in loaded]
+    tables = with_missing(loaded, schema)
     id_column, notes = record_id(schema, tables, options.id_column, options.row_by_row)
     first, second = spelled_alike(tables, listed)
     pair = align(first, second, id_column=id_column, row_by_row=options.row_by_row)
@@ -115,7 +115,7 @@ def compared_frames(
     if options.training is not None:
         listed = listed_categories(options.nominal, options.ordinal, schema)
         table = load_table(options.training, "training", tuple(listed))
-        training = spelled_alike((pair.original, pair.masked, with_missing(table, schema)), listed)[-1]
+        training = spelled_alike((pair.original, pair.masked, *with_missing([table], schema)), listed)[-1]
     return linkage_frames(
         pair,
         original,

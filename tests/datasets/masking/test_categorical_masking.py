@@ -78,7 +78,7 @@ def test_coding_at_the_end_of_the_range_changes_nothing(kind: type[TopCoding | B
 def test_nominal_attributes_follow_the_order_of_their_codes() -> None:
     assert apply(TopCoding(categories=2, attributes=("town",)))["town"] == ["a", "b", "a", "c", "a", "b", "c"]
     codes = pd.DataFrame({"code": ["10", "9", "100"]})
-    assert apply(TopCoding(categories=2), codes)["code"] == ["10", "9", "10"]
+    assert apply(TopCoding(categories=2, attributes=("code",)), codes)["code"] == ["10", "9", "10"]
 
 
 def test_the_rarest_categories_become_the_most_frequent_of_them() -> None:
