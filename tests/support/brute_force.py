@@ -118,6 +118,10 @@ class Records:
             for columns in zip(self.queries.T.tolist(), self.candidates.T.tolist(), strict=True)
         ]
 
+    @cached_property
+    def _found(self):
+        return {}
+
     def rounding(self, block):
         """The power of two above 16 units in the last place of all that the partner's differences are of."""
         own = self.candidates[self.partner[block]]
@@ -131,6 +135,11 @@ class Records:
 
     def tied(self, block, kind):
         """Attribute distances up to which a rival ties with the partner."""
+        if ("tied", block, kind) not in self._found:
+            self._found["tied", block, kind] = self._tied(block, kind)
+        return self._found["tied", block, kind]
+
+    def _tied(self, block, kind):
         own = self.distances(block, "absolute")[self.partner[block]]
         wide = [d + moved for d, moved in zip(own, self.rounding(block), strict=True)]
         if kind == "squared":
@@ -143,10 +152,13 @@ class Records:
         return [0.0] * len(self.queries[0]) if self.lengths is None else self.lengths
 
     def distances(self, block, kind):
-        known = self.known
-        return [
-            compare(self.queries[block], candidate, kind, known, self.rule) for candidate in self.candidates
-        ]
+        """Attribute distances to every candidate; looked at again and again, so kept."""
+        if (block, kind) not in self._found:
+            self._found[block, kind] = [
+                compare(self.queries[block], candidate, kind, self.known, self.rule)
+                for candidate in self.candidates
+            ]
+        return self._found[block, kind]
 
     def twins(self, block):
         own = self.candidates[self.partner[block]]

@@ -1,6 +1,6 @@
 """A fit with a work limit, for tests that run it in processes of other kinds: prints what it has found.
 
-python work_run.py FAMILY RECORDS UNITS
+python work_run.py FAMILY RECORDS UNITS [FAMILY RECORDS UNITS ...]
 """
 
 from __future__ import annotations
@@ -32,4 +32,5 @@ def found(family: str, records: int, units: float, **options: Any) -> list[Any]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(found(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]))))
+    runs = zip(sys.argv[1::3], map(int, sys.argv[2::3]), map(float, sys.argv[3::3]), strict=True)
+    print(json.dumps({run[0]: found(*run) for run in runs}))
