@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from linkrisk.formulations.compiled import is_marked, mark
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS, Aggregator, make_aggregator
@@ -20,7 +22,8 @@ from linkrisk.formulations.linkage.block_system import BlockSystem, block_system
 from linkrisk.formulations.linkage.distance_tables import nominal_table
 from linkrisk.formulations.linkage.lost import lost_blocks
 from linkrisk.formulations.linkage.pair import LinkagePair, make_pair
-from linkrisk.solver.engines.attacks.scoring import nearest_rows
+from linkrisk.solver.engines.attacks.lines import best_on_lines
+from linkrisk.solver.engines.attacks.scoring import Scorer, nearest_rows
 from linkrisk.solver.engines.attacks.search import attack
 from linkrisk.solver.engines.exact.hitting_sets.search import HittingSearch
 from linkrisk.solver.engines.exact.simplex_tree.kernels import undecided
@@ -111,6 +114,8 @@ def _search(system: BlockSystem) -> None:
     evaluator, aggregator = Evaluator(system.pair), system.aggregator
     evaluator.table(aggregator.form(aggregator.equal()))
     attack(system, _incumbent(system), evaluator, 0)
+    if isinstance(system.values, np.ndarray):  # as of many attributes, most entries of which are zero
+        _cut_sparse(replace(system, values=sparse.csr_array(system.values)))
     hitting = HittingSearch(system, _incumbent(system), evaluator, 0)
     treated = treatment(aggregator.domain)
     if treated.tree is not None:
@@ -124,6 +129,12 @@ def _search(system: BlockSystem) -> None:
     if treated.tree is not None and isinstance(system.values, np.ndarray):
         rows, corners = np.arange(system.rows, dtype=np.int32), np.eye(aggregator.dimension)
         undecided(system.values, system.row_open, system.open_weight, rows, corners, 0.0)
+
+
+def _cut_sparse(system: BlockSystem) -> None:
+    """What searching on lines calls where rows are sparse."""
+    theta = system.aggregator.equal()
+    best_on_lines(Scorer(system), theta, np.eye(theta.size)[:1], np.array([[-1.0, 1.0]]))
 
 
 def _grow(pair: LinkagePair, aggregator: Aggregator) -> None:
