@@ -107,26 +107,46 @@ def difference(
 
 
 @kernel
-def _compare(
-    query: FloatArray,
-    candidate: FloatArray,
-    differences: int,
-    missing: Missing,
-    block: int,
-    at: Any,
-    apart: FloatArray,
-    c: FloatArray,
-) -> None:
-    """Differences of a block and a candidate, and their attribute distances: squared, absolute or signed."""
+def _compare(query: FloatArray, candidate: FloatArray, differences: int, c: FloatArray) -> None:
+    """Attribute distances of two records into `c`: squared (0), absolute (1) or signed (2) differences."""
     for k in range(c.shape[0]):
-        z = difference(query, candidate, missing, block, at, k)
-        apart[k] = z
+        z = query[k] - candidate[k]
         if differences == 0:
             c[k] = z * z
         elif differences == 1:
             c[k] = abs(z)
         else:
             c[k] = z
+
+
+@kernel
+def _fill_in(
+    query: FloatArray,
+    candidate: FloatArray,
+    differences: int,
+    missing: Missing,
+    block: int,
+    at: Any,
+    c: FloatArray,
+) -> None:
+    """Attribute distances to missing values, in place of NaN."""
+    for k in range(c.shape[0]):
+        if np.isnan(c[k]):
+            z = difference(query, candidate, missing, block, at, k)
+            if differences == 0:
+                c[k] = z * z
+            elif differences == 1:
+                c[k] = abs(z)
+            else:
+                c[k] = z
+
+
+@kernel
+def _differences(
+    query: FloatArray, candidate: FloatArray, missing: Missing, block: int, at: Any, apart: FloatArray
+) -> None:
+    for k in range(apart.shape[0]):
+        apart[k] = difference(query, candidate, missing, block, at, k)
 
 
 @kernel
@@ -142,6 +162,23 @@ def _look_up(
             return False
         c[k] = d * d if differences == 0 else d
     return True
+
+
+@kernel
+def _complete(
+    query: FloatArray,
+    candidate: FloatArray,
+    differences: int,
+    tables: Tables,
+    missing: Missing,
+    block: int,
+    at: Any,
+    c: FloatArray,
+) -> bool:
+    """What `_compare` cannot know: missing values and categories; False when a distance is infinite."""
+    if missing[2].shape[0] > 0:
+        _fill_in(query, candidate, differences, missing, block, at, c)
+    return _look_up(query, candidate, differences, tables, c)
 
 
 @kernel
@@ -214,7 +251,8 @@ def settle(form: Form, compared: Compared, search: Search, found: Found) -> None
     # Where values are missing the floor is zero, and nobody is skipped in whatever order.
     values = np.where(np.isnan(candidates[:, pivot]), 0.0, candidates[:, pivot])
     safe = floor * (1.0 - 1e-9)
-    mixed = tables[0].shape[0] > 0
+    # Most files have neither categories nor missing values, and every pair of records is looked at here.
+    plain = tables[0].shape[0] == 0 and missing[2].shape[0] == 0
     # A rival at distance y (with rounding error e) ties with x only when y - e - x is at most
     # moved + noise * sum_k P_kk c_k**2. Without noise that is y <= x + moved, give or take a rounding.
     # With it, e and the last term are each below 1e-4 * y wherever the floor is not zero (`DistanceForm`),
@@ -223,8 +261,9 @@ def settle(form: Form, compared: Compared, search: Search, found: Found) -> None
     for block in range(queries.shape[0]):
         query = queries[block]
         own = partner[block]
-        _compare(query, candidates[own], differences, missing, block, own, apart, c)
-        possible = not mixed or _look_up(query, candidates[own], differences, tables, c)
+        _compare(query, candidates[own], differences, c)
+        _differences(query, candidates[own], missing, block, own, apart)
+        possible = plain or _complete(query, candidates[own], differences, tables, missing, block, own, c)
         mine, moved = np.inf, 0.0  # whoever is possible is nearer
         if possible:
             mine, moved = _to_partner(form, apart, rounding[block], allowance, c, order)
@@ -248,8 +287,8 @@ def settle(form: Form, compared: Compared, search: Search, found: Found) -> None
                 break
             if at == own or (share and group[at] == group[own]):
                 continue
-            _compare(query, candidates[at], differences, missing, block, at, apart, c)
-            if mixed and not _look_up(query, candidates[at], differences, tables, c):
+            _compare(query, candidates[at], differences, c)
+            if not (plain or _complete(query, candidates[at], differences, tables, missing, block, at, c)):
                 continue
             slack = moved + (noise * _weighted_squares(form.matrix, c) if noise > 0.0 else 0.0)
             other = _aggregate(form, c, order)
