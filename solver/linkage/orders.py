@@ -50,7 +50,11 @@ def _away(
 ) -> bool:
     """Write the attribute distances of a candidate; False where it cannot be the query's partner."""
     for k in range(query.size):
-        away[k] = abs(difference(query, candidate, missing, block, at, k))
+        away[k] = abs(query[k] - candidate[k])
+    if missing[2].size > 0:  # of most files nothing is, and a branch for every value costs most of the time
+        for k in range(query.size):
+            if np.isnan(away[k]):
+                away[k] = abs(difference(query, candidate, missing, block, at, k))
     attributes, values, first, width = tables
     for table in range(attributes.size):
         k = attributes[table]
