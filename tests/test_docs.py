@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import contextlib
 import io
 import re
@@ -47,6 +48,16 @@ def page_id(page: Path) -> str:
 
 
 everywhere = pytest.mark.parametrize("page", PAGES, ids=page_id)
+
+
+@everywhere
+def test_what_python_examples_import_is_there(page: Path) -> None:
+    for block in re.findall(
+        r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    ):
+        for node in ast.walk(ast.parse(block)):
+            if isinstance(node, ast.Import | ast.ImportFrom) and "linkrisk" in ast.unparse(node):
+                exec(compile(ast.unparse(node), page.name, "exec"), {})
 
 
 def anchors(page: Path) -> set[str]:

@@ -124,11 +124,11 @@ def _affected(result: FitResult) -> list[tuple[str, str]]:
         pairs.append(("out of reach for any parameters", share(details["lost"], records)))
     tied, twins = details["tied"]["records"], details["tied"]["with_twins"]
     if tied:
-        pairs.append(("partner tied, so not counted", share(tied, records) + _cure_of_ties(tied, twins)))
+        pairs.append(("partner tied, so not counted", share(tied, records) + _see_ties(tied, twins)))
     return pairs
 
 
-def _cure_of_ties(tied: int, twins: int) -> str:
+def _see_ties(tied: int, twins: int) -> str:
     """Only ties with identical records are ones that the other tie rule would count."""
     if not twins:
         return ""
@@ -147,13 +147,13 @@ def _beyond(result: FitResult) -> list[str]:
         return []
     name, linked = baseline_name(known["attack"]), count(known["linked"])
     family = family_title(result.details)
-    cure = f"try {known['cure']}" if known["cure"] else "no family of --aggregator contains it"
+    how = f"try {known['options']}" if known["options"] else "no family of --aggregator contains it"
     if known["above_bound"]:
         return [
             f"  more than any {family}: the {name} links {linked}",
-            f"  the bound is about this family only; {cure}",
+            f"  the bound is about this family only; {how}",
         ]
-    return [f"  more than the {family} found: the {name} links {linked}; {cure}"]
+    return [f"  more than the {family} found: the {name} links {linked}; {how}"]
 
 
 def _outside_all(results: FitResults) -> bool:

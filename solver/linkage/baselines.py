@@ -169,13 +169,13 @@ class KnownAttack:
         ``euclid`` or ``mahalanobis``.
     linked : float
         What it links.
-    cure : str or None
+    options : str or None
         Options of `fit` whose family contains it; None where no family does.
     """
 
     name: str
     linked: float
-    cure: str | None
+    options: str | None
 
 
 def best_known(
@@ -191,10 +191,10 @@ def best_known(
     if not others:
         return None
     name = max(others, key=lambda other: others[other])
-    return KnownAttack(name, others[name], _cure(name, aggregator, pair))
+    return KnownAttack(name, others[name], _options(name, aggregator, pair))
 
 
-def _cure(name: str, aggregator: Aggregator, pair: LinkagePair) -> str | None:
+def _options(name: str, aggregator: Aggregator, pair: LinkagePair) -> str | None:
     """What to ask `fit` for to start from a baseline."""
     if name == "euclid":
         return "--differences squared"

@@ -19,10 +19,13 @@ def count(value: float | None) -> str:
 
 
 def percent(part: float | None, whole: float) -> str:
-    """Write a share of `whole`: ``93.0 %``; never 0 or 100 per cent for what is not exactly that."""
+    """Write a share of `whole`: ``93.0 %``; never 0 or 100 per cent for what is not exactly that.
+
+    Sums of weights that differ by the rounding of their terms are the same.
+    """
     if part is None or whole <= 0:
         return NOTHING
-    share = 100.0 * part / whole
+    share = 100.0 if math.isclose(part, whole, rel_tol=1e-12) else 100.0 * part / whole
     for digits in range(1, 6):
         text = f"{share:.{digits}f}"
         if float(text) not in (0.0, 100.0) or share in (0.0, 100.0):

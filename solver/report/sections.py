@@ -92,7 +92,7 @@ class Beyond:
     label: str
     linked: float
     above_bound: bool
-    cure: str | None
+    options: str | None
 
 
 def beyond(result: Fields) -> Beyond | None:
@@ -101,9 +101,9 @@ def beyond(result: Fields) -> Beyond | None:
     if known is None:
         return None
     name = known.text("attack")
-    cure = None if known.value("cure") is None else known.text("cure")
+    options = None if known.value("options") is None else known.text("options")
     above = known.value("above_bound") is True
-    return Beyond(BASELINES.get(name, name), known.number("linked"), above, cure)
+    return Beyond(BASELINES.get(name, name), known.number("linked"), above, options)
 
 
 def notes(result: Fields) -> list[str]:

@@ -123,7 +123,7 @@ def _comparison(problem: Problem, run: Run) -> dict[str, Any]:
             "attack": known.name,
             "linked": plain(known.linked * problem.survey.unit),
             "above_bound": above,
-            "cure": known.cure,
+            "options": known.options,
         }
     return {"baselines": in_population(run.baselines, problem.survey.unit), "best_known": found}
 

@@ -91,7 +91,7 @@ def test_a_distance_of_another_family_that_links_more_is_named():
     known = result.details["best_known"]
     assert known["attack"] == "mahalanobis"
     assert known["linked"] == result.details["baselines"]["mahalanobis"] > result.linked_upper_bound
-    assert (known["above_bound"], known["cure"]) == (True, "--aggregator mahalanobis")
+    assert (known["above_bound"], known["options"]) == (True, "--aggregator mahalanobis")
     text = summary(result)
     linked = known["linked"]
     assert f"more than any weighted mean: the classical Mahalanobis distance links {linked}\n" in text
@@ -109,7 +109,7 @@ def test_a_distance_of_another_family_that_links_more_is_named():
 
 def test_what_is_more_than_found_but_within_the_bound_is_told_as_such():
     result = fit(*frames(3, 20))
-    known = {"attack": "mahalanobis", "linked": result.linked + 1, "above_bound": False, "cure": None}
+    known = {"attack": "mahalanobis", "linked": result.linked + 1, "above_bound": False, "options": None}
     text = summary(changed(result, best_known=known))
     more = f"more than the weighted mean found: the classical Mahalanobis distance links {result.linked + 1}"
     assert f"{more}; no family of --aggregator contains it\n" in text

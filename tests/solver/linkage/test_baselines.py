@@ -248,7 +248,7 @@ def test_without_two_numeric_attributes_the_classical_form_is_diagonal(name, dif
 
 
 @pytest.mark.parametrize(
-    ("name", "differences", "attack", "cure"),
+    ("name", "differences", "attack", "options"),
     [
         ("weighted-mean", None, "mahalanobis", "--aggregator mahalanobis"),
         ("choquet", "absolute", "mahalanobis", "--aggregator mahalanobis --differences signed"),
@@ -256,12 +256,12 @@ def test_without_two_numeric_attributes_the_classical_form_is_diagonal(name, dif
         ("owa", "absolute", "euclid", "--differences squared"),
     ],
 )
-def test_the_best_attack_of_other_families_and_where_to_find_it(name, differences, attack, cure):
+def test_the_best_attack_of_other_families_and_where_to_find_it(name, differences, attack, options):
     pair = make_pair(*files(14))
     aggregator = make_aggregator(name, pair.attributes, differences=differences)
     counts = {"euclid": 20, "mahalanobis": 10} | {attack: 25}
     known = best_known(aggregator, pair, counts, linked=24)
-    assert known == KnownAttack(attack, 25, cure)
+    assert known == KnownAttack(attack, 25, options)
     assert best_known(aggregator, pair, counts, linked=25) is None
 
 

@@ -73,6 +73,7 @@ def test_what_is_of_another_kind_is_named(changes, message):
         (formats.percent(19999, 20000), "99.995\N{NARROW NO-BREAK SPACE}%"),
         (formats.percent(1, 10000), "0.01\N{NARROW NO-BREAK SPACE}%"),
         (formats.percent(0, 400), "0.0\N{NARROW NO-BREAK SPACE}%"),
+        (formats.percent(0.1 + 0.2, 0.3), "100.0\N{NARROW NO-BREAK SPACE}%"),
         (formats.percent(400, 400), "100.0\N{NARROW NO-BREAK SPACE}%"),
         (formats.percent(1, 0), "–"),
         (formats.percent(None, 5), "–"),
