@@ -78,8 +78,7 @@ def _scan(
             at = int(np.argmin(many[block]))
             near = order[at, first[block, at] : first[block, at] + many[block, at]]
             near = near[label[near] != label[pair.partner[block]]]
-            if pair.tables is not None:
-                near = near[pair.possible(np.intp(block), near)]
+            near = near[pair.possible(np.intp(block), near)]
             vectors = pair.distances(np.intp(block), near, kind)
             vectors = np.ascontiguousarray(aggregator.comparable(vectors))
             lost[block] = _any_dominates(vectors, nearest[block])

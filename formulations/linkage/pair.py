@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
@@ -97,14 +97,20 @@ class LinkagePair:
         return self.possible(np.arange(self.blocks), self.partner)
 
     @cached_property
+    def looked_up(self) -> Mapping[int, FloatArray]:
+        """The attributes of categories with their distances, shape (of queries, of candidates)."""
+        if self.tables is None:
+            return {}
+        return {k: self.tables.table(at) for at, k in enumerate(self.tables.attributes.tolist())}
+
+    @cached_property
     def ordered(self) -> IndexArray:
         """The attributes whose distance grows with the difference of two values, for all records.
 
         Not those that are looked up, and not those in which values are missing.
         """
         others = np.zeros(len(self.attributes), dtype=np.bool_)
-        if self.tables is not None:
-            others[self.tables.attributes] = True
+        others[list(self.looked_up)] = True
         if self.missing is not None:
             others[self.missing.attributes] = True
         return np.flatnonzero(~others).astype(np.intp)
@@ -172,8 +178,7 @@ class LinkagePair:
             apart, lacking = self.partner_distances(Differences.ABSOLUTE), np.isnan(queries - partners)
             queries, partners = (np.where(lacking, apart, values) for values in (queries, partners))
         rounding = value_rounding(queries, partners, self.offset)
-        if self.tables is not None:
-            rounding[:, self.tables.attributes] = 0.0
+        rounding[:, list(self.looked_up)] = 0.0
         return rounding
 
     def partners(self, kind: Differences, tied: Differences, share: float) -> Partners:

@@ -137,11 +137,10 @@ class _Rivals:
         """Candidates that need a row, ascending, and whether the block is lost."""
         pair, aggregator, label = self._pair, self._aggregator, self._label
         own = label[pair.partner[block]]
-        if pair.tables is not None:
-            if not pair.reachable[block]:
-                return np.empty(0, dtype=np.intp), True
-            # Who cannot be the partner is no rival, like the partner's twins.
-            label = np.where(pair.possible(np.intp(block), slice(None)), label, own)
+        if not pair.reachable[block]:
+            return np.empty(0, dtype=np.intp), True
+        # Who cannot be the partner is not a rival, like the partner's twins.
+        label = np.where(pair.possible(np.intp(block), slice(None)), label, own)
         vectors = pair.distances(np.intp(block), slice(None), aggregator.differences)
         if self._reduce:
             ordered = np.ascontiguousarray(aggregator.comparable(vectors))

@@ -31,9 +31,8 @@ def distance_matrix(pair: LinkagePair, form: DistanceForm) -> NDArray[np.float64
     matrix = np.empty((pair.blocks, len(pair.candidates)))
     for part, distances in pair.chunks(form.differences):
         matrix[part] = form(distances)
-        if pair.tables is not None:
-            possible = pair.possible(np.arange(pair.blocks)[part, None], np.arange(len(pair.candidates)))
-            matrix[part][~possible] = np.inf
+        possible = pair.possible(np.arange(pair.blocks)[part, None], np.arange(len(pair.candidates)))
+        matrix[part][~possible] = np.inf
     return matrix
 
 

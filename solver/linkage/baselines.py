@@ -88,24 +88,21 @@ def _between_strangers(pair: LinkagePair) -> FloatArray:
     )
     products = queries.T @ queries / len(queries) + candidates.T @ candidates / len(candidates)
     products = _without_products(pair, products)
-    if pair.tables is not None:
-        for at, k in enumerate(pair.tables.attributes.tolist()):
-            table = pair.tables.table(at)
-            sides = zip((pair.queries, pair.candidates), table.shape, strict=True)
-            often = [np.bincount(values[:, k].astype(np.intp), minlength=size) for values, size in sides]
-            weight = np.outer(*often).astype(np.float64) * np.isfinite(table)
-            squares = np.where(np.isfinite(table), table, 0.0) ** 2
-            products[k, k] = (weight * squares).sum() / max(weight.sum(), 1.0)
+    for k, table in pair.looked_up.items():
+        sides = zip((pair.queries, pair.candidates), table.shape, strict=True)
+        often = [np.bincount(values[:, k].astype(np.intp), minlength=size) for values, size in sides]
+        weight = np.outer(*often).astype(np.float64) * np.isfinite(table)
+        squares = np.where(np.isfinite(table), table, 0.0) ** 2
+        products[k, k] = (weight * squares).sum() / max(weight.sum(), 1.0)
     return products
 
 
 def _without_products(pair: LinkagePair, matrix: FloatArray) -> FloatArray:
     """The matrix with no entry for a categorical attribute and another one."""
-    if pair.tables is not None:
-        for k in pair.tables.attributes:
-            own = matrix[k, k]
-            matrix[k, :] = matrix[:, k] = 0.0
-            matrix[k, k] = own
+    for k in pair.looked_up:
+        own = matrix[k, k]
+        matrix[k, :] = matrix[:, k] = 0.0
+        matrix[k, k] = own
     return matrix
 
 
@@ -199,7 +196,7 @@ def _options(name: str, aggregator: Aggregator, pair: LinkagePair) -> str | None
     if name == "euclid":
         return "--differences squared"
     usual = aggregator.differences is aggregator.allowed_differences[0]
-    kind = Differences.SIGNED if pair.tables is None else Differences.ABSOLUTE
+    kind = Differences.ABSOLUTE if pair.looked_up else Differences.SIGNED
     if name not in own_attacks(Mahalanobis(pair.attributes, kind), pair):
         return None  # numeric differences with a sign beside categories without
     if isinstance(aggregator, Mahalanobis):
