@@ -8,8 +8,8 @@ drawn at random without replacement have it at most. The number X in the sample 
 and decreases in W. The upper confidence limit is the largest W that such a sample does not contradict, the
 largest with :math:`P_W(X \le u) \ge \alpha`. Whatever W is, the limit is below it with probability
 :math:`\alpha` at most (C. J. Clopper and E. S. Pearson, The use of confidence or fiducial limits
-illustrated in the case of the binomial, Biometrika 26, 1934; for finite populations W. G. Cochran, Sampling Techniques, 3rd
-ed. 1977, section 3.6).
+illustrated in the case of the binomial, Biometrika 26, 1934; for finite
+populations W. G. Cochran, Sampling Techniques, 3rd ed. 1977, section 3.6).
 """
 
 from __future__ import annotations
