@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from aggregator_cases import BY_LABEL, CASES, LABELS
+from pairwise import pairwise
 
 from linkrisk.formulations.linkage.block_indicator import indicator_model, paper_options
 from linkrisk.formulations.linkage.block_system import block_system
@@ -63,10 +64,7 @@ def exact(pair, case, margin=1e-9):
 # ---------------------------------------------------------------- the exact optimum
 
 
-@everywhere
-@pytest.mark.parametrize("direction", list(Direction))
-@pytest.mark.parametrize("ties", list(Ties))
-@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3))])
+@pairwise(case=CASES, direction=list(Direction), ties=list(Ties), seed=range(4))
 def test_proven_means_the_exact_optimum(case, direction, ties, seed):
     attributes = 2 + seed % 2
     pair = pair_of(seed, 7, attributes, noise=1.4, direction=direction, ties=ties)

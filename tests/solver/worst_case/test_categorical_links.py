@@ -15,6 +15,7 @@ import pytest
 from aggregator_cases import BY_LABEL
 from cli_runs import PAIR, refuse, run
 from fit_runs import steered
+from pairwise import pairwise
 
 from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.solver import evaluate, fit
@@ -68,10 +69,9 @@ def test_links_ranks_and_distances_by_definition(case, seed):
             )
 
 
-@each_case
-@pytest.mark.parametrize("direction", DIRECTIONS)
-@pytest.mark.parametrize("aware", [False, True])
-@pytest.mark.parametrize("seed", [40, 41])
+@pairwise(
+    case=[BY_LABEL[label] for label in LABELS], direction=DIRECTIONS, aware=[False, True], seed=[40, 41]
+)
 def test_a_proven_result_is_the_exact_optimum_and_is_verified(case, direction, aware, seed):
     files = mixed.frames(seed, 7, numeric=1)
     options = mixed.options(aware, aggregator=case.name, direction=direction, ties="strict", **case.options)
