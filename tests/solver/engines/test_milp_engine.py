@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from aggregator_cases import BY_LABEL, CASES, LABELS
+from in_process import solve_here
 from pairwise import pairwise
 
 from linkrisk.formulations.linkage.block_indicator import indicator_model, paper_options
@@ -92,13 +93,6 @@ def test_every_backend_finds_the_exact_optimum(case, backend, monkeypatch):
     assert list(result.versions) == [backend]
     assert set(result.phases) == {"build", "solve"}
     assert result.model["columns"] > case.make(3).dimension
-
-
-def solve_here(name, model, options, starts=(), watch=None):
-    from linkrisk.solver.backends.isolated import IsolatedResult
-    from linkrisk.solver.backends.registry import get_backend
-
-    return IsolatedResult(get_backend(name).solve(model, options, starts=starts, watch=watch), 0)
 
 
 @pytest.mark.parametrize("label", ["weighted-mean", "owa"])
