@@ -47,7 +47,7 @@ def changed(content, path, value):
 def others(value):
     """Values to put in the place of one."""
     if isinstance(value, int):
-        return [value + 1, value - 1, 2 * value + 3, value // 2, -value - 1, 0]
+        return [value + 1, value - 1, 2 * value + 3, -value - 1]
     return [value * (1 + 1e-6) + 1e-9, value * (1 - 1e-6) - 1e-9, -value - 1e-9, value + 1.0]
 
 

@@ -109,7 +109,7 @@ def few_twins(pair):
 def test_the_worst_case_of_more_attributes_is_not_below_that_of_one(aggregator, kind):
     make, standardisation = FILES[kind]
     original, masked = (pd.DataFrame(values, columns=NAMES) for values in make(0))
-    options = {"standardisation": standardisation.value, "aggregator": aggregator, "time_limit": 1.0}
+    options = {"standardisation": standardisation.value, "aggregator": aggregator, "time_limit": 0.5}
     everything = fit(original, masked, **options)
     for name in NAMES:
         alone = fit(original, masked, attributes=[name], **options)
