@@ -107,16 +107,17 @@ def difference(
 
 
 @kernel
+def _of_kind(z: float, differences: int) -> float:
+    if differences == 0:
+        return z * z
+    return abs(z) if differences == 1 else z
+
+
+@kernel
 def _compare(query: FloatArray, candidate: FloatArray, differences: int, c: FloatArray) -> None:
     """Attribute distances of two records into `c`: squared (0), absolute (1) or signed (2) differences."""
     for k in range(c.shape[0]):
-        z = query[k] - candidate[k]
-        if differences == 0:
-            c[k] = z * z
-        elif differences == 1:
-            c[k] = abs(z)
-        else:
-            c[k] = z
+        c[k] = _of_kind(query[k] - candidate[k], differences)
 
 
 @kernel
@@ -132,13 +133,7 @@ def _fill_in(
     """Attribute distances to missing values, in place of NaN."""
     for k in range(c.shape[0]):
         if np.isnan(c[k]):
-            z = difference(query, candidate, missing, block, at, k)
-            if differences == 0:
-                c[k] = z * z
-            elif differences == 1:
-                c[k] = abs(z)
-            else:
-                c[k] = z
+            c[k] = _of_kind(difference(query, candidate, missing, block, at, k), differences)
 
 
 @kernel

@@ -12,7 +12,7 @@ from itertools import chain, combinations, pairwise
 
 import brute_force as plain
 import numpy as np
-from scipy.optimize import linprog
+from small_programs import least
 
 
 @dataclass(frozen=True)
@@ -131,17 +131,16 @@ def _program(family: Family, rows, cuts):
     size = family.equal.shape[1]
     parts = [(family.upper, family.limit, 0.0), (-rows, np.zeros(len(rows)), 1.0)]
     parts.append((-cuts, np.zeros(len(cuts)), 0.0))
-    answer = linprog(
+    answer = least(
         np.append(np.zeros(size), -1.0),
-        A_ub=np.vstack([np.hstack([a, np.full((len(a), 1), t)]) for a, _, t in parts]),
-        b_ub=np.concatenate([b for _, b, _ in parts]),
-        A_eq=np.hstack([family.equal, np.zeros((len(family.equal), 1))]),
-        b_eq=family.value,
-        bounds=[(None, None)] * size + [(None, 1.0)],
-        method="highs",
+        upper=(
+            np.vstack([np.hstack([a, np.full((len(a), 1), t)]) for a, _, t in parts]),
+            np.concatenate([b for _, b, _ in parts]),
+        ),
+        equal=(np.hstack([family.equal, np.zeros((len(family.equal), 1))]), family.value),
+        bounds=(np.full(size + 1, -np.inf), np.append(np.full(size, np.inf), 1.0)),
     )
-    assert answer.status == 0, answer.message
-    return answer.x[:-1], -float(answer.fun)
+    return answer.x[:-1], -answer.fun
 
 
 def widest_margin(family: Family, rows):

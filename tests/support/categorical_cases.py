@@ -87,10 +87,12 @@ def reference(
     recoded = GlobalRecoding(categories=2, attributes=("town",)).apply(original)["town"]
     grouped = dict(zip(original["town"], recoded, strict=True))
 
+    columns = {name: (original[name].to_list(), masked[name].to_list()) for name in original}
+
     def vector(i, j):
         c = []
-        for name in original:
-            first, second = original[name].iloc[i], masked[name].iloc[j]
+        for name, (own, other) in columns.items():
+            first, second = own[i], other[j]
             if name == "size":
                 c.append(abs(SIZES.index(first) - SIZES.index(second)) / len(SIZES))
             elif name == "town":
@@ -101,8 +103,9 @@ def reference(
         return c
 
     def possible(i, j):
-        made = top[original["size"].iloc[i]] == masked["size"].iloc[j]
-        return not aware or (made and grouped[original["town"].iloc[i]] == masked["town"].iloc[j])
+        (sizes, recoded_sizes), (towns, recoded_towns) = columns["size"], columns["town"]
+        made = top[sizes[i]] == recoded_sizes[j]
+        return not aware or (made and grouped[towns[i]] == recoded_towns[j])
 
     offsets = [plain.offset(frame[numeric].to_numpy()) for frame in (original, masked)] if numeric else []
 

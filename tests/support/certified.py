@@ -15,7 +15,7 @@ import brute_optimum
 import numpy as np
 import pandas as pd
 from aggregator_cases import Case
-from scipy.optimize import linprog
+from small_programs import least
 
 from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.api.fit import fit
@@ -105,16 +105,13 @@ def _least_bound(domain, matrix, signed, equal):
         np.hstack([rest * bound[:, None], -np.eye(size)])
         for bound in (domain.column_lower, domain.column_upper)
     ]
-    answer = linprog(
+    low = np.concatenate([np.zeros(many), np.where(equal, -np.inf, 0.0), np.full(size, -np.inf)])
+    answer = least(
         np.concatenate([np.zeros(many), equal.astype(float), np.ones(size)]),
-        A_ub=np.vstack(upper),
-        b_ub=np.zeros(2 * size),
-        A_eq=np.concatenate([np.ones(many), np.zeros(extra + size)])[None, :],
-        b_eq=[1.0],
-        bounds=[(0, None)] * many + [(None, None) if e else (0, None) for e in equal] + [(None, None)] * size,
-        method="highs",
+        upper=(np.vstack(upper), np.zeros(2 * size)),
+        equal=(np.concatenate([np.ones(many), np.zeros(extra + size)])[None, :], np.ones(1)),
+        bounds=(low, np.full(low.size, np.inf)),
     )
-    assert answer.status == 0, answer.message
     return answer.x[:many], answer.fun, answer.x[many : many + extra]
 
 

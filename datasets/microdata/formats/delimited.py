@@ -22,6 +22,7 @@ from linkrisk.datasets.microdata.formats.delimited_values import (
     decimal_of,
     parse,
     reads_as_numbers,
+    with_thousands,
 )
 from linkrisk.datasets.microdata.formats.encodings import NAMES, UTF8, cannot_encode, decode, encode
 from linkrisk.datasets.microdata.formats.kinds import Kind, cells_of, kind_of
@@ -76,7 +77,8 @@ class Delimited(Format):
             )
         except ValueError as error:
             raise DataError(f"{path} cannot be read as CSV: {str(error).splitlines()[0]}") from error
-        return StoredFile(frame, dialect=dialect, remarks=_remarks(dialect, unclear))
+        apart = with_thousands(frame, (*text_columns, *unclear))
+        return StoredFile(frame, dialect=dialect, remarks=_remarks(dialect, unclear, apart))
 
     def write(self, stored: StoredFile, path: Path) -> dict[Path, bytes]:
         """As the dialect says; floating-point numbers with as many digits as it takes to read them back."""
@@ -126,7 +128,7 @@ def _opened(path: Path) -> tuple[str, list[str], DelimitedDialect]:
     return without_end(text), header, DelimitedDialect(delimiter, encoding, ".", end, path.suffix.lower())
 
 
-def _remarks(dialect: DelimitedDialect, unclear: Sequence[str]) -> tuple[str, ...]:
+def _remarks(dialect: DelimitedDialect, unclear: Sequence[str], apart: Sequence[str]) -> tuple[str, ...]:
     said = []
     if dialect.delimiter != ",":
         said.append(f"{DELIMITERS[dialect.delimiter]} between columns")
@@ -139,6 +141,11 @@ def _remarks(dialect: DelimitedDialect, unclear: Sequence[str]) -> tuple[str, ..
         remarks.append(
             f"{columns(unclear)}: kept as text, because ',' may be a decimal sign or separate thousands; "
             "write these numbers with '.' and without separators"
+        )
+    if apart:
+        remarks.append(
+            f"{columns(apart)}: kept as text, because thousands are separated; "
+            f"write these numbers without separators, such as 1234{dialect.decimal}5"
         )
     return tuple(remarks)
 

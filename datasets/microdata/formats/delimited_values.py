@@ -38,6 +38,13 @@ _COMMA_NUMBER = rf"{_BLANKS}[+-]?\d*,\d+(?:[eE][+-]?\d+)?{_BLANKS}"
 _POINT_NUMBER = rf"{_BLANKS}[+-]?\d*\.\d+(?:[eE][+-]?\d+)?{_BLANKS}"
 _WHOLE = rf"{_BLANKS}[+-]?\d+(?:[eE][+-]?\d+)?{_BLANKS}"
 _GROUPS = rf"{_BLANKS}[+-]?[1-9]\d{{0,2}}(?:,\d{{3}})+{_BLANKS}"
+_MARKED = rf"{_BLANKS}[+-]?\d*[.,]?\d+{_BLANKS}"
+# Thousands apart by a point, a comma, an apostrophe or a blank, and perhaps decimals after another sign.
+_THOUSANDS = (
+    rf"{_BLANKS}[+-]?[1-9]\d{{0,2}}"
+    "(?:(?:\\.\\d{3})+(?:,\\d*)?|(?:,\\d{3})+(?:\\.\\d*)?|(?:['’ \u00a0\u2009\u202f]\\d{3})+(?:[.,]\\d*)?)"
+    rf"{_BLANKS}"
+)
 
 
 def is_code(text: str) -> bool:
@@ -169,6 +176,25 @@ def _all_numbers(cells: pd.Series, marked: str) -> bool:
     if cells.empty or not cells.str.fullmatch(f"{marked}|{_WHOLE}").all():
         return False
     return bool(cells.str.fullmatch(marked).any())
+
+
+def with_thousands(frame: pd.DataFrame, kept: Collection[str]) -> tuple[str, ...]:
+    """Columns of text, but for `kept`, that are numbers with thousands apart: ``1.234,50``, ``12 000``."""
+    return tuple(
+        str(name) for name, column in frame.items() if name not in kept and _separates_thousands(column)
+    )
+
+
+def _separates_thousands(column: pd.Series) -> bool:
+    cells = column.dropna()
+    if cells.empty or not pd.api.types.is_string_dtype(cells):
+        return False
+    number = f"{_THOUSANDS}|{_MARKED}"
+    return bool(
+        cells[:1].str.fullmatch(number).all()  # nearly every column of text is out after a cell
+        and cells.str.fullmatch(number).all()
+        and cells.str.fullmatch(_THOUSANDS).any()
+    )
 
 
 def reads_as_numbers(column: pd.Series) -> bool:

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 from linkrisk.solver.certificates.checking.families.measures import MeasureFamily
 
@@ -88,5 +87,7 @@ def _least(share: FloatArray, changed: FloatArray, limits: FloatArray, summed: b
     right = [-share * end for end in (limits[:, 0], limits[:, 1])]
     total = (None, None) if summed else (0.0, 0.0)
     bounds = [(0.0, None)] * steps + [total] + [(None, None)] * columns
+    from scipy.optimize import linprog  # a quarter of a second that only certificates need
+
     found = linprog(cost, A_ub=np.vstack(rows), b_ub=np.concatenate(right), bounds=bounds, method="highs")
     return np.zeros(steps) if found.x is None else np.asarray(found.x[:steps])

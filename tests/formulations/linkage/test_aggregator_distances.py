@@ -121,7 +121,7 @@ def test_rows_are_the_plain_difference_less_nine_tenths_of_the_plain_tie(case, n
     pair = make_pair(original, original + random.normal(size=(8, n)), standardisation=Standardisation.NONE)
     files, aggregator = plain.of_pair(pair), case.make(n)
     kind, partners = aggregator.differences, aggregator.partners(pair)
-    for theta in samples(aggregator, 10):
+    for theta in samples(aggregator, 4):
         distance = case.define(aggregator, aggregator.decode(theta))
         for block in range(pair.blocks):
             c = np.array(files.distances(block, kind.value))

@@ -46,7 +46,7 @@ def smallest_activity(system, theta):
 
 
 @everywhere
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=12, deadline=None, derandomize=True)
 @given(
     seed=st.integers(0, 10_000),
     whole=st.booleans(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import pickle
+from itertools import cycle
 
 import numpy as np
 import pandas as pd
@@ -146,8 +147,11 @@ def test_it_ends_a_pipeline_and_is_searched_over():
 # ---------------------------------------------------------------- what is learned
 
 
-@everywhere
-@pytest.mark.parametrize("direction", ["original-to-masked", "masked-to-original"])
+@pytest.mark.parametrize(
+    ("case", "direction"),
+    list(zip(CASES, cycle(["original-to-masked", "masked-to-original"]), strict=False)),
+    ids=lambda value: getattr(value, "label", value),
+)
 def test_it_learns_what_fit_finds(case, direction):
     files = frames(5, 14)
     options = {"aggregator": case.name, "direction": direction, **case.options}

@@ -14,6 +14,7 @@ from aggregator_cases import BY_LABEL, CASES, LABELS
 from fit_runs import check, frames, solve
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pairwise import pairwise
 
 from linkrisk.solver import evaluate, fit
 from linkrisk.solver.worst_case.answers import most_blocks
@@ -33,9 +34,7 @@ def exact(case, files, direction, ties):
 # ---------------------------------------------------------------- against brute force
 
 
-@everywhere
-@pytest.mark.parametrize("direction", DIRECTIONS)
-@pytest.mark.parametrize("seed", range(3))
+@pairwise(case=CASES, direction=DIRECTIONS, seed=range(3))
 def test_a_proven_result_is_the_exact_optimum(case, direction, seed):
     """Together with the engine's own tests: some sixty tiny pairs, every aggregator, both directions."""
     ties = ("strict", "share")[seed % 2]

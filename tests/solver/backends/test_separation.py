@@ -151,9 +151,9 @@ def test_tours(name, seed):
 
 @everywhere
 def test_rows_are_counted_and_go_to_another_process(name):
-    model = tour(9, 0)
+    model = tour(7, 0)
     result = solve_isolated(name, model, SolveOptions()).result
-    assert result.objective == pytest.approx(shortest_tour(9, model))
+    assert result.objective == pytest.approx(shortest_tour(7, model))
     assert result.cuts > 0
     assert get_backend(name).solve(knapsack(), SolveOptions()).cuts == 0
 

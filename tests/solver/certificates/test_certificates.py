@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from aggregator_cases import BY_LABEL, CERTIFIABLE
 from certified import all_cores, certified
+from pairwise import pairwise
 
 from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.writing.build import certify
@@ -17,9 +18,7 @@ every_case = pytest.mark.parametrize("case", CERTIFIABLE, ids=[case.label for ca
 SIMPLEX = [case for case in CERTIFIABLE if case.label in ("weighted-mean", "owa", "2-additive")]
 
 
-@every_case
-@pytest.mark.parametrize("ties", ["strict", "share"])
-@pytest.mark.parametrize("direction", ["original-to-masked", "masked-to-original"])
+@pairwise(case=CERTIFIABLE, ties=["strict", "share"], direction=["original-to-masked", "masked-to-original"])
 def test_cores_prove_the_optimum(case, ties, direction):
     made = certified(case, seed=3, ties=ties, direction=direction)
     verdict = made.check()

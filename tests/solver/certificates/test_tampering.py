@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 from aggregator_cases import BY_LABEL, CERTIFIABLE
 from certified import certified, kinds
+from pairwise import pairwise
 
 from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.run.errors import UsageError
@@ -46,7 +47,7 @@ def changed(content, path, value):
 def others(value):
     """Values to put in the place of one."""
     if isinstance(value, int):
-        return [value + 1, value - 1, 2 * value + 3, value // 2, -value - 1, 0]
+        return [value + 1, value - 1, 2 * value + 3, -value - 1]
     return [value * (1 + 1e-6) + 1e-9, value * (1 - 1e-6) - 1e-9, -value - 1e-9, value + 1.0]
 
 
@@ -73,13 +74,11 @@ SMALLEST = (
 """Family, method, seed and rows of a file that is more than lost records, whatever ties and direction are."""
 
 
-@pytest.mark.parametrize(("label", "method", "seed", "rows"), SMALLEST)
-@pytest.mark.parametrize("ties", ["strict", "share"])
-@pytest.mark.parametrize("direction", ["original-to-masked", "masked-to-original"])
-def test_no_changed_number_makes_a_false_statement_pass(label, method, seed, rows, ties, direction):
+@pairwise(smallest=SMALLEST, ties=["strict", "share"], direction=["original-to-masked", "masked-to-original"])
+def test_no_changed_number_makes_a_false_statement_pass(smallest, ties, direction):
     """A changed multiplier may still prove the same; a changed claim never passes."""
-    case = BY_LABEL[label]
-    made = certified(case, seed, method=method, ties=ties, direction=direction, rows=rows)
+    label, method, seed, rows = smallest
+    made = certified(BY_LABEL[label], seed, method=method, ties=ties, direction=direction, rows=rows)
     assert made.certificate["proof"]["method"] == method
     assert ("core" if method == "hitting-set" else "leaf") in kinds(made.certificate)
     assert (made.certificate["bound"]["unit"] > 1) == (ties == "share" and direction == "original-to-masked")

@@ -154,7 +154,7 @@ def test_every_part_of_the_certificate_is_needed(capsys):
                 yield from keys(value, (*path, key))
 
     for path in list(keys(made.certificate)):
-        for value in ("x", [], None, {}, 1.5):
+        for value in ("x", [], None, 1.5):
             content = json.loads(json.dumps(made.certificate))
             inner = content
             for key in path[:-1]:

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 from cli_runs import PAIR, refuse, run
+from in_process import run_here, solve_here
 
 import linkrisk.solver.worst_case.contest
 from linkrisk.solver.api.compare import BackendRow, compare, disagreements
 from linkrisk.solver.backends import registry
-from linkrisk.solver.backends.isolated import IsolatedResult, run_isolated, solve_isolated
+from linkrisk.solver.backends.isolated import IsolatedResult
 from linkrisk.solver.commands.program import main
 
 COMPARE = ["compare", *PAIR, "--backends", "highs,scipy", "--json", "out.json", "--csv", "out.csv"]
@@ -30,12 +31,20 @@ def written() -> dict:
 
 
 @pytest.fixture
+def in_this_process(monkeypatch) -> None:
+    """For what does not depend on processes of their own, which take a second each to start."""
+    contest = linkrisk.solver.worst_case.contest
+    monkeypatch.setattr(contest, "solve_isolated", solve_here)
+    monkeypatch.setattr(contest, "run_isolated", run_here)
+
+
+@pytest.fixture
 def tamper(monkeypatch) -> Callable[[Change], None]:
     """Change what the backend `scipy` returns before it is recounted."""
 
     def install(change: Change) -> None:
         def solve(name, *settings, **more):
-            answer = solve_isolated(name, *settings, **more)
+            answer = solve_here(name, *settings, **more)
             return change(answer) if name == "scipy" else answer
 
         monkeypatch.setattr(linkrisk.solver.worst_case.contest, "solve_isolated", solve)
@@ -72,7 +81,7 @@ def test_json_and_csv(capsys):
     assert table == in_csv
 
 
-@pytest.mark.usefixtures("survey_folder")
+@pytest.mark.usefixtures("survey_folder", "in_this_process")
 def test_without_a_start_the_attack_is_that_of_equal_weights(capsys):
     run(capsys, *COMPARE, "--no-start")
     result = written()
@@ -80,7 +89,7 @@ def test_without_a_start_the_attack_is_that_of_equal_weights(capsys):
     assert [row["linked"] for row in result["backends"]] == [23, 23]
 
 
-@pytest.mark.usefixtures("survey_folder")
+@pytest.mark.usefixtures("survey_folder", "in_this_process")
 def test_two_proofs_that_differ_are_loud(tamper, capsys):
     # A bound that rises by two misses proves an optimum of two records fewer.
     tamper(lambda answer: replace(answer, result=replace(answer.result, bound=answer.result.bound + 2)))
@@ -96,7 +105,7 @@ def test_two_proofs_that_differ_are_loud(tamper, capsys):
     assert printed.out.endswith(printed.err)
 
 
-@pytest.mark.usefixtures("survey_folder")
+@pytest.mark.usefixtures("survey_folder", "in_this_process")
 def test_records_linked_by_less_than_the_margin_are_no_disagreement(capsys):
     printed = run(capsys, *COMPARE, "--margin", "0.1")
     rows = written()["backends"]
@@ -105,7 +114,7 @@ def test_records_linked_by_less_than_the_margin_are_no_disagreement(capsys):
     assert "note: bounds of backends hold for parameters that keep the margin of 0.1" in printed
 
 
-@pytest.mark.usefixtures("survey_folder")
+@pytest.mark.usefixtures("survey_folder", "in_this_process")
 def test_a_backend_that_fails_is_a_row(tamper, capsys):
     def fail(_: IsolatedResult) -> IsolatedResult:
         raise RuntimeError("backend 'scipy' died:\nSegmentation fault")
@@ -120,7 +129,7 @@ def test_a_backend_that_fails_is_a_row(tamper, capsys):
     assert "1 of 2 claim a proof; no two contradict each other" in printed
 
 
-@pytest.mark.usefixtures("survey_folder")
+@pytest.mark.usefixtures("survey_folder", "in_this_process")
 def test_shared_ties_compare_weights(capsys):
     run(capsys, *COMPARE, "--masked", "grouped.csv", "--ties", "share")
     for row in written()["backends"]:
@@ -128,7 +137,7 @@ def test_shared_ties_compare_weights(capsys):
         assert row["linked_upper_bound"] == pytest.approx(29 / 3)
 
 
-@pytest.mark.usefixtures("survey_folder")
+@pytest.mark.usefixtures("survey_folder", "in_this_process")
 def test_nothing_to_solve(capsys):
     """Every masked record has identical others: no row is left, and all backends must say so."""
     run(capsys, *COMPARE, "--masked", "grouped.csv")
@@ -178,7 +187,7 @@ def test_the_exact_engine_is_there_without_a_list_and_left_out_by_one_without_it
     assert [row.name for row in compare(*files, backends=["scipy", "exact"]).rows] == ["scipy", "exact"]
 
 
-@pytest.mark.usefixtures("survey_folder")
+@pytest.mark.usefixtures("survey_folder", "in_this_process")
 @pytest.mark.parametrize(
     ("aggregator", "way"),
     [
@@ -203,7 +212,7 @@ def test_the_exact_engine_and_a_backend_agree(aggregator, way):
     assert exact.linked_upper_bound >= highs.linked_with_margin
 
 
-@pytest.mark.usefixtures("survey_folder")
+@pytest.mark.usefixtures("survey_folder", "in_this_process")
 def test_the_exact_engine_needs_neither_margin_nor_constant(capsys):
     """A margin of 0.1 hides links from a backend's bound, and C = 0.5 takes that bound away."""
     printed = run(capsys, *EXACT, "--margin", "0.1")
@@ -218,14 +227,14 @@ def test_the_exact_engine_needs_neither_margin_nor_constant(capsys):
     assert highs["linked_upper_bound"] is None
 
 
-@pytest.mark.usefixtures("survey_folder")
+@pytest.mark.usefixtures("survey_folder", "in_this_process")
 def test_shared_ties_with_the_exact_engine(capsys):
     run(capsys, *EXACT, "--masked", "grouped.csv", "--ties", "share")
     exact = written()["backends"][0]
     assert (exact["linked"], exact["linked_upper_bound"]) == pytest.approx((29 / 3, 29 / 3))
 
 
-@pytest.mark.usefixtures("survey_folder")
+@pytest.mark.usefixtures("survey_folder", "in_this_process")
 def test_no_time_leaves_the_exact_engine_an_interval(capsys):
     run(capsys, *EXACT, "--no-start", "--time-limit", "1e-6")
     exact = written()["backends"][0]
@@ -234,7 +243,7 @@ def test_no_time_leaves_the_exact_engine_an_interval(capsys):
     assert exact["gap"] == exact["linked_upper_bound"] - exact["linked"]
 
 
-@pytest.mark.usefixtures("survey_folder")
+@pytest.mark.usefixtures("survey_folder", "in_this_process")
 def test_an_exact_engine_that_fails_is_a_row(monkeypatch, capsys):
     def die(*_: object, **__: object) -> IsolatedResult:
         raise RuntimeError("engine 'exact' died:\nSegmentation fault")
@@ -247,10 +256,10 @@ def test_an_exact_engine_that_fails_is_a_row(monkeypatch, capsys):
     assert "1 of 2 claim a proof" in printed
 
 
-@pytest.mark.usefixtures("survey_folder")
+@pytest.mark.usefixtures("survey_folder", "in_this_process")
 def test_an_exact_bound_below_what_a_backend_links_is_loud(monkeypatch, capsys):
     def boast(*settings: object, **more: object) -> IsolatedResult:
-        answer = run_isolated(*settings, **more)
+        answer = run_here(*settings, **more)
         return replace(answer, result=replace(answer.result, bound=answer.result.bound + 2))
 
     monkeypatch.setattr(linkrisk.solver.worst_case.contest, "run_isolated", boast)

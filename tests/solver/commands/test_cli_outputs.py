@@ -7,6 +7,7 @@ import io
 import json
 import os
 from collections.abc import Callable
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -144,11 +145,15 @@ FULL: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
 }
 
 
-@pytest.mark.parametrize(("where", "older"), [("write", True), ("fsync", False), ("rename", True)])
+WAYS = [("write", True), ("fsync", False), ("rename", True)]
+
+
 @pytest.mark.parametrize(
-    ("argv", "option", "name"), [case for case in TARGETS if "--write-model" not in case]
+    ("way", "target"),
+    list(zip(cycle(WAYS), [target for target in TARGETS if "--write-model" not in target], strict=False)),
 )
-def test_a_full_disk(argv, option, name, older, where, monkeypatch, capsys):
+def test_a_full_disk(way, target, monkeypatch, capsys):
+    (where, older), (argv, option, name) = way, target
     if older:
         Path(name).write_text("older", encoding="utf-8")
     before = contents()

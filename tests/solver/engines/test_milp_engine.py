@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from aggregator_cases import BY_LABEL, CASES, LABELS
+from in_process import solve_here
+from pairwise import pairwise
 
 from linkrisk.formulations.linkage.block_indicator import indicator_model, paper_options
 from linkrisk.formulations.linkage.block_system import block_system
@@ -63,10 +65,7 @@ def exact(pair, case, margin=1e-9):
 # ---------------------------------------------------------------- the exact optimum
 
 
-@everywhere
-@pytest.mark.parametrize("direction", list(Direction))
-@pytest.mark.parametrize("ties", list(Ties))
-@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3))])
+@pairwise(case=CASES, direction=list(Direction), ties=list(Ties), seed=range(4))
 def test_proven_means_the_exact_optimum(case, direction, ties, seed):
     attributes = 2 + seed % 2
     pair = pair_of(seed, 7, attributes, noise=1.4, direction=direction, ties=ties)
@@ -94,13 +93,6 @@ def test_every_backend_finds_the_exact_optimum(case, backend, monkeypatch):
     assert list(result.versions) == [backend]
     assert set(result.phases) == {"build", "solve"}
     assert result.model["columns"] > case.make(3).dimension
-
-
-def solve_here(name, model, options, starts=(), watch=None):
-    from linkrisk.solver.backends.isolated import IsolatedResult
-    from linkrisk.solver.backends.registry import get_backend
-
-    return IsolatedResult(get_backend(name).solve(model, options, starts=starts, watch=watch), 0)
 
 
 @pytest.mark.parametrize("label", ["weighted-mean", "owa"])

@@ -83,7 +83,7 @@ def test_on_numeric_files_it_links_exactly_what_the_evaluator_links(seed, kind, 
 @pytest.mark.parametrize("kind", ["squared", "absolute"])
 @pytest.mark.parametrize("direction", list(Direction))
 def test_on_mixed_files_it_links_what_the_definition_and_the_evaluator_link(aware, kind, direction):
-    files = mixed.frames(3, 40, numeric=2)
+    files = mixed.frames(3, 20, numeric=2)
     problem = make_problem(
         *files, ProblemOptions(differences=kind, direction=direction, **mixed.options(aware))
     )
@@ -95,8 +95,8 @@ def test_on_mixed_files_it_links_what_the_definition_and_the_evaluator_link(awar
     assert np.array_equal(made.linked, wanted.linked)
     assert np.array_equal(made.rank, wanted.rank)
     reference = mixed.reference(*files, direction.value, aware=aware, reachable_only=False)
-    scores = linker.learn(work).scores(np.arange(40))
-    for block in range(40):
+    scores = linker.learn(work).scores(np.arange(20))
+    for block in range(20):
         for candidate, c in enumerate(reference.distances(block, kind)):
             if reference.possible[block][candidate]:
                 assert scores[block, candidate] == pytest.approx(-sum(c) / 4, rel=1e-9, abs=1e-12)

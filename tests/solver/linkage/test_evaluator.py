@@ -8,6 +8,7 @@ import pytest
 from aggregator_cases import BY_LABEL, CASES, LABELS, NAMES
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pairwise import pairwise
 
 from linkrisk.formulations.linkage.aggregators import make_aggregator
 from linkrisk.formulations.linkage.block_system import block_system
@@ -57,14 +58,11 @@ def settled(pair, aggregator, theta, threads=1):
     return table
 
 
-@everywhere
-@directions
-@tie_rules
-@pytest.mark.parametrize("whole", [False, True])
+@pairwise(case=CASES, direction=list(Direction), ties=list(Ties), whole=[False, True])
 def test_it_is_the_plain_computation(case, direction, ties, whole):
     pair = make_pair(*files(1, whole=whole), direction=direction, ties=ties)
     aggregator = case.make(3)
-    for theta in aggregator.domain.sample(10, np.random.default_rng(2)):
+    for theta in aggregator.domain.sample(5, np.random.default_rng(2)):
         define = case.define(aggregator, aggregator.decode(theta))
         expected = plain.outcome(reference_of(pair), define, aggregator.differences.value)
         agree(settled(pair, aggregator, theta), expected)

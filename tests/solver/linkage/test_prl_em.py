@@ -21,8 +21,7 @@ def largest_error(tables, known):
     return max(np.abs(np.array(a) - b).max() for a, b in zip(tables, known, strict=True))
 
 
-@pytest.mark.parametrize("missing", [0.0, 0.3])
-@pytest.mark.parametrize("p", [0.3, 0.02, 0.001])
+@pytest.mark.parametrize(("missing", "p"), [(0.0, 0.3), (0.3, 0.02), (0.0, 0.001)])
 def test_a_known_model_is_recovered_from_its_expected_counts(p, missing):
     counts = expected_counts(M, U, p, missing=missing)
     found = estimate(counts, LEVELS, EMSettings(tolerance=1e-13, most_iterations=20_000))

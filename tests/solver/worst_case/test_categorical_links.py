@@ -15,6 +15,7 @@ import pytest
 from aggregator_cases import BY_LABEL
 from cli_runs import PAIR, refuse, run
 from fit_runs import steered
+from pairwise import pairwise
 
 from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.solver import evaluate, fit
@@ -39,11 +40,11 @@ def problem_of(case, files, **more):
 @pytest.mark.parametrize("seed", range(4))
 def test_links_ranks_and_distances_by_definition(case, seed):
     ties, direction, aware = ("strict", "share")[seed % 2], DIRECTIONS[seed // 2], seed in (1, 2)
-    files = mixed.frames(seed, 24, numeric=seed % 3)
+    files = mixed.frames(seed, 16, numeric=seed % 3)
     problem = problem_of(case, files, **mixed.options(aware, ties=ties, direction=direction))
     reference = mixed.reference(*files, direction, share=ties == "share", aware=aware, reachable_only=False)
     aggregator, evaluator = problem.aggregator, Evaluator(problem.pair, 1)
-    possible = np.array([reference.possible[b][reference.partner[b]] for b in range(24)])
+    possible = np.array([reference.possible[b][reference.partner[b]] for b in range(16)])
     assert np.array_equal(problem.pair.reachable, possible)
     points = [aggregator.equal(), *aggregator.domain.sample(4, np.random.default_rng(seed))]
     for theta in points:
@@ -54,7 +55,7 @@ def test_links_ranks_and_distances_by_definition(case, seed):
         wanted = plain.outcome(
             reference, case.define(aggregator, aggregator.decode(theta)), aggregator.differences.value
         )
-        for block in range(24):
+        for block in range(16):
             if not possible[block]:
                 assert (made.linked[block], made.distance[block]) == (False, np.inf)
                 assert made.rank[block] == 1 + len(reference.rivals(block))
@@ -68,10 +69,9 @@ def test_links_ranks_and_distances_by_definition(case, seed):
             )
 
 
-@each_case
-@pytest.mark.parametrize("direction", DIRECTIONS)
-@pytest.mark.parametrize("aware", [False, True])
-@pytest.mark.parametrize("seed", [40, 41])
+@pairwise(
+    case=[BY_LABEL[label] for label in LABELS], direction=DIRECTIONS, aware=[False, True], seed=[40, 41]
+)
 def test_a_proven_result_is_the_exact_optimum_and_is_verified(case, direction, aware, seed):
     files = mixed.frames(seed, 7, numeric=1)
     options = mixed.options(aware, aggregator=case.name, direction=direction, ties="strict", **case.options)

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from aggregator_cases import CASES
 from exact_runs import every_search, optimum
+from pairwise import pairwise
 
 from linkrisk.formulations.linkage.missing import Missing
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
@@ -35,10 +36,7 @@ def lacking(seed, n, attributes=3, share=0.2, noise=0.6):
     return original, masked
 
 
-@everywhere
-@rules
-@pytest.mark.parametrize("direction", list(Direction))
-@pytest.mark.parametrize("ties", list(Ties))
+@pairwise(case=CASES, rule=list(Missing), direction=list(Direction), ties=list(Ties))
 def test_the_evaluator_counts_by_definition(case, rule, direction, ties):
     files = lacking(1, 14)
     files[1][7] = files[1][8] = files[1][9]
@@ -58,9 +56,7 @@ def test_the_evaluator_counts_by_definition(case, rule, direction, ties):
         np.testing.assert_array_equal(count, found.linked)
 
 
-@everywhere
-@rules
-@pytest.mark.parametrize("seed", range(2))
+@pairwise(case=CASES, rule=list(Missing), seed=range(2))
 def test_every_search_finds_the_optimum(case, rule, seed):
     direction = list(Direction)[seed % 2]
     pair = make_pair(*lacking(seed, 5, noise=1.0), direction=direction, missing=rule)
@@ -93,7 +89,7 @@ def test_orders_compare_by_definition(rule, ranked):
 @pytest.mark.parametrize("mixed", [False, True], ids=["numbers", "categories"])
 def test_fit_and_its_certificate(case, rule, mixed):
     """The certificate proves the bound, by code that shares nothing; and no other rule passes for it."""
-    tables = [pd.DataFrame(values, columns=["a", "b", "c"]) for values in lacking(3, 30)]
+    tables = [pd.DataFrame(values, columns=["a", "b", "c"]) for values in lacking(3, 16)]
     options = {"aggregator": case.name, **case.options, "missing": rule.value}
     if mixed:
         for table in tables:

@@ -20,7 +20,7 @@ NAMES = ("income", "age", "height")
 NESTED = [BY_LABEL[label] for label in ("weighted-mean", "choquet", "2-additive", "mahalanobis")]
 
 
-def survey(seed: int, code: float, records: int = 60) -> tuple[np.ndarray, np.ndarray]:
+def survey(seed: int, code: float, records: int = 36) -> tuple[np.ndarray, np.ndarray]:
     """Ages that say who is who, two columns that say little, and two ages that stand for missing ones."""
     random = np.random.default_rng(seed)
     original = random.normal(size=(records, 3)) * [1.0, 20.0, 10.0] + [0.0, 50.0, 170.0]
@@ -109,7 +109,7 @@ def few_twins(pair):
 def test_the_worst_case_of_more_attributes_is_not_below_that_of_one(aggregator, kind):
     make, standardisation = FILES[kind]
     original, masked = (pd.DataFrame(values, columns=NAMES) for values in make(0))
-    options = {"standardisation": standardisation.value, "aggregator": aggregator, "time_limit": 2.0}
+    options = {"standardisation": standardisation.value, "aggregator": aggregator, "time_limit": 0.5}
     everything = fit(original, masked, **options)
     for name in NAMES:
         alone = fit(original, masked, attributes=[name], **options)

@@ -198,8 +198,8 @@ class Family(ABC):
         return None
 
     def measure(self, theta: Sequence[Fraction]) -> list[Fraction]:
-        """The measure that a fit shows beside other parameters (`keys`), by bit mask."""
-        raise NotImplementedError
+        """The measure that a fit shows beside other parameters, by bit mask; of families with such a key."""
+        raise NotImplementedError(f"{type(self).__name__} has a measure among its keys and does not say it")
 
     @property
     def euclidean(self) -> list[Fraction] | None:

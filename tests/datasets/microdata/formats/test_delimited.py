@@ -152,6 +152,45 @@ def test_decimal_commas_that_may_separate_thousands_stay_text_and_it_is_said(tmp
     assert "kept as text" in both.remarks[1]
 
 
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (["1.234,5", "17,2", "3"], True),
+        (["1.234.567", "890"], True),
+        (["12'000", "900.5"], True),
+        (["1 234", "-12"], True),
+        (["+1\u202f234,25", "0,5"], True),
+        (["1.234,5", "unknown"], False),
+        (["192.168.1.20", "10.0.0.1"], False),
+        (["12.03.2024", "1.234,5"], False),
+        (["1.2345.678"], False),
+        (["1.234.56"], False),
+    ],
+)
+def test_numbers_with_separated_thousands_stay_text_and_it_is_said(
+    tmp_path: Path, cells: list[str], said: bool
+) -> None:
+    stored = read_file(
+        _csv(tmp_path, "a;b\n" + "".join(f"{cell};{place}\n" for place, cell in enumerate(cells)))
+    )
+    assert stored.frame["a"].to_list() == cells
+    remark = (
+        "column a: kept as text, because thousands are separated; write these numbers without separators, "
+        "such as 1234.5"
+    )
+    assert (remark in stored.remarks) is said
+
+
+def test_separated_thousands_are_said_with_the_decimal_sign_of_the_file(
+    tmp_path: Path,
+) -> None:
+    quoted = read_file(_csv(tmp_path, 'a,b\n"1,234.5",1\n,2\n"12,000",3\n'))
+    assert "such as 1234.5" in quoted.remarks[0]
+    german = read_file(_csv(tmp_path, "a;b\n1.234,5;0,5\n17;1,25\n"))
+    assert german.frame["b"].to_list() == [0.5, 1.25]
+    assert "such as 1234,5" in german.remarks[1]
+
+
 @pytest.mark.parametrize("end", ["\r", "\n", "\r\n"])
 def test_codes_of_the_first_column_stay_what_they_are_whatever_ends_a_line(end: str, tmp_path: Path) -> None:
     frame = read_table(_csv(tmp_path, end.join(["x,y", "12,1", "007,2", ""])))

@@ -10,6 +10,7 @@ import pytest
 from aggregator_cases import CERTIFIABLE
 from exact_runs import files, start
 from hunting.kinds import KINDS
+from pairwise import pairwise
 
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.solver.certificates.checking.verify import verify
@@ -77,10 +78,7 @@ def verdict_of(problem, made, proof):
     return verify(fitted, content, problem.files, ("fit", "certificate"))
 
 
-@everywhere
-@pytest.mark.parametrize("search", ["engine", "hitting sets"])
-@pytest.mark.parametrize("ties", ["strict", "share"])
-@pytest.mark.parametrize("seed", range(2))
+@pairwise(case=CERTIFIABLE, search=["engine", "hitting sets"], ties=["strict", "share"], seed=range(2))
 def test_every_bound_is_certified(case, search, ties, seed):
     original, masked = files(seed, 12, 3, 1.2)
     masked[1] = masked[0]

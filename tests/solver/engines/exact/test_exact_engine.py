@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from aggregator_cases import BY_LABEL, CASES, LABELS
 from exact_runs import MOST_TREE_DIMENSION, engine, files, optimum, start
+from pairwise import pairwise
 
 from linkrisk.datasets.public.default_pair import default_pair
 from linkrisk.formulations.linkage.distances import Standardisation
@@ -26,10 +27,7 @@ from linkrisk.solver.run.status import Limit, Status
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
 
 
-@everywhere
-@pytest.mark.parametrize("direction", list(Direction))
-@pytest.mark.parametrize("ties", list(Ties))
-@pytest.mark.parametrize("seed", range(4))
+@pairwise(case=CASES, direction=list(Direction), ties=list(Ties), seed=range(4))
 def test_proven_means_the_exact_optimum(case, direction, ties, seed):
     attributes = 2 + seed % 2
     original, masked = files(seed, attributes=attributes)

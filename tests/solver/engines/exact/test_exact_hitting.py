@@ -10,6 +10,7 @@ from aggregator_cases import BY_LABEL, CASES, LABELS
 from exact_runs import files, hitting_sets, optimum, start
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pairwise import pairwise
 
 from linkrisk.formulations.linkage.pair import Ties, make_pair
 from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer
@@ -192,9 +193,7 @@ def test_cycles_of_pairs(size, relaxed, whole):
 # ---------------------------------------------------------------- the search as a whole
 
 
-@everywhere
-@pytest.mark.parametrize("ties", list(Ties))
-@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3))])
+@pairwise(case=CASES, ties=list(Ties), seed=range(2))
 def test_hitting_sets_alone_reach_the_optimum(case, ties, seed):
     attributes = 2 + seed % 2
     original, masked = files(seed, attributes=attributes)

@@ -27,7 +27,7 @@ DOMAINS = {
     "3-additive": make_aggregator("choquet", tuple("ABCDE"), k_additive=3),
     "7-additive": make_aggregator("choquet", tuple("ABCDEFG"), k_additive=6),
 }
-often = settings(derandomize=True, max_examples=40, deadline=None)
+often = settings(derandomize=True, max_examples=20, deadline=None)
 seeds = st.integers(0, 2**32 - 1)
 
 

@@ -24,7 +24,7 @@ def by_scip(pair, aggregator):
 
 
 @pytest.mark.parametrize("case", CASES, ids=LABELS)
-@settings(derandomize=True, max_examples=15, deadline=None)
+@settings(derandomize=True, max_examples=8, deadline=None)
 @given(
     seed=st.integers(0, 10_000),
     records=st.integers(4, 14),

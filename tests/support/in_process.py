@@ -1,0 +1,28 @@
+"""Backends and engines in this process, where not the process of their own is what is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.solver.backends.base import FloatArray, SolveOptions, Watcher
+from linkrisk.solver.backends.isolated import IsolatedResult
+from linkrisk.solver.backends.jobs import Job
+from linkrisk.solver.backends.registry import get_backend
+
+
+def solve_here(
+    name: str,
+    model: MilpModel,
+    options: SolveOptions,
+    starts: Sequence[FloatArray] = (),
+    watch: Watcher | None = None,
+) -> IsolatedResult:
+    """As `solve_isolated`, but for what it costs."""
+    return IsolatedResult(get_backend(name).solve(model, options, starts=starts, watch=watch), 0)
+
+
+def run_here(job: Job, watch: Watcher | None = None) -> IsolatedResult:
+    """As `run_isolated`, but for what it costs."""
+    job.prepare()
+    return IsolatedResult(job.run(watch), 0)
