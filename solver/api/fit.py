@@ -17,6 +17,7 @@ from linkrisk.solver.api.choices import (
 )
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit, check_limits, engine_options
+from linkrisk.solver.api.sampling import sampling_choice
 from linkrisk.solver.engines.registry import ENGINES, check_taken, choose_engine, get_engine
 from linkrisk.solver.engines.steering import Steering
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
@@ -27,6 +28,7 @@ from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.run.results import FitResult
 from linkrisk.solver.worst_case.families import ALL, fit_families, several
 from linkrisk.solver.worst_case.family_results import FitResults
+from linkrisk.solver.worst_case.sampled.plan import CONFIDENCE, SamplingChoice
 from linkrisk.solver.worst_case.single_fit import FitRequest, Fitted, fit_one
 
 
@@ -50,6 +52,10 @@ def fit(
     differences: DifferencesName | None = None,
     missing: MissingName = "expected",
     k_additive: int | None = None,
+    sample: int | str | None = AUTOMATIC,
+    samples: int | None = None,
+    confidence: float = CONFIDENCE,
+    strata: str | None = None,
     engine: EngineName | None = None,
     backend: str | None = None,
     threads: int | None = None,
@@ -102,6 +108,16 @@ def fit(
         What a missing value is compared as: ``nearest``, ``expected`` or ``farthest``.
     k_additive : int, optional
         For ``choquet``: interactions of at most this many attributes.
+    sample : int, ``auto`` or None
+        Records in each of the random samples whose worst cases are searched instead of that of the whole
+        file; ``auto`` for the program's choice, in files of more than some ten thousand records only; None
+        for none. All records stay candidates, and the attack is counted on all.
+    samples : int, optional
+        How many samples, disjoint; as many as the time limit allows when absent.
+    confidence : float
+        Of the limit that samples give for the whole file (`FitResult.linked_confidence_limit`).
+    strata : str, optional
+        Column by whose values samples are drawn: of each its share.
     engine : str, optional
         ``exact`` or ``milp``; when absent, ``milp`` where `backend`, `margin` or `big_c` is given.
     backend, threads, margin, big_c : str, int, float, float, optional
@@ -180,6 +196,7 @@ def fit(
         big_c=big_c,
         steering=steering,
         limits=check_limits(time_limit, work_limit, memory_limit, cancel),
+        sampling=sampling_choice(sample, samples, confidence, strata),
         certificate=certificate,
         report=report,
         command=command,
@@ -199,6 +216,7 @@ def fit_request(
     margin: float | None,
     big_c: float | None,
     limits: Limits,
+    sampling: SamplingChoice | None = None,
     steering: Steering | None = None,
     certificate: bool = False,
     report: Reporter | None = None,
@@ -225,7 +243,7 @@ def fit_request(
             f"the work of the engine {runner.name} is done by its optimiser, which is not counted: use "
             f"--engine {able}, or --time-limit"
         )
-    return FitRequest(runner, options, limits, certificate, report, command)
+    return FitRequest(runner, options, limits, certificate, sampling or SamplingChoice(), report, command)
 
 
 def find(

@@ -39,7 +39,7 @@ def save_model(
         raise UsageError("--write-model writes the model of one family: name one --aggregator")
     problem = make_problem(original, masked, options)
     tight = settings.big_c is None
-    system = problem_system(problem, reduce=tight)
+    system = problem_system(problem.searched, reduce=tight)
     choices = IndicatorOptions(margin=settings.margin, big_c=settings.big_c, scale=tight)
     model = indicator_model(system, choices).milp
     write_model(model, path)

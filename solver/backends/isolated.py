@@ -8,15 +8,11 @@ import multiprocessing
 import os
 import pickle
 import signal
-import sys
 import tempfile
-import threading
 import time
 import traceback
-import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -27,6 +23,7 @@ from linkrisk.solver.backends.background import NOTHING_KNOWN, TICK
 from linkrisk.solver.backends.base import BackendProgress, BackendResult, FloatArray, SolveOptions, Watcher
 from linkrisk.solver.backends.jobs import Job, SolveJob
 from linkrisk.solver.backends.registry import get_backend
+from linkrisk.solver.run.child_processes import interrupt_held_back, main_module_hidden
 from linkrisk.solver.run.memory import MemoryMeter, MemoryWatch
 from linkrisk.solver.run.status import Limit, Status
 
@@ -94,7 +91,7 @@ def solve_isolated(
 def run_isolated(job: Job, watch: Watcher | None = None) -> IsolatedResult:
     """Run any job in a fresh process, as `solve_isolated` runs a backend."""
     with tempfile.TemporaryDirectory(prefix="linkrisk-") as folder, contextlib.ExitStack() as held_back:
-        held_back.enter_context(_interrupt_held_back())
+        held_back.enter_context(interrupt_held_back())
         child = _Child(job, folder)
         try:
             held_back.close()  # a Ctrl-C that came meanwhile is raised here
@@ -104,59 +101,6 @@ def run_isolated(job: Job, watch: Watcher | None = None) -> IsolatedResult:
             return child.stop(ask=job.takes_watcher)
         finally:
             child.kill()
-
-
-@contextlib.contextmanager
-def _interrupt_held_back() -> Iterator[None]:
-    """Hold Ctrl-C back: a process started meanwhile never sees it, this one sees it afterwards.
-
-    The mask is for the child, which inherits it. Here it is not enough: the system hands the signal to any
-    thread that does not block it, and the main thread then handles it.
-    """
-    handler = signal.getsignal(signal.SIGINT)
-    if handler is None or threading.current_thread() is not threading.main_thread():
-        with _interrupt_blocked():
-            yield
-        return
-    heard: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, _frame: heard.append(number))
-    try:
-        with _interrupt_blocked():
-            yield
-    finally:
-        signal.signal(signal.SIGINT, handler)
-        if heard:
-            signal.raise_signal(signal.SIGINT)
-
-
-@contextlib.contextmanager
-def _interrupt_blocked() -> Iterator[None]:
-    """Block Ctrl-C in this thread and in the processes that it starts."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
-    # Starts with the first process, and then unblocks Ctrl-C, whatever it was before.
-    resource_tracker.ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-@contextlib.contextmanager
-def _main_module_hidden() -> Iterator[None]:
-    """Keep a process started meanwhile from running the user's script again, as `multiprocessing` has it do.
-
-    The child needs nothing of it; and a script without ``if __name__ == "__main__"`` would solve in the
-    child once more.
-    """
-    main = sys.modules["__main__"]
-    sys.modules["__main__"] = types.ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = main
 
 
 class _Child:
@@ -173,7 +117,7 @@ class _Child:
         self._process: BaseProcess = context.Process(
             target=_run_in_child, args=(far_end, folder), daemon=True
         )
-        with _main_module_hidden():
+        with main_module_hidden():
             self._process.start()
         assert self._process.pid is not None
         self._memory = MemoryWatch(self._process.pid)

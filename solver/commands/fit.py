@@ -17,6 +17,7 @@ from linkrisk.solver.commands.arguments import (
     given_run,
     limit,
     number,
+    whole_number,
 )
 from linkrisk.solver.commands.offered import offered
 from linkrisk.solver.run.errors import UsageError
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from linkrisk.solver.run.clock import Limits
     from linkrisk.solver.run.results import FitResult
     from linkrisk.solver.worst_case.family_results import FitResults
+    from linkrisk.solver.worst_case.sampled.plan import SamplingChoice
     from linkrisk.solver.worst_case.single_fit import FitRequest, Fitted
 
 _AUTOMATIC = "auto"
@@ -41,6 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_categories(parser)
     add_problem(parser, several=True)
     add_run(parser, offered().seconds_of_fit, work=True)
+    _add_samples(parser)
     names = offered()
     group = parser.add_argument_group("engine")
     group.add_argument(
@@ -73,6 +76,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--write-model", metavar="FILE", help="write the model (.lp or .mps) instead of solving it"
     )
     parser.set_defaults(run=run)
+
+
+def _add_samples(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("samples")
+    group.add_argument(
+        "--sample",
+        metavar="M",
+        help="search random samples of so many records each instead of all, or 'none'; default: all records, "
+        "of more than 20,000 samples of 50",
+    )
+    group.add_argument(
+        "--samples", metavar="K", help="how many samples, disjoint; default: what the time limit allows"
+    )
+    group.add_argument(
+        "--confidence",
+        metavar="P",
+        default="0.95",
+        help="of the limit that samples give for the whole file; default: 0.95",
+    )
+    group.add_argument("--strata", metavar="COLUMN", help="draw of each value of a column its share")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -117,10 +140,23 @@ def _request(arguments: argparse.Namespace) -> FitRequest:
         backend=arguments.backend,
         **given_run(arguments),
         limits=_limits(arguments),
+        sampling=_sampling(arguments),
         certificate=arguments.certificate is not None and arguments.write_model is None,
         command="python -m solver " + shlex.join(arguments.command_line),
         modelling=arguments.write_model is not None,
     )
+
+
+def _sampling(arguments: argparse.Namespace) -> SamplingChoice:
+    """What is asked for; UsageError when it is no number, or out of range."""
+    from linkrisk.solver.api.sampling import sampling_choice
+
+    sample: int | str | None = _AUTOMATIC
+    if arguments.sample is not None:
+        sample = None if arguments.sample == "none" else whole_number(arguments.sample, "--sample")
+    samples = whole_number(arguments.samples, "--samples")
+    confidence = number(arguments.confidence, "--confidence")
+    return sampling_choice(sample, samples, confidence, arguments.strata)
 
 
 def _hand_over(arguments: argparse.Namespace, result: FitResult | FitResults, text: str) -> None:

@@ -90,6 +90,8 @@ def _interval(result: FitResult) -> list[str]:
     """The interval that holds the worst case, and the state of its proof."""
     records, (low, high) = result.total, result.interval
     what = _what(result)
+    if result.confidence is not None:
+        return _sampled(result, what)
     if result.proven:
         pairs = [(f"{what} in the worst case", share(low, records)), ("at most", share(high, records))]
         margin = result.details["margin"]
@@ -97,6 +99,28 @@ def _interval(result: FitResult) -> list[str]:
         return [*listed(pairs), f"  proven: no other parameters re-identify more{least}"]
     pairs = [(f"{what}, at least", share(low, records)), (f"{what}, at most", share(high, records))]
     return [*listed(pairs), f"  not proven: {why_not_proven(result)}"]
+
+
+def _sampled(result: FitResult, what: str) -> list[str]:
+    """The limit of samples, with its confidence; what was seen in them; and who was counted."""
+    records, (low, high), sampling = result.total, result.interval, result.details["sampling"]
+    sample, counted = sampling["sample"], sampling["counted"]
+    confidence = f"{100.0 * (result.confidence or 0.0):.4g} % confidence"
+    pairs = [(f"{what}, at least", share(low, records)), (f"{what}, at most", share(high, records))]
+    pairs[1] = (pairs[1][0], f"{pairs[1][1]}, with {confidence}")
+    lines = listed(pairs)
+    lines.append(
+        f"  from {count(sample['samples'])} samples of {count(sampling['draw']['size'])} records: of their "
+        f"{count(sample['records'])}, this attack links {count(sample['linked'])} and none more than "
+        f"{count(sample['linked_upper_bound'])}"
+    )
+    if not counted["all"]:
+        text = f"  the attack was counted on {count(counted['records'])} of {count(result.records)} records"
+        if "linked_lower_limit" in counted:
+            least = share(counted["linked_lower_limit"], result.records)
+            text += f"; on all it links at least {least}, with {confidence}"
+        lines.append(text)
+    return lines
 
 
 def _what(result: FitResult) -> str:

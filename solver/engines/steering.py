@@ -149,6 +149,26 @@ class BuildSteering:
 
 
 @dataclass(frozen=True)
+class SamplingSteering:
+    """Searches of samples instead of all records. Sizes and numbers are taken before anything is drawn."""
+
+    most_whole: int = 20_000  # records up to which all are searched unless samples are asked for
+    size: int = 50  # records in a sample: larger ones stay open, smaller ones have distances of their own
+    seconds: float = 3.0  # that a sample is worth; a second proves most, the others close slowly
+    seconds_per_pair: float = 2e-7  # of a record of a sample and a candidate: making the rows
+    fewest: int = 10  # samples, however short the time: chance costs more than bounds that stay open
+    most: int = 80  # samples of the first stage: more narrow the limit by less than a point
+    growth: float = 4.0  # samples of the second stage, where the first has left time
+    worth_processes: float = 20.0  # seconds of the limit from which processes are worth their start
+    pairs_worth_processes: int = 2_000_000  # and pairs of a record of the samples and a candidate
+    least_seconds: float = 0.2  # that a sample of the second stage must be able to have
+    searching_share: float = 0.5  # of the time limit, for the samples
+    counting_share: float = 0.8  # of what is left then, for counting the attack on all records
+    attacked: int = 4_000  # records for an attack: on fewer it fits them too well
+    attack_share: float = 0.3  # of what is left then, for an attack on all samples together
+
+
+@dataclass(frozen=True)
 class Steering:
     """All of it; `EngineOptions` has one, so that a run can be tuned."""
 
@@ -160,6 +180,7 @@ class Steering:
     pairs: PairSteering = field(default_factory=PairSteering)
     finders: FinderSteering = field(default_factory=FinderSteering)
     hitting: HittingSteering = field(default_factory=HittingSteering)
+    sampling: SamplingSteering = field(default_factory=SamplingSteering)
 
 
 STEERING = Steering()

@@ -88,6 +88,23 @@ class ProblemOptions:
 
 
 @dataclass(frozen=True, eq=False)
+class Searched:
+    """What a search looks at.
+
+    Attributes
+    ----------
+    pair : LinkagePair
+    aggregator : Aggregator
+    unit : float
+        What a weight of one counts in the population.
+    """
+
+    pair: LinkagePair
+    aggregator: Aggregator
+    unit: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
 class Problem:
     """A linkage problem ready for engines and the evaluator.
 
@@ -109,6 +126,11 @@ class Problem:
     options: ProblemOptions
     seconds: float = 0.0
     survey: BlockSurvey = field(default_factory=BlockSurvey)
+
+    @property
+    def searched(self) -> Searched:
+        """What a search needs of it."""
+        return Searched(self.pair, self.aggregator, self.survey.unit)
 
     @property
     def labels(self) -> list[str]:

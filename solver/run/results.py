@@ -25,6 +25,11 @@ def objective(result: Container[str]) -> tuple[str, str]:
     return next((keys for keys in (WEIGHTED, EXPECTED) if keys[1] in result), LINKED)
 
 
+def limit_key(keys: tuple[str, str]) -> str:
+    """The key for what is not exceeded with some confidence, where samples were searched."""
+    return f"{keys[0]}_confidence_limit"
+
+
 @dataclass(frozen=True)
 class RecordsTable:
     """What became of every block.
@@ -100,11 +105,27 @@ class FitResult:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """What was maximised, and its bound: linked records, or one of the sums of `objective`."""
-        low, high = objective(self.details)
-        if low in self.details:
-            return self.details[low], self.details[high]
-        return self.linked, self.linked_upper_bound
+        """What was maximised, and its bound: linked records, or one of the sums of `objective`.
+
+        Where samples were searched, not the bound, which is certain and wide, but the limit.
+        """
+        keys = objective(self.details)
+        low = self.details.get(keys[0], self.linked)
+        if self.confidence is not None:
+            return low, self.details[limit_key(keys)]
+        return low, self.details.get(keys[1], self.linked_upper_bound)
+
+    @property
+    def confidence(self) -> float | None:
+        """How sure the upper end of the interval is; None where it is certain."""
+        confidence: float | None = self.details.get("confidence")
+        return confidence
+
+    @property
+    def linked_confidence_limit(self) -> int | None:
+        """Records of the whole file that no parameters link, with `confidence`; None without samples."""
+        limit: int | None = self.details.get(limit_key(LINKED))
+        return limit
 
     @property
     def total(self) -> float:

@@ -108,7 +108,7 @@ class Contest:
     def __init__(self, problem: Problem, settings: EngineOptions, limits: Limits, start: bool) -> None:
         self._problem, self._settings, self._time_limit = problem, settings, limits.time
         self._tight = settings.big_c is None
-        self._system = problem_system(problem, reduce=self._tight)
+        self._system = problem_system(problem.searched, reduce=self._tight)
         self._evaluator = Evaluator(problem.pair)
         choices = IndicatorOptions(margin=settings.margin, big_c=settings.big_c, scale=self._tight)
         self._model: IndicatorModel = indicator_model(self._system, choices)
@@ -200,7 +200,7 @@ class Contest:
 
     def _exact(self) -> IsolatedResult:
         # A constant C is nothing to the exact engine: it gets the rows that a tight model would have.
-        system: BlockSystem = self._system if self._tight else problem_system(self._problem)
+        system: BlockSystem = self._system if self._tight else problem_system(self._problem.searched)
         job = EngineJob(EXACT, system, self._theta, self.attack, self._settings, self._time_limit)
         return run_isolated(job, watch=lambda _: self.clock.stopped)
 

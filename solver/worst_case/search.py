@@ -25,7 +25,7 @@ from linkrisk.solver.engines.attacks.search import attack
 from linkrisk.solver.engines.base import Engine, EngineOptions
 from linkrisk.solver.engines.growing_rows import GrowingRows, GrowingRun
 from linkrisk.solver.engines.steering import STEERING, BuildSteering
-from linkrisk.solver.inputs.problem import Problem
+from linkrisk.solver.inputs.problem import Searched
 from linkrisk.solver.linkage.baselines import baseline_forms, own_attacks
 from linkrisk.solver.linkage.evaluation import Evaluation
 from linkrisk.solver.linkage.evaluator import Evaluator
@@ -84,18 +84,20 @@ class Start:
 
 
 def search(
-    problem: Problem,
+    problem: Searched,
     runner: Engine,
     clock: Clock,
     choices: EngineOptions,
     report: Reporter | None,
     starts: Sequence[Start] = (),
+    *,
+    prove: bool = True,
 ) -> Run:
     """Attack and bound the worst case of a problem until they meet or the clock has run out.
 
     Parameters
     ----------
-    problem : Problem
+    problem : Searched
     runner : Engine
     clock : Clock
         Of the search: the answer comes a moment after it has run out, whatever is being done then.
@@ -104,12 +106,14 @@ def search(
         Called with every progress report.
     starts : sequence of Start
         Parameters known from elsewhere: the answer links no fewer than each of them that there is time for.
+    prove : bool
+        Whether a sharp bound is wanted; if not, the search ends with the attack.
 
     Returns
     -------
     Run
     """
-    return in_time(_Work(problem, runner, clock, choices, report, starts), clock)
+    return in_time(_Work(problem, runner, clock, choices, report, starts, prove), clock)
 
 
 class _Work:
@@ -117,14 +121,15 @@ class _Work:
 
     def __init__(
         self,
-        problem: Problem,
+        problem: Searched,
         runner: Engine,
         clock: Clock,
         choices: EngineOptions,
         report: Reporter | None,
         starts: Sequence[Start],
+        prove: bool,
     ) -> None:
-        self._starts = starts
+        self._starts, self._prove = starts, prove
         self._orders: list[Ordered] = []
         self._orders_counted = False
         self._problem, self._runner, self._clock, self._choices = problem, runner, clock, choices
@@ -234,7 +239,7 @@ class _Work:
             alone = (
                 f"{said} alone" if len(best.order) == 1 else f"{said}, each only where those before it tie"
             )
-            unit = self._problem.survey.unit
+            unit = self._problem.unit
             notes.append(_BEYOND_TIES.format(best.weight * unit, alone, run.incumbent.bound * unit))
             run.incumbent.bound, run.in_order = best.weight, best.linked
             run.outcome = replace(run.outcome, limit=run.outcome.limit or Limit.TIES)
@@ -308,10 +313,12 @@ class _Work:
             run.incumbent,
             run.evaluator,
             choices.seed,
-            brief=self._runner.attacks,
+            brief=self._runner.attacks and self._prove,
             steering=choices.steering.attack,
         )
         run.phases["first attack"] = clock.seconds - run.phases["rows"]
+        if not self._prove:
+            return
         outcome = self._runner.run(run.system, run.incumbent, run.evaluator, choices)
         run.phases |= outcome.phases
         if not run.system.complete:
@@ -332,6 +339,8 @@ class _Work:
         run.phases["rows"] = clock.seconds
         growing.attack(choices.seed)
         run.phases["first attack"] = clock.seconds - run.phases["rows"]
+        if not self._prove:
+            return
         run.outcome = growing.run(self._runner, choices)
         run.phases |= run.outcome.phases
 
@@ -346,12 +355,12 @@ def _sample(pair: LinkagePair, blocks: int) -> LinkagePair:
     return pair.part(np.linspace(0, pair.blocks - 1, blocks).astype(np.intp))
 
 
-def _pairs(problem: Problem) -> int:
+def _pairs(problem: Searched) -> int:
     return problem.pair.blocks * len(problem.pair.candidates)
 
 
 def problem_system(
-    problem: Problem,
+    problem: Searched,
     *,
     reduce: bool = True,
     model: bool = True,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -22,6 +23,12 @@ from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.run.limits import cancellable
 from linkrisk.solver.run.results import FitResult
 from linkrisk.solver.worst_case.answers import answer
+from linkrisk.solver.worst_case.sampled.draw import fingerprint
+from linkrisk.solver.worst_case.sampled.plan import SamplingChoice, make_plan
+from linkrisk.solver.worst_case.sampled.result import sampled_answer
+from linkrisk.solver.worst_case.sampled.samples import Samples, draw_samples
+from linkrisk.solver.worst_case.sampled.search import search_samples
+from linkrisk.solver.worst_case.sampled.strata import block_strata
 from linkrisk.solver.worst_case.search import Start, search
 from linkrisk.solver.worst_case.search_state import Run
 
@@ -45,6 +52,8 @@ class FitRequest:
     limits : Limits
     certificate : bool
         Whether a certificate will be asked for.
+    sampling : SamplingChoice
+        Whether all records are searched, or samples.
     report : callable, optional
         Called with every progress report.
     command : str, optional
@@ -55,6 +64,7 @@ class FitRequest:
     options: EngineOptions
     limits: Limits
     certificate: bool = False
+    sampling: SamplingChoice = field(default_factory=lambda: SamplingChoice(None))
     report: Reporter | None = None
     command: str | None = None
 
@@ -166,13 +176,59 @@ def fit_one(
         if request.certificate:
             compile_once(CERTIFICATES, request.report)
         clock = request.clock(problem)
+    samples = drawn_samples(problem, request)
     with interruptible(clock):
-        run = search(problem, request.engine, clock, request.options, request.report, starts)
-        result = answer(problem, run, request.options, request.engine, request.command)
-    if request.certificate:
-        unmade = {"made": False, "reason": "it was asked for, and not made yet"}
-        result = replace(result, details={**result.details, "certificate": unmade})
-    return Fitted(result, problem, run)
+        fitted = (
+            _fit_whole(problem, request, clock, starts)
+            if samples is None
+            else _fit_samples(problem, request, clock, starts, samples)
+        )
+    if not request.certificate:
+        return fitted
+    unmade = {"made": False, "reason": "it was asked for, and not made yet"}
+    return replace(
+        fitted, result=replace(fitted.result, details={**fitted.result.details, "certificate": unmade})
+    )
+
+
+def _fit_whole(problem: Problem, request: FitRequest, clock: Clock, starts: Sequence[Start]) -> Fitted:
+    """Search all records."""
+    run = search(problem.searched, request.engine, clock, request.options, request.report, starts)
+    return Fitted(answer(problem, run, request.options, request.engine, request.command), problem, run)
+
+
+def _fit_samples(
+    problem: Problem, request: FitRequest, clock: Clock, starts: Sequence[Start], samples: Samples
+) -> Fitted:
+    """Search samples, and count the attack on all records."""
+    state = search_samples(problem, request.engine, clock, request.options, request.report, samples, starts)
+    result = sampled_answer(
+        problem, state, request.sampling, request.options, request.engine, request.command
+    )
+    return Fitted(result, problem, state.run)
+
+
+def drawn_samples(problem: Problem, request: FitRequest) -> Samples | None:
+    """The samples to be searched, drawn before anything is looked at; None where all records are searched.
+
+    UsageError when there are not as many records, or a stratum has one.
+    """
+    choice, pair = request.sampling, problem.pair
+    workers = 1 if request.limits.work is not None else os.cpu_count() or 1
+    plan = make_plan(
+        choice,
+        pair.blocks,
+        len(pair.candidates),
+        request.limits.work or request.limits.time,
+        workers,
+        request.options.steering.sampling,
+    )
+    if plan is None:
+        return None
+    stratum = None if choice.strata is None else block_strata(problem, choice.strata)
+    files = problem.files
+    digest = fingerprint(files.original_values, files.masked_values, files.partner)
+    return draw_samples(plan, digest, request.options.seed, pair.blocks, stratum)
 
 
 def check_certifiable(described: dict[str, Any]) -> None:

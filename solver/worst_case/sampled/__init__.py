@@ -1,4 +1,1 @@
-"""Bounds on the worst case of a whole file from searches of samples of it.
-
-Import the limits from `hypergeometric`.
-"""
+"""Bounds on the worst case of a whole file from searches of samples of it."""

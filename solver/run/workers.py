@@ -1,0 +1,173 @@
+"""Work that is shared out: one task after the other in this process, or side by side in others."""
+
+from __future__ import annotations
+
+import os
+import signal
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+from typing import Any, Generic, TypeVar
+
+from linkrisk.solver.run.child_processes import interrupt_held_back, main_module_hidden
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.interruption import Cancel
+
+Given = TypeVar("Given")
+Task = TypeVar("Task")
+Answer = TypeVar("Answer")
+
+Do = Callable[[Given, Task, Clock], Answer]
+"""What is done with a task: a function of what all tasks share, the task, and a clock that ends it."""
+
+Share = Callable[[int], float | None]
+"""What the next task may take, in seconds or units of work, when so many are still to begin."""
+
+_TICK = 0.1
+"""Seconds between two looks at the clock while all are working."""
+
+_ATTEMPTS = 2
+"""How often a task is begun whose process dies."""
+
+
+class Workers(ABC, Generic[Given]):
+    """Do tasks that share something large.
+
+    Parameters
+    ----------
+    given : any
+        What all tasks share; it goes to each process once.
+    """
+
+    def __init__(self, given: Given) -> None:
+        self._given = given
+
+    @abstractmethod
+    def each(
+        self, do: Do[Given, Task, Answer], tasks: Iterable[Task], clock: Clock, share: Share
+    ) -> Iterator[tuple[Task, Answer]]:
+        """Do tasks until all are done or the clock has run out, and give answers as they come.
+
+        Parameters
+        ----------
+        do : callable
+            At the top level of a module, where a process finds it.
+        tasks : iterable
+        clock : Clock
+            When it has run out no further task begins, and those that have begun are asked to end.
+        share : callable
+        """
+
+    def close(self) -> None:
+        """End the processes, if there are any."""
+
+
+class Here(Workers[Given]):
+    """One task after the other in this process."""
+
+    def each(
+        self, do: Do[Given, Task, Answer], tasks: Iterable[Task], clock: Clock, share: Share
+    ) -> Iterator[tuple[Task, Answer]]:
+        """Do the tasks in their order."""
+        left = deque(tasks)
+        while left and not clock.expired:
+            part = clock.part(share(len(left)))
+            task = left.popleft()
+            yield task, do(self._given, task, part)
+
+
+class Processes(Workers[Given]):
+    """Several tasks at a time, each in a process of its own; one that dies costs time, not an answer.
+
+    Parameters
+    ----------
+    given : any
+        What all tasks share.
+    many : int
+        Processes.
+    """
+
+    def __init__(self, given: Given, many: int) -> None:
+        super().__init__(given)
+        self._many = many
+        self._open()
+
+    def _open(self) -> None:
+        context = get_context("spawn")
+        self._stop = context.Event()
+        self._pool = ProcessPoolExecutor(
+            self._many, mp_context=context, initializer=_begin, initargs=(self._given, self._stop)
+        )
+
+    def each(
+        self, do: Do[Given, Task, Answer], tasks: Iterable[Task], clock: Clock, share: Share
+    ) -> Iterator[tuple[Task, Answer]]:
+        """Do as many tasks at a time as there are processes."""
+        left = deque((task, 1) for task in tasks)
+        begun: dict[Future[Answer], tuple[Task, int]] = {}
+        while begun or (left and not clock.expired):
+            while left and len(begun) < self._many and not clock.expired:
+                limit = share(len(left))
+                task, attempt = left.popleft()
+                begun[self._submit(do, task, limit)] = (task, attempt)
+            done, _ = wait(begun, _TICK, FIRST_COMPLETED)
+            if clock.expired:
+                self._stop.set()
+            for future in done:
+                task, attempt = begun.pop(future)
+                try:
+                    answer = future.result()
+                except BrokenProcessPool:
+                    lost = [(task, attempt), *begun.values()]
+                    left.extend((other, n + 1) for other, n in lost if n < _ATTEMPTS)
+                    begun.clear()
+                    self._again()
+                    break
+                yield task, answer
+
+    def _submit(self, do: Do[Given, Task, Answer], task: Task, limit: float | None) -> Future[Answer]:
+        with interrupt_held_back(), main_module_hidden():  # the first task starts the processes
+            return self._pool.submit(_one, do, task, limit)
+
+    def _again(self) -> None:
+        """Other processes, fewer of them: memory may not have been enough."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._many = max(1, self._many // 2)
+        self._open()
+
+    def close(self) -> None:
+        """Ask whatever is still being done to end."""
+        self._stop.set()
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+class _Remote(Cancel):
+    """The token of a task in another process."""
+
+    def __init__(self, stop: Any) -> None:
+        super().__init__()
+        self._stop = stop
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the parent has asked to end."""
+        return bool(self._stop.is_set())
+
+
+_shared: dict[str, Any] = {}
+"""In a process of `Processes`: what all tasks share, and the event that ends them."""
+
+
+def _begin(given: object, stop: object) -> None:
+    """Begin a process: Ctrl-C is for the parent."""
+    if hasattr(os, "setsid"):
+        os.setsid()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _shared.update(given=given, stop=stop)
+
+
+def _one(do: Do[Any, Task, Answer], task: Task, limit: float | None) -> Answer:
+    return do(_shared["given"], task, Clock(limit, cancel=_Remote(_shared["stop"])))

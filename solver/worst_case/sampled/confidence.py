@@ -1,0 +1,168 @@
+r"""What a random sample says of the whole file: exact upper confidence limits.
+
+Of the n records of a file some W have a property: here, the parameters that link most records of the file
+link them. These parameters do not depend on which m records are drawn, and in the sample at most u records
+are linked by any parameters, so at most u by these. The limit is the largest W that this does not contradict
+at a level :math:`\alpha`. Whatever W is, the limit is below it with probability :math:`\alpha` at most: it
+is only where the sample has at most as many of the W as contradict W, and it is monotone in u.
+
+**Every sample equally likely.** The number X in the sample is hypergeometric (W. G. Cochran, Sampling
+Techniques, 3rd ed. 1977, section 3.6), and W is contradicted where
+
+.. math:: P_W(X \le u) = \sum_{k \le u} \binom{W}{k} \binom{n-W}{m-k} / \binom{n}{m} < \alpha.
+
+**Drawn by stratum**, from each at least a share f of its records. X is a sum of independent hypergeometric
+numbers, each of which is a sum of independent trials (V. A. Vatutin and V. G. Mikhailov, Theory Probab. Appl.
+27, 1982), m in all, and its mean is at least fW, however the W are spread over the strata. So
+:math:`P(X \le u)` is at most that of a binomial number of m trials with mean fW, if :math:`u \le fW - 1`
+(W. Hoeffding, Ann. Math. Statist. 27, 1956, theorem 5); if not, what follows is used.
+
+**Values between 0 and 1** instead of 0 or 1, of which W is the sum and u that of the sample. For every t
+above u, :math:`P(X \le u) \le E (t - X)_+ / (t - u)`. Among all files of values with a sum of at least W, the
+expectation is largest where the values are 0 or 1, as it is convex in them: then X is as above. Drawn by
+stratum it is at most that of the binomial number (Hoeffding, theorem 3, and Ann. Math. Statist. 34, 1963,
+theorem 4). W is contradicted where this is below :math:`\alpha` for some t.
+
+All comparisons are of whole numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, comb, floor
+
+
+@dataclass(frozen=True)
+class Design:
+    """How the records of a sample were drawn.
+
+    Attributes
+    ----------
+    records : int
+        Records of the file, n >= 1.
+    sample : int
+        Records drawn, m, from 0 to n.
+    share : Fraction or None
+        Drawn by stratum: at least this share f of each, above 0 and at most m / n. None where every sample
+        of this size was equally likely.
+    """
+
+    records: int
+    sample: int
+    share: Fraction | None = None
+
+    def terms(self, having: int) -> tuple[Iterator[tuple[int, int]], int]:
+        """How likely each number in the sample is, from the smallest up, and what all of them sum up to.
+
+        Parameters
+        ----------
+        having : int
+            Records of the file with the property, W.
+        """
+        if self.share is None:
+            return _hypergeometric(self.records, self.sample, having), comb(self.records, self.sample)
+        mean = self.share * having / self.sample if self.sample else Fraction(0)
+        return _binomial(self.sample, mean), mean.denominator**self.sample
+
+
+def upper_limit(design: Design, found: int, alpha: Fraction) -> int:
+    """The largest number of records with a property that a sample does not contradict.
+
+    Parameters
+    ----------
+    design : Design
+    found : int
+        So many of the sample have it at most, u, from 0 to m.
+    alpha : Fraction
+        One minus the confidence, above 0 and below 1.
+    """
+    return _first(design, found, lambda having: _count_contradicts(design, found, having, alpha)) - 1
+
+
+def upper_limit_of_sum(design: Design, found: Fraction, alpha: Fraction) -> int:
+    """What a sum of values between 0 and 1 does not exceed unless the sample contradicts it.
+
+    Parameters
+    ----------
+    design : Design
+    found : Fraction
+        The sum over the sample is this at most, u, from 0 to m.
+    alpha : Fraction
+        One minus the confidence, above 0 and below 1.
+
+    Returns
+    -------
+    int
+        At most n. Not one less, as with `upper_limit`: a sum need not be a whole number.
+    """
+    above = _first(design, found, lambda having: _sum_contradicts(design, found, having, alpha))
+    return min(above, design.records)
+
+
+def _first(design: Design, found: Fraction | int, contradicts: Callable[[int], bool]) -> int:
+    """The smallest number that is contradicted: by chance, or by what the sample lacks."""
+    low, high = ceil(found), floor(design.records - design.sample + found) + 1
+    while low < high:
+        middle = (low + high) // 2
+        if contradicts(middle):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def _count_contradicts(design: Design, found: int, having: int, alpha: Fraction) -> bool:
+    """Whether at most `found` in the sample is too unlikely where `having` records have the property."""
+    if design.share is not None and found > design.share * having - 1:
+        return _sum_contradicts(design, Fraction(found), having, alpha)
+    terms, whole = design.terms(having)
+    allowed, below = alpha * whole, 0
+    for number, ways in terms:
+        if number > found:
+            break
+        below += ways
+        if below >= allowed:
+            return False
+    return True
+
+
+def _sum_contradicts(design: Design, found: Fraction, having: int, alpha: Fraction) -> bool:
+    """Whether a sum of at most `found` in the sample is too unlikely where it is `having` in all."""
+    terms, whole = design.terms(having)
+    allowed = alpha * whole
+    # E (t - X)_+ is the sum of P(X <= j) over j < t.
+    below, expected = 0, 0
+    at = 0
+    for number, ways in terms:
+        for t in range(at + 1, number + 1):  # up to the next number that occurs
+            expected += below
+            if t > found and expected < allowed * (t - found):
+                return True
+        at = number
+        below += ways
+    expected += below
+    return at + 1 > found and expected < allowed * (at + 1 - found)
+
+
+def _hypergeometric(records: int, sample: int, having: int) -> Iterator[tuple[int, int]]:
+    """Samples with k of the records that have the property, for every k from the smallest on."""
+    first, last = max(0, sample - (records - having)), min(having, sample)
+    ways = comb(having, first) * comb(records - having, sample - first)
+    for k in range(first, last + 1):
+        yield k, ways
+        # C(W, k+1) C(n-W, m-k-1) from C(W, k) C(n-W, m-k)
+        ways = ways * (having - k) * (sample - k) // ((k + 1) * (records - having - sample + k + 1))
+
+
+def _binomial(trials: int, chance: Fraction) -> Iterator[tuple[int, int]]:
+    """Weights of k successes, for every k from the smallest on."""
+    p, q = chance.numerator, chance.denominator - chance.numerator
+    if q == 0:
+        yield trials, p**trials
+        return
+    ways = q**trials
+    for k in range(trials + 1):
+        yield k, ways
+        ways = ways * (trials - k) * p // ((k + 1) * q)

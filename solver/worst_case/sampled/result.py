@@ -1,0 +1,194 @@
+"""From the searches of samples to what `fit` returns: the limit for the whole file, and what it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkrisk.solver.engines.base import Engine, EngineOptions, whole
+from linkrisk.solver.inputs.problem import Problem
+from linkrisk.solver.linkage.evaluation import Evaluation
+from linkrisk.solver.run.results import LINKED, FitResult, limit_key, objective, plain
+from linkrisk.solver.run.status import Status
+from linkrisk.solver.worst_case.answers import answer, most_blocks
+from linkrisk.solver.worst_case.sampled.confidence import Design, upper_limit, upper_limit_of_sum
+from linkrisk.solver.worst_case.sampled.draw import METHOD
+from linkrisk.solver.worst_case.sampled.plan import SamplingChoice
+from linkrisk.solver.worst_case.sampled.search import SampledRun
+
+FloatArray = NDArray[np.float64]
+
+_ROUNDED = Fraction(1, 10**9)
+"""More than a sum of doubles is off, relative to it."""
+
+
+@dataclass(frozen=True)
+class StageLimit:
+    """What one stage says of the whole file.
+
+    Attributes
+    ----------
+    samples, records, searched : int
+        Samples, their records, and how many of the samples were searched.
+    bound : float
+        No parameters link more of these records: their weight.
+    alpha : Fraction
+        What it may be wrong with.
+    limit : float
+        Weight that no parameters link in the whole file unless it is.
+    """
+
+    samples: int
+    records: int
+    searched: int
+    bound: float
+    alpha: Fraction
+    limit: float
+
+
+def stage_limits(state: SampledRun) -> list[StageLimit]:
+    """The limit of every stage."""
+    samples, weight = state.samples, state.run.system.pair.weight
+    stages = []
+    for stage, drawn in zip(samples.plan.stages, samples.draws, strict=True):
+        bound = state.bound(stage.samples)
+        stages.append(
+            StageLimit(
+                samples=stage.samples,
+                records=drawn.blocks.size,
+                searched=sum(k in state.searches for k in range(stage.samples)),
+                bound=bound,
+                alpha=stage.alpha,
+                limit=_limit(drawn.design, bound, weight, stage.alpha),
+            )
+        )
+    return stages
+
+
+def _limit(design: Design, bound: float, weight: FloatArray, alpha: Fraction) -> float:
+    """The limit of the weight that is linked in the whole file, from a bound on that in a sample."""
+    if whole(weight):
+        return float(upper_limit(design, int(bound + 1e-6), alpha))
+    heaviest = float(weight.max())
+    found = min(Fraction(bound) * (1 + _ROUNDED) / Fraction(heaviest), Fraction(design.sample))
+    return float(min(upper_limit_of_sum(design, found, alpha) * heaviest, weight.sum()))
+
+
+def sampled_answer(
+    problem: Problem,
+    state: SampledRun,
+    choice: SamplingChoice,
+    choices: EngineOptions,
+    engine: Engine,
+    command: str | None,
+) -> FitResult:
+    """The result of a sampled run.
+
+    Parameters
+    ----------
+    problem : Problem
+    state : SampledRun
+    choice : SamplingChoice
+        What was asked for.
+    choices : EngineOptions
+    engine : Engine
+    command : str or None
+        The command line to note.
+    """
+    result = answer(problem, state.run, choices, engine, command)
+    run, pair = state.run, problem.pair
+    stages = stage_limits(state)
+    best = min(stages, key=lambda stage: stage.limit)
+    # What is certain may be less: everything but what the samples have lost.
+    most = min(best.limit, run.incumbent.bound)
+    count = most_blocks(pair.weight, most) if not whole(pair.weight) else int(most + 1e-6)
+    limits: dict[str, Any] = {limit_key(LINKED): min(count, result.linked_upper_bound)}
+    keys = objective(result.details)
+    if keys != LINKED:
+        limits[limit_key(keys)] = plain(most * problem.survey.unit)
+    evaluation = run.final
+    details = {
+        "confidence": choice.confidence,
+        **limits,
+        **result.details,
+        "notes": [*result.details["notes"], *_notes(state, choice)],
+        "sampling": {
+            "sample": _sample(state, best, evaluation, problem.survey.unit),
+            "stages": [_stage(stage, problem.survey.unit) for stage in stages],
+            "draw": {
+                "method": METHOD,
+                "seed": choices.seed,
+                "size": state.samples.plan.size,
+                "strata": choice.strata,
+            },
+            "counted": _counted(state, evaluation, 1 - Fraction(str(choice.confidence))),
+        },
+    }
+    interrupted = run.incumbent.clock.stopped
+    status = Status.INTERRUPTED if interrupted else Status.FEASIBLE
+    return replace(result, status=status.value, details=details)
+
+
+def _sample(state: SampledRun, best: StageLimit, evaluation: Evaluation, unit: float) -> dict[str, Any]:
+    """What is linked within the samples of the stage that decides, and what cannot be exceeded there."""
+    drawn = np.concatenate(state.samples.parts[: best.samples])
+    weight = evaluation.weight[drawn]
+    linked = evaluation.linked[drawn]
+    said = {
+        "samples": best.samples,
+        "records": int(drawn.size),
+        "linked": int(linked.sum()),
+        "linked_upper_bound": most_blocks(weight, best.bound),
+    }
+    if not whole(evaluation.weight):
+        said |= {
+            "weight_linked": plain(float(weight[linked].sum()) * unit),
+            "weight_upper_bound": plain(best.bound * unit),
+        }
+    return said
+
+
+def _stage(stage: StageLimit, unit: float) -> dict[str, Any]:
+    return {
+        "samples": stage.samples,
+        "records": stage.records,
+        "searched": stage.searched,
+        "bound": plain(stage.bound * unit),
+        "alpha": str(stage.alpha),
+        "limit": plain(stage.limit * unit),
+    }
+
+
+def _counted(state: SampledRun, evaluation: Evaluation, alpha: Fraction) -> dict[str, Any]:
+    """How many records the attack was counted on; where not on all, what that says of the whole file.
+
+    The records that were counted beyond those that the attack was searched on are a random sample of the
+    others, and the attack knows nothing of them.
+    """
+    settled = evaluation.settled
+    said: dict[str, Any] = {"records": int(settled.sum()), "all": bool(settled.all())}
+    if said["all"] or not whole(evaluation.weight):
+        return said
+    outside = state.samples.outside
+    fresh, looked_at = outside[state.attacked :], outside[state.attacked : state.meant]
+    missed = int((~evaluation.linked[looked_at]).sum())  # who was not counted in the end counts as missed
+    least = fresh.size - upper_limit(Design(int(fresh.size), int(looked_at.size)), missed, alpha)
+    known = [state.samples.drawn, outside[: state.attacked]]
+    inside = int(evaluation.linked[np.concatenate(known)].sum())
+    return {**said, "linked_lower_limit": inside + int(least)}
+
+
+def _notes(state: SampledRun, choice: SamplingChoice) -> Sequence[str]:
+    """That all records would have been too many, where nobody has asked for samples."""
+    plan, blocks = state.samples.plan, state.run.system.pair.blocks
+    if choice.asked:
+        return ()
+    return (
+        f"of {blocks:,} records a full search would prove little: samples of {plan.size:,} were searched, "
+        f"and the limit holds with {choice.confidence:.4g} of confidence; --sample none searches all",
+    )

@@ -1,0 +1,331 @@
+"""The searches of a sampled run: of each sample for a bound, of all together for an attack; then the count.
+
+Whatever the clock does, what is known holds: a sample that was not searched counts in full against the bound,
+and a record that was not compared counts as not linked.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkrisk.formulations.linkage.block_system import BlockSystem, system_of
+from linkrisk.formulations.linkage.forms import DistanceForm
+from linkrisk.solver.engines.base import Engine, EngineOptions, Proof
+from linkrisk.solver.inputs.problem import Problem, Searched
+from linkrisk.solver.linkage.baselines import baseline_forms, own_attacks
+from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.incumbent import Incumbent, Reporter
+from linkrisk.solver.run.limits import in_time, memory_errors
+from linkrisk.solver.run.results import plain
+from linkrisk.solver.run.workers import Here, Processes, Workers
+from linkrisk.solver.worst_case.sampled.samples import Samples
+from linkrisk.solver.worst_case.search import Start, search
+from linkrisk.solver.worst_case.search_state import Run, out_of_time
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+IndexArray = NDArray[np.intp]
+
+_PIECES = 50
+"""Pieces in which the records outside of the samples are counted."""
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What the searches of all samples share."""
+
+    searched: Searched
+    engine: Engine
+    options: EngineOptions
+
+
+@dataclass(frozen=True)
+class SampleSearch:
+    """What the search of one sample found.
+
+    Attributes
+    ----------
+    blocks : ndarray of int, shape (size,)
+        Its records, as blocks of the file.
+    theta : ndarray of float64, shape (dimension,)
+        Parameters that link most of them.
+    linked, bound : float
+        Weight that they link, and that no parameters exceed.
+    lost : ndarray of bool, shape (size,)
+        Records that no parameters link.
+    seconds : float
+    proof : Proof
+        What the bound rests on.
+    system : BlockSystem
+        What the proof is about; its pair has no candidates, so that it travels light.
+    """
+
+    blocks: IndexArray
+    theta: FloatArray
+    linked: float
+    bound: float
+    lost: BoolArray
+    seconds: float
+    proof: Proof
+    system: BlockSystem
+
+
+@dataclass
+class SampledRun:
+    """The state of a sampled run, and in the end its answer.
+
+    Attributes
+    ----------
+    run : Run
+        Of the whole file: the attack, counted as far as there was time, and a bound that is certain.
+    samples : Samples
+    searches : dict
+        Those that were searched, by their position in `Samples.parts`.
+    attacked : int
+        Records outside of the samples, the first of their order, that the attack was searched on, too.
+    meant : int
+        Records outside of the samples that there seemed to be time to count, before the first was.
+    """
+
+    run: Run
+    samples: Samples
+    searches: dict[int, SampleSearch] = field(default_factory=dict)
+    attacked: int = 0
+    meant: int = 0
+
+    def bound(self, samples: int) -> float:
+        """The weight that no parameters exceed in the first so many samples together."""
+        weight = self.run.system.pair.weight
+        return sum(
+            self.searches[k].bound if k in self.searches else float(weight[self.samples.parts[k]].sum())
+            for k in range(samples)
+        )
+
+
+def search_samples(
+    problem: Problem,
+    runner: Engine,
+    clock: Clock,
+    choices: EngineOptions,
+    report: Reporter | None,
+    samples: Samples,
+    starts: Sequence[Start] = (),
+) -> SampledRun:
+    """Search samples until they are done or the clock has run out.
+
+    Parameters
+    ----------
+    problem : Problem
+    runner : Engine
+    clock : Clock
+    choices : EngineOptions
+    report : callable, optional
+        Called with every progress report.
+    samples : Samples
+    starts : sequence of Start
+        Parameters known from elsewhere, for the attack.
+    """
+    work = _Work(problem, runner, clock, choices, report, samples, starts)
+    try:
+        return in_time(work, clock)
+    finally:
+        work.close()
+
+
+def search_sample(shared: Shared, task: tuple[int, IndexArray], clock: Clock) -> SampleSearch:
+    """Search one sample: its records are blocks, all records stay candidates."""
+    blocks = task[1]
+    pair = shared.searched.pair.part(blocks)
+    run = search(replace(shared.searched, pair=pair), shared.engine, clock, shared.options, None)
+    final = run.final
+    light = replace(pair, candidates=pair.candidates[:0])
+    return SampleSearch(
+        blocks=blocks,
+        theta=run.incumbent.solution,
+        linked=final.linked_weight,
+        bound=run.incumbent.bound,
+        lost=run.out_of_reach,
+        seconds=clock.seconds,
+        proof=run.outcome.proof or Proof("lost"),
+        system=replace(run.system, pair=light),
+    )
+
+
+class _Work:
+    """The work of one run; `state` is what it has so far, a valid answer at every moment."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        runner: Engine,
+        clock: Clock,
+        choices: EngineOptions,
+        report: Reporter | None,
+        samples: Samples,
+        starts: Sequence[Start],
+    ) -> None:
+        self._starts = starts
+        self._clock, self._steering = clock, choices.steering.sampling
+        self._searched = problem.searched
+        self._shared = Shared(self._searched, runner, choices)
+        pair, aggregator = problem.pair, problem.aggregator
+        nothing = np.empty(0, dtype=np.intp)
+        system = system_of(pair, aggregator, nothing, nothing, ~pair.reachable, complete=False)
+        incumbent = Incumbent(clock, aggregator.equal(), 0.0, system.kept_weight, report, phase="")
+        evaluator = Evaluator(pair, stop=lambda: clock.expired, spend=clock.spend)
+        run = Run(incumbent, evaluator, system, out_of_time(incumbent))
+        self.state = SampledRun(run, samples)
+        self._workers: Workers[Shared] | None = None
+
+    def do(self) -> SampledRun:
+        """Samples, attack, count."""
+        run, clock = self.state.run, self._clock
+        with memory_errors(clock):
+            run.incumbent.enter("samples")
+            run.incumbent.note()
+            self._search_samples()
+            run.phases["samples"] = clock.seconds
+            run.incumbent.enter("attack")
+            theta = self._attack()
+            run.phases["attack"] = clock.seconds - run.phases["samples"]
+            run.incumbent.enter("compare")
+            self._count(theta)
+        run.outcome = out_of_time(run.incumbent, run.outcome)
+        return self.state
+
+    def so_far(self) -> SampledRun:
+        """What is known now, out of reach of the thread, which may go on for a while."""
+        run, incumbent = self.state.run, self.state.run.incumbent.frozen()
+        known = replace(run, incumbent=incumbent, phases=dict(run.phases), baselines=dict(run.baselines))
+        known.outcome = out_of_time(incumbent, known.outcome)
+        return replace(self.state, run=known, searches=dict(self.state.searches))
+
+    def close(self) -> None:
+        """End the processes."""
+        if self._workers is not None:
+            self._workers.close()
+
+    # ---- the bound
+
+    def _search_samples(self) -> None:
+        """Every sample, the stages one after the other; a later one where the first has left time for it."""
+        clock, steering, state = self._clock, self._steering, self.state
+        remaining = clock.remaining
+        until = np.inf if remaining is None else clock.now + steering.searching_share * remaining
+        self._workers = self._make_workers()
+        first = 0
+        for stage in state.samples.plan.stages:
+            left = stage.samples - first
+            if first and (until - clock.now) * self._side_by_side / left < steering.least_seconds:
+                return
+            tasks = [(k, state.samples.parts[k]) for k in range(first, stage.samples)]
+
+            def share(many: int) -> float | None:
+                left = until - clock.now
+                return None if left == np.inf else max(1e-6, left * min(1.0, self._side_by_side / many))
+
+            for (k, _), found in self._workers.each(search_sample, tasks, clock, share):
+                state.searches[k] = found
+                self._note()
+            first = stage.samples
+
+    def _make_workers(self) -> Workers[Shared]:
+        """Processes where there are processors for them, and enough to do for each."""
+        plan, clock = self.state.samples.plan, self._clock
+        many, steering = min(os.cpu_count() or 1, plan.samples), self._steering
+        pairs = self.state.samples.drawn.size * len(self._searched.pair.candidates)
+        little = pairs < steering.pairs_worth_processes or clock.time_left < steering.worth_processes
+        if clock.counts or many < 2 or little:
+            self._side_by_side = 1
+            return Here(self._shared)
+        self._side_by_side = many
+        return Processes(self._shared, many)
+
+    def _note(self) -> None:
+        """The bound of the whole file that is certain: the records outside of the samples count in full."""
+        state, pair = self.state, self._searched.pair
+        incumbent = state.run.incumbent
+        drawn = state.samples.drawn
+        outside = float(pair.weight[pair.reachable].sum()) - float(
+            pair.weight[drawn][pair.reachable[drawn]].sum()
+        )
+        incumbent.tighten(outside + state.bound(len(state.samples.parts)))
+        incumbent.work = f"{len(state.searches):,} of {len(state.samples.parts):,} samples"
+        incumbent.tell()
+
+    # ---- the attack
+
+    def _attack(self) -> FloatArray:
+        """Parameters that link many records, of the samples and of as many others as is good.
+
+        Those of a small sample fit it too well, and link fewer of the other records.
+        """
+        clock, steering, state = self._clock, self._steering, self.state
+        found = [each.theta for each in state.searches.values()]
+        if clock.expired:
+            return found[0] if found else self._searched.aggregator.equal()
+        samples = state.samples
+        state.attacked = min(samples.outside.size, max(0, steering.attacked - samples.drawn.size))
+        drawn = np.sort(np.concatenate([samples.drawn, samples.outside[: state.attacked]]))
+        union = replace(self._searched, pair=self._searched.pair.part(drawn))
+        starts = [Start(each.theta, each.linked[drawn]) for each in self._starts]
+        starts += [Start(theta, np.zeros(drawn.size, dtype=np.bool_)) for theta in found]
+        limit = clock.share(steering.attack_share, np.inf)
+        part = clock.part(None if limit == np.inf else limit - clock.now)
+        run = search(union, self._shared.engine, part, self._shared.options, None, starts, prove=False)
+        return run.incumbent.solution
+
+    # ---- the count
+
+    def _count(self, theta: FloatArray) -> None:
+        """Count the attack: records of the samples first, then of the others as many as there is time for.
+
+        How many is decided by the former, before any of the latter is looked at: a sample that ended where
+        it suits would say too much.
+        """
+        run, clock, samples = self.state.run, self._clock, self.state.samples
+        exact = self._searched.aggregator.domain.exact(theta)
+        form = self._searched.aggregator.form(exact)
+        run.incumbent.improve(exact, 0.0, even=True)
+        began = clock.now
+        self._count_some(exact, form, samples.drawn)
+        each, left = (clock.now - began) / samples.drawn.size, clock.remaining
+        most = samples.outside.size
+        if left is not None:
+            most = min(most, int(self._steering.counting_share * left / max(each, 1e-9)))
+        self.state.meant = most
+        if most:
+            for blocks in np.array_split(samples.outside[:most], min(_PIECES, most)):
+                self._count_some(exact, form, blocks)
+        self._count_baselines()
+
+    def _count_some(self, theta: FloatArray, form: DistanceForm, blocks: IndexArray) -> None:
+        """Count the attack on some more records."""
+        run = self.state.run
+        if self._clock.expired:
+            return
+        run.evaluator.recount(form, blocks)
+        known = run.evaluator.best.known(form)
+        if known is not None:
+            run.incumbent.improve(theta, known.linked_weight, even=True)
+            run.incumbent.work = f"{int(known.settled.sum()):,} of {known.settled.size:,} records"
+            run.incumbent.tell()
+
+    def _count_baselines(self) -> None:
+        """The distances that need no learning; those of the family are attacks, too."""
+        run, searched = self.state.run, self._searched
+        own = own_attacks(searched.aggregator, searched.pair)
+        forms = {name: searched.aggregator.form(theta) for name, theta in own.items()}
+        for name, form in {**baseline_forms(searched.pair), **forms}.items():
+            if self._clock.expired:
+                return
+            evaluation = run.evaluator.counted(form)
+            run.baselines[name] = plain(evaluation.linked_weight) if evaluation.settled.all() else None
+            if name in own:
+                run.incumbent.improve(own[name], evaluation.linked_weight)

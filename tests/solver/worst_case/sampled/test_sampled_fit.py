@@ -1,0 +1,189 @@
+"""`fit` on samples: its numbers hold, are told apart, and are the same however the work is shared out."""
+
+from __future__ import annotations
+
+import dataclasses
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from fit_runs import frames
+from pairwise import pairwise
+
+from linkrisk.solver import evaluate, fit
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.worst_case.sampled.confidence import Design, upper_limit, upper_limit_of_sum
+
+FAMILIES = ["weighted-mean", "owa", "choquet", "mahalanobis"]
+DIRECTIONS = ["original-to-masked", "masked-to-original"]
+
+
+def sampled(files, **options):
+    return fit(*files, **{"time_limit": None, "sample": 8, "samples": 3, **options})
+
+
+@pairwise(aggregator=FAMILIES, ties=["strict", "share"], direction=DIRECTIONS)
+def test_what_it_says_holds(aggregator, ties, direction):
+    files = frames(3, 40, 3, noise=0.6)
+    options = {"aggregator": aggregator, "ties": ties, "direction": direction}
+    whole, result = fit(*files, time_limit=None, **options), sampled(files, **options)
+    assert whole.proven
+    assert (result.status, result.limit) == ("feasible", None)
+    assert not result.proven
+    assert result.confidence == 0.95
+    assert evaluate(*files, parameters=result.to_dict()).linked == result.linked <= whole.linked
+    # Neither end may be below the truth; of the limit that is a matter of chance, and here of the seed.
+    assert result.linked_upper_bound >= whole.linked
+    assert result.linked_confidence_limit >= whole.linked
+    sample = result.details["sampling"]["sample"]
+    assert (sample["samples"], sample["records"]) == (3, 24)
+    assert sample["linked"] <= sample["linked_upper_bound"] <= 24
+    assert result.linked_upper_bound == 40 - 24 + sample["linked_upper_bound"]
+    if ties == "strict":
+        limit = upper_limit(Design(40, 24), sample["linked_upper_bound"], Fraction(1, 20))
+        assert result.linked_confidence_limit == limit
+        assert result.interval == (result.linked, limit)
+
+
+def test_a_sample_of_all_is_the_whole_file_and_yet_not_called_optimal():
+    files = frames(3, 40, 3, noise=0.9)
+    whole, result = fit(*files), sampled(files, sample=40, samples=1)
+    assert whole.proven
+    assert (result.linked, result.linked_upper_bound) == (whole.linked, whole.linked)
+    assert result.linked_confidence_limit == whole.linked
+    assert result.status == "feasible"
+
+
+def test_with_weights_the_limit_is_of_their_sum():
+    original, masked = frames(5, 50, 3, noise=0.9)
+    original["w"] = np.random.default_rng(0).integers(1, 5, 50)
+    schema = {"attributes": [{"name": "w", "role": "weight"}]}
+    whole = fit(original, masked, schema=schema, time_limit=None)
+    result = sampled((original, masked), schema=schema)
+    details = result.details
+    assert whole.proven
+    assert details["weighted_links"] <= whole.details["weighted_links"] <= result.interval[1]
+    assert result.interval == (details["weighted_links"], details["weighted_links_confidence_limit"])
+    sample = details["sampling"]["sample"]
+    assert sample["weight_linked"] <= sample["weight_upper_bound"]
+    heaviest = float(original["w"].max())
+    limit = upper_limit_of_sum(
+        Design(50, 24), Fraction(sample["weight_upper_bound"]) / 4 + Fraction(1, 10**6), Fraction(1, 20)
+    )
+    assert result.interval[1] == min(limit * heaviest, original["w"].sum())
+
+
+def test_of_each_stratum_its_share_is_drawn():
+    original, masked = frames(5, 60, 3, noise=0.9)
+    original["region"] = ["north"] * 40 + ["south"] * 20
+    result = sampled((original, masked), strata="region", attributes=["A", "B", "C"])
+    sample = result.details["sampling"]["sample"]
+    assert sample["records"] == 24
+    limit = upper_limit(Design(60, 24, Fraction(16, 40)), sample["linked_upper_bound"], Fraction(1, 20))
+    assert result.linked_confidence_limit == min(limit, result.linked_upper_bound)
+    assert result.details["sampling"]["draw"]["strata"] == "region"
+
+
+def test_the_same_seed_draws_the_same_and_another_one_others():
+    files = frames(7, 60, 3, noise=0.9)
+    options = {"work_limit": 0.05, "time_limit": "auto"}
+    runs = [sampled(files, seed=seed, **options) for seed in (1, 1, 2)]
+    kept = [
+        (run.linked, run.linked_confidence_limit, run.parameters, run.details["sampling"]) for run in runs
+    ]
+    assert kept[0] == kept[1] != kept[2]
+
+
+def test_in_processes_it_finds_the_same():
+    from linkrisk.solver.engines.steering import Steering
+
+    steering = Steering()
+    always = dataclasses.replace(
+        steering,
+        sampling=dataclasses.replace(steering.sampling, worth_processes=0.0, pairs_worth_processes=0),
+    )
+    never = dataclasses.replace(
+        steering, sampling=dataclasses.replace(steering.sampling, worth_processes=1e9)
+    )
+    files = frames(9, 60, 3, noise=0.9)
+    found = [
+        sampled(files, steering=each, time_limit=3_000.0).details["sampling"] for each in (always, never)
+    ]
+    assert found[0] == found[1]
+    assert found[0]["stages"][0]["searched"] == 3
+
+
+@pytest.mark.parametrize("questions", [1, 2, 8, 50, 400])
+def test_whenever_time_ends_it_holds(questions, monkeypatch):
+    """Samples that were not searched count in full, records that were not counted as missed."""
+    files = frames(11, 60, 3, noise=0.9)
+    whole = fit(*files, time_limit=None)
+    asked = iter(range(10**9))
+    monkeypatch.setattr("linkrisk.solver.run.clock.time.perf_counter", lambda: float(next(asked)))
+    result = sampled(files, time_limit=float(questions), memory_limit=None, samples=5)
+    assert result.linked <= whole.linked <= result.linked_upper_bound
+    assert result.linked <= result.linked_confidence_limit <= result.linked_upper_bound
+    counted = result.details["sampling"]["counted"]
+    assert counted["records"] <= 60
+    if not counted["all"]:
+        assert counted.get("linked_lower_limit", 0) <= 60
+
+
+def test_several_families_have_one_draw():
+    files = frames(13, 60, 3, noise=0.9)
+    results = sampled(files, aggregator="weighted-mean,choquet")
+    draws = [each.details["sampling"]["draw"] for each in results.results.values()]
+    assert draws[0] == draws[1]
+    assert results.interval[1] == max(each.linked_confidence_limit for each in results.results.values())
+    assert not results.proven
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"sample": 61}, "a sample of 61 is more than the 60 records there are"),
+        ({"sample": 30}, "3 samples of 30 records are 90, more than the 60 there are"),
+        ({"sample": 0}, "the sample must be at least 1, not 0"),
+        ({"samples": -1}, "the number of samples must be at least 1, not -1"),
+        ({"sample": 2.5}, "the sample must be a whole number of at least 1, not 2.5"),
+        ({"confidence": 1.0}, "the confidence must be above 0 and below 1, not 1"),
+        ({"confidence": 0.0}, "the confidence must be above 0 and below 1, not 0"),
+        ({"sample": None}, "there are no samples to draw where all records are searched"),
+        ({"strata": "nowhere"}, "there is no column nowhere to draw by: the files have A, B, C"),
+    ],
+)
+def test_what_cannot_be_is_refused(options, message):
+    with pytest.raises(UsageError, match=message):
+        sampled(frames(0, 60), **options)
+
+
+def test_a_stratum_with_one_record_is_refused():
+    original, masked = frames(0, 60)
+    original["region"] = ["north"] * 59 + ["south"]
+    with pytest.raises(UsageError, match="stratum 'south' of region has one record"):
+        sampled((original, masked), strata="region", attributes=list(masked.columns))
+
+
+def test_large_files_are_sampled_unless_that_is_refused():
+    from linkrisk.solver.engines.steering import Steering
+
+    steering = Steering()
+    small = dataclasses.replace(
+        steering, sampling=dataclasses.replace(steering.sampling, most_whole=59, size=5, most=4)
+    )
+    files = frames(0, 60)
+    automatic = fit(*files, steering=small, time_limit=None)
+    assert automatic.confidence == 0.95
+    stages = automatic.details["sampling"]["stages"]
+    assert [(stage["samples"], stage["alpha"]) for stage in stages] == [(4, "1/40"), (12, "1/40")]
+    assert any("--sample none searches all" in note for note in automatic.details["notes"])
+    assert fit(*files, steering=small, sample=None).confidence is None
+    assert fit(*files).confidence is None
+
+
+def test_frames_are_not_needed_to_be_random():
+    """A file sorted by what is linked: the draw does not follow the order of the records."""
+    original, masked = frames(15, 80, 2, noise=0.02)
+    masked.iloc[40:] = np.random.default_rng(1).permutation(masked.iloc[40:].to_numpy())
+    result = sampled((original, masked), sample=10, samples=4)
+    assert 30 < result.linked < result.linked_confidence_limit < 60
