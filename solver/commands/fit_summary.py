@@ -105,10 +105,9 @@ def _sampled(result: FitResult, what: str) -> list[str]:
     """The limit of samples, with its confidence; what was seen in them; and who was counted."""
     records, (low, high), sampling = result.total, result.interval, result.details["sampling"]
     sample, counted = sampling["sample"], sampling["counted"]
-    confidence = f"{100.0 * (result.confidence or 0.0):.4g} % confidence"
-    pairs = [(f"{what}, at least", share(low, records)), (f"{what}, at most", share(high, records))]
-    pairs[1] = (pairs[1][0], f"{pairs[1][1]}, with {confidence}")
-    lines = listed(pairs)
+    confidence = f"{_percent(result)} confidence"
+    most = f"{share(high, records)}, with {confidence}"
+    lines = listed([(f"{what}, at least", share(low, records)), (f"{what}, at most", most)])
     lines.append(
         f"  from {count(sample['samples'])} samples of {count(sampling['draw']['size'])} records: of their "
         f"{count(sample['records'])}, this attack links {count(sample['linked'])} and none more than "
@@ -121,6 +120,10 @@ def _sampled(result: FitResult, what: str) -> list[str]:
             text += f"; on all it links at least {least}, with {confidence}"
         lines.append(text)
     return lines
+
+
+def _percent(result: FitResult | FitResults) -> str:
+    return f"{100.0 * (result.confidence or 0.0):.4g} %"
 
 
 def _what(result: FitResult) -> str:
@@ -232,10 +235,8 @@ def _families_table(results: FitResults) -> list[str]:
             lines.append(f"  {title:<{width}}  {'-':>9}  {'-':>9}  {'-':>7}  {family.reason}")
             continue
         low, high = (count(end) for end in result.interval)
-        seconds = result.details["seconds"]
-        lines.append(
-            f"  {title:<{width}}  {low:>9}  {high:>9}  {seconds:>7.1f}  {state(result.status, result.limit)}"
-        )
+        seconds, ended = result.details["seconds"], state(result.status, result.limit, result.confidence)
+        lines.append(f"  {title:<{width}}  {low:>9}  {high:>9}  {seconds:>7.1f}  {ended}")
     return lines
 
 
@@ -261,6 +262,8 @@ def _worst_of(results: FitResults) -> list[str]:
         pairs = [(f"{what}, at least", f"{share(low, records)}, by the {title}")]
         pairs.append((f"{what}, at most", share(high, records)))
         said = "not proven: the table says why"
+        if results.confidence is not None:
+            said = f"the limit holds with {_percent(results)} confidence, for all of them together"
     missing = len(results.families) - len(results.results)
     if missing:
         said += f" ({missing} of {len(results.families)} without a result)"

@@ -26,6 +26,8 @@ class FamilyRow:
         Empty where there is a result.
     worst : bool
         Whether it is the worst of all.
+    confidence : float or None
+        With which `upper` holds; None where it is certain.
     """
 
     title: str
@@ -36,6 +38,7 @@ class FamilyRow:
     state: str = ""
     reason: str = ""
     worst: bool = False
+    confidence: float | None = None
 
 
 def families(result: Fields) -> list[FamilyRow]:
@@ -57,8 +60,9 @@ def families(result: Fields) -> list[FamilyRow]:
             lower=head.lower,
             upper=head.upper,
             seconds=fields.number("seconds"),
-            state=state(fields.text("status"), limit),
+            state=state(fields.text("status"), limit, head.confidence),
             worst=name == worst,
+            confidence=head.confidence,
         )
         rows.append(row)
     return rows
@@ -68,7 +72,8 @@ def families_headline(result: Fields, rows: list[FamilyRow]) -> Headline:
     """One interval for all families that have a result."""
     found = [row for row in rows if row.fields is not None]
     lower, upper = max(row.lower for row in found), max(row.upper for row in found)
-    proven = upper <= lower + 1e-6
+    confidence = found[0].confidence
+    proven = confidence is None and upper <= lower * (1.0 + 1e-9)
     missing = len(rows) - len(found)
     without = f" {missing} of {len(rows)} families have no result and are not covered." if missing else ""
     said = (
@@ -77,8 +82,13 @@ def families_headline(result: Fields, rows: list[FamilyRow]) -> Headline:
         else "Not every search was finished, as the table says. Both numbers hold: the worst case of these "
         "families lies between them."
     )
+    if confidence is not None:
+        said = (
+            f"The upper number holds with {100.0 * confidence:.4g} % confidence, for all these families "
+            "together: it comes from random samples."
+        )
     weighted = "weighted_links" in result
     expected = result.text("ties") == "share"
     total = result.number("total_weight" if weighted else "records")
-    title = "Proven" if proven else "Interval"
-    return Headline(lower, upper, total, expected, proven, title, said + without, weighted)
+    title = "Proven" if proven else "Interval" if confidence is None else "Samples"
+    return Headline(lower, upper, total, expected, proven, title, said + without, weighted, confidence)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from linkrisk.solver.report.fields import Fields
-from linkrisk.solver.report.formats import duration
-from linkrisk.solver.run.results import EXPECTED, WEIGHTED, objective
+from linkrisk.solver.report.formats import count, duration
+from linkrisk.solver.run.results import EXPECTED, WEIGHTED, limit_key, objective
 
 _PROOF_TOLERANCE = 1e-6
 
@@ -30,6 +30,8 @@ class Headline:
         Whether the two ends meet.
     state, explanation
         The state of the proof in one word and in a sentence or two.
+    confidence
+        With which `upper` holds, where samples were searched; None where it is certain.
     """
 
     lower: float
@@ -40,10 +42,13 @@ class Headline:
     state: str
     explanation: str
     weighted: bool = False
+    confidence: float | None = None
 
 
-def state(status: str, limit: str | None) -> str:
-    """How a search ended, in a word or two."""
+def state(status: str, limit: str | None, confidence: float | None) -> str:
+    """How a search ended, in a word or two; of samples, how sure their limit is."""
+    if confidence is not None:
+        return f"{100.0 * confidence:.4g} % confidence"
     if status == "optimal":
         return "proven"
     if status == "interrupted" or limit == "user":
@@ -58,10 +63,31 @@ def headline(result: Fields) -> Headline:
     weighted = keys == WEIGHTED
     lower, upper = (result.number(key) for key in (EXPECTED if expected and not weighted else keys))
     total = result.number("total_weight" if weighted else "records")
+    if "confidence" in result:
+        upper, confidence = result.number(limit_key(keys)), result.number("confidence")
+        explanation = _samples(result, confidence)
+        return Headline(lower, upper, total, expected, False, "Samples", explanation, weighted, confidence)
     # Sums of weights are compared by their own size, which the status has been.
     proven = result.text("status") == "optimal" if weighted else upper - lower <= _PROOF_TOLERANCE
     state, explanation = _proof(result, proven)
     return Headline(lower, upper, total, expected, proven, state, explanation, weighted)
+
+
+def _samples(result: Fields, confidence: float) -> str:
+    """What the limit rests on, and how far the attack was counted."""
+    sampling = result.nested("sampling")
+    sample, counted = sampling.nested("sample"), sampling.nested("counted")
+    stopped = "The run was stopped by the user. " if result.text("status") == "interrupted" else ""
+    seen = (
+        "The lower number was counted on all records."
+        if counted.value("all")
+        else f"The lower number is what was counted, on {count(counted.number('records'))} records."
+    )
+    return (
+        f"{stopped}{seen} The upper one holds with {100.0 * confidence:.4g} % confidence: it comes from "
+        f"{count(sample.number('samples'))} random samples, of whose {count(sample.number('records'))} "
+        f"records no parameters of this distance link more than {count(sample.number('linked_upper_bound'))}."
+    )
 
 
 def _proof(result: Fields, proven: bool) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from linkrisk.solver.run.results import LINKED, FitResult, dump_json, objective
+from linkrisk.solver.run.results import LINKED, FitResult, dump_json, limit_key, objective
 
 TABLE_COLUMNS = ("aggregator", "linked", "linked_upper_bound", "status", "limit", "seconds", "reason")
 
@@ -69,7 +69,16 @@ class FitResults:
     @property
     def proven(self) -> bool:
         """Whether no parameters of any family that has a result can link more than the worst."""
-        return self.interval[0] >= self.interval[1] - 1e-9
+        return self.confidence is None and self.interval[1] <= self.interval[0] * (1.0 + 1e-9)
+
+    @property
+    def confidence(self) -> float | None:
+        """How sure the upper end is, for all families together; None where it is certain.
+
+        All have one draw, and only the worst case of one of them is the worst of all: what each limit may be
+        wrong with does not add up.
+        """
+        return next((result.confidence for result in self.results.values()), None)
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -78,19 +87,28 @@ class FitResults:
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of `fit --json` as a dictionary."""
-        low, high = self.interval
-        keys = objective(self.worst.details)
-        summed = {} if keys == LINKED else dict(zip(keys, (low, high), strict=True))
         return {
             "records": self.worst.records,
             "linked": self.linked,
             "linked_upper_bound": self.linked_upper_bound,
-            **summed,
+            **self._ends(),
             "proven": self.proven,
             "worst": self.worst.details["aggregator"],
             **self.details,
             "families": [_family(family) for family in self.families],
         }
+
+    def _ends(self) -> dict[str, Any]:
+        """The ends of the interval by their keys, where they are no numbers of records or not certain."""
+        keys, results = objective(self.worst.details), self.results.values()
+        ends: dict[str, Any] = {}
+        if keys != LINKED:
+            ends = {keys[0]: self.interval[0], keys[1]: max(result.details[keys[1]] for result in results)}
+        if self.confidence is not None:
+            ends["confidence"] = self.confidence
+            for key in {limit_key(LINKED): None, limit_key(keys): None}:
+                ends[key] = max(result.details[key] for result in results)
+        return ends
 
     def to_json(self) -> str:
         """The JSON of `fit --json`."""
