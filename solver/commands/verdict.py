@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from linkrisk.solver.certificates.checking.objective import TOTAL, objective_keys
+from linkrisk.solver.certificates.checking.sampled import Limit
 from linkrisk.solver.certificates.checking.sampling import Sampling
 from linkrisk.solver.certificates.checking.verify import Verdict
 
@@ -66,9 +67,13 @@ def proved(verdict: Verdict, aligned: str) -> str:
     if verdict.ordered is not None or not setting.family.orders:  # what links more, or might: nobody looked
         family += " whose distances differ by more than a tie"
     how = f"{setting.direction}, ties {setting.ties}, records aligned {aligned}), by {_compared(verdict)}"
-    claims = _counted(verdict) if verdict.sampling is None else _weighed(verdict, verdict.sampling)
+    if verdict.limit is not None:
+        claims = _limited(verdict, verdict.limit)
+    else:
+        claims = _counted(verdict) if verdict.sampling is None else _weighed(verdict, verdict.sampling)
     bound, *others = claims
-    lines = [f"{under}: no {family} links {bound}{how}", *_beyond(verdict)]
+    sure = "" if verdict.limit is None else f", with {float(100 * verdict.limit.confidence):.4g} % confidence"
+    lines = [f"{under}{sure}: no {family} links {bound}{how}", *_beyond(verdict)]
     return "\n".join([*_assumption(verdict), *lines, *(f"{under}: {other}" for other in others)])
 
 
@@ -82,6 +87,28 @@ def _counted(verdict: Verdict) -> list[str]:
         expected = f"{float(verdict.linked_weight):.6g}, at most {float(verdict.bound):.6g}"
         lines.append(f"expected links {expected}")
     return lines
+
+
+def _limited(verdict: Verdict, limit: Limit) -> list[str]:
+    """The limit of samples, up to what stands in its brackets; the draw; and what is certain."""
+    heading, certain = f"more than {limit.count} of {verdict.records} records (", str(verdict.bound_count)
+    linked = str(verdict.linked)
+    if verdict.sampling is not None:
+        heading = (
+            f"records that stand for more than {_sum(limit.weight)} of {_sum(verdict.total)} (weights of "
+            f"column {quoted(verdict.sampling.column)} of the {verdict.sampling.file} file; "
+        )
+        linked += f" records, which stand for {_sum(verdict.linked_weight)}"
+        certain += f" records, which stand for {_sum(verdict.bound)}"
+    by = "" if limit.strata is None else f" and, of each value of {quoted(limit.strata)}, its share"
+    return [
+        heading,
+        f"this follows from {_many(limit.samples, 'sample')}, drawn by seed {limit.seed}{by}: of their "
+        f"{limit.records} records no parameters link more than {limit.bound}, those of the fit link "
+        f"{limit.linked}",
+        f"the parameters of the fit link {linked}",
+        f"whatever was drawn, no parameters link more than {certain}",
+    ]
 
 
 def _weighed(verdict: Verdict, sampling: Sampling) -> list[str]:
@@ -180,6 +207,10 @@ def coverage(verdict: Verdict, fit: Mapping[str, Any], alignment: str) -> str:
     checked = [*_CHECKED, *(objective_keys(verdict.setting) or ())]
     if verdict.sampling is not None:
         checked.append(TOTAL)
+    if verdict.limit is not None:
+        keys = objective_keys(verdict.setting) or ("linked",)
+        limits = dict.fromkeys(f"{key}_confidence_limit" for key in ("linked", keys[0]))
+        checked += ["confidence", *limits, "sampling"]
     if fit.get("alignment") == alignment:
         checked.append("alignment")
     checked = [key for key in checked if key in fit]
@@ -199,6 +230,8 @@ def checked(verdict: Verdict, seconds: float) -> str:
     parts = [_many(verdict.lost, "record") + " out of reach"]
     if verdict.method == "hitting-set":
         parts.append(f"{_many(verdict.cores, 'core')}, a hitting-set tree of {leaves}")
+    if verdict.method == "samples":
+        parts.append(f"{_many(verdict.cores, 'core')} and trees of {leaves} for the samples")
     if verdict.method == "simplex-tree":
         parts.append(f"a simplex tree of {leaves}")
     return f"checked: {', '.join(parts)}; {seconds:.1f} s"

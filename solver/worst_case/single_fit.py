@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.solver.certificates.writing.build import certify
+from linkrisk.solver.certificates.writing.build import Searched, certify, certify_samples
 from linkrisk.solver.certificates.writing.certifiable import CertificateError, why_not_certifiable
 from linkrisk.solver.compiling.ahead import CERTIFICATES, compile_once
 from linkrisk.solver.engines.base import Engine, EngineOptions, Proof
@@ -27,7 +27,7 @@ from linkrisk.solver.worst_case.sampled.draw import fingerprint
 from linkrisk.solver.worst_case.sampled.plan import SamplingChoice, make_plan
 from linkrisk.solver.worst_case.sampled.result import sampled_answer
 from linkrisk.solver.worst_case.sampled.samples import Samples, draw_samples
-from linkrisk.solver.worst_case.sampled.search import search_samples
+from linkrisk.solver.worst_case.sampled.search import SampledRun, search_samples
 from linkrisk.solver.worst_case.sampled.strata import block_strata
 from linkrisk.solver.worst_case.search import Start, search
 from linkrisk.solver.worst_case.search_state import Run
@@ -83,11 +83,15 @@ class Fitted:
         Without a certificate.
     problem : Problem
     run : Run
+        Of all records.
+    samples : SampledRun or None
+        Where samples were searched.
     """
 
     result: FitResult
     problem: Problem
     run: Run
+    samples: SampledRun | None = None
 
     def certified(self, seconds: float | None = None) -> FitResult:
         """The result with its certificate, or with a note that says why there is none.
@@ -103,6 +107,8 @@ class Fitted:
         allowed = max(CERTIFICATE_SECONDS, clock.time_limit or 0.0) if seconds is None else seconds
 
         def make() -> dict[str, Any]:
+            if self.samples is not None:
+                return self._certified_samples(self.samples, allowed)
             return certify(
                 self.problem.files,
                 self.problem.describe(),
@@ -125,9 +131,30 @@ class Fitted:
             Exception
         ) as error:  # a fault in making a certificate must not cost the result of a long search
             return self._without_certificate(f"{type(error).__name__}: {error}")
-        notes = [*self.result.details["notes"], *self._weaker(certificate["bound"])]
+        weaker = self._weaker(certificate["bound"]) if "bound" in certificate else ()
+        notes = [*self.result.details["notes"], *weaker]
         details = {**self.result.details, "notes": notes, "certificate": {"made": True, "reason": None}}
         return replace(self.result, details=details, certificate=certificate)
+
+    def _certified_samples(self, samples: SampledRun, seconds: float) -> dict[str, Any]:
+        """The certificate of the samples that were searched."""
+        if not self.result.details["sampling"]["counted"]["all"]:
+            raise CertificateError("there was no time to count the attack on all records")
+        unit = Fraction(self.problem.survey.unit)
+        return certify_samples(
+            self.problem.files,
+            self.problem.describe(),
+            self.problem.pair,
+            [
+                Searched(blocks, found.system, Fraction(found.bound) * unit, found.proof)
+                if (found := samples.searches.get(at)) is not None
+                else blocks
+                for at, blocks in enumerate(samples.samples.parts)
+            ],
+            self.result.parameters,
+            self.result.linked,
+            seconds,
+        )
 
     @property
     def _proved(self) -> Fraction:
@@ -172,11 +199,6 @@ def fit_one(
     samples = drawn_samples(problem, request)
     if request.certificate:
         check_certifiable(problem.describe())
-        if samples is not None:
-            raise UsageError(
-                "a certificate of samples is not possible yet: leave the certificate out, or search all "
-                "records with --sample none"
-            )
     if clock is None:
         compile_once(problem.aggregator.name, request.report)
         if request.certificate:
@@ -210,7 +232,7 @@ def _fit_samples(
     result = sampled_answer(
         problem, state, request.sampling, request.options, request.engine, request.command
     )
-    return Fitted(result, problem, state.run)
+    return Fitted(result, problem, state.run, state)
 
 
 def drawn_samples(problem: Problem, request: FitRequest) -> Samples | None:

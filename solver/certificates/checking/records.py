@@ -230,6 +230,12 @@ class Records:
         return np.asarray(difference)
 
 
+def block_rows(files: FilePair, setting: Setting) -> list[tuple[int, int]]:
+    """The original and the masked record of each block, in the order of the blocks."""
+    pairs = [(own, other) for own, other in enumerate(files.partner.tolist()) if other >= 0]
+    return sorted(pairs, key=lambda pair: pair[setting.direction == "masked-to-original"])
+
+
 def make_records(files: FilePair, setting: Setting) -> Records:
     """Set up the blocks of a file pair.
 
@@ -257,9 +263,8 @@ def make_records(files: FilePair, setting: Setting) -> Records:
         grain_of_table(tables[k]) if k in tables else grain(original[:, k], masked[:, k], float(offset[k]))
         for k in range(len(offset))
     ]
-    pairs = [(own, other) for own, other in enumerate(files.partner.tolist()) if other >= 0]
+    pairs = block_rows(files, setting)
     backwards = setting.direction == "masked-to-original"
-    pairs = sorted(pairs, key=lambda pair: pair[backwards])
     sampling = None if setting.weight is None else read_sampling(files, setting.weight, pairs)
     labels = files.original_labels
     if backwards:

@@ -13,11 +13,9 @@ def in_units(weight: Fraction, unit: Fraction) -> int:
     return -(-weight.numerator * unit.numerator // (weight.denominator * unit.denominator))
 
 
-def whole_weights(records: Records, unit: Fraction, lost: Container[int]) -> dict[int, int]:
-    """Weight of each block that is not lost, in units, rounded up."""
-    return {
-        block: in_units(records.weight(block), unit) for block in range(records.blocks) if block not in lost
-    }
+def whole_weights(records: Records, unit: Fraction, blocks: Iterable[int]) -> dict[int, int]:
+    """Weight of some blocks, in units, rounded up."""
+    return {block: in_units(records.weight(block), unit) for block in blocks}
 
 
 def most_blocks(records: Records, bound: Fraction, lost: Container[int]) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -11,12 +11,20 @@ import numpy as np
 
 from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.solver.certificates.checking.cores import Rows, check_core, check_lost
+from linkrisk.solver.certificates.checking.drawing import draw_again
 from linkrisk.solver.certificates.checking.fields import Fields, whole
 from linkrisk.solver.certificates.checking.hitting import Tree, check_inequalities
 from linkrisk.solver.certificates.checking.objective import ROUNDED, check_sums, objective_keys
 from linkrisk.solver.certificates.checking.orders import Ordered, best_order
-from linkrisk.solver.certificates.checking.records import make_records
+from linkrisk.solver.certificates.checking.records import block_rows, make_records
 from linkrisk.solver.certificates.checking.rejection import demand
+from linkrisk.solver.certificates.checking.sampled import (
+    Limit,
+    ProvenPart,
+    check_limit,
+    check_parts,
+    is_sampled,
+)
 from linkrisk.solver.certificates.checking.sampling import Sampling, check_column
 from linkrisk.solver.certificates.checking.setting import Setting, demand_same, read_setting
 from linkrisk.solver.certificates.checking.shown import (
@@ -71,6 +79,8 @@ class Verdict:
         Whether the fit shows a count of the Euclidean distance, which is right.
     sampling : Sampling or None
         What the blocks stand for in the population, where the fit counts that.
+    limit : Limit or None
+        Where samples were searched: what is not exceeded with some confidence. `bound` is certain.
     """
 
     setting: Setting
@@ -89,21 +99,12 @@ class Verdict:
     has_missing: bool
     euclid: bool
     sampling: Sampling | None = None
+    limit: Limit | None = None
 
     @property
     def total(self) -> Fraction:
         """The sum of the sampling weights of all blocks, or their number."""
         return Fraction(self.records) if self.sampling is None else sum(self.sampling.weights, Fraction(0))
-
-
-@dataclass(frozen=True)
-class _Bound:
-    """A proven bound on the linked weight, and how much was checked for it."""
-
-    weight: Fraction
-    lost: frozenset[int]
-    cores: int
-    leaves: int
 
 
 def fit_setting(fit: Mapping[str, Any], where: str) -> Setting:
@@ -146,12 +147,21 @@ def verify(
     demand_same(setting, read_setting(fields.inner("problem")))
     check_column(files, setting.weight, names[0])
     _check_tolerances(fields.inner("tolerances"))
+    demand(
+        is_sampled(fit) == is_sampled(certificate),
+        f"{names[1]}: the one of fit and certificate is about samples, the other about all records",
+    )
     records = make_records(files, setting)
     rows = Rows(records, setting.family)
     linked = _check_links(claim, fields, rows, setting)
-    proof = fields.inner("proof")
-    method = proof.text("method")
-    bound = _check_bound(rows, proof, method, fields.inner("bound"))
+    limit: Limit | None = None
+    if is_sampled(certificate):
+        method = "samples"
+        bound, limit = _check_samples(claim, fields, files, rows, setting, linked)
+    else:
+        proof = fields.inner("proof")
+        method = proof.text("method")
+        bound = _check_bound(rows, proof, range(records.blocks), fields.inner("bound"))
     weight = total_weight(records, np.flatnonzero(linked).tolist())
     count = most_blocks(records, bound.weight, bound.lost)
     demand(
@@ -177,6 +187,7 @@ def verify(
         pairs=records.blocks * len(records.candidates),
         euclid=check_euclid(claim, rows),
         sampling=records.sampling,
+        limit=limit,
     )
 
 
@@ -258,14 +269,28 @@ def _check_links(claim: Fields, fields: Fields, rows: Rows, setting: Setting) ->
     return linked
 
 
-def _check_bound(rows: Rows, proof: Fields, method: str, told: Fields) -> _Bound:
-    """Check the proof of the bound that the certificate claims."""
+def _check_samples(
+    claim: Fields, fields: Fields, files: FilePair, rows: Rows, setting: Setting, linked: list[bool]
+) -> tuple[ProvenPart, Limit]:
+    """Draw again, check the bound of every sample, and what follows for the whole file."""
+    records = rows.records
+    drawn = draw_again(claim.inner("sampling"), files, block_rows(files, setting))
+    parts, certain = check_parts(
+        fields, drawn, records, lambda proof, blocks, told: _check_bound(rows, proof, blocks, told)
+    )
+    return certain, check_limit(claim, setting, records, drawn, parts, linked, certain.weight)
+
+
+def _check_bound(rows: Rows, proof: Fields, blocks: Sequence[int], told: Fields) -> ProvenPart:
+    """Check the proof of a bound on the linked weight of some blocks."""
+    method = proof.text("method")
     units, of, most = told.whole("unit"), told.get("of"), told.whole("linked_weight")
     of = 1 if of is None else told.whole("of")
     demand(units > 0 and of > 0, f"{told.where}, unit: {units} units of a weight of {of} are none")
     unit = Fraction(units, of)
     lost = check_lost(rows, proof.listed("lost"), f"{proof.where}, lost")
-    weight = whole_weights(rows.records, unit, lost)
+    demand(lost <= set(blocks), f"{proof.where}, lost: it names blocks that this is not about")
+    weight = whole_weights(rows.records, unit, [block for block in blocks if block not in lost])
     total, cores, leaves = sum(weight.values()), 0, 0
     demand(0 <= most <= total, f"{told.where}: {most} is claimed, all that are not lost weigh {total}")
     if method == "lost":
@@ -280,7 +305,7 @@ def _check_bound(rows: Rows, proof: Fields, method: str, told: Fields) -> _Bound
         )
     else:
         raise UsageError(f"{proof.where}, method must be lost, simplex-tree or hitting-set, not {method}")
-    return _Bound(most / unit, lost, cores, leaves)
+    return ProvenPart(most / unit, lost, cores, leaves)
 
 
 def _check_hitting_set(rows: Rows, proof: Fields, weight: Mapping[int, int]) -> tuple[int, int, int]:

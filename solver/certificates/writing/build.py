@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.formulations.linkage.block_system import BlockSystem
+from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.certificates.checking.cores import Rows
 from linkrisk.solver.certificates.checking.families.measures import MeasureFamily
 from linkrisk.solver.certificates.checking.fields import Fields
@@ -32,6 +34,7 @@ from linkrisk.solver.run.errors import UsageError
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
+IndexArray = NDArray[np.intp]
 
 _ROUNDED = Fraction(1, 2 * 10**9)
 """Relative slack of a bound on weights that are not whole numbers; `verify` allows twice as much."""
@@ -54,6 +57,42 @@ _MOST_CORNERS = 9
 """Corners of a simplex up to which halving it is worth a try."""
 
 
+@dataclass(frozen=True)
+class Searched:
+    """What an engine proved of some blocks.
+
+    Attributes
+    ----------
+    blocks : ndarray of int, or None
+        Which blocks of the file those of the system are; None for all.
+    system : BlockSystem
+        That the engine worked on.
+    bound : float or Fraction
+        The weight that no parameters exceed, as the engine has proven it; in the population where there are
+        sampling weights.
+    proof : Proof
+        How it did (`EngineResult.proof`); multipliers of the domain may have either sign.
+    """
+
+    blocks: IndexArray | None
+    system: BlockSystem
+    bound: float | Fraction
+    proof: Proof
+
+    def of_the_file(self) -> BlockSystem:
+        """The system with the numbers of the file's blocks, but for those that are lost (`lost`)."""
+        if self.blocks is None:
+            return self.system
+        return replace(self.system, open_blocks=self.blocks[self.system.open_blocks])
+
+    @property
+    def lost(self) -> list[int]:
+        """The blocks of the file that are lost."""
+        lost = np.flatnonzero(self.system.lost)
+        found = lost if self.blocks is None else self.blocks[lost]
+        return [int(block) for block in np.sort(found)]
+
+
 def certify(
     files: FilePair,
     problem: Mapping[str, Any],
@@ -65,7 +104,7 @@ def certify(
     seconds: float,
     reached: BoolArray | None = None,
 ) -> dict[str, Any]:
-    """Write a certificate.
+    """Write the certificate of a search of all records.
 
     Parameters
     ----------
@@ -73,17 +112,12 @@ def certify(
         The two files.
     problem : mapping
         What `Problem.describe` gives.
-    system : BlockSystem
-        That the engine worked on.
+    system, bound, proof
+        As in `Searched`.
     parameters : mapping
         The best parameters, as the JSON of the fit has them.
     linked : int
         Records that they link.
-    bound : float or Fraction
-        The weight that no parameters exceed, as the engine has proven it; in the population where there are
-        sampling weights.
-    proof : Proof
-        How it did (`EngineResult.proof`); multipliers of the domain may have either sign.
     seconds : float
         Time for all of it but reading the records exactly. When it is too short, the certificate's ``bound``
         is weaker than the engine's.
@@ -100,33 +134,81 @@ def certify(
     CertificateError
         If none can be made, whatever the reason; the fit itself remains valid.
     """
+    until, searched = time.perf_counter() + seconds, Searched(None, system, bound, proof)
+
+    def content() -> dict[str, Any]:
+        rows = _rows(files, problem, system.pair)
+        told, shown = _part(rows, range(rows.records.blocks), searched, until, reached)
+        return {**_head(rows, problem, parameters, linked), "bound": told, "proof": shown}
+
+    return _certified(problem, content)
+
+
+def certify_samples(
+    files: FilePair,
+    problem: Mapping[str, Any],
+    pair: LinkagePair,
+    samples: Sequence[Searched | IndexArray],
+    parameters: Mapping[str, Any],
+    linked: int,
+    seconds: float,
+) -> dict[str, Any]:
+    """Write the certificate of a search of samples.
+
+    Parameters
+    ----------
+    files, problem, parameters, linked, seconds
+        As in `certify`.
+    pair : LinkagePair
+        All records.
+    samples : sequence of Searched or ndarray of int
+        What was proved of each sample; the blocks alone of one that was not searched.
+
+    Returns
+    -------
+    dict
+        Ready for JSON.
+
+    Raises
+    ------
+    CertificateError
+        If none can be made, whatever the reason; the fit itself remains valid.
+    """
+    until = time.perf_counter() + seconds
+
+    def content() -> dict[str, Any]:
+        rows = _rows(files, problem, pair)
+        parts: list[dict[str, Any] | None] = []
+        for at, each in enumerate(samples):
+            if not isinstance(each, Searched) or each.blocks is None or time.perf_counter() >= until:
+                parts.append(None)
+                continue
+            share = (until - time.perf_counter()) / (len(samples) - at)
+            blocks = np.sort(each.blocks).tolist()
+            bound, proof = _part(rows, blocks, each, time.perf_counter() + share, None)
+            parts.append({"bound": bound, "proof": proof})
+        return {**_head(rows, problem, parameters, linked), "samples": parts}
+
+    return _certified(problem, content)
+
+
+def _certified(problem: Mapping[str, Any], content: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """The content; CertificateError where there is none."""
     reason = why_not_certifiable(problem)
     if reason is not None:
         raise CertificateError(reason)
     try:
-        until = time.perf_counter() + seconds
-        return _certificate(files, problem, system, parameters, linked, bound, proof, until, reached)
+        return content()
     except (RejectedError, UsageError, DataError) as error:
         raise CertificateError(str(error)) from error
     except MemoryError:
         raise CertificateError("memory ran out while it was made") from None
 
 
-def _certificate(
-    files: FilePair,
-    problem: Mapping[str, Any],
-    system: BlockSystem,
-    parameters: Mapping[str, Any],
-    linked: int,
-    bound: float | Fraction,
-    proof: Proof,
-    until: float,
-    reached: BoolArray | None,
-) -> dict[str, Any]:
-    """What `certify` returns; `until` is by `time.perf_counter`."""
+def _rows(files: FilePair, problem: Mapping[str, Any], pair: LinkagePair) -> Rows:
+    """The exact rows of the problem; CertificateError where they are not those of the engine."""
     setting = read_setting(Fields(dict(problem), "problem"))
     records = make_records(files, setting)
-    pair = system.pair
     same = (
         np.array_equal(records.queries, pair.queries, equal_nan=True)
         and np.array_equal(records.candidates, pair.candidates, equal_nan=True)
@@ -136,27 +218,41 @@ def _certificate(
     )
     if not (same and _same_weights(records, pair.weight)):
         raise CertificateError("its records would not be those of the engine")
-    rows = Rows(records, setting.family)
-    lost = lost_pairs(rows, np.flatnonzero(system.lost).tolist(), until)
-    gone = frozenset(block for block, _ in lost)
-    exact = Fraction(bound) if whole(pair.weight) else Fraction(bound) * (1 + _ROUNDED)
-    unit = weight_unit([records.weight(block) for block in range(records.blocks) if block not in gone], exact)
-    weight = whole_weights(records, unit, gone)
-    least = 0 if reached is None else sum(weight.get(int(block), 0) for block in np.flatnonzero(reached))
-    aim = Aim(max(int(exact * unit), least), least)
-    content, most = _proof(rows, system, proof, weight, aim, until)
+    return Rows(records, setting.family)
+
+
+def _head(
+    rows: Rows, problem: Mapping[str, Any], parameters: Mapping[str, Any], linked: int
+) -> dict[str, Any]:
+    """What a certificate says before its bound."""
     return {
         "format": FORMAT,
         "version": VERSION,
         "problem": {key: problem[key] for key in (*_PROBLEM_KEYS, *_FURTHER_KEYS) if key in problem},
         "tolerances": dict(TOLERANCES),
-        "records": records.blocks,
-        "candidates": len(records.candidates),
+        "records": rows.records.blocks,
+        "candidates": len(rows.records.candidates),
         "parameters": dict(parameters),
         "linked": linked,
-        "bound": _bound(unit, most),
-        "proof": {"lost": lost, **content},
     }
+
+
+def _part(
+    rows: Rows, blocks: Sequence[int], searched: Searched, until: float, reached: BoolArray | None
+) -> tuple[dict[str, int], dict[str, Any]]:
+    """The bound of some blocks and its proof; `until` is by `time.perf_counter`."""
+    records = rows.records
+    lost = lost_pairs(rows, searched.lost, until)
+    gone = frozenset(block for block, _ in lost)
+    left = [block for block in blocks if block not in gone]
+    even = whole(searched.system.pair.weight)
+    exact = Fraction(searched.bound) if even else Fraction(searched.bound) * (1 + _ROUNDED)
+    unit = weight_unit([records.weight(block) for block in left], exact)
+    weight = whole_weights(records, unit, left)
+    least = 0 if reached is None else sum(weight.get(int(block), 0) for block in np.flatnonzero(reached))
+    aim = Aim(max(int(exact * unit), least), least)
+    content, most = _proof(rows, searched.of_the_file(), searched.proof, weight, aim, until)
+    return _bound(unit, most), {"lost": lost, **content}
 
 
 def _same_weights(records: Records, weight: FloatArray) -> bool:

@@ -49,7 +49,7 @@ def test_units_of_which_all_weights_are_whole(weights, unit, whole):
     exact = [Fraction(weight) for weight in weights]
     found = weight_unit(exact, sum(exact))
     assert found == unit
-    assert list(whole_weights(Weighed(weights), found, ()).values()) == whole
+    assert list(whole_weights(Weighed(weights), found, range(len(weights))).values()) == whole
 
 
 @pytest.mark.parametrize("part", [1e-14, 1e-6, 0.7, 1.0])
@@ -61,7 +61,7 @@ def test_units_of_weights_that_have_none_in_common(part, spread, share):
     weights = [Fraction(weight) / share for weight in (10.0 ** random.uniform(-spread, 2, 300)).tolist()]
     bound = sum(weights) * Fraction(part)
     unit = weight_unit(weights, bound)
-    whole = whole_weights(Weighed(weights), unit, ())
+    whole = whole_weights(Weighed(weights), unit, range(len(weights)))
     light = sum(capped(whole, int(bound * unit)).values())
     rounded = [units / unit - weights[block] for block, units in whole.items()]
     assert light <= LARGEST_TOTAL

@@ -1,0 +1,281 @@
+"""A fit on samples: the draw, the bound of every sample, and the limit for the whole file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from linkrisk.solver.certificates.checking.chance import ruled_out
+from linkrisk.solver.certificates.checking.drawing import Drawn, DrawnStage
+from linkrisk.solver.certificates.checking.fields import Fields
+from linkrisk.solver.certificates.checking.objective import ROUNDED, objective_keys
+from linkrisk.solver.certificates.checking.records import Records
+from linkrisk.solver.certificates.checking.rejection import demand
+from linkrisk.solver.certificates.checking.setting import Setting
+from linkrisk.solver.certificates.checking.units import most_blocks
+
+
+@dataclass(frozen=True)
+class ProvenPart:
+    """What is proved of some blocks.
+
+    Attributes
+    ----------
+    weight : Fraction
+        No parameters link more of them.
+    lost : frozenset of int
+    cores, leaves : int
+        How much was checked for it.
+    """
+
+    weight: Fraction
+    lost: frozenset[int]
+    cores: int
+    leaves: int
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What samples say of the whole file.
+
+    Attributes
+    ----------
+    confidence : Fraction
+    seed : int
+        Of the draw.
+    strata : str or None
+        The column by whose values it was made.
+    samples, records : int
+        Those that the limit rests on.
+    linked, bound : int
+        Of these records, linked by the parameters of the fit, and by any at most.
+    count : int
+        No parameters link more records of the whole file.
+    weight : Fraction
+        Nor a larger weight.
+    """
+
+    confidence: Fraction
+    seed: int
+    strata: str | None
+    samples: int
+    records: int
+    linked: int
+    bound: int
+    count: int
+    weight: Fraction
+
+
+Prove = Callable[[Fields, Sequence[int], Fields], ProvenPart]
+"""Checks a proof about some blocks: the proof, the blocks, and the bound that is claimed."""
+
+
+def check_parts(
+    fields: Fields, drawn: Drawn, records: Records, prove: Prove
+) -> tuple[list[ProvenPart], ProvenPart]:
+    """Check the bound of every sample; one without a proof counts in full.
+
+    Returns
+    -------
+    list of ProvenPart
+        Of each sample.
+    ProvenPart
+        What is certain of all records: those outside of the samples count in full.
+    """
+    told = fields.listed("samples")
+    demand(
+        len(told) == len(drawn.samples),
+        f"{fields.where}, samples: there are {len(told)}, and {len(drawn.samples)} by the plan",
+    )
+    parts = []
+    for at, (item, blocks) in enumerate(zip(told, drawn.samples, strict=True)):
+        if item is None:
+            parts.append(ProvenPart(_total(records, blocks), frozenset(), 0, 0))
+            continue
+        part = Fields(item, f"{fields.where}, samples[{at}]")
+        parts.append(prove(part.inner("proof"), blocks, part.inner("bound")))
+    inside = {block for sample in drawn.samples for block in sample}
+    outside = _total(records, (block for block in range(records.blocks) if block not in inside))
+    certain = ProvenPart(
+        outside + sum((part.weight for part in parts), Fraction(0)),
+        frozenset().union(*(part.lost for part in parts)),
+        sum(part.cores for part in parts),
+        sum(part.leaves for part in parts),
+    )
+    return parts, certain
+
+
+def check_limit(
+    claim: Fields,
+    setting: Setting,
+    records: Records,
+    drawn: Drawn,
+    parts: Sequence[ProvenPart],
+    linked: Sequence[bool],
+    certain: Fraction,
+) -> Limit:
+    """Check everything that a fit says of its samples and of the limit.
+
+    Parameters
+    ----------
+    claim : Fields
+        The fit.
+    setting : Setting
+    records : Records
+    drawn : Drawn
+    parts : sequence of ProvenPart
+        Of each sample.
+    linked : sequence of bool
+        Which blocks the parameters link.
+    certain : Fraction
+        A weight that no parameters exceed, whatever was drawn.
+    """
+    sampling = claim.inner("sampling")
+    _check_counted(sampling.inner("counted"), records)
+    alpha = sum((stage.alpha for stage in drawn.stages), Fraction(0))
+    confidence = Fraction(str(claim.real("confidence")))
+    demand(
+        0 < confidence <= 1 - alpha,
+        f"{claim.where}, confidence: {float(confidence):g}, but the stages leave {float(1 - alpha):g}",
+    )
+    told = sampling.listed("stages")
+    for at, (item, stage) in enumerate(zip(told, drawn.stages, strict=True)):
+        _check_stage(Fields(item, f"{sampling.where}, stages[{at}]"), stage, parts, records)
+    weight, count = _claimed(claim, setting, records)
+    demand(
+        weight >= certain * (1 - ROUNDED)
+        or any(_holds(weight, stage, parts, records) for stage in drawn.stages),
+        f"{claim.where}: the limit {float(weight):.10g} does not follow from the samples",
+    )
+    most = most_blocks(records, min(weight * (1 + ROUNDED), _total(records, range(records.blocks))), ())
+    demand(
+        count >= most,
+        f"{claim.where}, linked_confidence_limit: {count} is claimed, {most} records may be linked",
+    )
+    sample = sampling.inner("sample")
+    deciding, bound = _check_sample(sample, drawn, parts, records, linked)
+    draw = sampling.inner("draw")
+    return Limit(
+        confidence=confidence,
+        seed=draw.whole("seed"),
+        strata=None if draw.get("strata") is None else draw.text("strata"),
+        samples=deciding.samples,
+        records=len(deciding.blocks),
+        linked=sum(linked[block] for block in deciding.blocks),
+        bound=bound,
+        count=count,
+        weight=weight,
+    )
+
+
+def _check_counted(counted: Fields, records: Records) -> None:
+    """A fit with a certificate has counted its attack on all records."""
+    every = counted.whole("records") == records.blocks and counted.value("all") is True
+    demand(every and len(counted.keys()) == 2, f"{counted.where}: all {records.blocks} records were counted")
+
+
+def _claimed(claim: Fields, setting: Setting, records: Records) -> tuple[Fraction, int]:
+    """The limit of the weight, and that of the number of records."""
+    count = claim.whole("linked_confidence_limit")
+    demand(
+        0 <= count <= records.blocks,
+        f"{claim.where}, linked_confidence_limit: {count} of {records.blocks} records",
+    )
+    keys = objective_keys(setting)
+    if keys is None:
+        return Fraction(count), count
+    return Fraction(claim.real(f"{keys[0]}_confidence_limit")), count
+
+
+def _check_stage(told: Fields, stage: DrawnStage, parts: Sequence[ProvenPart], records: Records) -> None:
+    """Check the numbers of a stage."""
+    demand(
+        told.whole("records") == len(stage.blocks), f"{told.where}, records: {len(stage.blocks)} were drawn"
+    )
+    demand(told.whole("searched") <= stage.samples, f"{told.where}, searched: more than there are")
+    proved = _bound(stage, parts)
+    demand(
+        Fraction(told.real("bound")) * (1 + ROUNDED) >= proved,
+        f"{told.where}, bound: {told.real('bound'):.10g} is claimed, {float(proved):.10g} is proved",
+    )
+    limit = Fraction(told.real("limit"))
+    demand(
+        limit * (1 + ROUNDED) >= _total(records, range(records.blocks))
+        or _holds(limit, stage, parts, records),
+        f"{told.where}, limit: {float(limit):.10g} does not follow from its bound",
+    )
+
+
+def _holds(limit: Fraction, stage: DrawnStage, parts: Sequence[ProvenPart], records: Records) -> bool:
+    """Whether a stage rules out that more than a limit is linked in the whole file."""
+    weights = [records.weight(block) for block in range(records.blocks)]
+    heaviest = max(weights)
+    counts = all(weight == heaviest for weight in weights)
+    found = _bound(stage, parts) / heaviest
+    having = int(limit / heaviest) + 1 if counts else int(limit * (1 + ROUNDED) / heaviest)
+    return ruled_out(
+        records.blocks, len(stage.blocks), stage.share, found, having, stage.alpha, counts=counts
+    )
+
+
+def _bound(stage: DrawnStage, parts: Sequence[ProvenPart]) -> Fraction:
+    """The weight that no parameters exceed in the samples of a stage together."""
+    return sum((part.weight for part in parts[: stage.samples]), Fraction(0))
+
+
+def _check_sample(
+    told: Fields, drawn: Drawn, parts: Sequence[ProvenPart], records: Records, linked: Sequence[bool]
+) -> tuple[DrawnStage, int]:
+    """Check what is said of the samples of the stage that decides."""
+    many = told.whole("samples")
+    stage = next((stage for stage in drawn.stages if stage.samples == many), None)
+    demand(stage is not None, f"{told.where}, samples: no stage has {many}")
+    assert stage is not None
+    demand(
+        told.whole("records") == len(stage.blocks), f"{told.where}, records: {len(stage.blocks)} were drawn"
+    )
+    inside = [block for block in stage.blocks if linked[block]]
+    demand(
+        told.whole("linked") == len(inside),
+        f"{told.where}, linked: {told.whole('linked')}, but the parameters link {len(inside)}",
+    )
+    proved = _bound(stage, parts)
+    most = _most_of(records, stage.blocks, proved)
+    bound = told.whole("linked_upper_bound")
+    demand(
+        most <= bound <= len(stage.blocks),
+        f"{told.where}, linked_upper_bound: {bound} is claimed, {most} is proved",
+    )
+    if told.get("weight_linked") is not None:
+        here = _total(records, inside)
+        demand(
+            abs(Fraction(told.real("weight_linked")) - here) <= ROUNDED * here,
+            f"{told.where}, weight_linked: the parameters give {float(here):.10g}",
+        )
+        demand(
+            Fraction(told.real("weight_upper_bound")) * (1 + ROUNDED) >= proved,
+            f"{told.where}, weight_upper_bound: {float(proved):.10g} is proved",
+        )
+    return stage, bound
+
+
+def _most_of(records: Records, blocks: Collection[int], bound: Fraction) -> int:
+    """How many of some blocks can have a total weight within a bound: the lightest first."""
+    left, count = bound, 0
+    for weight in sorted(records.weight(block) for block in blocks):
+        left -= weight
+        if left < 0:
+            break
+        count += 1
+    return count
+
+
+def _total(records: Records, blocks: Any) -> Fraction:
+    return sum((records.weight(block) for block in blocks), Fraction(0))
+
+
+def is_sampled(fields: Mapping[str, Any]) -> bool:
+    """Whether a fit or a certificate is about samples."""
+    return any(fields.get(key) is not None for key in ("confidence", "sampling", "samples"))
