@@ -88,7 +88,7 @@ class Proof:
     method : str
         ``lost`` (only blocks that are lost count against the bound), ``simplex-tree`` or ``hitting-set``.
     cores : tuple of CoreProof
-        The cores, for ``hitting-set``.
+        The cores, for ``hitting-set``; those that were found beside a ``simplex-tree``.
     splits : tuple of int
         The tree over open blocks that was searched, in preorder: the block on which a node is split, first
         the part in which it is given up, or -1 at a leaf. It is a help for finding the proof again.

@@ -92,6 +92,7 @@ def search(
     starts: Sequence[Start] = (),
     *,
     prove: bool = True,
+    wait: bool = False,
 ) -> Run:
     """Attack and bound the worst case of a problem until they meet or the clock has run out.
 
@@ -108,12 +109,15 @@ def search(
         Parameters known from elsewhere: the answer links no fewer than each of them that there is time for.
     prove : bool
         Whether a sharp bound is wanted; if not, the search ends with the attack.
+    wait : bool
+        Whether to wait for a step that overruns the clock, whose result may be worth it.
 
     Returns
     -------
     Run
     """
-    return in_time(_Work(problem, runner, clock, choices, report, starts, prove), clock)
+    work = _Work(problem, runner, clock, choices, report, starts, prove)
+    return work.do() if wait else in_time(work, clock)
 
 
 class _Work:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -162,8 +163,8 @@ class _Run:
         if not self._over:
             with self._timed("hitting sets", "hitting-set"):
                 part()
-            if self.proof.method == "hitting-set":
-                self.proof = search.proof
+            # Beside a tree as well: its proof may take longer to find again than there is time.
+            self.proof = replace(search.proof, method=self.proof.method)
             self.undecided = search.undecided
 
     @contextmanager
@@ -173,4 +174,4 @@ class _Run:
         yield
         self.phases[phase] = self.phases.get(phase, 0.0) + self._incumbent.clock.seconds - began
         if method is not None and self._incumbent.bound < bound:
-            self.proof = Proof(method)
+            self.proof = replace(self.proof, method=method)

@@ -142,7 +142,8 @@ def search_sample(shared: Shared, task: tuple[int, IndexArray], clock: Clock) ->
     """Search one sample: its records are blocks, all records stay candidates."""
     blocks = task[1]
     pair = shared.searched.pair.part(blocks)
-    run = search(replace(shared.searched, pair=pair), shared.engine, clock, shared.options, None)
+    # What a sample's bound rests on is known when its engine has ended; the run as a whole keeps the time.
+    run = search(replace(shared.searched, pair=pair), shared.engine, clock, shared.options, None, wait=True)
     final = run.final
     light = replace(pair, candidates=pair.candidates[:0])
     return SampleSearch(
