@@ -24,7 +24,7 @@ from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.memory import MemoryMeter
-from linkrisk.solver.worst_case.search import problem_system
+from linkrisk.solver.worst_case.problem_rows import problem_system
 
 METHODS = {
     "exact": "--engine exact",

@@ -35,12 +35,14 @@ from linkrisk.solver.api.choices import (
 )
 from linkrisk.solver.api.fit import fit_request
 from linkrisk.solver.api.limits import check_limits
+from linkrisk.solver.api.sampling import sampling_choice
 from linkrisk.solver.inputs.problem import Problem, ProblemOptions, distance_tables, make_problem, schema_of
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import AUTOMATIC
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.worst_case.families import several
+from linkrisk.solver.worst_case.sampled.plan import CONFIDENCE
 from linkrisk.solver.worst_case.single_fit import fit_one
 
 FloatArray = NDArray[np.float64]
@@ -65,6 +67,8 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         What the columns are; see `linkrisk.fit`.
     direction, ties, standardisation, differences, missing, k_additive
         See `linkrisk.fit`.
+    sample, samples, confidence, strata
+        See `linkrisk.fit`.
     engine, backend, threads, margin, big_c
         See `linkrisk.fit`.
     time_limit, work_limit, memory_limit, cancel
@@ -79,7 +83,8 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
     linked_ : int
         Records that they link.
     linked_upper_bound_ : int
-        No parameters of the family link more of the records learned from.
+        No parameters of the family link more of the records learned from; of samples,
+        `result_.linked_confidence_limit` says more.
     moments_ : FileMoments or None
         Means and standard deviations of the numeric attributes that were learned; None where values stay as
         they are.
@@ -115,6 +120,10 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         differences: DifferencesName | None = None,
         missing: MissingName = "expected",
         k_additive: int | None = None,
+        sample: int | str | None = AUTOMATIC,
+        samples: int | None = None,
+        confidence: float = CONFIDENCE,
+        strata: str | None = None,
         engine: EngineName | None = None,
         backend: str | None = None,
         threads: int | None = None,
@@ -137,6 +146,10 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         self.differences = differences
         self.missing = missing
         self.k_additive = k_additive
+        self.sample = sample
+        self.samples = samples
+        self.confidence = confidence
+        self.strata = strata
         self.engine = engine
         self.backend = backend
         self.threads = threads
@@ -179,6 +192,7 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
             margin=self.margin,
             big_c=self.big_c,
             limits=check_limits(self.time_limit, self.work_limit, self.memory_limit, self.cancel),
+            sampling=sampling_choice(self.sample, self.samples, self.confidence, self.strata),
         )
         self._schema = schema_of(self.schema)
         first, second = self._loaded(original, masked)

@@ -12,7 +12,7 @@ from linkrisk.solver.engines.base import EngineOptions
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.worst_case.families import several
-from linkrisk.solver.worst_case.search import problem_system
+from linkrisk.solver.worst_case.problem_rows import problem_system
 
 
 def save_model(

@@ -225,6 +225,10 @@ def _limits(arguments: argparse.Namespace) -> Limits:
 def _write_model(arguments: argparse.Namespace, options: ProblemOptions, request: FitRequest) -> int:
     from linkrisk.solver.api.model import save_model
 
+    if request.sampling.asked:
+        raise UsageError(
+            "a model is of all records: leave --sample, --samples and --strata out, or run twice"
+        )
     for name in ("json", "report", "certificate"):
         if getattr(arguments, name) is not None:
             raise UsageError(

@@ -65,10 +65,10 @@ class Display(ABC):
             self.announce("compiling, once for this machine: a minute or two")
             return
         phase = _PHASES.get(progress.phase, progress.phase)
-        interval = f"{phase}: linked {progress.value:g}, at most {progress.bound:g}"
+        interval = f"{phase}: linked {_short(progress.value)}, at most {_short(progress.bound)}"
         if progress.work:
             gap = progress.bound - progress.value
-            interval = f"{interval}, gap {gap:g}, {progress.work}"
+            interval = f"{interval}, gap {_short(gap)}, {progress.work}"
         self.show(interval + (self.short_advice if progress.work else self.advice))
 
     advice: ClassVar[str] = ""
@@ -162,6 +162,11 @@ def progress_line(text: str) -> Iterator[Display | None]:
 def reporter(line: Display | None) -> Reporter | None:
     """What a search or a compilation tells its progress to: the line, if there is one."""
     return None if line is None else line.report
+
+
+def _short(value: float) -> str:
+    """Six digits, and whole numbers whole."""
+    return str(int(value)) if value.is_integer() else f"{value:g}"
 
 
 def _width(stream: TextIO) -> int:

@@ -161,7 +161,7 @@ class SamplingSteering:
     growth: float = 4.0  # samples of the second stage, where the first has left time
     worth_processes: float = 20.0  # seconds of the limit from which processes are worth their start
     pairs_worth_processes: int = 2_000_000  # and pairs of a record of the samples and a candidate
-    least_seconds: float = 0.2  # that a sample of the second stage must be able to have
+    later_share: float = 0.8  # of what samples of the first stage took, that those of the second must have
     searching_share: float = 0.5  # of the time limit, for the samples
     counting_share: float = 0.8  # of what is left then, for counting the attack on all records
     attacked: int = 4_000  # records for an attack: on fewer it fits them too well

@@ -45,7 +45,7 @@ class Headline:
     confidence: float | None = None
 
 
-def state(status: str, limit: str | None, confidence: float | None) -> str:
+def state(status: str, limit: str | None, confidence: float | None = None) -> str:
     """How a search ended, in a word or two; of samples, how sure their limit is."""
     if confidence is not None:
         return f"{100.0 * confidence:.4g} % confidence"

@@ -22,7 +22,7 @@ from linkrisk.solver.run.clock import Clock, Limits
 from linkrisk.solver.run.incumbent import Incumbent
 from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.worst_case.answers import library_versions
-from linkrisk.solver.worst_case.search import first_incumbent, problem_system
+from linkrisk.solver.worst_case.problem_rows import first_incumbent, problem_system
 
 FloatArray = NDArray[np.float64]
 

@@ -17,36 +17,29 @@ from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.formulations.linkage.aggregators import Aggregator
 from linkrisk.formulations.linkage.aggregators.owa import OrderedWeightedAverage
 from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
-from linkrisk.formulations.linkage.block_system import BlockSystem, block_system, system_of
+from linkrisk.formulations.linkage.block_system import block_system, system_of
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.lost import lost_blocks
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.engines.attacks.search import attack
 from linkrisk.solver.engines.base import Engine, EngineOptions
 from linkrisk.solver.engines.growing_rows import GrowingRows, GrowingRun
-from linkrisk.solver.engines.steering import STEERING, BuildSteering
 from linkrisk.solver.inputs.problem import Searched
 from linkrisk.solver.linkage.baselines import baseline_forms, own_attacks
 from linkrisk.solver.linkage.evaluation import Evaluation
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.orders import Ordered, best_order
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.incumbent import Incumbent, Reporter
 from linkrisk.solver.run.limits import in_time, memory_errors
 from linkrisk.solver.run.results import plain
 from linkrisk.solver.run.status import Limit
 from linkrisk.solver.run.work import COMPARISON
+from linkrisk.solver.worst_case.problem_rows import pairs_of, problem_system
 from linkrisk.solver.worst_case.search_state import Run, out_of_time
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
-
-LARGEST_SYSTEM = 40_000_000
-"""Most pairs of a block and a candidate for a big-C model that leaves dominated rows out."""
-
-LARGEST_UNREDUCED = 4_000_000
-"""Most pairs for a big-C model with a row for each of them."""
 
 _ROW = 5.0
 """What making a row costs, in comparisons; that others imply it is looked at as well."""
@@ -256,7 +249,7 @@ class _Work:
         """Say how long a look at all records takes, and leave time for one when the search is over."""
         clock, pair, incumbent = self._clock, self._problem.pair, self.run.incumbent
         build = self._build
-        if _pairs(self._problem) <= build.most_at_once:
+        if pairs_of(self._problem) <= build.most_at_once:
             return
         began = clock.seconds
         Evaluator(_sample(pair, build.sampled), threads=1).table(
@@ -272,7 +265,7 @@ class _Work:
         """Find the blocks that one rival alone keeps from being linked: a first bound, and less to count."""
         run, clock, pair = self.run, self._clock, self._problem.pair
         lost = lost_blocks(pair, self._problem.aggregator, lambda: clock.expired)
-        clock.spend(COMPARISON * _pairs(self._problem))
+        clock.spend(COMPARISON * pairs_of(self._problem))
         run.evaluator.mark_lost(lost)
         run.system = replace(run.system, lost=lost)
         run.incumbent.tighten(run.system.kept_weight)
@@ -280,7 +273,7 @@ class _Work:
     def _must_grow(self) -> bool:
         """Whether there are too many rows to take them all, by number, memory or time."""
         pair, aggregator = self._problem.pair, self._problem.aggregator
-        pairs, build = _pairs(self._problem), self._build
+        pairs, build = pairs_of(self._problem), self._build
         if pairs > (build.most_reduced if aggregator.monotone else build.most_unreduced):
             return True
         if pairs <= build.always:
@@ -309,7 +302,7 @@ class _Work:
             clock=clock,
             steering=self._build,
         )
-        clock.spend(_comparing(_pairs(problem), problem.aggregator))
+        clock.spend(_comparing(pairs_of(problem), problem.aggregator))
         run.incumbent.tighten(run.system.kept_weight)
         run.phases["rows"] = clock.seconds
         attack(
@@ -357,47 +350,3 @@ def _comparing(pairs: float, aggregator: Aggregator) -> float:
 def _sample(pair: LinkagePair, blocks: int) -> LinkagePair:
     """A few of the blocks, spread evenly, with all candidates."""
     return pair.part(np.linspace(0, pair.blocks - 1, blocks).astype(np.intp))
-
-
-def _pairs(problem: Searched) -> int:
-    return problem.pair.blocks * len(problem.pair.candidates)
-
-
-def problem_system(
-    problem: Searched,
-    *,
-    reduce: bool = True,
-    model: bool = True,
-    clock: Clock | None = None,
-    steering: BuildSteering = STEERING.build,
-) -> BlockSystem:
-    """The inequalities of every block, or of as many as a share of the clock's time allows.
-
-    UsageError when there are more pairs than a big-C model can hold.
-    """
-    most = LARGEST_SYSTEM if reduce and problem.aggregator.monotone else LARGEST_UNREDUCED
-    if model and _pairs(problem) > most:
-        raise UsageError(
-            f"{problem.pair.blocks:,} records and {len(problem.pair.candidates):,} candidates make "
-            f"{_pairs(problem):,} comparisons, more than the {most:,} that the big-C model can hold: take a "
-            "sample of the records, fit with --engine exact, or judge given parameters with `evaluate`"
-        )
-    reduce = reduce or not model
-    if clock is None:
-        return block_system(problem.pair, problem.aggregator, reduce=reduce)
-    until = max(steering.moment, clock.share(steering.model_share if model else 1.0, float("inf")))
-    return block_system(
-        problem.pair,
-        problem.aggregator,
-        reduce=reduce,
-        expired=lambda: clock.stopped or clock.out_of_memory or clock.now >= until,
-    )
-
-
-def first_incumbent(system: BlockSystem, evaluator: Evaluator, clock: Clock) -> Incumbent[FloatArray]:
-    """Equal weights as the first attack, and all blocks that are not lost as the first bound."""
-    theta = system.aggregator.equal()
-    linked = evaluator.weight(system.aggregator.form(theta))
-    incumbent = Incumbent(clock, theta, linked, system.kept_weight)
-    incumbent.note()
-    return incumbent

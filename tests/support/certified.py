@@ -26,7 +26,7 @@ from linkrisk.solver.certificates.writing.build import certify
 from linkrisk.solver.engines.base import CoreProof, Proof
 from linkrisk.solver.inputs.problem import Problem, ProblemOptions, make_problem
 from linkrisk.solver.worst_case.answers import most_blocks
-from linkrisk.solver.worst_case.search import problem_system
+from linkrisk.solver.worst_case.problem_rows import problem_system
 
 
 @dataclass(frozen=True)

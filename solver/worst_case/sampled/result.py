@@ -190,5 +190,5 @@ def _notes(state: SampledRun, choice: SamplingChoice) -> Sequence[str]:
         return ()
     return (
         f"of {blocks:,} records a full search would prove little: samples of {plan.size:,} were searched, "
-        f"and the limit holds with {choice.confidence:.4g} of confidence; --sample none searches all",
+        f"and the limit holds with {100 * choice.confidence:.4g} % confidence; --sample none searches all",
     )

@@ -222,8 +222,8 @@ class _Work:
         self._workers = self._make_workers()
         first = 0
         for stage in state.samples.plan.stages:
-            left = stage.samples - first
-            if first and (until - clock.now) * self._side_by_side / left < steering.least_seconds:
+            each = (until - clock.now) * self._side_by_side / (stage.samples - first)
+            if first and each < steering.later_share * self._seconds_each:
                 return
             tasks = [(k, state.samples.parts[k]) for k in range(first, stage.samples)]
 
@@ -235,6 +235,12 @@ class _Work:
                 state.searches[k] = found
                 self._note()
             first = stage.samples
+
+    @property
+    def _seconds_each(self) -> float:
+        """What the samples that were searched took on the average."""
+        searches = self.state.searches.values()
+        return sum(found.seconds for found in searches) / max(1, len(searches))
 
     def _make_workers(self) -> Workers[Shared]:
         """Processes where there are processors for them, and enough to do for each."""

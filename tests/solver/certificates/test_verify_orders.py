@@ -25,7 +25,7 @@ from linkrisk.solver.commands.program import main
 from linkrisk.solver.engines.base import Proof
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
 from linkrisk.solver.linkage import orders
-from linkrisk.solver.worst_case.search import problem_system
+from linkrisk.solver.worst_case.problem_rows import problem_system
 
 COMMAND = ["--original", "original.csv", "--masked", "masked.csv", "--row-by-row"]
 CHECK = ["verify", "fit.json", "--certificate", "proof.json", *COMMAND]

@@ -169,6 +169,52 @@ def test_run_when_the_model_is_written(option, value, message, capsys):
     refuse(capsys, message, "fit", *PAIR, "--write-model", "out.lp", option, value)
 
 
+SAMPLES = [
+    (["--sample", "0"], "the sample must be at least 1, not 0"),
+    (["--sample", "some"], "--sample must be a whole number, not 'some'"),
+    (["--samples", "-2"], "the number of samples must be at least 1, not -2"),
+    (["--samples", "2.5"], "--samples must be a whole number, not '2.5'"),
+    (["--confidence", "0"], "the confidence must be above 0 and below 1, not 0"),
+    (["--confidence", "1"], "the confidence must be above 0 and below 1, not 1"),
+    (["--confidence", "95 %"], "--confidence must be a finite number, not '95 %'"),
+    (
+        ["--sample", "none", "--samples", "3"],
+        "there are no samples to draw where all records are searched: leave the sample out",
+    ),
+]
+
+
+@pytest.mark.parametrize(("given", "message"), SAMPLES)
+def test_samples_are_checked_before_the_files_are_read(given, message, capsys):
+    refuse(capsys, message, "fit", "--original", "nowhere.csv", "--masked", "masked.csv", *given)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            ["--sample", "31"],
+            "a sample of 31 is more than the 30 records there are: take a smaller one, or search all records "
+            "without a sample",
+        ),
+        (
+            ["--sample", "11", "--samples", "3"],
+            "3 samples of 11 records are 33, more than the 30 there are: take fewer or smaller ones",
+        ),
+        (["--strata", "region"], "there is no column region to draw by: the files have "),
+    ],
+)
+def test_samples_that_the_file_does_not_have(given, message, capsys):
+    if given[0] == "--strata":
+        message += ", ".join(sorted(NAMES))
+    refuse(capsys, message, "fit", *PAIR, *given)
+
+
+def test_a_model_is_of_all_records(capsys):
+    message = "a model is of all records: leave --sample, --samples and --strata out, or run twice"
+    refuse(capsys, message, "fit", *PAIR, "--write-model", "out.lp", "--sample", "5")
+
+
 BACKENDS = ", ".join(registry.backend_names())
 
 
@@ -205,7 +251,7 @@ def test_compare_leaves_out_what_is_not_installed(monkeypatch, capsys):
 
 @pytest.mark.parametrize("name", ["fit", "compare"])
 def test_too_many_comparisons_for_the_model(name, monkeypatch, capsys):
-    monkeypatch.setattr("linkrisk.solver.worst_case.search.LARGEST_SYSTEM", 899)
+    monkeypatch.setattr("linkrisk.solver.worst_case.problem_rows.LARGEST_SYSTEM", 899)
     message = (
         "30 records and 30 candidates make 900 comparisons, more than the 899 that the big-C model can hold: "
         "take a sample of the records, fit with --engine exact, or judge given parameters with `evaluate`"

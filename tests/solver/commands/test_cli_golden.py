@@ -28,6 +28,8 @@ FITS = {
     "fit-masked-to-original": [*PAIR, "--direction", "masked-to-original"],
     "fit-ties-share": [*GROUPED, "--ties", "share"],
     "fit-ties-strict": GROUPED,
+    "fit-samples": [*PAIR, "--sample", "6", "--samples", "3"],
+    "fit-samples-families": [*PAIR, "--sample", "6", "--samples", "3", "--aggregator", "owa,choquet"],
     # No time at all: the first parameters tried, and a bound by what the data alone rule out.
     # With so small a C the model cannot promise a bound, and says so.
     "fit-small-big-c": [*PAIR, "--big-c", "0.5", "--time-limit", "none"],

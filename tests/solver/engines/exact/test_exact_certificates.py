@@ -21,7 +21,7 @@ from linkrisk.solver.engines.exact.hitting_sets.search import HittingSearch
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
 from linkrisk.solver.run.errors import DataError
 from linkrisk.solver.worst_case.answers import records_table
-from linkrisk.solver.worst_case.search import problem_system
+from linkrisk.solver.worst_case.problem_rows import problem_system
 
 everywhere = pytest.mark.parametrize("case", CERTIFIABLE, ids=[case.label for case in CERTIFIABLE])
 
