@@ -61,7 +61,7 @@ def _scan(
     """Mark the blocks that have a candidate as near as their partner on every attribute."""
     kind = aggregator.differences
     tied = aggregator.partners(pair).tied
-    order = np.argsort(pair.candidates[:, ordered], axis=0, kind="stable").T.copy()
+    order = np.stack([pair.by_candidate.order(k) for k in ordered.tolist()])
     values = np.take_along_axis(pair.candidates[:, ordered].T, order, axis=1)
     label = pair.twin_group if pair.ties is Ties.SHARE else np.arange(len(pair.candidates))
     nearest = np.ascontiguousarray(aggregator.comparable(tied))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.formulations.errors import FormulationError
+from linkrisk.formulations.linkage.candidate_orders import CandidateOrders
 from linkrisk.formulations.linkage.comparison import Comparison, compare_files
 from linkrisk.formulations.linkage.comparison import Direction as Direction
 from linkrisk.formulations.linkage.distance_tables import DistanceTables
@@ -61,6 +62,8 @@ class LinkagePair:
         Distances between categories, of a query and of a candidate; all other attributes are numeric.
     missing : MissingDifferences, optional
         What numeric attributes differ by where a value is missing, which records hold as NaN.
+    orders : CandidateOrders, optional
+        Of these candidates; made when absent.
     """
 
     queries: FloatArray
@@ -74,22 +77,28 @@ class LinkagePair:
     grains: FloatArray
     tables: DistanceTables | None = None
     missing: MissingDifferences | None = None
+    orders: CandidateOrders | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        """Parts of a problem share what is computed of its candidates."""
+        if self.orders is None or self.orders.candidates is not self.candidates:
+            object.__setattr__(self, "orders", CandidateOrders(self.candidates))
+
+    @property
+    def by_candidate(self) -> CandidateOrders:
+        """What is computed of the candidates alone."""
+        assert self.orders is not None
+        return self.orders
 
     @property
     def blocks(self) -> int:
         """Number of blocks."""
         return len(self.queries)
 
-    @cached_property
+    @property
     def twin_group(self) -> IndexArray:
-        """Label of each candidate, shape (candidates,): equal labels mean equal on every attribute.
-
-        What is missing in both is equal: no distance tells such records apart.
-        """
-        # NaN differs from itself, inf does not.
-        comparable = np.where(np.isnan(self.candidates), np.inf, self.candidates)
-        _, labels = np.unique(comparable, axis=0, return_inverse=True)
-        return labels.reshape(-1).astype(np.intp)
+        """Label of each candidate, shape (candidates,): equal labels mean equal on every attribute."""
+        return self.by_candidate.twin_group
 
     @cached_property
     def reachable(self) -> BoolArray:

@@ -155,7 +155,7 @@ class SamplingSteering:
     most_whole: int = 20_000  # records up to which all are searched unless samples are asked for
     size: int = 50  # records in a sample: larger ones stay open, smaller ones have distances of their own
     seconds: float = 3.0  # that a sample is worth; a second proves most, the others close slowly
-    seconds_per_pair: float = 2e-7  # of a record of a sample and a candidate: making the rows
+    seconds_per_pair: float = 6e-8  # of a record of a sample and a candidate: making the rows
     fewest: int = 10  # samples, however short the time: chance costs more than bounds that stay open
     most: int = 80  # samples of the first stage: more narrow the limit by less than a point
     growth: float = 4.0  # samples of the second stage, where the first has left time

@@ -67,7 +67,6 @@ class Evaluator:
         self.pair = pair
         self.threads = threads or os.cpu_count() or 1
         self._stop, self._spend = stop, spend
-        self._sorted: dict[int, tuple[FloatArray, IndexArray, IndexArray, IndexArray]] = {}
         self._open: IndexArray | None = None
         self._asked = pair
         self.best = BestCounts()
@@ -120,26 +119,12 @@ class Evaluator:
         known = self.best.known(form)
         return evaluation if known is None else completed(evaluation, known)
 
-    def _by(self, pivot: int) -> tuple[FloatArray, IndexArray, IndexArray, IndexArray]:
-        """Candidates sorted by an attribute, their twin groups, the place of each, and who is where."""
-        if pivot not in self._sorted:
-            order = np.argsort(self.pair.candidates[:, pivot], kind="stable")
-            place = np.empty_like(order)
-            place[order] = np.arange(order.size)
-            self._sorted[pivot] = (
-                np.ascontiguousarray(self.pair.candidates[order]),
-                self.pair.twin_group[order],
-                place,
-                order,
-            )
-        return self._sorted[pivot]
-
     def _pivot(self, form: DistanceForm, power: int) -> tuple[float, int]:
         """The attribute that leaves the fewest candidates to look at, and its floor; a floor of zero: all."""
         ordered = self.pair.ordered
         if ordered.size == 0:
             return 0.0, 0
-        widths = form.floor[ordered] * self.pair.candidates[:, ordered].std(axis=0) ** power
+        widths = form.floor[ordered] * self.pair.by_candidate.spread[ordered] ** power
         pivot = int(ordered[np.argmax(widths)])
         return float(form.floor[pivot]), pivot
 
@@ -149,7 +134,7 @@ class Evaluator:
         """Settle the blocks of `pair`, which has all candidates."""
         power = 1 if form.differences is Differences.ABSOLUTE and form.kind != 4 else 2
         floor, pivot = self._pivot(form, power)
-        candidates, group, place, order = self._by(pivot)
+        candidates, group, place, order = pair.by_candidate.sorted_by(pivot)
         partner, rounding = place[pair.partner], pair.rounding
         allowance = pair.grains**2 if power == 2 else GRAIN_SHARE * pair.grains
         tables, missing = as_arrays(pair), missing_arrays(pair)

@@ -169,7 +169,7 @@ def _windows(pair: LinkagePair, first: int, ranked: bool) -> tuple[IndexArray, I
     attribute = max(ordered, key=lambda k: pair.candidates[:, k].std()) if ranked else first
     mine = pair.partner_distances(Differences.ABSOLUTE) + pair.rounding
     reach = (mine.max(axis=1) if ranked else mine[:, attribute]) * (1.0 + TIE_TOLERANCE + _ROUNDED)
-    near = np.argsort(pair.candidates[:, attribute], kind="stable")
+    near = pair.by_candidate.order(attribute)
     values, query = pair.candidates[near, attribute], pair.queries[:, attribute]
     reach += _ROUNDED * np.abs(query)
     ends = np.searchsorted(values, query - reach, "left"), np.searchsorted(values, query + reach, "right")
