@@ -162,7 +162,10 @@ class SamplingSteering:
     worth_processes: float = 20.0  # seconds of the limit from which processes are worth their start
     pairs_worth_processes: int = 2_000_000  # and pairs of a record of the samples and a candidate
     later_share: float = 0.8  # of what samples of the first stage took, that those of the second must have
-    searching_share: float = 0.5  # of the time limit, for the samples
+    searching_share: float = 0.5  # of the time limit, for the samples at least
+    looking_share: float = 0.05  # of the time limit, up to which baselines are counted before the samples
+    attacking_share: float = 0.15  # of the time limit, that samples leave to the attack
+    counts: float = 6.0  # and so many times what counting an attack on all records takes
     counting_share: float = 0.8  # of what is left then, for counting the attack on all records
     attacked: int = 4_000  # records for an attack: on fewer it fits them too well
     attack_share: float = 0.3  # of what is left then, for an attack on all samples together

@@ -183,18 +183,24 @@ class _Work:
         run = Run(incumbent, evaluator, system, out_of_time(incumbent))
         self.state = SampledRun(run, samples)
         self._workers: Workers[Shared] | None = None
+        self._side_by_side = 1
+        self._counting = 0.0
 
     def do(self) -> SampledRun:
-        """Samples, attack, count."""
+        """A first count, the samples, the attack, its count."""
         run, clock = self.state.run, self._clock
         with memory_errors(clock):
-            run.incumbent.enter("samples")
+            run.incumbent.enter("compare")
             run.incumbent.note()
+            self._look()
+            run.phases["baselines"] = clock.seconds
+            run.incumbent.enter("samples")
             self._search_samples()
-            run.phases["samples"] = clock.seconds
+            run.phases["samples"] = clock.seconds - run.phases["baselines"]
             run.incumbent.enter("attack")
+            began = clock.seconds
             theta = self._attack()
-            run.phases["attack"] = clock.seconds - run.phases["samples"]
+            run.phases["attack"] = clock.seconds - began
             run.incumbent.enter("compare")
             self._count(theta)
         run.outcome = out_of_time(run.incumbent, run.outcome)
@@ -212,13 +218,30 @@ class _Work:
         if self._workers is not None:
             self._workers.close()
 
+    def _look(self) -> None:
+        """Count equal weights on the samples: a first attack, and how long counting takes.
+
+        On all records, with the other baselines, where that takes a small part of the time.
+        """
+        clock, samples = self._clock, self.state.samples
+        theta, began = self._searched.aggregator.equal(), clock.now
+        self._count_some(theta, self._searched.aggregator.form(theta), samples.drawn)
+        # The first count sorts the candidates, too, so this is too much rather than too little.
+        self._counting = (clock.now - began) / samples.drawn.size * self._searched.pair.blocks
+        left = clock.remaining
+        if left is None or self._counting < self._steering.looking_share * left:
+            self._count_baselines()
+
     # ---- the bound
 
     def _search_samples(self) -> None:
         """Every sample, the stages one after the other; a later one where the first has left time for it."""
         clock, steering, state = self._clock, self._steering, self.state
         remaining = clock.remaining
-        until = np.inf if remaining is None else clock.now + steering.searching_share * remaining
+        until = np.inf
+        if remaining is not None:
+            least = steering.attacking_share * remaining + steering.counts * self._counting
+            until = clock.now + remaining - min((1.0 - steering.searching_share) * remaining, least)
         self._workers = self._make_workers()
         first = 0
         for stage in state.samples.plan.stages:
@@ -299,7 +322,6 @@ class _Work:
         run, clock, samples = self.state.run, self._clock, self.state.samples
         exact = self._searched.aggregator.domain.exact(theta)
         form = self._searched.aggregator.form(exact)
-        run.incumbent.improve(exact, 0.0, even=True)
         began = clock.now
         self._count_some(exact, form, samples.drawn)
         each, left = (clock.now - began) / samples.drawn.size, clock.remaining
@@ -310,7 +332,8 @@ class _Work:
         if most:
             for blocks in np.array_split(samples.outside[:most], min(_PIECES, most)):
                 self._count_some(exact, form, blocks)
-        self._count_baselines()
+        if not run.baselines:
+            self._count_baselines()
 
     def _count_some(self, theta: FloatArray, form: DistanceForm, blocks: IndexArray) -> None:
         """Count the attack on some more records."""
