@@ -79,7 +79,8 @@ def row(name: str, draws: Sequence[Counts], records: int) -> str:
         most = ""
         if at >= len(BASELINES):
             most = " *" if (linked == bound).all() else f", at most {bound.mean():.3f}"
-        cells.append(f"{linked.mean():.3f} ({linked.std(ddof=1):.3f}){most} [{figure:g}]")
+        spread = f" ({linked.std(ddof=1):.3f})" if linked.size > 1 else ""
+        cells.append(f"{linked.mean():.3f}{spread}{most} [{figure:g}]")
     return f"| {name} | " + " | ".join(cells) + " |"
 
 

@@ -27,9 +27,6 @@ _PHASES = {
 _TICK = 0.25
 """Seconds between two drawings."""
 
-_FIRST, _EVERY = 10.0, 30.0
-"""Seconds before the first plain line, and between two."""
-
 SILENT = "LINKRISK_PROGRESS"
 """Set this environment variable to ``none`` to show no progress."""
 
@@ -120,7 +117,20 @@ class ProgressLine(Display):
 
 
 class ProgressLog(Display):
-    """A plain line now and then, for logs and pipes: nothing for work that is done within a few seconds."""
+    """A plain line now and then, for logs and pipes: nothing for work that is done within a few seconds.
+
+    Parameters
+    ----------
+    stream : text stream
+    text : str
+        What to say first.
+    first, every : float
+        Seconds before the first line, and between two.
+    """
+
+    def __init__(self, stream: TextIO, text: str, first: float = 10.0, every: float = 30.0) -> None:
+        self._first, self._every = first, every
+        super().__init__(stream, text)
 
     def announce(self, text: str) -> None:
         """Write the line now."""
@@ -128,10 +138,10 @@ class ProgressLog(Display):
         self._write(text + "\n")
 
     def _run(self) -> None:
-        wait = _FIRST
+        wait = self._first
         while not self._done.wait(wait):
             self._write(self._line.lstrip() + "\n")
-            wait = _EVERY
+            wait = self._every
 
 
 @contextmanager

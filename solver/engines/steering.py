@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from linkrisk.solver.linkage.evaluator import BLOCKS_AT_ONCE
+
 
 @dataclass(frozen=True)
 class AttackSteering:
@@ -140,6 +142,7 @@ class BuildSteering:
     copies: int = 14  # times that a search holds all rows, in one form or another, threads included
     building_share: float = 0.2  # of what remains, for making all rows; else they grow
     model_share: float = 0.7  # the same for a big-C model, which needs them all
+    blocks_at_once: int = BLOCKS_AT_ONCE  # counted between two looks at the clock
     sampled: int = 48  # blocks whose rows say how many there will be, and how long comparing takes
     moment: float = 0.5  # that comparing may take whatever the limit: small files are compared whole by then
     most_at_once: int = 25_000_000  # pairs up to which the table of all records is made within a moment

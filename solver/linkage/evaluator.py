@@ -31,7 +31,9 @@ from linkrisk.solver.run.work import COMPARISON, Spend, ignore
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
-_BLOCKS_PER_TASK = 512
+BLOCKS_AT_ONCE = 512
+"""Blocks that are counted between two questions whether to stop."""
+
 _MISSED = 50
 """Candidates that are looked at until one is found that stands in the way, roughly."""
 
@@ -55,6 +57,8 @@ class Evaluator:
         count as not linked, so that a count is never too high.
     spend : callable
         Called with the cost of every count.
+    blocks_at_once : int
+        Blocks that are counted before `stop` is asked again; fewer where there are many candidates.
     """
 
     def __init__(
@@ -63,8 +67,9 @@ class Evaluator:
         threads: int | None = None,
         stop: Callable[[], bool] | None = None,
         spend: Spend = ignore,
+        blocks_at_once: int = BLOCKS_AT_ONCE,
     ) -> None:
-        self.pair = pair
+        self.pair, self._blocks_at_once = pair, blocks_at_once
         self.threads = threads or os.cpu_count() or 1
         self._stop, self._spend = stop, spend
         self._open: IndexArray | None = None
@@ -150,7 +155,7 @@ class Evaluator:
         )
         search = Search(power, floor, pivot, pair.ties is Ties.SHARE, purpose)
         found = nothing_found(pair.blocks)
-        together = max(1, min(_BLOCKS_PER_TASK, _PAIRS_PER_TASK // max(1, len(candidates))))
+        together = max(1, min(self._blocks_at_once, _PAIRS_PER_TASK // max(1, len(candidates))))
 
         def task(first: int) -> None:
             if stop is not None and stop():

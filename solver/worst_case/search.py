@@ -135,8 +135,12 @@ class _Work:
         nothing = np.empty(0, dtype=np.intp)
         system = system_of(pair, aggregator, nothing, nothing, ~pair.reachable, complete=False)
         incumbent = Incumbent(clock, aggregator.equal(), 0.0, system.kept_weight, report, phase="")
-        evaluator = Evaluator(pair, stop=self._late, spend=clock.spend)
+        evaluator = self._evaluator()
         self.run = Run(incumbent, evaluator, system, out_of_time(incumbent))
+
+    def _evaluator(self) -> Evaluator:
+        pair, at_once = self._problem.pair, self._build.blocks_at_once
+        return Evaluator(pair, stop=self._late, spend=self._clock.spend, blocks_at_once=at_once)
 
     def _late(self) -> bool:
         return self._clock.expired and self._clock.now >= self._build.moment
@@ -194,7 +198,7 @@ class _Work:
 
         What is lost for the family is not lost for them, so they have an evaluator of their own.
         """
-        everybody = Evaluator(self._problem.pair, stop=self._late, spend=self._clock.spend)
+        everybody = self._evaluator()
         for name, form in baseline_forms(self._problem.pair).items():
             if name not in self.run.baselines:
                 self._count_baseline(name, form, everybody)

@@ -139,6 +139,7 @@ def test_where_the_package_cannot_be_written_the_users_folder_is_used(small, tmp
     assert changed["compiled"] == ["grow", "twice"]
 
 
+@pytest.mark.slow
 def test_where_nothing_can_be_written_it_is_compiled_every_time(small, tmp_path):
     block_caches(small)
     (tmp_path / "cache").write_text("")

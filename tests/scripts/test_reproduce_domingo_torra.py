@@ -186,8 +186,8 @@ def test_the_groups_of_the_page(name, few, many):
 
 @with_data
 def test_adult_on_a_small_part():
-    """What the paper concludes, on three parameters and 300 records; and the tables of the script."""
-    data = protocol.survey("adult", 300)
+    """What the paper concludes, on three parameters and 200 records; and the tables of the script."""
+    data = protocol.survey("adult", 200)
     table = script.as_table(protocol.experiments(data, parameters=(1, 5, 9)))
     means = table.groupby("linker").nearest.mean()
     assert means["aware"] > max(means["DBRL"], means["PRL"])

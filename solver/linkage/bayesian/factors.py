@@ -13,9 +13,6 @@ from linkrisk.solver.linkage.bayesian.model import GraphicalModel
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
-_CELLS_AT_ONCE = 2_000_000
-"""Numbers that a clique may hold at a time: 16 MB."""
-
 _DECIMALS = 9
 """Digits of a match weight: what is smaller is rounding."""
 
@@ -33,6 +30,8 @@ class BayesFactors:
         Codes; `UNKNOWN` where there is no evidence.
     query_nodes, candidate_nodes : sequence of int, lengths a and b
         The nodes that their columns are; none in both.
+    cells_at_once : int
+        Numbers that a clique may hold at a time.
     """
 
     def __init__(
@@ -42,8 +41,9 @@ class BayesFactors:
         candidates: IndexArray,
         query_nodes: Sequence[int],
         candidate_nodes: Sequence[int],
+        cells_at_once: int = 2_000_000,
     ) -> None:
-        self._model = model
+        self._model, self._cells_at_once = model, cells_at_once
         self._queries = queries
         self._candidates = candidates
         self._query_nodes = tuple(query_nodes)
@@ -76,7 +76,7 @@ class BayesFactors:
         """``log Pr(a)`` of each record of a file, the attributes of the other file summed out, shape (n,)."""
         logs = np.empty(len(codes))
         for rows, known in kinds:
-            size = max(1, _CELLS_AT_ONCE // self._model.hidden_cells([nodes[k] for k in known]))
+            size = max(1, self._cells_at_once // self._model.hidden_cells([nodes[k] for k in known]))
             for first in range(0, rows.size, size):
                 part = rows[first : first + size]
                 logs[part] = self._model.log_probability({nodes[k]: codes[part, k, None] for k in known})[
@@ -97,7 +97,7 @@ class BayesFactors:
     ) -> Iterator[IndexArray]:
         """Some of the queries at a time."""
         nodes = [self._query_nodes[k] for k in known] + [self._candidate_nodes[k] for k in also_known]
-        size = max(1, _CELLS_AT_ONCE // (candidates * self._model.hidden_cells(nodes)))
+        size = max(1, self._cells_at_once // (candidates * self._model.hidden_cells(nodes)))
         for first in range(0, places.size, size):
             yield places[first : first + size]
 

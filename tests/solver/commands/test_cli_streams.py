@@ -18,7 +18,7 @@ import pytest
 from cli_runs import PAIR, check_golden, without_seconds
 
 from linkrisk.solver.commands.program import main, run_program
-from linkrisk.solver.commands.progress import SILENT, ProgressLine, progress_line
+from linkrisk.solver.commands.progress import SILENT, ProgressLine, ProgressLog, progress_line
 from linkrisk.solver.run.incumbent import Progress
 
 pty = pytest.importorskip("pty", reason="no pseudo-terminals on this system")
@@ -286,16 +286,13 @@ def test_progress_can_be_silenced(terminal, monkeypatch):
         assert line is None
 
 
-def test_a_log_gets_a_plain_line_now_and_then(monkeypatch):
-    monkeypatch.delenv(SILENT, raising=False)
-    monkeypatch.setattr("linkrisk.solver.commands.progress._FIRST", 0.01)
-    monkeypatch.setattr("linkrisk.solver.commands.progress._EVERY", 0.01)
+def test_a_log_gets_a_plain_line_now_and_then():
     log = Screen(terminal=False)
-    monkeypatch.setattr(sys, "stderr", log)
-    with progress_line("reading") as line:
-        line.report(Progress(1.0, 352.0, 354.0, "compare", "about 40 s for a look at all records"))
-        while log.written.count("\n") < 2:
-            threading.Event().wait(0.01)
+    line = ProgressLog(log, "reading", first=0.01, every=0.01)
+    line.report(Progress(1.0, 352.0, 354.0, "compare", "about 40 s for a look at all records"))
+    while log.written.count("\n") < 2:
+        threading.Event().wait(0.01)
+    line.close()
     first = log.written.splitlines()[-1]
     assert first.endswith(
         " s  comparing: linked 352, at most 354, gap 2, about 40 s for a look at all records"
@@ -303,13 +300,9 @@ def test_a_log_gets_a_plain_line_now_and_then(monkeypatch):
     assert "\r" not in log.written
 
 
-def test_short_work_leaves_no_line_in_a_log(monkeypatch):
-    monkeypatch.delenv(SILENT, raising=False)
-    monkeypatch.setattr("linkrisk.solver.commands.progress._FIRST", 1e6)
+def test_short_work_leaves_no_line_in_a_log():
     log = Screen(terminal=False)
-    monkeypatch.setattr(sys, "stderr", log)
-    with progress_line("reading"):
-        pass
+    ProgressLog(log, "reading", first=1e6).close()
     assert log.written == ""
 
 

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, logit
 
-from linkrisk.solver.linkage.bayesian import factors
 from linkrisk.solver.linkage.bayesian.factors import BayesFactors
 from linkrisk.solver.linkage.bayesian.match_share import estimated_match_share, match_probabilities
 from linkrisk.solver.linkage.bayesian.model import GraphicalModel
@@ -97,11 +96,9 @@ def test_bayes_factors_by_enumeration_with_missing_values(model, data, at_once):
         )
         for side in sides
     )
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(factors, "_CELLS_AT_ONCE", at_once)
-        bayes = BayesFactors(model, queries, candidates, *sides)
-        rows = np.arange(len(queries))[::-1]
-        weights = bayes.weights(rows)
+    bayes = BayesFactors(model, queries, candidates, *sides, cells_at_once=at_once)
+    rows = np.arange(len(queries))[::-1]
+    weights = bayes.weights(rows)
     for place, row in enumerate(rows):
         for column, candidate in enumerate(candidates):
             known = [

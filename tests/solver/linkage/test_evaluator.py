@@ -16,7 +16,6 @@ from linkrisk.formulations.linkage.distances import Differences, Standardisation
 from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
 from linkrisk.formulations.linkage.pair import Direction, LinkagePair, Ties, make_pair
 from linkrisk.formulations.linkage.ties import TIE_TOLERANCE
-from linkrisk.solver.linkage import evaluator as evaluator_module
 from linkrisk.solver.linkage.evaluator import Evaluator, evaluate_parameters
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
@@ -261,14 +260,14 @@ def test_counting_and_the_table_agree_on_rounding_noise_below_zero():
 
 @everywhere
 @tie_rules
-def test_threads_and_tasks_do_not_matter(case, ties, monkeypatch):
+def test_threads_and_tasks_do_not_matter(case, ties):
     pair = make_pair(*files(8, 120, whole=True), ties=ties)
     aggregator = case.make(3)
     theta = aggregator.domain.sample(1, np.random.default_rng(3))[0]
     expected = settled(pair, aggregator, theta, threads=1)
     for threads, size in ((2, 512), (2, 7), (1, 1), (5, 50)):
-        monkeypatch.setattr(evaluator_module, "_BLOCKS_PER_TASK", size)
-        table = settled(pair, aggregator, theta, threads)
+        evaluator = Evaluator(pair, threads, blocks_at_once=size)
+        table = evaluator.table(aggregator.form(theta))
         for name in ("linked", "rank", "ties", "distance", "nearest_other"):
             np.testing.assert_array_equal(getattr(table, name), getattr(expected, name))
 

@@ -119,7 +119,7 @@ def test_where_memory_is_short_rows_are_taken_by_lot(case, monkeypatch):
     assert rows.system().rows == rows.no_rows().rows == 0
 
 
-@pytest.mark.parametrize("label", ["weighted-mean", "owa", "choquet", "2-additive"])
+@pytest.mark.parametrize("label", ["weighted-mean", "owa", "choquet"])
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_the_optimum_on_growing_rows_is_that_on_all_rows(label, seed):
     case = BY_LABEL[label]

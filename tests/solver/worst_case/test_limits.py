@@ -203,11 +203,10 @@ def test_time_limits_that_are_no_numbers(limit):
 @pytest.mark.parametrize("grown", [False, True])
 def test_an_interval_whenever_time_ends(aggregator, grown, monkeypatch):
     """Whatever is being done at the n-th question to the clock."""
-    hasty = steered(moment=0.0, always=0 if grown else 10**9, most_cells=0)
-    monkeypatch.setattr("linkrisk.solver.linkage.evaluator._BLOCKS_PER_TASK", 10)
+    hasty = steered(blocks_at_once=10, moment=0.0, always=0 if grown else 10**9, most_cells=0)
     files = pair(n=40)
     best, least = 0, 40
-    for questions in (1, 3, 10, 32, 128, 512):
+    for questions in (1, 10, 128, 512):
         asked = iter(range(10**9))
         with monkeypatch.context() as time:
             time.setattr(
@@ -226,12 +225,13 @@ def test_an_interval_whenever_time_ends(aggregator, grown, monkeypatch):
 
 
 def test_records_that_were_not_compared_are_said(monkeypatch):
-    monkeypatch.setattr("linkrisk.solver.linkage.evaluator._BLOCKS_PER_TASK", 10)
     stops = iter([False] * 2 + [True] * 10**6)
     monkeypatch.setattr("linkrisk.solver.worst_case.search_state.last_call", lambda _: -1.0)
     monkeypatch.setattr("linkrisk.solver.run.clock.Clock.expired", property(lambda _: next(stops)))
     limits = {"time_limit": 5.0, "memory_limit": None}
-    result = fit(*pair(), aggregator="weighted-mean", **limits, steering=steered(moment=0.0))
+    result = fit(
+        *pair(), aggregator="weighted-mean", **limits, steering=steered(moment=0.0, blocks_at_once=10)
+    )
     frame = result.table.to_frame()
     compared = int(frame["linked"].notna().sum())
     assert compared in {10, 20}
