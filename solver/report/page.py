@@ -65,7 +65,8 @@ def one_result(fields: Fields) -> dict[str, Any]:
         "linked": fields.number("linked"),
         "linked_upper_bound": fields.number("linked_upper_bound"),
         "candidates": fields.number("candidates"),
-        "lost": fields.optional_number("lost"),
+        # Of samples, nobody has looked for them in the whole file.
+        "lost": fields.optional_number("lost") if interval.confidence is None else None,
         "margin": fields.optional_number("margin"),
         "notes": sections.notes(fields),
         "bars": sections.baseline_bars(fields, interval),
