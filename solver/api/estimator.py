@@ -35,6 +35,7 @@ from linkrisk.solver.api.choices import (
 )
 from linkrisk.solver.api.fit import fit_request
 from linkrisk.solver.api.limits import check_limits
+from linkrisk.solver.api.partners import partner_ids, partner_rows
 from linkrisk.solver.api.sampling import sampling_choice
 from linkrisk.solver.inputs.problem import Problem, ProblemOptions, distance_tables, make_problem, schema_of
 from linkrisk.solver.linkage.evaluator import Evaluator
@@ -223,7 +224,7 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
             From 0 to 1; with shared ties the expected share, with sampling weights that of their sum.
         """
         first, second = self._tables(original, masked)
-        rows = _partners(partner, first, second)
+        rows = partner_rows(partner, first, second)
         weight = survey_design(first, second, rows, self._schema).weight
         pair = make_pair(
             *self._values(first, second),
@@ -269,8 +270,8 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
 
     def _problem(self, original: Table, masked: Table, partner: ArrayLike | None) -> Problem:
         """The problem of two tables, aligned by a column of ids that is added to them."""
-        rows = _partners(partner, original, masked)
-        ids = _ids(rows, len(original.frame), len(masked.frame))
+        rows = partner_rows(partner, original, masked)
+        ids = partner_ids(rows, len(original.frame), len(masked.frame))
         column = "record"
         while column in (*original.columns, *masked.columns):
             column += "_"
@@ -367,36 +368,3 @@ def _with_frequencies(
         for codes in (original, masked)
     )
     return replace(attribute, frequencies=(first, second))
-
-
-def _partners(partner: ArrayLike | None, original: Table, masked: Table) -> IndexArray:
-    """The masked row of each original record; UsageError when that is not known or not a whole number."""
-    if partner is None:
-        sizes = f"{len(original.frame)} original and {len(masked.frame)} masked records"
-        if len(original.frame) != len(masked.frame):
-            raise UsageError(
-                f"{sizes}: without a partner for each, the files must have the same number of rows"
-            )
-        return np.arange(len(original.frame))
-    rows = np.asarray(partner)
-    if rows.ndim != 1 or not np.issubdtype(rows.dtype, np.integer) or (rows < -1).any():
-        raise UsageError("partner must be a list of masked rows, counted from 0, with -1 for none")
-    return rows.astype(np.intp)
-
-
-def _ids(partner: IndexArray, originals: int, masked: int) -> tuple[list[str], list[str]]:
-    """Ids by which the records of both files are aligned."""
-    if len(partner) != originals:
-        given = f"{len(partner)} partners for {originals} original records"
-        raise UsageError(f"{given}: give one for each, -1 for none")
-    known = np.flatnonzero(partner >= 0)
-    if partner.max(initial=-1) >= masked:
-        raise UsageError(
-            f"partner {partner.max()} is not a row of the {masked} masked records: rows count from 0"
-        )
-    if np.unique(partner[known]).size != known.size:
-        raise UsageError("two original records have the same partner: give each a different masked row")
-    own = [f"masked {at}" for at in range(masked)]
-    for row in known.tolist():
-        own[partner[row]] = f"original {row}"
-    return [f"original {row}" for row in range(originals)], own
