@@ -65,7 +65,7 @@ def test_of_fit_itself():
     assert whole.proven
     assert whole.linked == overlap(intervals_of(*(frame.to_numpy() for frame in files)))
     found = [
-        fit(*files, sample=6, samples=2, confidence=0.5, seed=seed, time_limit=None) for seed in range(40)
+        fit(*files, sample=6, samples=2, confidence=0.5, seed=seed, time_limit=None) for seed in range(20)
     ]
     misses = sum((result.linked_confidence_limit or 0) < whole.linked for result in found)
     assert not_more_often(misses, len(found), 0.5)
