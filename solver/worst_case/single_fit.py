@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.solver.certificates.writing.build import Searched, certify, certify_samples
+from linkrisk.solver.certificates.writing.build import ProvenSearch, certify, certify_samples
 from linkrisk.solver.certificates.writing.certifiable import CertificateError, why_not_certifiable
 from linkrisk.solver.compiling.ahead import CERTIFICATES, compile_once
 from linkrisk.solver.engines.base import Engine, EngineOptions, Proof
@@ -131,7 +131,11 @@ class Fitted:
             Exception
         ) as error:  # a fault in making a certificate must not cost the result of a long search
             return self._without_certificate(f"{type(error).__name__}: {error}")
-        weaker = self._weaker(certificate["bound"]) if "bound" in certificate else ()
+        weaker = (
+            self._weaker(certificate["bound"])
+            if self.samples is None
+            else self._weaker_samples(self.samples, certificate["samples"])
+        )
         notes = [*self.result.details["notes"], *weaker]
         details = {**self.result.details, "notes": notes, "certificate": {"made": True, "reason": None}}
         return replace(self.result, details=details, certificate=certificate)
@@ -146,7 +150,7 @@ class Fitted:
             self.problem.describe(),
             self.problem.pair,
             [
-                Searched(blocks, found.system, Fraction(found.bound) * unit, found.proof)
+                ProvenSearch(blocks, found.system, Fraction(found.bound) * unit, found.proof)
                 if (found := samples.searches.get(at)) is not None
                 else blocks
                 for at, blocks in enumerate(samples.samples.parts)
@@ -163,7 +167,7 @@ class Fitted:
 
     def _weaker(self, proved: Mapping[str, int]) -> list[str]:
         """A note where the certificate proves less than the search did."""
-        here, most = Fraction(proved["linked_weight"] * proved.get("of", 1), proved["unit"]), self._proved
+        here, most = _weight(proved), self._proved
         if here <= most * (1 + _SAME_WEIGHT):
             return []
         return [
@@ -171,10 +175,30 @@ class Fitted:
             "the search did: verify will not confirm the bound of this fit"
         ]
 
+    def _weaker_samples(self, samples: SampledRun, parts: Sequence[Mapping[str, Any] | None]) -> list[str]:
+        """A note where the certificate proves less of some samples than their searches did."""
+        unit = Fraction(self.problem.survey.unit) * (1 + _SAME_WEIGHT)
+        less = sum(
+            part is None or _weight(part["bound"]) > Fraction(samples.searches[at].bound) * unit
+            for at, part in enumerate(parts)
+            if at in samples.searches
+        )
+        if not less:
+            return []
+        return [
+            f"the certificate proves less of {less} of {len(parts)} samples than the search did: verify may "
+            "not confirm the limit of this fit; a longer time limit for the certificate proves more"
+        ]
+
     def _without_certificate(self, reason: str) -> FitResult:
         notes = [*self.result.details["notes"], f"there is no certificate: {reason}"]
         said = {"notes": notes, "certificate": {"made": False, "reason": reason}}
         return replace(self.result, details={**self.result.details, **said})
+
+
+def _weight(proved: Mapping[str, int]) -> Fraction:
+    """The weight of a bound that is written in units."""
+    return Fraction(proved["linked_weight"] * proved.get("of", 1), proved["unit"])
 
 
 def fit_one(

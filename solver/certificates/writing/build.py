@@ -58,7 +58,7 @@ _MOST_CORNERS = 9
 
 
 @dataclass(frozen=True)
-class Searched:
+class ProvenSearch:
     """What an engine proved of some blocks.
 
     Attributes
@@ -113,7 +113,7 @@ def certify(
     problem : mapping
         What `Problem.describe` gives.
     system, bound, proof
-        As in `Searched`.
+        As in `ProvenSearch`.
     parameters : mapping
         The best parameters, as the JSON of the fit has them.
     linked : int
@@ -134,7 +134,7 @@ def certify(
     CertificateError
         If none can be made, whatever the reason; the fit itself remains valid.
     """
-    until, searched = time.perf_counter() + seconds, Searched(None, system, bound, proof)
+    until, searched = time.perf_counter() + seconds, ProvenSearch(None, system, bound, proof)
 
     def content() -> dict[str, Any]:
         rows = _rows(files, problem, system.pair)
@@ -148,7 +148,7 @@ def certify_samples(
     files: FilePair,
     problem: Mapping[str, Any],
     pair: LinkagePair,
-    samples: Sequence[Searched | IndexArray],
+    samples: Sequence[ProvenSearch | IndexArray],
     parameters: Mapping[str, Any],
     linked: int,
     seconds: float,
@@ -161,7 +161,7 @@ def certify_samples(
         As in `certify`.
     pair : LinkagePair
         All records.
-    samples : sequence of Searched or ndarray of int
+    samples : sequence of ProvenSearch or ndarray of int
         What was proved of each sample; the blocks alone of one that was not searched.
 
     Returns
@@ -180,7 +180,7 @@ def certify_samples(
         rows = _rows(files, problem, pair)
         parts: list[dict[str, Any] | None] = []
         for at, each in enumerate(samples):
-            if not isinstance(each, Searched) or each.blocks is None or time.perf_counter() >= until:
+            if not isinstance(each, ProvenSearch) or each.blocks is None or time.perf_counter() >= until:
                 parts.append(None)
                 continue
             share = (until - time.perf_counter()) / (len(samples) - at)
@@ -238,7 +238,7 @@ def _head(
 
 
 def _part(
-    rows: Rows, blocks: Sequence[int], searched: Searched, until: float, reached: BoolArray | None
+    rows: Rows, blocks: Sequence[int], searched: ProvenSearch, until: float, reached: BoolArray | None
 ) -> tuple[dict[str, int], dict[str, Any]]:
     """The bound of some blocks and its proof; `until` is by `time.perf_counter`."""
     records = rows.records

@@ -175,6 +175,16 @@ def test_proofs_of_other_samples_prove_nothing():
             one.check(certificate=certificate)
 
 
+def test_a_certificate_without_time_says_that_it_proves_less():
+    result = fit(
+        *frames(3, 40, 3, noise=0.6), sample=8, samples=3, time_limit=None, certificate=True,
+        certificate_time_limit=1e-9,
+    )  # fmt: skip
+    assert result.details["notes"][-1].startswith(
+        "the certificate proves less of 3 of 3 samples than the search did: verify may not confirm the limit"
+    )
+
+
 def test_the_draw_depends_on_the_files():
     files = frames(3, 40, 3, noise=0.6)
     one = made(files)
