@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.formulations.linkage.box_tree import BoxTree, box_tree
+
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
 
-class SortedCandidates(NamedTuple):
-    """Candidates sorted by an attribute.
+_TREES_KEPT = 6
+
+
+class BoxedCandidates(NamedTuple):
+    """Candidates in the boxes of a tree.
 
     Attributes
     ----------
+    tree : BoxTree
     records : ndarray of float64, shape (candidates, attributes)
-    group : ndarray of int, shape (candidates,)
-        Their twin groups.
+        Each in its place.
     place : ndarray of int, shape (candidates,)
         Where each candidate has gone.
-    order : ndarray of int, shape (candidates,)
-        Who is in each place.
     """
 
+    tree: BoxTree
     records: FloatArray
-    group: IndexArray
     place: IndexArray
-    order: IndexArray
 
 
 class CandidateOrders:
@@ -43,10 +46,10 @@ class CandidateOrders:
     def __init__(self, candidates: FloatArray) -> None:
         self.candidates = candidates
         self._orders: dict[int, IndexArray] = {}
-        self._sorted: dict[int, SortedCandidates] = {}
+        self._boxed: dict[Hashable, BoxedCandidates] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"candidates": self.candidates, "_orders": {}, "_sorted": {}}
+        return {"candidates": self.candidates, "_orders": {}, "_boxed": {}}
 
     @cached_property
     def twin_group(self) -> IndexArray:
@@ -59,23 +62,41 @@ class CandidateOrders:
         _, labels = np.unique(comparable, axis=0, return_inverse=True)
         return labels.reshape(-1).astype(np.intp)
 
-    @cached_property
-    def spread(self) -> FloatArray:
-        """Standard deviation of each attribute, shape (attributes,)."""
-        return np.asarray(self.candidates.std(axis=0))
-
     def order(self, attribute: int) -> IndexArray:
         """The candidates by an attribute, shape (candidates,)."""
         if attribute not in self._orders:
             self._orders[attribute] = np.argsort(self.candidates[:, attribute], kind="stable")
         return self._orders[attribute]
 
-    def sorted_by(self, attribute: int) -> SortedCandidates:
-        """The candidates sorted by an attribute."""
-        if attribute not in self._sorted:
-            order = self.order(attribute)
-            place = np.empty_like(order)
-            place[order] = np.arange(order.size)
-            records = np.ascontiguousarray(self.candidates[order])
-            self._sorted[attribute] = SortedCandidates(records, self.twin_group[order], place, order)
-        return self._sorted[attribute]
+    def boxed(
+        self,
+        key: Hashable,
+        importance: FloatArray,
+        categories: IndexArray | None = None,
+        points: FloatArray | None = None,
+    ) -> BoxedCandidates:
+        """The candidates in a tree of boxes; of the trees asked for, the last few are kept.
+
+        Parameters
+        ----------
+        key : hashable
+            What the tree goes by.
+        importance : ndarray of float64, shape (dimensions,)
+        categories : ndarray of int, shape (dimensions,), optional
+            As in `box_tree`.
+        points : ndarray of float64, shape (candidates, dimensions), optional
+            Where the candidates are, if it is not their values.
+        """
+        known = self._boxed.pop(key, None)
+        if known is None:
+            tree = box_tree(self.candidates if points is None else points, importance, categories)
+            place = np.empty_like(tree.order)
+            place[tree.order] = np.arange(tree.order.size)
+            known = BoxedCandidates(tree, self.candidates[tree.order], place)
+        # A new dictionary: other threads may be reading the old one.
+        self._boxed = dict([*self._boxed.items(), (key, known)][-_TREES_KEPT:])
+        return known
+
+    def has_boxed(self, key: Hashable) -> bool:
+        """Whether a tree is kept."""
+        return key in self._boxed

@@ -40,30 +40,82 @@ class DistanceForm:
         Which attribute distances it takes.
     parameters : ndarray of float64
         ``p``, one-dimensional, or ``P``, two-dimensional, as `FormKind` says.
-    floor : ndarray of float64, shape (attributes,)
-        The distance is at least ``floor[k] * z_k**2`` (``floor[k] * |z_k|`` for absolute differences):
-        what lets the evaluator skip candidates that are far in one attribute. Zero where the `noise` of
-        ``c`` can be more than a ten-thousandth of the distance: there, rounding could make skipped
-        candidates tie.
     """
 
     kind: FormKind
     differences: Differences
     parameters: FloatArray
-    floor: FloatArray
 
     @property
     def noise(self) -> float:
         """Cancelling terms move the distance of ``c`` by less than ``noise * sum_k P_kk c_k**2``."""
         return cancellation(len(self.parameters)) if self.kind is FormKind.QUADRATIC else 0.0
 
+    @property
+    def importance(self) -> FloatArray:
+        """About how much the distance grows with each attribute distance, shape (attributes,)."""
+        p = self.parameters
+        if self.kind is FormKind.ORDERED_SUM:
+            return np.ones(p.size)
+        if self.kind is FormKind.CHOQUET:
+            single = 1 << np.arange(p.size.bit_length() - 1)
+            return np.asarray((p[single] + p[-1] - p[p.size - 1 - single]) / 2.0)
+        if self.kind is FormKind.PAIRWISE:
+            above = np.triu(p, 1)
+            return np.asarray(np.diag(p) + (above + above.T).sum(axis=1) / 2.0)
+        return np.asarray(np.diag(p) if p.ndim == 2 else p)
+
+    def monotone(self) -> tuple[DistanceForm, float]:
+        """A distance that never falls where an attribute distance grows, and how far this one is below it.
+
+        Parameters that are monotone but for rounding are raised until they are so to the last digit.
+
+        Returns
+        -------
+        DistanceForm
+            Nowhere below this one.
+        float
+            Nowhere above it by more than this times the largest attribute distance.
+
+        Raises
+        ------
+        ValueError
+            For `QUADRATIC`.
+        """
+        p = self.parameters
+        if self.kind is FormKind.QUADRATIC:
+            raise ValueError("a quadratic form is not monotone")
+        if self.kind is FormKind.PAIRWISE:
+            above = np.triu(p, 1)
+            lacking = -np.minimum(np.diag(p) + np.minimum(above + above.T, 0.0).sum(axis=1), 0.0)
+            return replace(self, parameters=p + np.diag(lacking)), float(lacking.sum())
+        if self.kind is FormKind.CHOQUET:
+            raised = p.copy()
+            for k in range(p.size.bit_length() - 1):
+                halves = raised.reshape(-1, 2, 1 << k)  # without and with the attribute
+                np.maximum(halves[:, 0], halves[:, 1], out=halves[:, 1])
+            return replace(self, parameters=raised), float((raised - p).max())
+        raised = np.maximum(p, 0.0)
+        return replace(self, parameters=raised), float((raised - p).sum())
+
+    def diagonal(self) -> DistanceForm:
+        """A weighted sum of squares that is nowhere above a quadratic form, by more than its `noise`.
+
+        With S the roots of the diagonal of P, ``c' P c >= s * sum_k P_kk c_k**2``, where s is the smallest
+        eigenvalue of ``S**-1 P S**-1``.
+        """
+        own = np.diag(self.parameters).clip(0.0)
+        roots = np.sqrt(np.where(own > 0.0, own, 1.0))
+        smallest = float(np.linalg.eigvalsh(self.parameters / np.outer(roots, roots))[0])
+        share = max(0.0, smallest * (1.0 - 1e-9) - 1e-12 - 4.0 * self.noise)
+        return DistanceForm(FormKind.WEIGHTED_SUM, Differences.SQUARED, share * own)
+
     def without(self, attributes: Sequence[int]) -> DistanceForm:
         """The distance as it would be if records never differed in these attributes.
 
-        Not for `ORDERED_SUM`, whose parameters belong to ranks. The floor of the other attributes stays.
+        Not for `ORDERED_SUM`, whose parameters belong to ranks.
         """
-        gone, parameters, floor = list(attributes), self.parameters.copy(), self.floor.copy()
-        floor[gone] = 0.0
+        gone, parameters = list(attributes), self.parameters.copy()
         if self.kind is FormKind.ORDERED_SUM:
             raise ValueError("an ordered sum has no parameters of attributes")
         if self.kind is FormKind.CHOQUET:
@@ -73,7 +125,7 @@ class DistanceForm:
         else:
             parameters[gone] = 0.0
             parameters[..., gone] = 0.0
-        return replace(self, parameters=parameters, floor=floor)
+        return replace(self, parameters=parameters)
 
     def __call__(self, c: FloatArray) -> FloatArray:
         """Aggregate attribute distances of shape (..., attributes) to shape (...)."""

@@ -40,11 +40,13 @@ class Compared(NamedTuple):
     queries: FloatArray
     """Shape (blocks, attributes)."""
     candidates: FloatArray
-    """Shape (candidates, attributes), sorted by the attribute `Search.pivot`."""
+    """Shape (candidates, attributes), each in its place in `Boxes`."""
+    number: IndexArray
+    """Shape (candidates,): who they are."""
     group: IndexArray
-    """Shape (candidates,): the same number for candidates that are equal."""
+    """Shape (candidates,): candidates with the number of a block's partner are no rivals of it."""
     partner: IndexArray
-    """Shape (blocks,): position of each block's partner."""
+    """Shape (blocks,): place of each block's partner."""
     rounding: FloatArray
     """Shape (blocks, attributes): what rounding may have moved differences to partners by."""
     allowance: FloatArray
@@ -55,20 +57,29 @@ class Compared(NamedTuple):
     """Differences to missing values, of these blocks and candidates."""
 
 
-class Search(NamedTuple):
-    """What is looked for, and what allows to stop."""
+class Boxes(NamedTuple):
+    """Boxes around the candidates (`BoxTree`), and what says how near whoever lies in one can be.
 
-    power: int
-    floor: float
-    pivot: int
-    """The distance is at least ``floor * |z_pivot| ** power``; the floor is zero unless that attribute is
-    numeric and nowhere missing."""
-    share: bool
-    """Whether candidates that equal the partner are no rivals."""
-    purpose: int
-    """`RANKING`; or `COUNTING`: stop at a block's first rival that keeps it from being linked; or `NEAREST`:
-    stop where no rival can be nearer than the nearest. Of the last two, `Found.rank` and `Found.ties` say
-    only whether there is a rival in the way."""
+    No candidate in a box is nearer than ``(1 - 1e-9) * bound - blur``, with `bound` the distance `form` of
+    the box and the query's point.
+    """
+
+    points: FloatArray
+    """Shape (blocks, dimensions): the queries where the boxes are."""
+    low: FloatArray
+    """Shape (boxes + 1, dimensions)."""
+    high: FloatArray
+    """Shape (boxes + 1, dimensions)."""
+    lacking: NDArray[np.uint8]
+    """Shape (boxes + 1, dimensions); (1, 0) where nothing is missing."""
+    levels: int
+    form: Form
+    """Monotone."""
+    tables: Tables
+    """Distances of the dimensions that are looked up."""
+    shift: float
+    """Differences may be smaller by so much."""
+    blur: float
 
 
 class Found(NamedTuple):
@@ -83,7 +94,7 @@ class Found(NamedTuple):
     nearest_other: FloatArray
     """To the nearest rival, likewise."""
     rival: IndexArray
-    """Position of the rival that comes nearest, or ties most clearly; -1 without rivals."""
+    """The rival that comes nearest, or ties most clearly, the first of several; -1 without rivals."""
 
 
 def nothing_found(blocks: int) -> Found:
@@ -94,15 +105,4 @@ def nothing_found(blocks: int) -> Found:
         distance=np.full(blocks, np.nan),
         nearest_other=np.full(blocks, np.nan),
         rival=np.full(blocks, -1, dtype=np.intp),
-    )
-
-
-def part_of(found: Found, part: slice) -> Found:
-    """What is filled in for some of the blocks, in the same memory."""
-    return Found(
-        found.rank[part],
-        found.ties[part],
-        found.distance[part],
-        found.nearest_other[part],
-        found.rival[part],
     )

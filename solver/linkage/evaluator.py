@@ -12,20 +12,13 @@ from numpy.typing import NDArray
 from linkrisk.formulations.linkage.aggregators import Aggregator
 from linkrisk.formulations.linkage.distance_tables import DistanceTables
 from linkrisk.formulations.linkage.distances import Differences
-from linkrisk.formulations.linkage.forms import DistanceForm
+from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
 from linkrisk.formulations.linkage.pair import LinkagePair, Ties
 from linkrisk.formulations.linkage.ties import GRAIN_SHARE, TIE_TOLERANCE
-from linkrisk.solver.linkage.arrays import (
-    Compared,
-    Form,
-    Missing,
-    Search,
-    Tables,
-    nothing_found,
-    part_of,
-)
+from linkrisk.solver.linkage.arrays import Boxes, Compared, Form, Missing, Tables, nothing_found
+from linkrisk.solver.linkage.boxes import Bounded, bounded
 from linkrisk.solver.linkage.evaluation import BestCounts, Evaluation, completed, spread
-from linkrisk.solver.linkage.kernels import COUNTING, NEAREST, RANKING, settle
+from linkrisk.solver.linkage.settling import COUNTING, NEAREST, RANKING, settle
 from linkrisk.solver.run.work import COMPARISON, Spend, ignore
 
 FloatArray = NDArray[np.float64]
@@ -124,54 +117,21 @@ class Evaluator:
         known = self.best.known(form)
         return evaluation if known is None else completed(evaluation, known)
 
-    def _pivot(self, form: DistanceForm, power: int) -> tuple[float, int]:
-        """The attribute that leaves the fewest candidates to look at, and its floor; a floor of zero: all."""
-        ordered = self.pair.ordered
-        if ordered.size == 0:
-            return 0.0, 0
-        widths = form.floor[ordered] * self.pair.by_candidate.spread[ordered] ** power
-        pivot = int(ordered[np.argmax(widths)])
-        return float(form.floor[pivot]), pivot
-
     def _settle(
         self, form: DistanceForm, purpose: int, pair: LinkagePair, stop: Callable[[], bool] | None
     ) -> Evaluation:
         """Settle the blocks of `pair`, which has all candidates."""
-        power = 1 if form.differences is Differences.ABSOLUTE and form.kind != 4 else 2
-        floor, pivot = self._pivot(form, power)
-        candidates, group, place, order = pair.by_candidate.sorted_by(pivot)
-        partner, rounding = place[pair.partner], pair.rounding
-        allowance = pair.grains**2 if power == 2 else GRAIN_SHARE * pair.grains
-        tables, missing = as_arrays(pair), missing_arrays(pair)
-        missing = (missing[0], missing[1][order] if pair.missing else missing[1], missing[2])
-        flat = form.parameters.ndim == 1
-        numbers = Form(
-            kind=int(form.kind),
-            vector=form.parameters if flat else np.empty(0),
-            matrix=np.empty((0, 0)) if flat else form.parameters,
-            differences=_DIFFERENCES[form.differences],
-            tolerance=TIE_TOLERANCE,
-            noise=form.noise,
-        )
-        search = Search(power, floor, pivot, pair.ties is Ties.SHARE, purpose)
-        found = nothing_found(pair.blocks)
-        together = max(1, min(self._blocks_at_once, _PAIRS_PER_TASK // max(1, len(candidates))))
+        bounds = bounded(pair, form)
+        compared, boxes = _compared(pair, form, bounds), _boxes(pair, bounds)
+        numbers, found = as_numbers(form), nothing_found(pair.blocks)
+        together = max(1, min(self._blocks_at_once, _PAIRS_PER_TASK // max(1, len(pair.candidates))))
+        # Neighbours one after the other: what one of them looks at is still at hand for the next.
+        turns = np.argsort(compared.partner, kind="stable").astype(np.intp)
 
         def task(first: int) -> None:
             if stop is not None and stop():
                 return
-            part = slice(first, first + together)
-            compared = Compared(
-                queries=pair.queries[part],
-                candidates=candidates,
-                group=group,
-                partner=partner[part],
-                rounding=rounding[part],
-                allowance=allowance,
-                tables=tables,
-                missing=(missing[0][part], *missing[1:]),
-            )
-            settle(numbers, compared, search, part_of(found, part))
+            settle(numbers, compared, boxes, purpose, turns[first : first + together], found)
 
         firsts = range(0, pair.blocks, together)
         if len(firsts) == 1 or self.threads == 1:
@@ -189,7 +149,7 @@ class Evaluator:
             found.distance,
             found.nearest_other,
             pair.weight,
-            np.where(found.rival >= 0, order[found.rival], -1),
+            found.rival,
             settled=found.rank > 0,
         )
 
@@ -201,9 +161,54 @@ def _cost(pair: LinkagePair, linked: int, purpose: int) -> float:
     return COMPARISON * len(pair.attributes) * pairs
 
 
-def as_arrays(pair: LinkagePair) -> Tables:
-    """The tables of a pair as compiled code takes them."""
-    tables = pair.tables or DistanceTables.of(())
+def _compared(pair: LinkagePair, form: DistanceForm, bounds: Bounded) -> Compared:
+    """Blocks and candidates, these in their places."""
+    order, missing = bounds.candidates.tree.order, missing_arrays(pair)
+    squared = form.differences is not Differences.ABSOLUTE or form.kind is FormKind.QUADRATIC
+    return Compared(
+        queries=pair.queries,
+        candidates=bounds.candidates.records,
+        number=order,
+        group=pair.twin_group[order] if pair.ties is Ties.SHARE else order,
+        partner=bounds.candidates.place[pair.partner],
+        rounding=pair.rounding,
+        allowance=pair.grains**2 if squared else GRAIN_SHARE * pair.grains,
+        tables=as_arrays(pair),
+        missing=(missing[0], missing[1][order] if pair.missing else missing[1], missing[2]),
+    )
+
+
+def _boxes(pair: LinkagePair, bounds: Bounded) -> Boxes:
+    tree = bounds.candidates.tree
+    return Boxes(
+        points=bounds.points,
+        low=tree.low,
+        high=tree.high,
+        lacking=tree.lacking,
+        levels=tree.levels,
+        form=as_numbers(bounds.form),
+        tables=as_arrays(pair if bounds.of_values else None),
+        shift=bounds.shift,
+        blur=bounds.blur,
+    )
+
+
+def as_numbers(form: DistanceForm) -> Form:
+    """A distance as compiled code takes it."""
+    flat = form.parameters.ndim == 1
+    return Form(
+        kind=int(form.kind),
+        vector=form.parameters if flat else np.empty(0),
+        matrix=np.empty((0, 0)) if flat else form.parameters,
+        differences=_DIFFERENCES[form.differences],
+        tolerance=TIE_TOLERANCE,
+        noise=form.noise,
+    )
+
+
+def as_arrays(pair: LinkagePair | None) -> Tables:
+    """The tables of a pair as compiled code takes them; none where there is none."""
+    tables = (pair and pair.tables) or DistanceTables.of(())
     return tables.attributes, tables.values, tables.first, tables.width
 
 

@@ -83,10 +83,8 @@ class Choquet(Aggregator):
         return np.concatenate([[0.0], theta])
 
     def form(self, theta: FloatArray) -> DistanceForm:
-        """A Choquet integral; ``mu({k}) c_k`` bounds it from below."""
-        table = self.measure(theta)
-        floor = table[1 << np.arange(len(self.attributes))]
-        return DistanceForm(FormKind.CHOQUET, self.differences, table, floor)
+        """A Choquet integral."""
+        return DistanceForm(FormKind.CHOQUET, self.differences, self.measure(theta))
 
     def decode(self, theta: FloatArray) -> dict[str, Any]:
         """``{"measure": {attributes joined by commas: mu}}`` for every non-empty subset."""

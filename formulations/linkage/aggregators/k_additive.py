@@ -83,14 +83,11 @@ class _KAdditive(Aggregator):
         coefficients = self.moebius(theta)
         n = len(self.attributes)
         if n <= MOST_ATTRIBUTES:
-            table = self._table(theta)
-            floor = table[1 << np.arange(n)]
-            return DistanceForm(FormKind.CHOQUET, self.differences, table, floor)
+            return DistanceForm(FormKind.CHOQUET, self.differences, self._table(theta))
         matrix = np.zeros((n, n))
         for subset, value in zip(self.subsets, coefficients, strict=True):
             matrix[subset[0], subset[-1]] = value
-        floor = np.diag(matrix).clip(0.0)
-        return DistanceForm(FormKind.PAIRWISE, self.differences, matrix, floor)
+        return DistanceForm(FormKind.PAIRWISE, self.differences, matrix)
 
     def decode(self, theta: FloatArray) -> dict[str, Any]:
         """``{"moebius": {...}}``, and ``{"measure": {...}}`` while its subsets can be listed."""

@@ -100,16 +100,8 @@ class Mahalanobis(Aggregator):
         return Spectrahedron(self.attributes)
 
     def form(self, theta: FloatArray) -> DistanceForm:
-        """A quadratic form; ``z_k**2 / (M^-1)_kk`` bounds it from below where M is well conditioned."""
-        matrix = self.domain.matrix(theta)
-        floor = np.zeros(len(matrix))
-        trace = float(np.trace(matrix))
-        # Then noise * sum_k M_kk c_k**2 <= noise * trace / smallest * c' M c < 1e-4 * c' M c: see `floor`.
-        if not np.triu(matrix, 1).any():  # no terms that could cancel
-            floor = 0.999 * np.diag(matrix)
-        elif np.linalg.eigvalsh(matrix)[0] > 1e4 * cancellation(len(matrix)) * trace:
-            floor = 0.999 / np.diag(np.linalg.inv(matrix))
-        return DistanceForm(FormKind.QUADRATIC, self.differences, matrix, floor)
+        """A quadratic form."""
+        return DistanceForm(FormKind.QUADRATIC, self.differences, self.domain.matrix(theta))
 
     def decode(self, theta: FloatArray) -> dict[str, Any]:
         """``{"matrix": rows of M}``, in the order of the attributes."""

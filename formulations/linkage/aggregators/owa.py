@@ -58,10 +58,8 @@ class OrderedWeightedAverage(SimplexAggregator):
         return np.broadcast_to(c.max(axis=1, keepdims=True), c.shape)
 
     def form(self, theta: FloatArray) -> DistanceForm:
-        """An ordered sum; the largest distance times its weight bounds it from below."""
-        floor = np.full(self.dimension, theta[0])
-        weights = theta.copy()
-        return DistanceForm(FormKind.ORDERED_SUM, self.differences, weights, floor)
+        """An ordered sum."""
+        return DistanceForm(FormKind.ORDERED_SUM, self.differences, theta.copy())
 
     def decode(self, theta: FloatArray) -> dict[str, Any]:
         """``{"weights": {rank: weight}}``, rank 1 the largest distance."""

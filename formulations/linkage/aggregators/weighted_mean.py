@@ -37,9 +37,8 @@ class WeightedMean(SimplexAggregator):
         return sparse.csr_array(c)
 
     def form(self, theta: FloatArray) -> DistanceForm:
-        """A weighted sum; each term alone bounds it from below."""
-        weights = theta.copy()
-        return DistanceForm(FormKind.WEIGHTED_SUM, self.differences, weights, weights)
+        """A weighted sum."""
+        return DistanceForm(FormKind.WEIGHTED_SUM, self.differences, theta.copy())
 
     def decode(self, theta: FloatArray) -> dict[str, Any]:
         """``{"weights": {attribute: weight}}``."""

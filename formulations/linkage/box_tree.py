@@ -1,0 +1,222 @@
+"""A tree of boxes around records: whoever lies in a box is no nearer than the box.
+
+Records are halved by one attribute after another, until few are left together (a k-d tree; Friedman, Bentley
+and Finkel 1977). Each half has a box: the lowest and the highest value of every attribute. Searches leave out
+boxes whose nearest corner is too far, and so come to the same answers as those that look at every record.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkrisk.formulations.compiled import kernel
+from linkrisk.formulations.linkage.distance_tables import DistanceTables
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+LackingArray = NDArray[np.uint8]
+
+TOGETHER = 16
+"""Records that are not halved any further, at most."""
+
+_LOOKED_AT = 64
+"""Records of a box that say which attribute to halve it by."""
+
+KNOWN, SOME, ALL = 0, 1, 2
+"""Whether a value is missing in none of a box's records, in some of them, or in all."""
+
+
+class BoxTree(NamedTuple):
+    """Boxes around records, numbered from 1: those of box b's halves are 2 b and 2 b + 1.
+
+    Box b of level l, the ``b - 2**l``-th there, holds the places from ``(b - 2**l) * records // 2**l`` to
+    where the next begins.
+
+    Attributes
+    ----------
+    order : ndarray of int, shape (records,)
+        Who is in each place.
+    low, high : ndarray of float64, shape (boxes + 1, attributes)
+        The lowest and the highest known value; infinite, the wrong way round, where none is.
+    lacking : ndarray of uint8, shape (boxes + 1, attributes) or (1, 0)
+        `KNOWN`, `SOME` or `ALL`; of no size where no value of any record is missing.
+    levels : int
+        Of boxes that are halved.
+    """
+
+    order: IndexArray
+    low: FloatArray
+    high: FloatArray
+    lacking: LackingArray
+    levels: int
+
+
+def box_tree(records: FloatArray, importance: FloatArray, categories: IndexArray | None = None) -> BoxTree:
+    """The tree of boxes around records.
+
+    Parameters
+    ----------
+    records : ndarray of float64, shape (records, attributes)
+        NaN where a value is missing.
+    importance : ndarray of float64, shape (attributes,)
+        What a variance of 1 counts when an attribute is chosen to halve by; 0: never, if another can be.
+    categories : ndarray of int, shape (attributes,), optional
+        How many there are of an attribute whose values are positions of categories; 0 for numeric ones,
+        as all are when absent. Their variance is one half for many categories that are as frequent.
+
+    Returns
+    -------
+    BoxTree
+    """
+    many, n = records.shape
+    levels = 0
+    while many > TOGETHER << levels:
+        levels += 1
+    nominal = np.zeros(n, dtype=np.intp) if categories is None else categories
+    order = np.arange(many, dtype=np.intp)
+    _halve(records, order, importance, nominal, levels)
+    low, high = np.empty((2 << levels, n)), np.empty((2 << levels, n))
+    lacking = np.zeros(low.shape if np.isnan(records).any() else (1, 0), dtype=np.uint8)
+    _put_boxes(records, order, levels, low, high, lacking)
+    return BoxTree(order, low, high, lacking, levels)
+
+
+def category_counts(tables: DistanceTables | None, attributes: int) -> IndexArray:
+    """How many categories a candidate can have in each attribute; 0 for numeric ones."""
+    counts = np.zeros(attributes, dtype=np.intp)
+    if tables is not None:
+        counts[tables.attributes] = tables.width
+    return counts
+
+
+@kernel
+def place_of(box: int, level: int, many: int) -> int:
+    """The first place of a box; the first after it is that of the next box, of ``2 << level`` if need be."""
+    return (box - (1 << level)) * many >> level
+
+
+@kernel
+def _halve(
+    records: FloatArray, order: IndexArray, importance: FloatArray, categories: IndexArray, levels: int
+) -> None:
+    """Arrange `order` so that every box holds the places that are its own."""
+    many = order.size
+    keys, counts = np.empty(many), np.empty(categories.max() + 1, dtype=np.intp)
+    for level in range(levels):
+        for box in range(1 << level, 2 << level):
+            first, last = place_of(box, level, many), place_of(box + 1, level, many)
+            middle = place_of(2 * box + 1, level + 1, many)
+            k = _widest(records, order[first:last], importance, categories, counts)
+            for at in range(first, last):
+                value = records[order[at], k]
+                keys[at] = value if value == value else np.inf
+            _part(keys[first:last], order[first:last], middle - first)
+
+
+@kernel
+def _widest(
+    records: FloatArray,
+    who: IndexArray,
+    importance: FloatArray,
+    categories: IndexArray,
+    counts: IndexArray,
+) -> int:
+    """The attribute in which some of these records vary most."""
+    step = max(1, who.size // _LOOKED_AT)
+    best, most = 0, -1.0
+    for k in range(records.shape[1]):
+        variance = 0.0
+        if categories[k] > 0:
+            variance = _unlike(records, who[::step], k, counts[: categories[k]])
+        else:
+            variance = _variance(records, who[::step], k)
+        if importance[k] * variance > most:
+            best, most = k, importance[k] * variance
+    return best
+
+
+@kernel
+def _variance(records: FloatArray, who: IndexArray, k: int) -> float:
+    known, mean, squares = 0, 0.0, 0.0
+    for at in who:
+        value = records[at, k]
+        if value == value:
+            known += 1
+            apart = value - mean
+            mean += apart / known
+            squares += apart * (value - mean)
+    return squares / known if known > 0 else 0.0
+
+
+@kernel
+def _unlike(records: FloatArray, who: IndexArray, k: int, counts: IndexArray) -> float:
+    """Half the share of pairs that differ: the variance, if categories were one apart."""
+    counts[:] = 0
+    for at in who:
+        counts[int(records[at, k])] += 1
+    alike = 0.0
+    for count in counts:
+        alike += (count / who.size) ** 2
+    return 0.5 * (1.0 - alike)
+
+
+@kernel
+def _part(keys: FloatArray, who: IndexArray, middle: int) -> None:
+    """Bring the smallest keys in front of `middle`, and `who` with them (Hoare's selection)."""
+    first, last = 0, keys.size - 1
+    while first < last:
+        pivot = keys[(first + last) >> 1]
+        left, right = first, last
+        while left <= right:
+            while keys[left] < pivot:
+                left += 1
+            while keys[right] > pivot:
+                right -= 1
+            if left <= right:
+                keys[left], keys[right] = keys[right], keys[left]
+                who[left], who[right] = who[right], who[left]
+                left += 1
+                right -= 1
+        if middle <= right:
+            last = right
+        elif middle >= left:
+            first = left
+        else:
+            return
+
+
+@kernel
+def _put_boxes(
+    records: FloatArray,
+    order: IndexArray,
+    levels: int,
+    low: FloatArray,
+    high: FloatArray,
+    lacking: LackingArray,
+) -> None:
+    """Write the boxes: those that are not halved from their records, the others from their halves."""
+    many, n = records.shape
+    low[:], high[:] = np.inf, -np.inf
+    for box in range(1 << levels, 2 << levels):
+        first, last = place_of(box, levels, many), place_of(box + 1, levels, many)
+        for k in range(n):
+            unknown = 0
+            for at in order[first:last]:
+                value = records[at, k]
+                if value == value:
+                    low[box, k] = min(low[box, k], value)
+                    high[box, k] = max(high[box, k], value)
+                else:
+                    unknown += 1
+            if unknown > 0:
+                lacking[box, k] = ALL if unknown == last - first else SOME
+    for box in range((1 << levels) - 1, 0, -1):
+        for k in range(n):
+            low[box, k] = min(low[2 * box, k], low[2 * box + 1, k])
+            high[box, k] = max(high[2 * box, k], high[2 * box + 1, k])
+            if lacking.size > 0:
+                first, second = lacking[2 * box, k], lacking[2 * box + 1, k]
+                lacking[box, k] = first if first == second else SOME
