@@ -220,3 +220,58 @@ def _put_boxes(
             if lacking.size > 0:
                 first, second = lacking[2 * box, k], lacking[2 * box + 1, k]
                 lacking[box, k] = first if first == second else SOME
+
+
+@kernel
+def within(
+    tree: BoxTree,
+    records: FloatArray,
+    point: FloatArray,
+    radius: FloatArray,
+    beyond: int,
+    found: IndexArray,
+) -> int:
+    """Write into `found` who is no farther from a point than a radius; how many they are.
+
+    Parameters
+    ----------
+    tree : BoxTree
+    records : ndarray of float64, shape (records, attributes)
+        Each in its place.
+    point : ndarray of float64, shape (attributes,)
+    radius : ndarray of float64, shape (attributes,)
+        Of values; infinite for attributes in which everybody is near enough, missing values included.
+    beyond : int
+        In how many attributes they may be farther.
+    found : ndarray of int, shape (records,)
+        Filled in from the start, in no order.
+    """
+    # Every array by itself: out of a tuple, each use would count its references, for all threads.
+    order, low, high, _, levels = tree
+    many, size, waiting = order.size, 0, 1
+    pending = np.empty(levels + 2, dtype=np.intp)
+    pending[0] = 1
+    while waiting > 0:
+        waiting -= 1
+        box = pending[waiting]
+        if _farther(low[box], high[box], point, radius) > beyond:
+            continue
+        if box < 1 << levels:
+            pending[waiting], pending[waiting + 1] = 2 * box, 2 * box + 1
+            waiting += 2
+            continue
+        for at in range(place_of(box, levels, many), place_of(box + 1, levels, many)):
+            if _farther(records[at], records[at], point, radius) <= beyond:
+                found[size] = order[at]
+                size += 1
+    return size
+
+
+@kernel
+def _farther(low: FloatArray, high: FloatArray, point: FloatArray, radius: FloatArray) -> int:
+    """In how many attributes a box is farther from a point than the radius."""
+    farther = 0
+    for k in range(point.size):
+        if radius[k] < np.inf and max(low[k] - point[k], point[k] - high[k]) > radius[k]:
+            farther += 1
+    return farther

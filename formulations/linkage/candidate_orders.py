@@ -45,7 +45,7 @@ class CandidateOrders:
 
     def __init__(self, candidates: FloatArray) -> None:
         self.candidates = candidates
-        self._orders: dict[int, IndexArray] = {}
+        self._orders: dict[int, tuple[IndexArray, FloatArray]] = {}
         self._boxed: dict[Hashable, BoxedCandidates] = {}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -59,13 +59,25 @@ class CandidateOrders:
         """
         # NaN differs from itself, inf does not.
         comparable = np.where(np.isnan(self.candidates), np.inf, self.candidates)
-        _, labels = np.unique(comparable, axis=0, return_inverse=True)
-        return labels.reshape(-1).astype(np.intp)
+        order = np.lexsort(comparable.T)
+        ordered = comparable[order]
+        labels = np.zeros(len(order), dtype=np.intp)
+        labels[order[1:]] = np.cumsum((ordered[1:] != ordered[:-1]).any(axis=1))
+        return labels
 
     def order(self, attribute: int) -> IndexArray:
         """The candidates by an attribute, shape (candidates,)."""
+        return self._ordered(attribute)[0]
+
+    def values(self, attribute: int) -> FloatArray:
+        """The values of an attribute in that order, shape (candidates,)."""
+        return self._ordered(attribute)[1]
+
+    def _ordered(self, attribute: int) -> tuple[IndexArray, FloatArray]:
         if attribute not in self._orders:
-            self._orders[attribute] = np.argsort(self.candidates[:, attribute], kind="stable")
+            values = self.candidates[:, attribute]
+            order = np.argsort(values, kind="stable")
+            self._orders[attribute] = (order, values[order])
         return self._orders[attribute]
 
     def boxed(

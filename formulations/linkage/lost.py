@@ -1,8 +1,7 @@
 """Blocks that one rival alone keeps from being linked, found without a row for every pair.
 
-A candidate that is as near as the partner on every attribute has a value near the query's on each of them. So
-the candidates are kept sorted by every numeric attribute, and each block looks at the shortest stretch that
-could hold such a candidate.
+A candidate that is as near as the partner on every attribute has a value near the query's on each of them: a
+tree of boxes finds all that have.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from linkrisk.formulations.compiled import kernel
 from linkrisk.formulations.linkage.aggregators.base import Aggregator
+from linkrisk.formulations.linkage.box_tree import within
 from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.formulations.linkage.pair import LinkagePair, Ties
 
@@ -61,22 +61,20 @@ def _scan(
     """Mark the blocks that have a candidate as near as their partner on every attribute."""
     kind = aggregator.differences
     tied = aggregator.partners(pair).tied
-    order = np.stack([pair.by_candidate.order(k) for k in ordered.tolist()])
-    values = np.take_along_axis(pair.candidates[:, ordered].T, order, axis=1)
     label = pair.twin_group if pair.ties is Ties.SHARE else np.arange(len(pair.candidates))
     nearest = np.ascontiguousarray(aggregator.comparable(tied))
-    reach = aggregator.reach(tied)[:, ordered]
-    radius = (np.sqrt(reach) if kind is Differences.SQUARED else reach) * (1.0 + 1e-12)
-    first, many = _stretches(pair.queries[:, ordered], radius, values)
+    reach, radius = aggregator.reach(tied)[:, ordered], np.full(pair.queries.shape, np.inf)
+    radius[:, ordered] = (np.sqrt(reach) if kind is Differences.SQUARED else reach) * (1.0 + 1e-12)
+    boxed = pair.boxed()
 
     def task(start: int) -> None:
+        found = np.empty(len(pair.candidates), dtype=np.intp)
         for block in range(start, min(start + _BLOCKS_AT_ONCE, pair.blocks)):
             if lost[block]:
                 continue
             if stop():
                 return
-            at = int(np.argmin(many[block]))
-            near = order[at, first[block, at] : first[block, at] + many[block, at]]
+            near = found[: within(boxed.tree, boxed.records, pair.queries[block], radius[block], 0, found)]
             near = near[label[near] != label[pair.partner[block]]]
             near = near[pair.possible(np.intp(block), near)]
             vectors = pair.distances(np.intp(block), near, kind)
@@ -85,14 +83,6 @@ def _scan(
 
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         list(pool.map(task, range(0, pair.blocks, _BLOCKS_AT_ONCE)))
-
-
-def _stretches(queries: FloatArray, radius: FloatArray, values: FloatArray) -> tuple[IndexArray, IndexArray]:
-    """Where the candidates within the radius of each query begin, and how many they are, by attribute."""
-    low, high = (queries - radius).T, (queries + radius).T
-    first = [np.searchsorted(own, least, "left") for own, least in zip(values, low, strict=True)]
-    after = [np.searchsorted(own, most, "right") for own, most in zip(values, high, strict=True)]
-    return np.stack(first, axis=1), np.stack(after, axis=1) - np.stack(first, axis=1)
 
 
 @kernel

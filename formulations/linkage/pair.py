@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.formulations.errors import FormulationError
-from linkrisk.formulations.linkage.candidate_orders import CandidateOrders
+from linkrisk.formulations.linkage.box_tree import category_counts
+from linkrisk.formulations.linkage.candidate_orders import BoxedCandidates, CandidateOrders
 from linkrisk.formulations.linkage.comparison import Comparison, compare_files
 from linkrisk.formulations.linkage.comparison import Direction as Direction
 from linkrisk.formulations.linkage.distance_tables import DistanceTables
@@ -123,6 +124,22 @@ class LinkagePair:
         if self.missing is not None:
             others[self.missing.attributes] = True
         return np.flatnonzero(~others).astype(np.intp)
+
+    def boxed(self, halving: BoolArray | None = None) -> BoxedCandidates:
+        """The candidates in a tree of boxes.
+
+        Parameters
+        ----------
+        halving : ndarray of bool, shape (attributes,), optional
+            The attributes that boxes are halved by, as long as others do; all when absent.
+        """
+        halving = np.ones(len(self.attributes), dtype=np.bool_) if halving is None else halving
+        weight = halving.astype(np.float64)
+        for k, table in self.looked_up.items():
+            squares = table[np.isfinite(table)] ** 2
+            weight[k] *= float(squares.mean()) if squares.size else 1.0
+        categories = category_counts(self.tables, weight.size)
+        return self.by_candidate.boxed(halving.tobytes(), weight, categories)
 
     def part(self, blocks: IndexArray) -> LinkagePair:
         """The same problem with some of the blocks; all candidates stay."""

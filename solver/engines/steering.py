@@ -144,6 +144,7 @@ class BuildSteering:
     model_share: float = 0.7  # the same for a big-C model, which needs them all
     blocks_at_once: int = BLOCKS_AT_ONCE  # counted between two looks at the clock
     sampled: int = 48  # blocks whose rows say how many there will be, and how long comparing takes
+    worth_sampling: int = 8  # times as many blocks are worth that; of fewer, beside so many pairs, rows grow
     moment: float = 0.5  # that comparing may take whatever the limit: small files are compared whole by then
     most_at_once: int = 25_000_000  # pairs up to which the table of all records is made within a moment
     most_reserved: float = 0.25  # share of the time limit that may be left for that table

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.formulations.linkage.box_tree import category_counts
 from linkrisk.formulations.linkage.candidate_orders import BoxedCandidates
 from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
@@ -73,12 +72,7 @@ def _by_values(pair: LinkagePair, importance: FloatArray) -> BoxedCandidates:
     matters = importance >= _MATTERS * importance.max()
     if pair.blocks < _WORTH_A_TREE and not pair.by_candidate.has_boxed(matters.tobytes()):
         matters[:] = True
-    weight = matters.astype(np.float64)
-    for k, table in pair.looked_up.items():
-        squares = table[np.isfinite(table)] ** 2
-        weight[k] *= float(squares.mean()) if squares.size else 1.0
-    categories = category_counts(pair.tables, weight.size)
-    return pair.by_candidate.boxed(matters.tobytes(), weight, categories)
+    return pair.boxed(matters)
 
 
 def _turned(pair: LinkagePair, form: DistanceForm) -> Bounded:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.formulations.compiled import kernel
+from linkrisk.formulations.linkage.box_tree import within
 from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.formulations.linkage.pair import LinkagePair, Ties
 from linkrisk.formulations.linkage.ties import TIE_TOLERANCE
@@ -134,16 +135,17 @@ def linked_in_order(
     linked = np.zeros(pair.blocks, dtype=bool)
     label = pair.twin_group if pair.ties is Ties.SHARE else np.arange(len(pair.candidates))
     tables, missing, rounding = as_arrays(pair), missing_arrays(pair), pair.rounding
-    near, window = _windows(pair, int(order[0]), ranked)
+    nearby = _Near(pair, int(order[0]), ranked)
     together = max(1, min(_BLOCKS_AT_ONCE, _PAIRS_AT_ONCE // len(pair.candidates)))
 
     def task(first: int) -> None:
         if stop():
             return
         part = slice(first, first + together)
+        near, window = nearby.of(part)
         _links(
             order, pair.queries[part], pair.candidates, pair.partner[part], rounding[part], label, tables,
-            (missing[0][part], *missing[1:]), ranked, near, window[part], linked[part],
+            (missing[0][part], *missing[1:]), ranked, near, window, linked[part],
         )  # fmt: skip
 
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
@@ -151,29 +153,57 @@ def linked_in_order(
     return linked
 
 
-def _windows(pair: LinkagePair, first: int, ranked: bool) -> tuple[IndexArray, IndexArray]:
-    """Candidates in an order, and the part of it that holds all that are not farther by what decides first.
+class _Near:
+    """Candidates that are no farther than the partner by what decides first, and maybe some more.
 
-    Those are near by an ordered attribute (`LinkagePair.ordered`) that decides first, and by every one where
-    the largest attribute distance does. Otherwise the part is all of it.
-
-    Returns
-    -------
-    near : ndarray of int, shape (candidates,)
-    window : ndarray of int, shape (blocks, 2)
+    Those are near by an ordered attribute (`LinkagePair.ordered`) that decides first, and by all but r of
+    them where the attribute distance of rank r does. Otherwise they are all.
     """
-    ordered: list[int] = pair.ordered.tolist()
-    many = len(pair.candidates)
-    if (first > 0 if ranked else first not in ordered) or not ordered:
-        return np.arange(many), np.tile([0, many], (pair.blocks, 1))
-    attribute = max(ordered, key=lambda k: pair.candidates[:, k].std()) if ranked else first
-    mine = pair.partner_distances(Differences.ABSOLUTE) + pair.rounding
-    reach = (mine.max(axis=1) if ranked else mine[:, attribute]) * (1.0 + TIE_TOLERANCE + _ROUNDED)
-    near = pair.by_candidate.order(attribute)
-    values, query = pair.candidates[near, attribute], pair.queries[:, attribute]
-    reach += _ROUNDED * np.abs(query)
-    ends = np.searchsorted(values, query - reach, "left"), np.searchsorted(values, query + reach, "right")
-    return near, np.column_stack(ends)
+
+    def __init__(self, pair: LinkagePair, first: int, ranked: bool) -> None:
+        self._pair, self._first = pair, first
+        ordered: list[int] = pair.ordered.tolist()
+        self._all = first >= len(ordered) if ranked else first not in ordered
+        self._boxed = pair.boxed() if ranked and not self._all else None
+        if self._all:
+            return
+        mine = pair.partner_distances(Differences.ABSOLUTE) + pair.rounding
+        mine = -np.sort(-mine) if ranked else mine
+        reach = mine[:, first] * (1.0 + TIE_TOLERANCE + _ROUNDED)
+        self._radius = np.full(pair.queries.shape, np.inf)
+        decisive = ordered if ranked else [first]
+        self._radius[:, decisive] = reach[:, None] + _ROUNDED * np.abs(pair.queries[:, decisive])
+
+    def of(self, part: slice) -> tuple[IndexArray, IndexArray]:
+        """The candidates near some blocks.
+
+        Returns
+        -------
+        near : ndarray of int, shape (any,)
+        window : ndarray of int, shape (blocks, 2)
+            The part of `near` that is each block's, from the first to the second number.
+        """
+        pair, many = self._pair, len(self._pair.candidates)
+        blocks = np.arange(pair.blocks)[part]
+        if self._all:
+            return np.arange(many), np.tile([0, many], (blocks.size, 1))
+        if self._boxed is None:
+            values, query = pair.by_candidate.values(self._first), pair.queries[part, self._first]
+            reach = self._radius[part, self._first]
+            ends = (
+                np.searchsorted(values, query - reach, "left"),
+                np.searchsorted(values, query + reach, "right"),
+            )
+            return pair.by_candidate.order(self._first), np.column_stack(ends)
+        found, each = np.empty(many, dtype=np.intp), []
+        for block in blocks:
+            size = within(
+                self._boxed.tree, self._boxed.records, pair.queries[block], self._radius[block], self._first,
+                found,
+            )  # fmt: skip
+            each.append(found[:size].copy())
+        last = np.cumsum([near.size for near in each])
+        return np.concatenate(each), np.column_stack([np.append(0, last[:-1]), last])
 
 
 @dataclass(frozen=True)

@@ -282,6 +282,8 @@ class _Work:
             return True
         if pairs <= build.always:
             return False
+        if pair.blocks < build.worth_sampling * build.sampled:
+            return True
         began = self._clock.now
         sample = block_system(_sample(pair, build.sampled), aggregator, expired=lambda: self._clock.expired)
         times = pair.blocks / build.sampled
