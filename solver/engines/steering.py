@@ -176,6 +176,19 @@ class SamplingSteering:
 
 
 @dataclass(frozen=True)
+class PartSteering:
+    """Searches of parts, where a search of all records leaves a wide gap."""
+
+    fewest: int = 300  # records from which parts are worth a thought
+    before_share: float = 0.35  # of what remains, for the search of all records until it seems hopeless
+    before: float = 60.0  # seconds of that at most
+    wide: float = 0.15  # gap that it then has, as a share of the weight
+    size: int = 50  # records in a part of the first round
+    seconds: float = 3.0  # for one of them at most; for larger ones in proportion
+    worth_processes: float = 10.0  # seconds left from which processes are worth their start
+
+
+@dataclass(frozen=True)
 class Steering:
     """All of it; `EngineOptions` has one, so that a run can be tuned."""
 
@@ -188,6 +201,7 @@ class Steering:
     finders: FinderSteering = field(default_factory=FinderSteering)
     hitting: HittingSteering = field(default_factory=HittingSteering)
     sampling: SamplingSteering = field(default_factory=SamplingSteering)
+    parts: PartSteering = field(default_factory=PartSteering)
 
 
 STEERING = Steering()

@@ -19,6 +19,7 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.results import EXPECTED, WEIGHTED, FitResult, RecordsTable, plain
 from linkrisk.solver.run.status import Status
 from linkrisk.solver.worst_case.parameters_shown import tie_breaking
+from linkrisk.solver.worst_case.parts import Part
 from linkrisk.solver.worst_case.search_state import Run
 
 FloatArray = NDArray[np.float64]
@@ -28,7 +29,12 @@ _MEET = 0.9e-9
 
 
 def answer(
-    problem: Problem, run: Run, choices: EngineOptions, engine: Engine, command: str | None
+    problem: Problem,
+    run: Run,
+    choices: EngineOptions,
+    engine: Engine,
+    command: str | None,
+    parts: Sequence[Part] = (),
 ) -> FitResult:
     """The result of one search, every number of it recounted by the evaluator.
 
@@ -42,6 +48,8 @@ def answer(
     engine : Engine
     command : str or None
         The command line to note.
+    parts : sequence of Part
+        What the bound is the sum of; empty where it is the bound of a search of all records.
     """
     evaluation = run.final  # before all else, which may depend on it
     aggregator, incumbent, outcome = problem.aggregator, run.incumbent, run.outcome
@@ -58,6 +66,7 @@ def answer(
         "lost": int(run.out_of_reach.sum()),
         "tied": tied_partners(problem, evaluation),
         "margin": outcome.margin,
+        **_parts(parts),
         "importance": aggregator.importance(incumbent.solution),
         "interaction": aggregator.interaction(incumbent.solution),
         "tie_breaking": tie_breaking(aggregator, run, evaluation.count),
@@ -88,6 +97,20 @@ def answer(
         table=records_table(problem.labels, evaluation),
         details=details,
     )
+
+
+def _parts(parts: Sequence[Part]) -> dict[str, Any]:
+    """How many parts the bound is the sum of, and how many of them were closed."""
+    if not parts:
+        return {}
+    return {
+        "parts": {
+            "parts": len(parts),
+            "largest": max(part.blocks.size for part in parts),
+            "searched": sum(part.search is not None for part in parts),
+            "proven": sum(part.settled for part in parts),
+        }
+    }
 
 
 def _objective(problem: Problem, evaluation: Evaluation, bound: float) -> dict[str, Any]:

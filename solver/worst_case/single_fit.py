@@ -11,7 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.solver.certificates.writing.build import ProvenSearch, certify, certify_samples
+from linkrisk.solver.certificates.writing.build import (
+    ProvenSearch,
+    certify,
+    certify_samples,
+    weight_of_bound,
+)
 from linkrisk.solver.certificates.writing.certifiable import CertificateError, why_not_certifiable
 from linkrisk.solver.compiling.ahead import CERTIFICATES, compile_once
 from linkrisk.solver.engines.base import Engine, EngineOptions, Proof
@@ -23,16 +28,19 @@ from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.run.limits import cancellable
 from linkrisk.solver.run.results import FitResult
 from linkrisk.solver.worst_case.answers import answer
+from linkrisk.solver.worst_case.part_search import PartSearch
+from linkrisk.solver.worst_case.parts import Part, search_whole
 from linkrisk.solver.worst_case.sampled.draw import fingerprint
 from linkrisk.solver.worst_case.sampled.plan import SamplingChoice, make_plan
 from linkrisk.solver.worst_case.sampled.result import sampled_answer
 from linkrisk.solver.worst_case.sampled.samples import Samples, draw_samples
 from linkrisk.solver.worst_case.sampled.search import SampledRun, search_samples
 from linkrisk.solver.worst_case.sampled.strata import block_strata
-from linkrisk.solver.worst_case.search import Start, search
+from linkrisk.solver.worst_case.search import Start
 from linkrisk.solver.worst_case.search_state import Run
 
 FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
 
 CERTIFICATE_SECONDS = 60.0
 """How long a certificate may take where nothing else is said and the time limit is no longer."""
@@ -86,12 +94,15 @@ class Fitted:
         Of all records.
     samples : SampledRun or None
         Where samples were searched.
+    parts : tuple of Part
+        What the bound is the sum of, where parts were searched and came to more.
     """
 
     result: FitResult
     problem: Problem
     run: Run
     samples: SampledRun | None = None
+    parts: tuple[Part, ...] = ()
 
     def certified(self, seconds: float | None = None) -> FitResult:
         """The result with its certificate, or with a note that says why there is none.
@@ -119,6 +130,7 @@ class Fitted:
                 outcome.proof or Proof("lost"),
                 allowed,
                 reached=self.run.final.linked,
+                parts=[self._proven(part.search, part.blocks) for part in self.parts],
             )
 
         try:
@@ -144,21 +156,25 @@ class Fitted:
         """The certificate of the samples that were searched."""
         if not self.result.details["sampling"]["counted"]["all"]:
             raise CertificateError("there was no time to count the attack on all records")
-        unit = Fraction(self.problem.survey.unit)
         return certify_samples(
             self.problem.files,
             self.problem.describe(),
             self.problem.pair,
             [
-                ProvenSearch(blocks, found.system, Fraction(found.bound) * unit, found.proof)
-                if (found := samples.searches.get(at)) is not None
-                else blocks
+                self._proven(samples.searches.get(at), blocks)
                 for at, blocks in enumerate(samples.samples.parts)
             ],
             self.result.parameters,
             self.result.linked,
             seconds,
         )
+
+    def _proven(self, search: PartSearch | None, blocks: IndexArray) -> ProvenSearch | IndexArray:
+        """What was proven of some blocks, or these alone where they were not searched."""
+        if search is None:
+            return blocks
+        bound = Fraction(search.bound) * Fraction(self.problem.survey.unit)
+        return ProvenSearch(search.blocks, search.system, bound, search.proof)
 
     @property
     def _proved(self) -> Fraction:
@@ -167,7 +183,7 @@ class Fitted:
 
     def _weaker(self, proved: Mapping[str, int]) -> list[str]:
         """A note where the certificate proves less than the search did."""
-        here, most = _weight(proved), self._proved
+        here, most = weight_of_bound(proved), self._proved
         if here <= most * (1 + _SAME_WEIGHT):
             return []
         return [
@@ -179,7 +195,7 @@ class Fitted:
         """A note where the certificate proves less of some samples than their searches did."""
         unit = Fraction(self.problem.survey.unit) * (1 + _SAME_WEIGHT)
         less = sum(
-            part is None or _weight(part["bound"]) > Fraction(samples.searches[at].bound) * unit
+            part is None or weight_of_bound(part["bound"]) > Fraction(samples.searches[at].bound) * unit
             for at, part in enumerate(parts)
             if at in samples.searches
         )
@@ -194,11 +210,6 @@ class Fitted:
         notes = [*self.result.details["notes"], f"there is no certificate: {reason}"]
         said = {"notes": notes, "certificate": {"made": False, "reason": reason}}
         return replace(self.result, details={**self.result.details, **said})
-
-
-def _weight(proved: Mapping[str, int]) -> Fraction:
-    """The weight of a bound that is written in units."""
-    return Fraction(proved["linked_weight"] * proved.get("of", 1), proved["unit"])
 
 
 def fit_one(
@@ -244,8 +255,11 @@ def fit_one(
 
 def _fit_whole(problem: Problem, request: FitRequest, clock: Clock, starts: Sequence[Start]) -> Fitted:
     """Search all records."""
-    run = search(problem.searched, request.engine, clock, request.options, request.report, starts)
-    return Fitted(answer(problem, run, request.options, request.engine, request.command), problem, run)
+    run, parts = search_whole(
+        problem.searched, request.engine, clock, request.options, request.report, starts
+    )
+    result = answer(problem, run, request.options, request.engine, request.command, parts)
+    return Fitted(result, problem, run, parts=parts)
 
 
 def _fit_samples(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from linkrisk.solver.certificates.checking.bounds import ProvenPart
 from linkrisk.solver.certificates.checking.chance import ruled_out
 from linkrisk.solver.certificates.checking.drawing import Drawn, DrawnStage
 from linkrisk.solver.certificates.checking.fields import Fields
@@ -15,25 +16,6 @@ from linkrisk.solver.certificates.checking.records import Records
 from linkrisk.solver.certificates.checking.rejection import demand
 from linkrisk.solver.certificates.checking.setting import Setting
 from linkrisk.solver.certificates.checking.units import most_blocks
-
-
-@dataclass(frozen=True)
-class ProvenPart:
-    """What is proved of some blocks.
-
-    Attributes
-    ----------
-    weight : Fraction
-        No parameters link more of them.
-    lost : frozenset of int
-    cores, leaves : int
-        How much was checked for it.
-    """
-
-    weight: Fraction
-    lost: frozenset[int]
-    cores: int
-    leaves: int
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -10,17 +10,16 @@ from typing import Any
 import numpy as np
 
 from linkrisk.datasets.pairs.file_pair import FilePair
-from linkrisk.solver.certificates.checking.cores import Rows, check_core, check_lost
+from linkrisk.solver.certificates.checking.bounds import ProvenPart, check_bound, check_sum
+from linkrisk.solver.certificates.checking.cores import Rows
 from linkrisk.solver.certificates.checking.drawing import draw_again
-from linkrisk.solver.certificates.checking.fields import Fields, whole
-from linkrisk.solver.certificates.checking.hitting import Tree, check_inequalities
+from linkrisk.solver.certificates.checking.fields import Fields
 from linkrisk.solver.certificates.checking.objective import ROUNDED, check_sums, objective_keys
 from linkrisk.solver.certificates.checking.orders import Ordered, best_order
 from linkrisk.solver.certificates.checking.records import block_rows, make_records
 from linkrisk.solver.certificates.checking.rejection import demand
 from linkrisk.solver.certificates.checking.sampled import (
     Limit,
-    ProvenPart,
     check_limit,
     check_parts,
     is_sampled,
@@ -34,9 +33,8 @@ from linkrisk.solver.certificates.checking.shown import (
     check_table,
     check_tied,
 )
-from linkrisk.solver.certificates.checking.simplex_tree import check_simplex_tree
 from linkrisk.solver.certificates.checking.ties import TOLERANCES
-from linkrisk.solver.certificates.checking.units import most_blocks, total_weight, whole_weights
+from linkrisk.solver.certificates.checking.units import most_blocks, total_weight
 from linkrisk.solver.run.errors import UsageError
 
 FORMAT = "linkrisk certificate"
@@ -67,7 +65,7 @@ class Verdict:
         What comparing attributes one after another links, where that is more than the bound, which is about
         distances that differ by more than ties.
     method : str
-        ``lost``, ``hitting-set`` or ``simplex-tree``.
+        ``lost``, ``hitting-set``, ``simplex-tree``, ``parts`` or ``samples``.
     lost, cores, leaves : int
         Single blocks that no parameters link, cores and leaves that were checked.
     impossible, pairs : int
@@ -161,7 +159,9 @@ def verify(
     else:
         proof = fields.inner("proof")
         method = proof.text("method")
-        bound = _check_bound(rows, proof, range(records.blocks), fields.inner("bound"))
+        told = fields.inner("bound")
+        check = check_sum if method == "parts" else check_bound
+        bound = check(rows, proof, range(records.blocks), told)
     weight = total_weight(records, np.flatnonzero(linked).tolist())
     count = most_blocks(records, bound.weight, bound.lost)
     demand(
@@ -276,49 +276,6 @@ def _check_samples(
     records = rows.records
     drawn = draw_again(claim.inner("sampling"), files, block_rows(files, setting))
     parts, certain = check_parts(
-        fields, drawn, records, lambda proof, blocks, told: _check_bound(rows, proof, blocks, told)
+        fields, drawn, records, lambda proof, blocks, told: check_bound(rows, proof, blocks, told)
     )
     return certain, check_limit(claim, setting, records, drawn, parts, linked, certain.weight)
-
-
-def _check_bound(rows: Rows, proof: Fields, blocks: Sequence[int], told: Fields) -> ProvenPart:
-    """Check the proof of a bound on the linked weight of some blocks."""
-    method = proof.text("method")
-    units, of, most = told.whole("unit"), told.get("of"), told.whole("linked_weight")
-    of = 1 if of is None else told.whole("of")
-    demand(units > 0 and of > 0, f"{told.where}, unit: {units} units of a weight of {of} are none")
-    unit = Fraction(units, of)
-    lost = check_lost(rows, proof.listed("lost"), f"{proof.where}, lost")
-    demand(lost <= set(blocks), f"{proof.where}, lost: it names blocks that this is not about")
-    weight = whole_weights(rows.records, unit, [block for block in blocks if block not in lost])
-    total, cores, leaves = sum(weight.values()), 0, 0
-    demand(0 <= most <= total, f"{told.where}: {most} is claimed, all that are not lost weigh {total}")
-    if method == "lost":
-        demand(total <= most, f"{told.where}: all but the lost blocks weigh {total}, not {most}")
-    elif method == "simplex-tree":
-        leaves = check_simplex_tree(rows, proof, weight, most)
-    elif method == "hitting-set":
-        cores, leaves, given_up = _check_hitting_set(rows, proof, weight)
-        demand(
-            total - given_up <= most,
-            f"{told.where}: {most} is claimed, the tree proves {total - given_up}",
-        )
-    else:
-        raise UsageError(f"{proof.where}, method must be lost, simplex-tree or hitting-set, not {method}")
-    return ProvenPart(most / unit, lost, cores, leaves)
-
-
-def _check_hitting_set(rows: Rows, proof: Fields, weight: Mapping[int, int]) -> tuple[int, int, int]:
-    """Numbers of cores and leaves, and the weight that must be given up."""
-    where = f"{proof.where}, cores"
-    cores = []
-    for at, item in enumerate(proof.listed("cores")):
-        cores.append(check_core(rows, item, f"{where}[{at}]"))
-        for block in cores[-1]:
-            demand(block in weight, f"{where}[{at}]: block {block} is lost already")
-    inequalities = check_inequalities(cores, proof.listed("inequalities"), f"{proof.where}, inequalities")
-    tree = Tree(inequalities, cores, weight)
-    least, leaves = tree.least(proof.listed("tree"), f"{proof.where}, tree")
-    # Without a leaf that holds, nothing could be kept, though everything can be given up.
-    demand(least is not None, f"{proof.where}, tree: it has no leaf with multipliers")
-    return len(cores), leaves, whole(least, proof.where)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -103,6 +103,7 @@ def certify(
     proof: Proof,
     seconds: float,
     reached: BoolArray | None = None,
+    parts: Sequence[ProvenSearch | IndexArray] = (),
 ) -> dict[str, Any]:
     """Write the certificate of a search of all records.
 
@@ -123,6 +124,9 @@ def certify(
         is weaker than the engine's.
     reached : ndarray of bool, shape (blocks,), optional
         Which blocks the parameters link: no proof is tried for less than these.
+    parts : sequence of ProvenSearch or ndarray of int
+        What was proved of parts of the file, if the bound is the sum of their bounds; the blocks alone of one
+        that was not searched. What is lost in the search of all records is in none of them.
 
     Returns
     -------
@@ -138,7 +142,10 @@ def certify(
 
     def content() -> dict[str, Any]:
         rows = _rows(files, problem, system.pair)
-        told, shown = _part(rows, range(rows.records.blocks), searched, until, reached)
+        if parts:
+            told, shown = _parts(rows, searched, parts, until)
+        else:
+            told, shown = _part(rows, range(rows.records.blocks), searched, until, reached)
         return {**_head(rows, problem, parameters, linked), "bound": told, "proof": shown}
 
     return _certified(problem, content)
@@ -178,16 +185,8 @@ def certify_samples(
 
     def content() -> dict[str, Any]:
         rows = _rows(files, problem, pair)
-        parts: list[dict[str, Any] | None] = []
-        for at, each in enumerate(samples):
-            if not isinstance(each, ProvenSearch) or each.blocks is None or time.perf_counter() >= until:
-                parts.append(None)
-                continue
-            share = (until - time.perf_counter()) / (len(samples) - at)
-            blocks = np.sort(each.blocks).tolist()
-            bound, proof = _part(rows, blocks, each, time.perf_counter() + share, None)
-            parts.append({"bound": bound, "proof": proof})
-        return {**_head(rows, problem, parameters, linked), "samples": parts}
+        proven = [found and found[1] for found in _each_part(rows, samples, until)]
+        return {**_head(rows, problem, parameters, linked), "samples": proven}
 
     return _certified(problem, content)
 
@@ -253,6 +252,43 @@ def _part(
     aim = Aim(max(int(exact * unit), least), least)
     content, most = _proof(rows, searched.of_the_file(), searched.proof, weight, aim, until)
     return _bound(unit, most), {"lost": lost, **content}
+
+
+def _each_part(
+    rows: Rows, parts: Sequence[ProvenSearch | IndexArray], until: float
+) -> Iterator[tuple[list[int], dict[str, Any]] | None]:
+    """The blocks of each part, and their bound and its proof; None where there is no proof, or no time."""
+    for at, each in enumerate(parts):
+        if not isinstance(each, ProvenSearch) or each.blocks is None or time.perf_counter() >= until:
+            yield None
+            continue
+        share = (until - time.perf_counter()) / (len(parts) - at)
+        blocks = np.sort(each.blocks).tolist()
+        bound, proof = _part(rows, blocks, each, time.perf_counter() + share, None)
+        yield blocks, {"bound": bound, "proof": proof}
+
+
+def _parts(
+    rows: Rows, searched: ProvenSearch, parts: Sequence[ProvenSearch | IndexArray], until: float
+) -> tuple[dict[str, int], dict[str, Any]]:
+    """The bound of all blocks as the sum of those of parts; who is in none and not lost counts in full."""
+    lost = lost_pairs(rows, searched.lost, until)
+    left = set(range(rows.records.blocks)) - {block for block, _ in lost}
+    total, shown = Fraction(0), []
+    for found in _each_part(rows, parts, until):
+        if found is not None:
+            blocks, proven = found
+            left -= set(blocks)
+            total += weight_of_bound(proven["bound"])
+            shown.append({"blocks": blocks, **proven})
+    total += sum((rows.records.weight(block) for block in left), Fraction(0))
+    bound = _bound(Fraction(total.denominator), total.numerator)
+    return bound, {"lost": lost, "method": "parts", "parts": shown}
+
+
+def weight_of_bound(bound: Mapping[str, int]) -> Fraction:
+    """The weight of a bound that is written in units."""
+    return Fraction(bound["linked_weight"] * bound.get("of", 1), bound["unit"])
 
 
 def _same_weights(records: Records, weight: FloatArray) -> bool:

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.formulations.linkage.block_system import BlockSystem, system_of
+from linkrisk.formulations.linkage.block_system import system_of
 from linkrisk.formulations.linkage.forms import DistanceForm
-from linkrisk.solver.engines.base import Engine, EngineOptions, Proof
-from linkrisk.solver.inputs.problem import Problem, Searched
+from linkrisk.solver.engines.base import Engine, EngineOptions
+from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.linkage.baselines import baseline_forms, own_attacks
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import Clock
@@ -24,6 +24,7 @@ from linkrisk.solver.run.incumbent import Incumbent, Reporter
 from linkrisk.solver.run.limits import in_time, memory_errors
 from linkrisk.solver.run.results import plain
 from linkrisk.solver.run.workers import Here, Processes, Workers
+from linkrisk.solver.worst_case.part_search import PartSearch, Shared, search_part
 from linkrisk.solver.worst_case.sampled.samples import Samples
 from linkrisk.solver.worst_case.search import Start, search
 from linkrisk.solver.worst_case.search_state import Run, out_of_time
@@ -34,46 +35,6 @@ IndexArray = NDArray[np.intp]
 
 _PIECES = 50
 """Pieces in which the records outside of the samples are counted."""
-
-
-@dataclass(frozen=True)
-class Shared:
-    """What the searches of all samples share."""
-
-    searched: Searched
-    engine: Engine
-    options: EngineOptions
-
-
-@dataclass(frozen=True)
-class SampleSearch:
-    """What the search of one sample found.
-
-    Attributes
-    ----------
-    blocks : ndarray of int, shape (size,)
-        Its records, as blocks of the file.
-    theta : ndarray of float64, shape (dimension,)
-        Parameters that link most of them.
-    linked, bound : float
-        Weight that they link, and that no parameters exceed.
-    lost : ndarray of bool, shape (size,)
-        Records that no parameters link.
-    seconds : float
-    proof : Proof
-        What the bound rests on.
-    system : BlockSystem
-        What the proof is about; its pair has no candidates, so that it travels light.
-    """
-
-    blocks: IndexArray
-    theta: FloatArray
-    linked: float
-    bound: float
-    lost: BoolArray
-    seconds: float
-    proof: Proof
-    system: BlockSystem
 
 
 @dataclass
@@ -95,7 +56,7 @@ class SampledRun:
 
     run: Run
     samples: Samples
-    searches: dict[int, SampleSearch] = field(default_factory=dict)
+    searches: dict[int, PartSearch] = field(default_factory=dict)
     attacked: int = 0
     meant: int = 0
 
@@ -136,26 +97,6 @@ def search_samples(
         return in_time(work, clock)
     finally:
         work.close()
-
-
-def search_sample(shared: Shared, task: tuple[int, IndexArray], clock: Clock) -> SampleSearch:
-    """Search one sample: its records are blocks, all records stay candidates."""
-    blocks = task[1]
-    pair = shared.searched.pair.part(blocks)
-    # What a sample's bound rests on is known when its engine has ended; the run as a whole keeps the time.
-    run = search(replace(shared.searched, pair=pair), shared.engine, clock, shared.options, None, wait=True)
-    final = run.final
-    light = replace(pair, candidates=pair.candidates[:0])
-    return SampleSearch(
-        blocks=blocks,
-        theta=run.incumbent.solution,
-        linked=final.linked_weight,
-        bound=run.incumbent.bound,
-        lost=run.out_of_reach,
-        seconds=clock.seconds,
-        proof=run.outcome.proof or Proof("lost"),
-        system=replace(run.system, pair=light),
-    )
 
 
 class _Work:
@@ -254,7 +195,7 @@ class _Work:
                 left = until - clock.now
                 return None if left == np.inf else max(1e-6, left * min(1.0, self._side_by_side / many))
 
-            for (k, _), found in self._workers.each(search_sample, tasks, clock, share):
+            for (k, _), found in self._workers.each(search_part, tasks, clock, share):
                 state.searches[k] = found
                 self._note()
             first = stage.samples

@@ -1,0 +1,117 @@
+"""The bounds of a certificate: of some blocks by a proof, and of all by parts of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from linkrisk.solver.certificates.checking.cores import Rows, check_core, check_lost
+from linkrisk.solver.certificates.checking.fields import Fields, whole
+from linkrisk.solver.certificates.checking.hitting import Tree, check_inequalities
+from linkrisk.solver.certificates.checking.rejection import demand
+from linkrisk.solver.certificates.checking.simplex_tree import check_simplex_tree
+from linkrisk.solver.certificates.checking.units import whole_weights
+from linkrisk.solver.run.errors import UsageError
+
+
+@dataclass(frozen=True)
+class ProvenPart:
+    """What is proved of some blocks.
+
+    Attributes
+    ----------
+    weight : Fraction
+        No parameters link more of them.
+    lost : frozenset of int
+    cores, leaves : int
+        How much was checked for it.
+    """
+
+    weight: Fraction
+    lost: frozenset[int]
+    cores: int
+    leaves: int
+
+
+def check_sum(rows: Rows, proof: Fields, blocks: Sequence[int], told: Fields) -> ProvenPart:
+    """Check a bound that is the sum of those of parts; who is in none of them and not lost counts in full."""
+    records = rows.records
+    lost = check_lost(rows, proof.listed("lost"), f"{proof.where}, lost")
+    demand(lost <= set(blocks), f"{proof.where}, lost: it names blocks that this is not about")
+    left, parts = set(blocks) - lost, []
+    for at, item in enumerate(proof.listed("parts")):
+        part = Fields(item, f"{proof.where}, parts[{at}]")
+        own = [whole(block, f"{part.where}, blocks") for block in part.listed("blocks")]
+        demand(
+            len(set(own)) == len(own) and left.issuperset(own),
+            f"{part.where}, blocks: every block is in one part at most, and in none if it is lost",
+        )
+        left.difference_update(own)
+        parts.append(check_bound(rows, part.inner("proof"), own, part.inner("bound")))
+    weight = sum((part.weight for part in parts), Fraction(0))
+    weight += sum((records.weight(block) for block in left), Fraction(0))
+    claimed = _claimed(told)
+    demand(
+        weight <= claimed,
+        f"{told.where}: {float(claimed):.10g} is claimed, the parts add up to {float(weight):.10g}",
+    )
+    return ProvenPart(
+        claimed,
+        lost.union(*(part.lost for part in parts)),
+        sum(part.cores for part in parts),
+        sum(part.leaves for part in parts),
+    )
+
+
+def _claimed(told: Fields) -> Fraction:
+    """The weight that a bound is written as."""
+    unit = _unit(told)
+    return told.whole("linked_weight") / unit
+
+
+def _unit(told: Fields) -> Fraction:
+    units, of = told.whole("unit"), told.get("of")
+    of = 1 if of is None else told.whole("of")
+    demand(units > 0 and of > 0, f"{told.where}, unit: {units} units of a weight of {of} are none")
+    return Fraction(units, of)
+
+
+def check_bound(rows: Rows, proof: Fields, blocks: Sequence[int], told: Fields) -> ProvenPart:
+    """Check the proof of a bound on the linked weight of some blocks."""
+    method = proof.text("method")
+    unit, most = _unit(told), told.whole("linked_weight")
+    lost = check_lost(rows, proof.listed("lost"), f"{proof.where}, lost")
+    demand(lost <= set(blocks), f"{proof.where}, lost: it names blocks that this is not about")
+    weight = whole_weights(rows.records, unit, [block for block in blocks if block not in lost])
+    total, cores, leaves = sum(weight.values()), 0, 0
+    demand(0 <= most <= total, f"{told.where}: {most} is claimed, all that are not lost weigh {total}")
+    if method == "lost":
+        demand(total <= most, f"{told.where}: all but the lost blocks weigh {total}, not {most}")
+    elif method == "simplex-tree":
+        leaves = check_simplex_tree(rows, proof, weight, most)
+    elif method == "hitting-set":
+        cores, leaves, given_up = _check_hitting_set(rows, proof, weight)
+        demand(
+            total - given_up <= most,
+            f"{told.where}: {most} is claimed, the tree proves {total - given_up}",
+        )
+    else:
+        raise UsageError(f"{proof.where}, method must be lost, simplex-tree or hitting-set, not {method}")
+    return ProvenPart(most / unit, lost, cores, leaves)
+
+
+def _check_hitting_set(rows: Rows, proof: Fields, weight: Mapping[int, int]) -> tuple[int, int, int]:
+    """Numbers of cores and leaves, and the weight that must be given up."""
+    where = f"{proof.where}, cores"
+    cores = []
+    for at, item in enumerate(proof.listed("cores")):
+        cores.append(check_core(rows, item, f"{where}[{at}]"))
+        for block in cores[-1]:
+            demand(block in weight, f"{where}[{at}]: block {block} is lost already")
+    inequalities = check_inequalities(cores, proof.listed("inequalities"), f"{proof.where}, inequalities")
+    tree = Tree(inequalities, cores, weight)
+    least, leaves = tree.least(proof.listed("tree"), f"{proof.where}, tree")
+    # Without a leaf that holds, nothing could be kept, though everything can be given up.
+    demand(least is not None, f"{proof.where}, tree: it has no leaf with multipliers")
+    return len(cores), leaves, whole(least, proof.where)

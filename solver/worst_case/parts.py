@@ -1,0 +1,280 @@
+"""Parts of a file that are searched each by itself: the sum of their bounds is a bound of the whole.
+
+Among thousands of records that exclude each other in many ways a search proves little, among fifty nearly
+everything. No parameters link more of all records than the most that any link of each part. The price is that
+every part may have parameters of its own; so where there is time left, two parts become one, and so on.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkrisk.solver.engines.base import Engine, EngineOptions
+from linkrisk.solver.engines.steering import PartSteering
+from linkrisk.solver.inputs.problem import Searched
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.incumbent import Progress, Reporter
+from linkrisk.solver.run.limits import in_time, memory_errors
+from linkrisk.solver.run.workers import Here, Processes, Workers
+from linkrisk.solver.worst_case.part_search import PartSearch, Shared, search_part
+from linkrisk.solver.worst_case.search import Start, search
+from linkrisk.solver.worst_case.search_state import Run, out_of_time
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some blocks, and what is proven of them.
+
+    Attributes
+    ----------
+    blocks : ndarray of int, shape (any,)
+        Ascending.
+    weight : float
+        Of all of them.
+    search : PartSearch or None
+        Of these blocks; None where there was none.
+    halves : tuple of Part
+        The two that it is made of; none of a part of the first round.
+    """
+
+    blocks: IndexArray
+    weight: float
+    search: PartSearch | None = None
+    halves: tuple[Part, ...] = ()
+
+    @property
+    def bound(self) -> float:
+        """The weight that no parameters exceed: by its own search, or by its halves."""
+        bounds = [self.weight]
+        if self.search is not None:
+            bounds.append(self.search.bound)
+        if self.halves:
+            bounds.append(sum(half.bound for half in self.halves))
+        return min(bounds)
+
+    @property
+    def settled(self) -> bool:
+        """Whether parameters are known that link as many as the bound allows."""
+        return self.search is not None and self.search.linked >= self.bound - 1e-9
+
+    def deciding(self) -> Iterator[Part]:
+        """The parts whose own searches the bound is the sum of, or that have none."""
+        if self.halves and sum(half.bound for half in self.halves) <= self.bound:
+            for half in self.halves:
+                yield from half.deciding()
+        else:
+            yield self
+
+
+class UntilHopeless(Clock):
+    """The clock of a search of all records, which ends early when it will not come to much.
+
+    Parameters
+    ----------
+    whole : Clock
+        Of the run.
+    total : float
+        Weight of all blocks.
+    steering : PartSteering
+    report : callable, optional
+        Told of all progress, as of any search.
+    """
+
+    def __init__(
+        self, whole: Clock, total: float, steering: PartSteering, report: Reporter | None = None
+    ) -> None:
+        work = whole.remaining if whole.counts else None
+        limit = whole.seconds_left
+        super().__init__(limit, whole.memory_limit, work_limit=work, cancel=whole.cancel)
+        self._whole, self._report = whole, report
+        self._wide = steering.wide * total
+        self._gap = total
+        left = self.remaining
+        self._until = steering.before if left is None else min(steering.before, steering.before_share * left)
+        self.ended_early = False
+
+    def note(self, progress: Progress) -> None:
+        """Take note of the interval, and hand the report on."""
+        self._gap = progress.bound - progress.value
+        if self._report is not None:
+            self._report(replace(progress, seconds=self._whole.seconds))
+
+    def spend(self, operations: float) -> None:
+        """Count work that was done, for the whole run as well."""
+        super().spend(operations)
+        self._whole.spend(operations)
+
+    @property
+    def expired(self) -> bool:
+        """Whether the search must end now."""
+        if not self.ended_early and self.now >= self._until and self._gap > self._wide:
+            self.ended_early = True
+        return self.ended_early or super().expired
+
+
+def search_whole(
+    searched: Searched,
+    engine: Engine,
+    clock: Clock,
+    options: EngineOptions,
+    report: Reporter | None,
+    starts: Sequence[Start] = (),
+) -> tuple[Run, tuple[Part, ...]]:
+    """Search all records; and where that proves little in its time, parts of them.
+
+    Parameters
+    ----------
+    searched : Searched
+    engine : Engine
+    clock : Clock
+    options : EngineOptions
+    report : callable, optional
+        Called with every progress report.
+    starts : sequence of Start
+        As `search` takes them.
+
+    Returns
+    -------
+    Run
+    tuple of Part
+        What the bound is the sum of; empty where it is the bound of a search of all records.
+    """
+    steering, pair = options.steering.parts, searched.pair
+    if not engine.proves or pair.blocks < steering.fewest:
+        return search(searched, engine, clock, options, report, starts), ()
+    first = UntilHopeless(clock, float(pair.weight.sum()), steering, report)
+    run = search(searched, engine, first, options, first.note, starts)
+    run.incumbent.clock, run.incumbent.report = clock, report
+    shift = clock.seconds - first.seconds
+    run.incumbent.trace = [(round(at + shift, 4), value, bound) for at, value, bound in run.incumbent.trace]
+    if not first.ended_early or clock.expired:
+        run.outcome = out_of_time(run.incumbent, replace(run.outcome, limit=None))
+        return run, ()
+    work = _Work(searched, engine, clock, options, run)
+    try:
+        run, parts = in_time(work, clock)
+    finally:
+        work.close()
+    if clock.expired or run.incumbent.proven:
+        return run, parts
+    # All parts have become one, and there is time left: without a limit, a search ends when it is proven.
+    return _once_more(searched, engine, clock, options, report, run, parts)
+
+
+def _once_more(
+    searched: Searched,
+    engine: Engine,
+    clock: Clock,
+    options: EngineOptions,
+    report: Reporter | None,
+    known: Run,
+    parts: tuple[Part, ...],
+) -> tuple[Run, tuple[Part, ...]]:
+    """Search all records to the end, with what is known of them."""
+    incumbent = known.incumbent
+    start = Start(incumbent.solution, np.ones(searched.pair.blocks, dtype=np.bool_))
+    run = search(searched, engine, clock, options, report, [start])
+    run.incumbent.trace = [*incumbent.trace, *run.incumbent.trace]
+    run.phases = {**known.phases, **run.phases}
+    if run.incumbent.bound <= incumbent.bound:
+        return run, ()
+    run.incumbent.tighten(incumbent.bound)
+    run.outcome = out_of_time(run.incumbent, run.outcome)
+    return run, parts
+
+
+class _Work:
+    """The searches of parts, round by round; `run` has their bound as soon as it is better."""
+
+    def __init__(
+        self, searched: Searched, engine: Engine, clock: Clock, options: EngineOptions, run: Run
+    ) -> None:
+        self._clock, self._steering, self.run = clock, options.steering.parts, run
+        self._shared = Shared(searched, engine, options)
+        pair, lost = searched.pair, run.system.lost
+        self._weight, self._evens = pair.weight, run.incumbent.bound
+        left = np.random.default_rng(options.seed).permutation(np.flatnonzero(~lost)).astype(np.intp)
+        many = max(1, left.size // self._steering.size)
+        self.parts = [self._part(np.sort(blocks)) for blocks in np.array_split(left, many)]
+        self._side_by_side = 1
+        self._workers: Workers[Shared] | None = None
+
+    def _part(self, blocks: IndexArray, halves: tuple[Part, ...] = ()) -> Part:
+        return Part(blocks, float(self._weight[blocks].sum()), None, halves)
+
+    def do(self) -> tuple[Run, tuple[Part, ...]]:
+        """Rounds of larger and larger parts, until time is over."""
+        clock = self._clock
+        with memory_errors(clock):
+            self.run.incumbent.enter("parts")
+            began = clock.seconds
+            self._workers = self._make_workers()
+            self._round()
+            while not clock.expired and not self.run.incumbent.proven and len(self.parts) > 1:
+                self._merge()
+                self._round()
+            self.run.phases["parts"] = clock.seconds - began
+        return self.so_far()
+
+    def so_far(self) -> tuple[Run, tuple[Part, ...]]:
+        """What is known now, out of reach of the thread, which may go on for a while."""
+        run, incumbent = self.run, self.run.incumbent.frozen()
+        outcome = out_of_time(incumbent, replace(run.outcome, limit=None))
+        known = replace(run, incumbent=incumbent, phases=dict(run.phases), outcome=outcome)
+        deciding = tuple(part for each in self.parts for part in each.deciding())
+        return known, deciding if incumbent.bound < self._evens - 1e-9 else ()
+
+    def close(self) -> None:
+        """End the processes."""
+        if self._workers is not None:
+            self._workers.close()
+
+    def _make_workers(self) -> Workers[Shared]:
+        """Processes where there are processors for them, and enough to do for each."""
+        many, clock = min(os.cpu_count() or 1, len(self.parts)), self._clock
+        if clock.counts or many < 2 or clock.time_left < self._steering.worth_processes:
+            return Here(self._shared)
+        self._side_by_side = many
+        return Processes(self._shared, many)
+
+    def _round(self) -> None:
+        """Search every part that is not settled, each for its share of the time."""
+        clock, steering = self._clock, self._steering
+        open_parts = [at for at, part in enumerate(self.parts) if not part.settled]
+        longest = steering.seconds * len(self.parts[0].blocks) / steering.size
+
+        def share(left: int) -> float | None:
+            remaining = clock.remaining
+            if remaining is None:
+                return longest
+            return max(1e-6, min(longest, remaining * min(1.0, self._side_by_side / left)))
+
+        assert self._workers is not None
+        tasks = [(at, self.parts[at].blocks) for at in open_parts]
+        for (at, _), found in self._workers.each(search_part, tasks, clock, share):
+            self.parts[at] = replace(self.parts[at], search=found)
+            self._note(len(tasks))
+
+    def _merge(self) -> None:
+        """Two parts become one, the settled with the settled, so that these have the best chance again."""
+        order = sorted(range(len(self.parts)), key=lambda at: not self.parts[at].settled)
+        merged = []
+        for first, second in zip(order[::2], order[1::2], strict=False):
+            halves = (self.parts[first], self.parts[second])
+            merged.append(self._part(np.sort(np.concatenate([half.blocks for half in halves])), halves))
+        self.parts = merged + [self.parts[at] for at in order[len(merged) * 2 :]]
+
+    def _note(self, many: int) -> None:
+        incumbent = self.run.incumbent
+        incumbent.tighten(sum(part.bound for part in self.parts))
+        done = sum(part.search is not None for part in self.parts)
+        incumbent.work = f"{done:,} of {many:,} parts"
+        incumbent.tell()
