@@ -102,11 +102,12 @@ class DistanceForm:
         """A weighted sum of squares that is nowhere above a quadratic form, by more than its `noise`.
 
         With S the roots of the diagonal of P, ``c' P c >= s * sum_k P_kk c_k**2``, where s is the smallest
-        eigenvalue of ``S**-1 P S**-1``.
+        eigenvalue of ``S**-1 P S**-1`` on the attributes that P has anything of.
         """
         own = np.diag(self.parameters).clip(0.0)
         roots = np.sqrt(np.where(own > 0.0, own, 1.0))
-        smallest = float(np.linalg.eigvalsh(self.parameters / np.outer(roots, roots))[0])
+        without = np.diag(np.where(self.parameters.any(axis=0), 0.0, 1.0))
+        smallest = float(np.linalg.eigvalsh(self.parameters / np.outer(roots, roots) + without)[0])
         share = max(0.0, smallest * (1.0 - 1e-9) - 1e-12 - 4.0 * self.noise)
         return DistanceForm(FormKind.WEIGHTED_SUM, Differences.SQUARED, share * own)
 

@@ -59,11 +59,12 @@ def bounded(pair: LinkagePair, form: DistanceForm) -> Bounded:
         boxed = _by_values(pair, np.maximum(form.importance, 0.0))
         blur = raised * float(_largest(pair, monotone.differences).max()) if raised else 0.0
         return Bounded(boxed, pair.queries, monotone, True, blur=blur)
-    if pair.tables is None and pair.missing is None and pair.blocks >= _WORTH_A_TREE:
+    # Only differences with their signs are coordinates that can be turned.
+    numeric = pair.tables is None and pair.missing is None and form.differences is Differences.SIGNED
+    if numeric and pair.blocks >= _WORTH_A_TREE:
         return _turned(pair, form)
     diagonal = form.diagonal()
-    # What the evaluator's rounding, and the part of a tie that comes of it, can be of the farthest rival.
-    noise = 2.0 * form.noise * float(np.diag(form.parameters) @ _largest(pair, Differences.SQUARED))
+    noise = _noise(form, _largest(pair, Differences.SQUARED))
     return Bounded(_by_values(pair, diagonal.importance), pair.queries, diagonal, True, blur=noise)
 
 
@@ -88,22 +89,31 @@ def _turned(pair: LinkagePair, form: DistanceForm) -> Bounded:
     boxed = pair.by_candidate.boxed(key, np.ones(n), points=points)
     largest = _largest(pair, Differences.SQUARED)
     left_out = _ROUNDED * n * float(np.abs(values).max()) - float(values.min(initial=0.0))
-    noise = 2.0 * form.noise * float(np.diag(matrix) @ largest)
+    noise = _noise(form, largest)
     far = np.maximum(np.abs(pair.candidates).max(axis=0), np.abs(pair.queries).max(axis=0))
     shift = _ROUNDED * n * float((np.abs(turn) @ far).max())
     squares = DistanceForm(FormKind.WEIGHTED_SUM, Differences.SQUARED, np.ones(n))
     return Bounded(boxed, own, squares, False, shift, left_out * float(largest.sum()) + noise)
 
 
+def _noise(form: DistanceForm, largest: FloatArray) -> float:
+    """What the evaluator's rounding, and the part of a tie that comes of it, can be of the farthest rival."""
+    with np.errstate(invalid="ignore"):
+        return 2.0 * form.noise * float(np.diag(form.parameters) @ largest)
+
+
 def _largest(pair: LinkagePair, kind: Differences) -> FloatArray:
     """Above every attribute distance that is finite, shape (attributes,)."""
-    low = np.fmin(np.fmin.reduce(pair.queries), np.fmin.reduce(pair.candidates))
-    high = np.fmax(np.fmax.reduce(pair.queries), np.fmax.reduce(pair.candidates))
+    # Nothing is known of no records at all: what is NaN counts for nothing here.
+    files = [pair.queries, pair.candidates]
+    low = np.fmin(*(np.fmin.reduce(values, initial=np.nan) for values in files))
+    high = np.fmax(*(np.fmax.reduce(values, initial=np.nan) for values in files))
     largest = high - low
     if pair.missing is not None:
         found = [pair.missing.of_queries, pair.missing.of_candidates, pair.missing.of_both[None, :]]
         for values in found:
-            largest = np.fmax(largest, np.fmax.reduce(np.abs(values)))
+            largest = np.fmax(largest, np.fmax.reduce(np.abs(values), initial=np.nan))
     for k, table in pair.looked_up.items():
         largest[k] = table[np.isfinite(table)].max(initial=0.0)
-    return np.asarray(largest if kind is Differences.ABSOLUTE else largest**2)
+    with np.errstate(over="ignore"):  # bounds of minus infinity leave nobody out
+        return np.asarray(largest if kind is Differences.ABSOLUTE else largest**2)

@@ -25,8 +25,8 @@ NAMES = ("A", "B", "C", "D", "E", "F")
 class Case:
     """How to make an aggregator, how its JSON parameters define a distance, and its brute-force family.
 
-    `floorless` are parameters for the attributes A and B under which a candidate that is far away in one of
-    them may still be at no distance.
+    `blind` are parameters for the attributes A and B under which a candidate that is far away in one of them
+    may still be at no distance.
     """
 
     label: str
@@ -34,7 +34,7 @@ class Case:
     options: dict[str, Any]
     define: Callable[[Aggregator, dict[str, Any]], Callable[[Any], float]]
     family: Callable[[int], brute_optimum.Family]
-    floorless: dict[str, Any]
+    blind: dict[str, Any]
 
     def make(self, n: int) -> Aggregator:
         return make_aggregator(self.name, NAMES[:n], **self.options)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from linkrisk.formulations.linkage.aggregators import make_aggregator
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
+from linkrisk.formulations.linkage.forms import FormKind
 from linkrisk.formulations.linkage.pair import make_pair
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
@@ -135,15 +136,24 @@ def test_rows_are_the_plain_difference_less_nine_tenths_of_the_plain_tie(case, n
 
 @everywhere
 @sized
-def test_the_floor_bounds_the_distance_from_below(case, n):
+def test_forms_have_a_monotone_distance_beside_them(case, n):
+    """What the evaluator bounds distances by: the same but for rounding, or a diagonal form below."""
     aggregator = case.make(n)
     c = random_distances(case, n + 70, 60, n)
-    size = c**2 if case.name == "mahalanobis" else c
     for theta in samples(aggregator, 30):
         form = aggregator.form(theta)
-        assert form.floor.shape == (n,)
-        assert (form.floor >= 0.0).all()
-        assert (form(c)[:, None] >= form.floor * size * (1 - 1e-9) - 1e-12).all()
+        if form.kind is FormKind.QUADRATIC:
+            below = form.diagonal()
+            assert (below.kind, below.differences) == (FormKind.WEIGHTED_SUM, Differences.SQUARED)
+            assert (below.parameters >= 0.0).all()
+            assert (form(c) >= below(c**2) - form.noise * c**2 @ np.diag(form.parameters)).all()
+            with pytest.raises(ValueError, match="quadratic"):
+                form.monotone()
+        else:
+            monotone, raised = form.monotone()
+            assert 0.0 <= raised <= 1e-14
+            assert (monotone.kind, monotone.differences) == (form.kind, form.differences)
+            np.testing.assert_allclose(monotone(c), form(c), rtol=0.0, atol=1e-14 * c.max())
 
 
 @pytest.mark.parametrize("case", POLYTOPES, ids=[case.label for case in POLYTOPES])

@@ -60,8 +60,10 @@ def signatures() -> set[str]:
     }
 
 
-def small_files(*, nominal: bool) -> tuple[pd.DataFrame, pd.DataFrame]:
+def small_files(*, nominal: bool, missing: bool = False) -> tuple[pd.DataFrame, pd.DataFrame]:
     original, masked = frames(3, 10, twins=True)
+    if missing:
+        original.loc[2:4, "A"] = masked.loc[3:6, "B"] = np.nan
     if nominal:
         random = np.random.default_rng(4)
         for frame in (original, masked):
@@ -74,6 +76,8 @@ def fit_every_family() -> None:
         files = small_files(nominal=nominal)
         for options in FAMILIES:
             fit(*files, nominal=["D"] if nominal else [], ties=ties, time_limit=2, **options)
+    for options in FAMILIES:
+        fit(*small_files(nominal=False, missing=True), time_limit=2, **options)
 
 
 def fit_as_large_files() -> None:
@@ -81,6 +85,19 @@ def fit_as_large_files() -> None:
     grown = steered(most_reduced=0, most_unreduced=0)
     for options in FAMILIES:
         fit(*small_files(nominal=False), time_limit=2, steering=grown, **options)
+
+
+def count_many_blocks() -> None:
+    """So many that a quadratic form has a tree of its own; with missing values and categories, none has."""
+    for missing, nominal in product((False, True), repeat=2):
+        original, masked = frames(7, 300)
+        if missing:
+            original.loc[2:40, "A"] = masked.loc[30:60, "B"] = np.nan
+        if nominal:
+            original["C"], masked["C"] = [(frame["C"] > 0.0).map(str) for frame in (original, masked)]
+        schema = {"nominal": ["C"]} if nominal else {}
+        for name in AGGREGATORS:
+            fit(original, masked, aggregator=name, time_limit=0.01, **schema)
 
 
 def run_other_commands() -> None:
@@ -111,6 +128,7 @@ def compile_and_run() -> None:
     fit_every_family()
     run_other_commands()
     fit_as_large_files()
+    count_many_blocks()
     print(json.dumps({"ahead": len(ahead), "left": left, "new": sorted(signatures() - ahead)}))
 
 

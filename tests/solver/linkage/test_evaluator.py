@@ -77,7 +77,7 @@ def test_it_is_the_plain_computation(case, direction, ties, whole):
     corner=st.booleans(),
 )
 def test_it_is_the_plain_computation_on_small_whole_numbers(case, seed, n, attributes, ties, corner):
-    """Values of 0 to 3 tie and repeat all the time; parameters at corners make most floors zero."""
+    """Values of 0 to 3 tie and repeat all the time; at corners most attributes do not count."""
     random = np.random.default_rng(seed)
     original, masked = (random.integers(0, 4, size=(n, attributes)).astype(float) for _ in range(2))
     pair = make_pair(original, masked, ties=ties, standardisation=Standardisation.NONE)
@@ -195,7 +195,7 @@ def test_distances_that_are_zero_by_cancellation_tie():
     signed=st.booleans(),
 )
 def test_nearly_singular_matrices_are_the_plain_computation(seed, attributes, exponent, ties, signed):
-    """Differences near the null space of a matrix with a condition on either side of where floors end."""
+    """Differences near the null space of matrices, from those that leave boxes out to those that cannot."""
     random = np.random.default_rng(seed)
     basis = np.linalg.qr(random.normal(size=(attributes, attributes)))[0]
     values = np.append(10.0**exponent, random.uniform(0.1, 1.0, attributes - 1))
@@ -232,10 +232,10 @@ def clear(pair, distance, kind):
 
 
 @everywhere
-def test_zero_floors_look_at_every_candidate(case):
-    """Nothing but the smallest (or a null direction) counts: no attribute alone rules a candidate out."""
+def test_no_attribute_alone_rules_a_candidate_out(case):
+    """Nothing but the smallest difference, or a direction that is none of an attribute, counts."""
     aggregator = case.make(2)
-    parameters = case.floorless
+    parameters = case.blind
     theta = aggregator.encode(parameters)
     for whole in (False, True):
         pair = make_pair(*files(7, 30, 2, whole=whole), standardisation=Standardisation.NONE)
@@ -343,7 +343,7 @@ def test_scaling_a_distance_links_the_same():
         np.testing.assert_array_equal(table.rank, same.rank)
 
 
-def test_one_evaluator_serves_forms_with_different_pivots():
+def test_one_evaluator_serves_forms_for_which_other_attributes_matter():
     pair = make_pair(*files(11, 60))
     shared = Evaluator(pair, 1)
     aggregator = make_aggregator("weighted-mean", NAMES[:3])

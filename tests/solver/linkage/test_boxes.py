@@ -1,0 +1,506 @@
+"""The evaluator leaves out boxes of candidates, and says what looking at every pair of records says.
+
+The plain computation here is one matrix of all distances: nothing in it knows of boxes.
+"""
+
+from __future__ import annotations
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+import brute_force as plain
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pairwise import pairwise
+
+from linkrisk.formulations.linkage import candidate_orders
+from linkrisk.formulations.linkage.aggregators import make_aggregator
+from linkrisk.formulations.linkage.distance_tables import nominal_table, ordinal_table
+from linkrisk.formulations.linkage.distances import Differences, Standardisation
+from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
+from linkrisk.formulations.linkage.missing import Missing
+from linkrisk.formulations.linkage.pair import Direction, LinkagePair, Ties, make_pair
+from linkrisk.solver.linkage import boxes, evaluator
+from linkrisk.solver.linkage.evaluator import Evaluator
+
+ATTRIBUTES = 4
+NAMES = tuple("ABCDE")
+FEW, MANY = 120, 260
+"""Blocks, fewer and more than those for which a quadratic form gets a tree of its own."""
+
+# ---------------------------------------------------------------- looking at every pair of records
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What becomes of every block; `clear` are those on which rounding has no say."""
+
+    linked: np.ndarray
+    rank: np.ndarray
+    ties: np.ndarray
+    distance: np.ndarray
+    nearest_other: np.ndarray
+    clear: np.ndarray
+    leads: np.ndarray
+    group: np.ndarray
+
+
+def everyone(pair: LinkagePair, form: DistanceForm) -> Expected:
+    blocks, candidates = np.arange(pair.blocks)[:, None], np.arange(len(pair.candidates))[None, :]
+    quadratic = form.kind is FormKind.QUADRATIC
+    c = pair.distances(blocks, candidates, form.differences)
+    own = c[blocks[:, 0], pair.partner]
+    possible = pair.possible(blocks, candidates)
+    distance = np.where(possible, form(c), np.inf)
+    mine = distance[blocks[:, 0], pair.partner]
+    # The rule for ties, as in `brute_force`.
+    wide = np.abs(pair.partner_distances(Differences.ABSOLUTE)) + pair.rounding
+    if quadratic or form.differences is Differences.SQUARED:
+        wide = (wide**2 + pair.grains**2) * (1.0 + plain.TIE)
+    else:
+        wide = (wide + plain.GRAIN * pair.grains) * (1.0 + plain.TIE)
+    if quadratic:
+        n, weights = len(form.parameters), np.diag(form.parameters)
+        noise = plain.CANCELLATION * n * (n + 2) * (c**2 @ weights)
+        slack = ((wide - own**2) @ weights)[:, None] + noise
+        doubt = 0.3 * (noise + plain.CANCELLATION * (own**2 @ weights)[:, None])
+    else:
+        slack = np.broadcast_to((form(wide) - form(own))[:, None], distance.shape)
+        doubt = 1e-14 * (form(c) + form(own)[:, None])
+    slack = np.where(np.isinf(mine)[:, None], 0.0, slack)
+    known = np.where(np.isnan(pair.candidates), 1e99, pair.candidates)
+    group = np.unique(known, axis=0, return_inverse=True)[1].reshape(-1)
+    rival = possible & (candidates != pair.partner[:, None])
+    if pair.ties is Ties.SHARE:
+        rival &= group != group[pair.partner][:, None]
+    with np.errstate(invalid="ignore"):
+        farther = np.where(rival, distance - np.where(np.isinf(mine), np.inf, mine)[:, None], np.inf)
+    tied = rival & (np.abs(farther) <= slack)
+    nearer = rival & (farther < -slack)
+    doubtful = rival & np.isfinite(mine)[:, None] & (np.abs(np.abs(farther) - slack) < doubt)
+    others = np.where(rival, distance, np.inf)
+    clear = np.where(rival, distance - np.where(rival, slack, 0.0), np.inf)
+    leads = rival & (clear <= clear.min(axis=1, keepdims=True) + 2.0 * doubt)
+    return Expected(
+        linked=~tied.any(axis=1) & ~nearer.any(axis=1) & np.isfinite(mine),
+        rank=1 + nearer.sum(axis=1),
+        ties=tied.sum(axis=1),
+        distance=mine,
+        nearest_other=others.min(axis=1),
+        clear=~doubtful.any(axis=1),
+        leads=leads,
+        group=group,
+    )
+
+
+def agree(found, expected, purpose):
+    """Record for record; `purpose` says what has been counted."""
+    clear = expected.clear
+    assert clear.mean() > 0.95
+    np.testing.assert_array_equal(found.linked[clear], expected.linked[clear])
+    np.testing.assert_allclose(found.distance, expected.distance, rtol=1e-10, atol=1e-12)
+    if purpose == "table":
+        np.testing.assert_array_equal(found.rank[clear], expected.rank[clear])
+        np.testing.assert_array_equal(found.ties[clear], expected.ties[clear])
+    if purpose != "count":
+        np.testing.assert_allclose(found.nearest_other, expected.nearest_other, rtol=1e-10, atol=1e-12)
+        for rival, leads in zip(found.rival.tolist(), expected.leads, strict=True):
+            first = np.flatnonzero(leads)
+            if first.size == 0:
+                assert rival == -1
+                continue
+            assert leads[rival]
+            if (expected.group[first] == expected.group[first[0]]).all():
+                assert rival == first[0]
+
+
+def check(pair, form, threads=1):
+    """Everything that an evaluator can be asked."""
+    expected, asked = everyone(pair, form), Evaluator(pair, threads)
+    agree(asked.table(form), expected, "table")
+    agree(asked.nearest(form), expected, "nearest")
+    agree(asked.counted(form), expected, "count")
+    some = np.arange(0, pair.blocks, 3)
+    part = asked.recount(form, some)
+    np.testing.assert_array_equal(np.flatnonzero(part.settled), some)
+    sure = some[expected.clear[some]]
+    np.testing.assert_array_equal(part.linked[sure], expected.linked[sure])
+    return expected
+
+
+# ---------------------------------------------------------------- distances
+
+
+def family(name, corner=False, **options):
+    """Parameters of a family, drawn anew for each seed; at a corner only one of them counts."""
+
+    def form(random, absolute, n=ATTRIBUTES):
+        differences = Differences.ABSOLUTE if absolute else None
+        aggregator = make_aggregator(name, NAMES[:n], differences=differences, **options)
+        if corner:
+            return aggregator.form(np.eye(aggregator.dimension)[random.integers(n)])
+        return aggregator.form(aggregator.domain.sample(1, random)[0])
+
+    return form
+
+
+def pairwise_form(random, absolute, n=ATTRIBUTES):
+    """As files of many attributes have it."""
+    aggregator = make_aggregator("choquet", NAMES[:n], k_additive=2)
+    coefficients = aggregator.moebius(aggregator.domain.sample(1, random)[0])
+    matrix = np.diag(coefficients[:n])
+    matrix[np.triu_indices(n, 1)] = coefficients[n:]
+    kind = Differences.ABSOLUTE if absolute else Differences.SQUARED
+    return DistanceForm(FormKind.PAIRWISE, kind, matrix)
+
+
+def of_rank(rank, smallest=0.0):
+    def form(random, absolute, n=ATTRIBUTES):
+        basis = np.linalg.qr(random.normal(size=(n, n)))[0]
+        values = np.where(np.arange(n) < rank, random.uniform(0.1, 1.0, n), smallest)
+        kind = Differences.ABSOLUTE if absolute else Differences.SIGNED
+        return DistanceForm(FormKind.QUADRATIC, kind, (basis * values) @ basis.T)
+
+    return form
+
+
+def diagonal_form(random, absolute, n=ATTRIBUTES):
+    """An attribute has no weight."""
+    kind = Differences.ABSOLUTE if absolute else Differences.SIGNED
+    weights = np.append(0.0, random.dirichlet(np.ones(n - 1))) if n > 1 else np.ones(1)
+    return DistanceForm(FormKind.QUADRATIC, kind, np.diag(weights))
+
+
+FORMS = {
+    "weighted-mean": family("weighted-mean"),
+    "corner": family("weighted-mean", corner=True),
+    "owa": family("owa"),
+    "owa-corner": family("owa", corner=True),
+    "choquet": family("choquet"),
+    "pairwise": pairwise_form,
+    "mahalanobis": family("mahalanobis"),
+    "singular": of_rank(2),
+    "nearly-singular": of_rank(2, 1e-12),
+    "diagonal": diagonal_form,
+}
+
+
+# ---------------------------------------------------------------- files
+
+
+def numbers(random, many):
+    original = random.normal(size=(many, ATTRIBUTES)) * 2.0
+    return original, original + 0.5 * random.normal(size=original.shape)
+
+
+def plain_numbers(random, many):
+    return (*numbers(random, many), {})
+
+
+def whole_numbers(random, many):
+    """Ties everywhere; a quarter of the masked records are copies of others."""
+    original, masked = (np.round(values) for values in numbers(random, many))
+    masked[: many // 4] = masked[random.integers(many, size=many // 4)]
+    return original, masked, {"standardisation": Standardisation.NONE}
+
+
+def groups(random, many):
+    """As after microaggregation of all attributes together."""
+    original, masked = numbers(random, many)
+    masked[:] = masked[random.integers(many // 5, size=many)]
+    return original, masked, {}
+
+
+def outliers(random, many):
+    """A million standard deviations of the others away, in one file or in both."""
+    original, masked = numbers(random, many)
+    original[0, 0], masked[0, 0] = 2e6, 2e6
+    original[1, 1], masked[2] = -2e6, 2e6
+    return original, masked, {"standardisation": Standardisation.NONE}
+
+
+def categories(random, many):
+    """A nominal attribute, an ordinal one, and one with tables that rule a quarter of all pairs out."""
+    original, masked = numbers(random, many)
+    size = ordinal_table(6)
+    impossible = np.round(random.random((5, 7)), 2)
+    impossible[random.random(impossible.shape) < 0.25] = np.inf
+    for k, table in ((1, nominal_table(4)), (2, size), (3, impossible)):
+        original[:, k] = random.integers(table.shape[0], size=many)
+        masked[:, k] = random.integers(table.shape[1], size=many)
+    return original, masked, {"tables": [None, nominal_table(4), size, impossible]}
+
+
+def missing(rule, among=plain_numbers):
+    def files(random, many):
+        original, masked, options = among(random, many)
+        tables = options.get("tables", [None] * ATTRIBUTES)
+        for values, shares in ((original, (0.0, 0.1, 0.3, 0.5)), (masked, (0.1, 0.0, 0.7, 0.97))):
+            for k, share in enumerate(shares):
+                if tables[k] is None:
+                    values[np.append([False] * 4, random.random(many - 4) < share), k] = np.nan
+        return original, masked, {**options, "missing": rule}
+
+    return files
+
+
+FILES = {
+    "numbers": plain_numbers,
+    "whole": whole_numbers,
+    "groups": groups,
+    "outliers": outliers,
+    "categories": categories,
+    "nearest": missing(Missing.NEAREST),
+    "expected": missing(Missing.EXPECTED),
+    "farthest": missing(Missing.FARTHEST),
+    "missing-whole": missing(Missing.EXPECTED, whole_numbers),
+    "mixed": missing(Missing.FARTHEST, categories),
+}
+
+
+def pair_of(files, many, seed, shuffled=True, **options):
+    """Each masked record somewhere else, unless that is not wanted."""
+    random = np.random.default_rng(seed)
+    original, masked, more = FILES[files](random, many)
+    order = random.permutation(many) if shuffled else np.arange(many)
+    return make_pair(original, masked[order], np.argsort(order), **more, **options)
+
+
+# ---------------------------------------------------------------- record for record
+
+
+@pairwise(
+    form=list(FORMS),
+    files=list(FILES),
+    absolute=[False, True],
+    many=[FEW, MANY],
+    ties=list(Ties),
+    direction=list(Direction),
+)
+def test_every_record_is_what_looking_at_all_says(form, files, absolute, many, ties, direction):
+    pair = pair_of(files, many, seed=many, ties=ties, direction=direction)
+    distance = FORMS[form](np.random.default_rng(many), absolute)
+    check(pair, distance)
+
+
+@settings(max_examples=40)
+@given(
+    form=st.sampled_from(list(FORMS)),
+    files=st.sampled_from(list(FILES)),
+    seed=st.integers(0, 10_000),
+    many=st.sampled_from([12, 16, 17, 18, 33, 100]),
+    absolute=st.booleans(),
+    ties=st.sampled_from(list(Ties)),
+    own_tree=st.booleans(),
+)
+def test_few_records_are_what_looking_at_all_says(form, files, seed, many, absolute, ties, own_tree):
+    pair = pair_of(files, many, seed, ties=ties)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(boxes, "_WORTH_A_TREE", 0 if own_tree else 10**9)
+        check_loosely(pair, FORMS[form](np.random.default_rng(seed), absolute))
+
+
+def check_loosely(pair, form):
+    """The same where most of few blocks may be in doubt."""
+    expected, table = everyone(pair, form), Evaluator(pair, 1).table(form)
+    clear = expected.clear
+    for name in ("linked", "rank", "ties"):
+        np.testing.assert_array_equal(getattr(table, name)[clear], getattr(expected, name)[clear])
+    np.testing.assert_allclose(table.nearest_other, expected.nearest_other, rtol=1e-10, atol=1e-9)
+
+
+@pytest.mark.parametrize("form", ["weighted-mean", "choquet", "mahalanobis"])
+def test_a_larger_pair(form):
+    random = np.random.default_rng(5)
+    original = random.normal(size=(900, 3))
+    pair = make_pair(original, original + 0.3 * random.normal(size=original.shape))
+    check(pair, FORMS[form](random, False, 3), threads=2)
+
+
+@pytest.mark.parametrize("many", [1, 2, 3])
+@pytest.mark.parametrize("form", list(FORMS))
+def test_hardly_any_candidates(form, many):
+    values = np.arange(1.0, 1.0 + many * ATTRIBUTES).reshape(many, -1) ** 2
+    pair = make_pair(values, values[::-1] + 0.5, standardisation=Standardisation.NONE)
+    for absolute in (False, True):
+        check_loosely(pair, FORMS[form](np.random.default_rng(1), absolute))
+
+
+@pytest.mark.parametrize("form", list(FORMS))
+@pytest.mark.parametrize("files", ["numbers", "mixed"])
+def test_no_blocks_are_no_trouble(form, files):
+    pair = pair_of(files, 40, seed=1)
+    asked, distance = Evaluator(pair, 1), FORMS[form](np.random.default_rng(1), False)
+    assert not asked.recount(distance, np.empty(0, dtype=np.intp)).settled.any()
+    asked.mark_lost(np.ones(40, dtype=np.bool_))
+    assert not asked.count(distance).any()
+    assert not asked.nearest(distance).linked.any()
+
+
+def test_squares_beyond_all_doubles_leave_nobody_out():
+    """And give no warning: distances are infinite, and so is what bounds them."""
+    random = np.random.default_rng(1)
+    original = random.normal(size=(MANY, 2))
+    original[0, 0] = 1e156
+    pair = make_pair(original, original + 0.1, standardisation=Standardisation.NONE)
+    weights = DistanceForm(FormKind.QUADRATIC, Differences.SIGNED, np.diag([0.0, 1.0]))
+    same = pair.part(np.arange(1, FEW))
+    found = [Evaluator(each, 1).table(weights).linked for each in (pair, same)]
+    np.testing.assert_array_equal(found[0][1:FEW], found[1])
+    assert found[1].sum() > 0
+
+
+# ---------------------------------------------------------------- to the last digit
+
+
+def fields(evaluation):
+    names = ("linked", "rank", "ties", "distance", "nearest_other", "rival")
+    return [getattr(evaluation, name) for name in names]
+
+
+def the_same(first, second):
+    for one, other in zip(fields(first), fields(second), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("ties", list(Ties))
+@pytest.mark.parametrize("form", list(FORMS))
+def test_near_ties_are_the_same_whoever_is_left_out(form, ties, monkeypatch):
+    """Whole numbers far from zero, and distances that cancel: rounding decides, but no box does."""
+    random = np.random.default_rng(9)
+    original, masked = (np.round(3 * values) for values in numbers(random, MANY))
+    whole = boxes.bounded
+    for offset in (0.0, 1e9):
+        pair = make_pair(original, masked + offset, ties=ties, standardisation=Standardisation.NONE)
+        pair = replace(pair, queries=pair.queries + offset)
+        for absolute in (False, True):
+            distance = FORMS[form](random, absolute)
+            monkeypatch.setattr(evaluator, "bounded", whole)
+            asked = Evaluator(pair, 1)
+            table, nearest, linked = asked.table(distance), asked.nearest(distance), asked.count(distance)
+            monkeypatch.setattr(evaluator, "bounded", lambda *those: whole(*those)._replace(blur=np.inf))
+            everybody = asked.table(distance)
+            the_same(table, everybody)
+            np.testing.assert_array_equal(linked, everybody.linked)
+            np.testing.assert_array_equal(nearest.rival, everybody.rival)
+            np.testing.assert_array_equal(nearest.nearest_other, everybody.nearest_other)
+
+
+@pytest.mark.parametrize("smallest", [0.0, 1e-16, 1e-15, 1e-14])
+@pytest.mark.parametrize("many", [FEW, MANY])
+def test_distances_that_are_lost_in_rounding_tie_from_box_to_box(smallest, many):
+    """Records along a line in which a matrix hardly measures: they are far apart, and tie all the same."""
+    random = np.random.default_rng(3)
+    basis = np.linalg.qr(random.normal(size=(3, 3)))[0]
+    matrix = (basis * [smallest, 0.5, 0.5]) @ basis.T
+    form = DistanceForm(FormKind.QUADRATIC, Differences.SIGNED, (matrix + matrix.T) / 2.0)
+    records = 1e3 * random.normal(size=(many, 1)) * basis[:, 0]
+    records[1] = records[0] + 1e-9  # values so close that the grain says nothing
+    pair = make_pair(records, records, standardisation=Standardisation.NONE)
+    table, expected = Evaluator(pair, 1).table(form), everyone(pair, form)
+    clear = expected.clear
+    np.testing.assert_array_equal(table.ties[clear], expected.ties[clear])
+    np.testing.assert_array_equal(table.rank, 1)
+    assert table.ties.min() > (many // 2 if smallest < 1e-14 else -1)
+    assert Evaluator(pair, 1).count(form).sum() == table.linked.sum()
+
+
+@pytest.mark.parametrize("form", list(FORMS))
+@pytest.mark.parametrize("files", ["numbers", "mixed"])
+def test_the_order_of_records_does_not_matter(form, files):
+    """Shuffled candidates and shuffled blocks: the same links, and the same records as rivals."""
+    random = np.random.default_rng(11)
+    original, masked, options = FILES[files](random, MANY)
+    order, turns = random.permutation(MANY), random.permutation(MANY)
+    distance = FORMS[form](random, False)
+    table = Evaluator(make_pair(original, masked, **options), 1).table(distance)
+    moved = Evaluator(make_pair(original, masked[order], np.argsort(order), **options), 1).table(distance)
+    turned = Evaluator(make_pair(original[turns], masked, turns, **options), 1).table(distance)
+    for name in ("linked", "rank", "ties", "distance", "nearest_other"):
+        np.testing.assert_array_equal(getattr(moved, name), getattr(table, name))
+        np.testing.assert_array_equal(getattr(turned, name), getattr(table, name)[turns])
+    np.testing.assert_array_equal(turned.rival, table.rival[turns])
+    if files == "numbers":  # no two rivals are as near, of which the first would be taken
+        np.testing.assert_array_equal(order[moved.rival], table.rival)
+
+
+# ---------------------------------------------------------------- shared and kept
+
+
+@pytest.mark.parametrize("files", ["numbers", "groups", "mixed"])
+def test_threads_tasks_and_parts_do_not_matter(files):
+    """Parts of a pair share what is computed of its candidates: whoever asks first."""
+    random = np.random.default_rng(6)
+    distances = [form(random, False) for form in FORMS.values()]
+    expected = [Evaluator(pair_of(files, MANY, 6), 1).table(distance) for distance in distances]
+    pair = pair_of(files, MANY, 6)
+    some = random.permutation(MANY)[:50]
+    part = pair.part(some)
+    assert part.by_candidate is pair.by_candidate
+    for before in (True, False):
+        for distance, whole in zip(distances, expected, strict=True):
+            if not before:
+                the_same(Evaluator(pair, 3, blocks_at_once=17).table(distance), whole)
+            found = Evaluator(part, 1).table(distance)
+            for one, other in zip(fields(found), fields(whole), strict=True):
+                np.testing.assert_array_equal(one, other[some])
+
+
+def test_several_threads_may_ask_for_trees_at_once():
+    random = np.random.default_rng(7)
+    pair = pair_of("numbers", MANY, 7)
+    distances = [FORMS["singular"](random, False) for _ in range(12)]
+    distances += [form(random, False) for form in FORMS.values()]
+    expected = [Evaluator(pair_of("numbers", MANY, 7), 1).table(distance) for distance in distances]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda distance: Evaluator(pair, 1).table(distance), distances * 2))
+    for one, other in zip(found, expected * 2, strict=True):
+        the_same(one, other)
+
+
+def test_the_last_few_trees_are_kept(monkeypatch):
+    made = []
+    whole = candidate_orders.box_tree
+    monkeypatch.setattr(candidate_orders, "box_tree", lambda *those: made.append(0) or whole(*those))
+    kept = candidate_orders._TREES_KEPT
+    pair = pair_of("numbers", MANY, 8)
+    orders, random = pair.by_candidate, np.random.default_rng(8)
+    distances = [FORMS["singular"](random, False) for _ in range(kept + 3)]
+    tables = [Evaluator(pair, 1).table(distance) for distance in distances]
+    assert len(made) == kept + 3
+    for distance, table in zip(distances[3:], tables[3:], strict=True):
+        the_same(Evaluator(pair, 1).table(distance), table)
+    assert len(made) == kept + 3, "all of these were at hand"
+    the_same(Evaluator(pair, 1).table(distances[0]), tables[0])
+    assert len(made) == kept + 4
+    Evaluator(pair, 1).table(distances[4])
+    assert len(made) == kept + 4, "asked for last, and so kept longer"
+    assert orders.has_boxed((b"turned", distances[0].parameters.tobytes()))
+    assert not orders.has_boxed((b"turned", distances[3].parameters.tobytes()))
+
+
+def test_trees_do_not_go_to_other_processes():
+    pair = pair_of("mixed", FEW, 9, ties=Ties.SHARE)
+    distance = FORMS["choquet"](np.random.default_rng(9), False)
+    table = Evaluator(pair, 1).table(distance)
+    assert pair.by_candidate._boxed
+    again = pickle.loads(pickle.dumps(pair))
+    assert again.by_candidate.candidates is again.candidates
+    assert not again.by_candidate._boxed
+    the_same(Evaluator(again, 1).table(distance), table)
+
+
+def test_small_counts_go_by_a_tree_for_all_distances():
+    """Below the blocks for which one pays, weights at different corners need a single tree."""
+    pair = pair_of("numbers", FEW, 10)
+    for theta in np.eye(ATTRIBUTES):
+        form = DistanceForm(FormKind.WEIGHTED_SUM, Differences.SQUARED, theta)
+        check(pair, form)
+    assert len(pair.by_candidate._boxed) == 1
+    larger = pair_of("numbers", MANY, 10)
+    for theta in np.eye(ATTRIBUTES):
+        check(larger, DistanceForm(FormKind.WEIGHTED_SUM, Differences.SQUARED, theta))
+    assert len(larger.by_candidate._boxed) == ATTRIBUTES, "counts of a part go by those that are there"
