@@ -64,8 +64,7 @@ def bounded(pair: LinkagePair, form: DistanceForm) -> Bounded:
     if numeric and pair.blocks >= _WORTH_A_TREE:
         return _turned(pair, form)
     diagonal = form.diagonal()
-    noise = _noise(form, _largest(pair, Differences.SQUARED))
-    return Bounded(_by_values(pair, diagonal.importance), pair.queries, diagonal, True, blur=noise)
+    return Bounded(_by_values(pair, diagonal.importance), pair.queries, diagonal, True)
 
 
 def _by_values(pair: LinkagePair, importance: FloatArray) -> BoxedCandidates:
