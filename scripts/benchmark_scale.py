@@ -1,0 +1,178 @@
+"""Print what fits and counts of files of any size take, in seconds and in memory, and draw how both grow.
+
+    LINKRISK_DATA=../shared/data python scripts/benchmark_scale.py --part fits --records 100000,1000000
+    LINKRISK_DATA=../shared/data python scripts/benchmark_scale.py --part samples --records 10000
+    LINKRISK_DATA=../shared/data python scripts/benchmark_scale.py --part count --records 1000000
+    LINKRISK_DATA=../shared/data python scripts/benchmark_scale.py --part growth --picture growth.svg
+
+Every run is a command of its own, with its files in a temporary folder or that of `--folder`. Memory is the
+most that the command and the processes that it starts hold together, looked at ten times a second.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import psutil
+from growth_picture import growth_picture
+from scale_cases import CASES, NOMINAL, make_files
+
+PARTS = ("fits", "samples", "count", "growth")
+FAMILIES = ("weighted-mean", "choquet")
+SAMPLE_SIZES = (250, 500, 1000, 2000, 4000)
+GROWTH = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
+
+_LOOK = 0.1
+_LEARNED = 400
+
+
+class Measured(NamedTuple):
+    """One command: what it took, and what it wrote."""
+
+    seconds: float
+    megabytes: float
+    result: dict[str, Any]
+
+    def keep(self, path: Path) -> None:
+        """Write what the command wrote to another file."""
+        path.write_text(json.dumps(self.result), encoding="utf-8")
+
+
+def measured(command: Sequence[str], output: Path) -> Measured:
+    """Run a command of the program that writes JSON to `output`."""
+    began = time.perf_counter()
+    process = psutil.Popen(
+        [sys.executable, "-m", "solver", *command, "--json", str(output)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    most = 0.0
+    while process.poll() is None:
+        most = max(most, _held(process))
+        time.sleep(_LOOK)
+    if process.returncode != 0:
+        raise SystemExit(process.stderr.read())
+    return Measured(time.perf_counter() - began, most, json.loads(output.read_text(encoding="utf-8")))
+
+
+def _held(process: psutil.Process) -> float:
+    """Megabytes of a process and of all that it has started."""
+    held = 0.0
+    try:
+        for each in (process, *process.children(recursive=True)):
+            held += each.memory_info().rss / 1e6
+    except psutil.NoSuchProcess:  # has ended in between
+        pass
+    return held
+
+
+class Bench:
+    """The runs, all with files in one folder."""
+
+    def __init__(self, folder: Path, seconds: float) -> None:
+        self._folder, self._seconds = folder, seconds
+
+    def command(self, case: str, records: int, family: str, *further: str) -> Measured:
+        """One fit."""
+        original, masked = make_files(self._folder, case, records)
+        nominal = ("--nominal", ",".join(NOMINAL)) if case == "mixed" else ()
+        return measured(
+            [
+                "fit", "--original", str(original), "--masked", str(masked), "--row-by-row", *nominal,
+                "--aggregator", family, "--time-limit", str(self._seconds), *further,
+            ],
+            self._folder / "result.json",
+        )  # fmt: skip
+
+    def fits(self, cases: Sequence[str], sizes: Sequence[int]) -> None:
+        """Figure 1: the interval of every case, with the samples that the program plans."""
+        for case in cases:
+            for records in sizes:
+                for family in FAMILIES:
+                    run = self.command(case, records, family)
+                    print(f"{case:7} {records:9,} {family:14} {_interval(run)}", flush=True)
+
+    def samples(self, records: int) -> None:
+        """Figure 2: one sample of each size, the program's plan, and a search of all records."""
+        for size in SAMPLE_SIZES:
+            run = self.command("noise", records, FAMILIES[0], "--sample", str(size), "--samples", "1")
+            print(f"one sample of {size:5,}      {_interval(run)}", flush=True)
+        run = self.command("noise", records, FAMILIES[0], "--sample", "50")
+        print(f"samples of 50, planned    {_interval(run)}", flush=True)
+        run = self.command("noise", records, FAMILIES[0], "--sample", "none")
+        print(f"all records               {_interval(run)}", flush=True)
+
+    def count(self, case: str, records: int) -> Measured:
+        """Figure 3: a weighted mean, learned on a few records, counted on all, with ranks and distances."""
+        learned = self._folder / "learned.json"
+        self.command(case, _LEARNED, FAMILIES[0]).keep(learned)
+        original, masked = make_files(self._folder, case, records)
+        return measured(
+            [
+                "evaluate", "--original", str(original), "--masked", str(masked), "--row-by-row",
+                "--parameters", str(learned),
+            ],
+            self._folder / "result.json",
+        )  # fmt: skip
+
+    def growth(self, sizes: Sequence[int], picture: Path | None) -> None:
+        """Figure 5: counting one attack, from a thousand records to a million."""
+        points = []
+        for records in sizes:
+            run = self.count("M6-385", records)
+            print(f"count {records:9,} {run.seconds:8.1f} s {run.megabytes:8.0f} MB", flush=True)
+            points.append((records, run.seconds, run.megabytes))
+        if picture is not None:
+            picture.write_text(growth_picture(points), encoding="utf-8")
+
+
+def _interval(run: Measured) -> str:
+    found, records = run.result, run.result["records"]
+    limit = found.get("linked_confidence_limit")
+    most = found["linked_upper_bound"] if limit is None else limit
+    kind = "for certain" if limit is None else "at 95 %"
+    return (
+        f"{found['linked']:9,}..{most:9,} {kind:11} ({100 * found['linked'] / records:5.1f} to "
+        f"{100 * most / records:5.1f} %) {run.seconds:6.0f} s {run.megabytes:6.0f} MB"
+    )
+
+
+def main() -> None:
+    """Print one of the figures."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--part", choices=PARTS, default="fits")
+    parser.add_argument("--cases", default=",".join(CASES))
+    parser.add_argument("--records", default="10000", help="numbers joined by commas")
+    parser.add_argument("--seconds", type=float, default=120.0, help="time limit of every fit")
+    parser.add_argument("--folder", type=Path, help="where the files are kept")
+    parser.add_argument("--picture", type=Path, help="where to write the picture of the growth")
+    given = parser.parse_args()
+    sizes = [int(float(size)) for size in given.records.split(",")]
+    with tempfile.TemporaryDirectory() as temporary:
+        bench = Bench(given.folder or Path(temporary), given.seconds)
+        if given.part == "fits":
+            bench.fits(given.cases.split(","), sizes)
+        elif given.part == "samples":
+            bench.samples(sizes[0])
+        elif given.part == "count":
+            for records in sizes:
+                run = bench.count(given.cases.split(",")[0], records)
+                linked = f"{run.result['linked']:9,} linked"
+                print(f"count {records:9,} {linked} {run.seconds:8.1f} s {run.megabytes:8.0f} MB")
+        else:
+            bench.growth(GROWTH if given.records == "10000" else sizes, given.picture)
+
+
+if __name__ == "__main__":
+    main()

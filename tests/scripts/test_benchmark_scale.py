@@ -1,0 +1,51 @@
+"""The benchmark of large files, on small ones."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import benchmark_scale
+import pandas as pd
+import pytest
+from growth_picture import growth_picture
+from scale_cases import NOMINAL, make_files
+
+with_data = pytest.mark.skipif(
+    "LINKRISK_DATA" not in os.environ, reason="needs public data: set LINKRISK_DATA to its folder"
+)
+
+
+@with_data
+@pytest.mark.parametrize("case", ["M6-385", "noise", "mixed"])
+def test_every_case_has_two_files_of_the_size_asked_for(tmp_path: Path, case: str) -> None:
+    original, masked = (pd.read_parquet(path) for path in make_files(tmp_path, case, 60))
+    assert original.shape == masked.shape == (60, 6)
+    assert list(original) == list(masked)
+    assert not original.equals(masked)
+    assert (case == "mixed") == set(NOMINAL).issubset(original)
+
+
+def test_the_picture_has_both_lines_and_a_size_for_every_second_point() -> None:
+    root = ElementTree.fromstring(growth_picture([(1_000, 0.5, 200.0), (10_000, 1.0, 300.0)]))
+    names = [path.get("class") for path in root.iter("{http://www.w3.org/2000/svg}path")]
+    assert names == ["q", "s", "m"]
+    texts = [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert "1,000" in texts
+    assert "records" in texts
+
+
+@with_data
+@pytest.mark.slow
+def test_growth_is_measured_and_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    picture = tmp_path / "growth.svg"
+    monkeypatch.setattr(
+        sys, "argv", ["", "--part", "growth", "--records", "500,1000", "--picture", str(picture)]
+    )
+    benchmark_scale.main()
+    assert len(capsys.readouterr().out.splitlines()) == 2
+    assert picture.read_text(encoding="utf-8").startswith("<svg")
