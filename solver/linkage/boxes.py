@@ -97,13 +97,14 @@ def _turned(pair: LinkagePair, form: DistanceForm) -> Bounded:
 
 def _largest(pair: LinkagePair, kind: Differences) -> FloatArray:
     """Above every attribute distance that is finite, shape (attributes,)."""
-    low = np.fmin(np.fmin.reduce(pair.queries), np.fmin.reduce(pair.candidates))
-    high = np.fmax(np.fmax.reduce(pair.queries), np.fmax.reduce(pair.candidates))
+    # There may be no blocks to count, and so no queries.
+    low = np.fmin(np.fmin.reduce(pair.queries, initial=np.nan), np.fmin.reduce(pair.candidates))
+    high = np.fmax(np.fmax.reduce(pair.queries, initial=np.nan), np.fmax.reduce(pair.candidates))
     largest = high - low
     if pair.missing is not None:
         found = [pair.missing.of_queries, pair.missing.of_candidates, pair.missing.of_both[None, :]]
         for values in found:
-            largest = np.fmax(largest, np.fmax.reduce(np.abs(values)))
+            largest = np.fmax(largest, np.fmax.reduce(np.abs(values), initial=np.nan))
     for k, table in pair.looked_up.items():
         largest[k] = table[np.isfinite(table)].max(initial=0.0)
     return np.asarray(largest if kind is Differences.ABSOLUTE else largest**2)
