@@ -27,6 +27,7 @@ def _digest() -> str:
     return found.hexdigest()[:_DIGITS]
 
 
+@functools.cache
 def stamp() -> Stamp:
     """The program, and what its numbers depend on."""
     known = {"linkrisk": f"{_version('linkrisk')} (sources {_digest()})"}
