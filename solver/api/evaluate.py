@@ -198,7 +198,7 @@ def evaluate(
     cancel : Cancel, optional
         A token to cancel the call with, from another thread.
     report : callable, optional
-        Called when code has to be compiled first.
+        Called when code has to be compiled first, and by workers with how many tasks are done.
 
     Returns
     -------
@@ -272,7 +272,7 @@ def _evaluate(
     compile_once(LINKAGE, report)
     crew.prepare(compile_once, LINKAGE)
     stop = None if cancel is None else lambda: cancel.cancelled
-    evaluator = Evaluator(problem.pair, stop=stop, elsewhere=counting_by(crew, problem.pair))
+    evaluator = Evaluator(problem.pair, stop=stop, elsewhere=counting_by(crew, problem.pair, report))
     form = problem.aggregator.form(theta)
     evaluation = evaluator.table(form)
     details = {

@@ -21,6 +21,7 @@ from linkrisk.solver.linkage.arrays import Found, nothing_found
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.crew import Crew
+from linkrisk.solver.run.incumbent import Progress, Reporter
 from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.run.workers import Here, Workers
 
@@ -40,10 +41,22 @@ _TASKS_EACH = 4
 """Tasks for each worker, so that none waits long for the last one."""
 
 
-def counting_by(crew: Crew, pair: LinkagePair) -> Spreading[LinkagePair] | None:
+Told = Callable[[str], object]
+"""Called with how many tasks are done, in words."""
+
+TASKS = "tasks"
+"""What a reporter is told is being done where nothing but a count is."""
+
+
+def counting_by(
+    crew: Crew, pair: LinkagePair, report: Reporter | None = None
+) -> Spreading[LinkagePair] | None:
     """Who counts the blocks of a pair; None where this process does."""
     workers = crew.workers(pair)
-    return None if workers is None else Spreading(workers, pair, itself)
+    if workers is None:
+        return None
+    told = None if report is None else lambda work: report(Progress(0.0, 0.0, 0.0, TASKS, work))
+    return Spreading(workers, pair, itself, told)
 
 
 def itself(pair: LinkagePair) -> LinkagePair:
@@ -61,11 +74,18 @@ class Spreading(Generic[Given]):
         What they share.
     pair_of : callable
         The file pair in what they share; at the top level of a module.
+    told : callable, optional
+        Told how many tasks are done, in words.
     """
 
     def __init__(
-        self, workers: Workers[Given], given: Given, pair_of: Callable[[Given], LinkagePair]
+        self,
+        workers: Workers[Given],
+        given: Given,
+        pair_of: Callable[[Given], LinkagePair],
+        told: Told | None = None,
     ) -> None:
+        self._told = told
         self._workers, self._given, self._pair_of = workers, given, pair_of
         self._candidates = len(pair_of(given).candidates)
         self._one_at_a_time = threading.Lock()
@@ -97,6 +117,8 @@ class Spreading(Generic[Given]):
         for (at, _), found in self._workers.each(do, tasks, clock, _unlimited):
             _put(found, places[at], whole)
             given_up.discard(at)
+            if self._told is not None:
+                self._told(f"{many - len(given_up):,} of {many:,} tasks")
         # Whoever has died of them, or a process that could not be started, must not cost an answer.
         left = [task for task in tasks if task[0] in given_up]
         for (at, _), found in Here(self._given).each(do, left, clock, _unlimited):

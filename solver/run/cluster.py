@@ -34,6 +34,9 @@ PATIENCE = 10.0
 _ALONE = 30.0
 """Seconds without any worker after which this process does what is left."""
 
+_LOOK = 2.0
+"""Seconds between two looks at who is there."""
+
 _ONE_THREAD = 1
 """Of a task: a worker has as many tasks at a time as it was given threads."""
 
@@ -137,12 +140,13 @@ class Cluster(Workers[Given]):
         super().__init__(given)
         self.connection = connection
         self._placed: Any = None
+        self._closed = False
         self._calls: list[_Call[Any, Any, Any]] = []
 
     @property
-    def given(self) -> Given:
-        """What all tasks share."""
-        return self._given
+    def busy(self) -> bool:
+        """Whether these workers are closed; calls do not get into each other's way."""
+        return self._closed
 
     @property
     def many(self) -> int:
@@ -176,6 +180,7 @@ class Cluster(Workers[Given]):
 
     def close(self) -> None:
         """Cancel whatever is still being done, and let workers forget what was shared."""
+        self._closed = True
         for call in list(self._calls):
             call.cancel()
         self._placed = None
@@ -210,14 +215,13 @@ class _Call(Generic[Given, Task, Answer]):
         self._client = cluster.connection.client
         self._begun: dict[str, tuple[Any, Task, int]] = {}
         self._ended: queue.SimpleQueue[str] = queue.SimpleQueue()
-        self._slots, self._seen = 0, time.monotonic()
+        self._slots, self._seen, self._looked = 0, time.monotonic(), time.monotonic()
 
     def answers(self) -> Iterator[tuple[Task, Answer]]:
         """Answers as they come, until all are there, the clock has run out, or all workers are gone."""
         self._look()
         while (self._begun or self.left) and not self._clock.expired and not self._gone:
-            while self.left and len(self._begun) < self._slots and not self._clock.expired:
-                self._begin()
+            self._begin_some()
             try:
                 key = self._ended.get(timeout=TICK)
             except queue.Empty:
@@ -226,6 +230,7 @@ class _Call(Generic[Given, Task, Answer]):
             ended = self._begun.pop(key, None)
             if ended is None:  # cancelled by another thread
                 continue
+            self._begin_some()  # so that no worker waits until this answer has come
             future, task, attempt = ended
             found = self._result(future)
             if found is not None:
@@ -236,7 +241,7 @@ class _Call(Generic[Given, Task, Answer]):
 
     def _look(self) -> None:
         """How many workers there are, and when some were last seen."""
-        self._slots = self._cluster.connection.slots
+        self._slots, self._looked = self._cluster.connection.slots, time.monotonic()
         if self._slots:
             self._seen = time.monotonic()
 
@@ -244,10 +249,21 @@ class _Call(Generic[Given, Task, Answer]):
     def _gone(self) -> bool:
         return not self._slots and time.monotonic() - self._seen > _ALONE
 
-    def _begin(self) -> None:
-        allowance = Allowance.of(self._clock, self._share(len(self.left)), _ONE_THREAD)
+    def _begin_some(self) -> None:
+        """One task for each thread; and one more where it may wait, as its time does not run meanwhile."""
+        if time.monotonic() - self._looked > _LOOK:
+            self._look()
+        many = self._slots
+        while self.left and len(self._begun) < many and not self._clock.expired:
+            limit = self._share(len(self.left))
+            self._begin(limit)
+            many = self._slots * (2 if limit is None else 1)
+
+    def _begin(self, limit: float | None) -> None:
+        allowance = Allowance.of(self._clock, limit, _ONE_THREAD)
         task, attempt = self.left.popleft()
-        key = f"linkrisk-{uuid.uuid4().hex}"
+        name = getattr(getattr(self._do, "func", self._do), "__name__", "task")
+        key = f"{name}-{uuid.uuid4().hex}"  # Dask's dashboard shows the name
         # As bytes: Dask would look for its own objects in all that it is given.
         packed = pickle.dumps((self._do, task, allowance, stamp()))
         try:

@@ -92,10 +92,14 @@ class Crew:
             }
         }
 
+    def rest(self) -> None:
+        """End all that is still being done, and let go of what was shared; others can be had."""
+        while self._open:
+            self._open.pop().close()
+
     def close(self) -> None:
         """End all that is still being done."""
-        for workers in self._open:
-            workers.close()
+        self.rest()
         if self._connection is not None:
             self._connection.close()
 

@@ -53,7 +53,7 @@ class Workers(ABC, Generic[Given]):
 
     @property
     def busy(self) -> bool:
-        """Whether tasks of an earlier call are still being done, so that no others can be."""
+        """Whether no tasks can be done now: those of an earlier call still are, or the workers are closed."""
         return False
 
     @abstractmethod
@@ -106,7 +106,7 @@ class Processes(Workers[Given]):
     def __init__(self, given: Given, many: int, threads: int | None = None) -> None:
         super().__init__(given)
         self._many, self._threads = many, threads
-        self._begun = 0
+        self._begun, self._closed = 0, False
         self._open()
 
     @property
@@ -116,8 +116,8 @@ class Processes(Workers[Given]):
 
     @property
     def busy(self) -> bool:
-        """Whether a call has not come to its end; they have one signal to end by."""
-        return self._begun > 0
+        """Whether a call has not come to its end; they have one signal to end by. Or all are ended."""
+        return self._begun > 0 or self._closed
 
     def _open(self) -> None:
         context = get_context("spawn")
@@ -175,6 +175,7 @@ class Processes(Workers[Given]):
 
     def close(self) -> None:
         """Ask whatever is still being done to end."""
+        self._closed = True
         self._stop.set()
         self._pool.shutdown(wait=False, cancel_futures=True)
 

@@ -250,6 +250,7 @@ def fit_one(
             if samples is None
             else _fit_samples(problem, request, clock, starts, samples)
         )
+    request.crew.rest()  # of the next family all is another
     said = request.crew.describe()
     fitted = replace(fitted, result=replace(fitted.result, details={**fitted.result.details, **said}))
     if not request.certificate:

@@ -192,7 +192,7 @@ class _Work:
         system = system_of(pair, aggregator, nothing, nothing, ~pair.reachable, complete=False)
         incumbent = Incumbent(clock, aggregator.equal(), 0.0, system.kept_weight, report, phase="")
         self._hired = crew.workers(self._shared)
-        counted = None if self._hired is None else Spreading(self._hired, self._shared, pair_of)
+        counted = None if self._hired is None else Spreading(self._hired, self._shared, pair_of, self._tell)
         evaluator = Evaluator(pair, stop=lambda: clock.expired, spend=clock.spend, elsewhere=counted)
         run = Run(incumbent, evaluator, system, out_of_time(incumbent))
         self.state = SampledRun(run, samples)
@@ -225,6 +225,12 @@ class _Work:
         known = replace(run, incumbent=incumbent, phases=dict(run.phases), baselines=dict(run.baselines))
         known.outcome = out_of_time(incumbent, known.outcome)
         return replace(self.state, run=known, searches=dict(self.state.searches))
+
+    def _tell(self, tasks: str) -> None:
+        """How far a count by workers is."""
+        incumbent = self.state.run.incumbent
+        incumbent.work = tasks
+        incumbent.tell()
 
     def close(self) -> None:
         """End the processes, but for those of a crew, which count what is to be shown."""
