@@ -19,6 +19,7 @@ from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.linkage.arrays import Found, nothing_found
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.linkage.settling import RANKING
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.crew import Crew
 from linkrisk.solver.run.incumbent import Progress, Reporter
@@ -32,7 +33,10 @@ Part = tuple[DistanceForm, int, IndexArray]
 """A distance, what is counted, and the blocks."""
 
 WORTH = 50_000_000
-"""Pairs of a block and a candidate from which a count is shared out: fewer are done before they are sent."""
+"""Pairs of a block and a candidate from which ranks are shared out: fewer are done before they are sent."""
+
+_STOPS_SOONER = 40
+"""Times as many for what needs no ranks, and ends at the first rival that is nearer."""
 
 _FEWEST, _MOST = 256, 4_096
 """Blocks of a task: fewer are not worth their way, of more a lost one costs too much."""
@@ -94,7 +98,8 @@ class Spreading(Generic[Given]):
         self, form: DistanceForm, purpose: int, blocks: IndexArray, stop: Callable[[], bool] | None
     ) -> Found | None:
         """What became of some blocks; None where they are too few, or workers have other things to do."""
-        if blocks.size * self._candidates < WORTH or self._workers.busy:
+        worth = WORTH if purpose == RANKING else _STOPS_SOONER * WORTH
+        if blocks.size * self._candidates < worth or self._workers.busy:
             return None
         if not self._one_at_a_time.acquire(blocking=False):  # a thread beside this one is counting
             return None

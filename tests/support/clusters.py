@@ -22,7 +22,7 @@ def small_cluster():
             n_workers=2,
             threads_per_worker=1,
             processes=True,
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",  # None takes one port for all, which may be taken
             worker_dashboard_address=None,
             silence_logs=logging.CRITICAL,
         ) as cluster,
