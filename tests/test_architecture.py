@@ -196,6 +196,14 @@ def test_no_optimiser_is_imported_before_it_is_used():
             )
 
 
+def test_dask_is_imported_only_where_a_scheduler_is_asked_for():
+    for path in FILES:
+        for target in arrows(path, everywhere=False):
+            assert target.split(".")[0] not in {"dask", "distributed"}, (
+                f"{module_of(path)} imports {target} at the top"
+            )
+
+
 def test_formulations_never_import_an_optimiser_at_all():
     for path in FILES:
         if path.is_relative_to(ROOT / "formulations"):

@@ -40,6 +40,7 @@ from linkrisk.solver.api.sampling import sampling_choice
 from linkrisk.solver.inputs.problem import Problem, ProblemOptions, distance_tables, make_problem, schema_of
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import AUTOMATIC
+from linkrisk.solver.run.crew import crew_choice
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.worst_case.families import several
@@ -69,6 +70,8 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
     direction, ties, standardisation, differences, missing, k_additive
         See `linkrisk.fit`.
     sample, samples, confidence, strata
+        See `linkrisk.fit`.
+    scheduler, workers
         See `linkrisk.fit`.
     engine, backend, threads, margin, big_c
         See `linkrisk.fit`.
@@ -125,6 +128,8 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         samples: int | None = None,
         confidence: float = CONFIDENCE,
         strata: str | None = None,
+        scheduler: str | None = None,
+        workers: int | None = None,
         engine: EngineName | None = None,
         backend: str | None = None,
         threads: int | None = None,
@@ -151,6 +156,8 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         self.samples = samples
         self.confidence = confidence
         self.strata = strata
+        self.scheduler = scheduler
+        self.workers = workers
         self.engine = engine
         self.backend = backend
         self.threads = threads
@@ -194,11 +201,13 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
             big_c=self.big_c,
             limits=check_limits(self.time_limit, self.work_limit, self.memory_limit, self.cancel),
             sampling=sampling_choice(self.sample, self.samples, self.confidence, self.strata),
+            workers=crew_choice(self.scheduler, self.workers),
         )
         self._schema = schema_of(self.schema)
         first, second = self._loaded(original, masked)
         problem = self._problem(first, second, partner)
-        self.result_ = fit_one(problem, request).result
+        with request.hired() as hired:
+            self.result_ = fit_one(problem, hired).result
         self.parameters_ = self.result_.parameters
         self.linked_ = self.result_.linked
         self.linked_upper_bound_ = self.result_.linked_upper_bound

@@ -34,7 +34,9 @@ from linkrisk.solver.linkage.assignment import assigned_links
 from linkrisk.solver.linkage.baselines import baselines
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.result import LinkResult
-from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.linkage.spreading import counting_by
+from linkrisk.solver.run.crew import Crew, crew_choice, hired
+from linkrisk.solver.run.errors import CancelledError, UsageError
 from linkrisk.solver.run.incumbent import Reporter
 from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.run.limits import cancellable
@@ -166,6 +168,8 @@ def evaluate(
     differences: DifferencesName | None = None,
     missing: MissingName | None = None,
     k_additive: int | None = None,
+    scheduler: str | None = None,
+    workers: int | None = None,
     cancel: Cancel | None = None,
     report: Reporter | None = None,
 ) -> EvaluationResult | LinkResult:
@@ -187,10 +191,14 @@ def evaluate(
         The same.
     id_column, row_by_row
         How records are aligned; see `fit`.
+    scheduler : str, optional
+        Address of a Dask scheduler whose workers count; the answers are the same.
+    workers : int, optional
+        So many processes of this machine that count.
     cancel : Cancel, optional
         A token to cancel the call with, from another thread.
     report : callable, optional
-        Called when code has to be compiled first.
+        Called when code has to be compiled first, and by workers with how many tasks are done.
 
     Returns
     -------
@@ -224,7 +232,13 @@ def evaluate(
         "masking": masking,
     }
     given = {name: value for name, value in asked.items() if value is not None and value is not False}
-    return cancellable(lambda: _evaluate(original, masked, parameters, one_to_one, report, given), cancel)
+    asked_for = crew_choice(scheduler, workers)
+
+    def do() -> EvaluationResult | LinkResult:
+        with hired(asked_for) as crew:
+            return _evaluate(original, masked, parameters, one_to_one, report, given, crew, cancel)
+
+    return cancellable(do, cancel)
 
 
 def _evaluate(
@@ -234,6 +248,8 @@ def _evaluate(
     one_to_one: bool,
     report: Reporter | None,
     given: dict[str, Any],
+    crew: Crew,
+    cancel: Cancel | None,
 ) -> EvaluationResult | LinkResult:
     """What `evaluate` does, all of it; `given` are the options of the problem that are not as learned."""
     if isinstance(parameters, Mapping):
@@ -244,6 +260,8 @@ def _evaluate(
         fitted, source = read_parameters(parameters), str(parameters)
     fitted = pick_family(fitted, given.get("aggregator"), source)
     if "method" in fitted:
+        if crew.choice.asked:
+            raise UsageError(f"{source} is the result of a linker, which has no workers: leave them out")
         matching = "hungarian" if one_to_one else None
         return relink(
             original, masked, fitted, one_to_one=matching, report=report, **_link_options(given, source)
@@ -252,7 +270,9 @@ def _evaluate(
     problem = make_problem(original, masked, ProblemOptions(**{**learned_options(fitted), **given}))
     theta = _encode(problem, fitted["parameters"], source)
     compile_once(LINKAGE, report)
-    evaluator = Evaluator(problem.pair)
+    crew.prepare(compile_once, LINKAGE)
+    stop = None if cancel is None else lambda: cancel.cancelled
+    evaluator = Evaluator(problem.pair, stop=stop, elsewhere=counting_by(crew, problem.pair, report))
     form = problem.aggregator.form(theta)
     evaluation = evaluator.table(form)
     details = {
@@ -263,8 +283,11 @@ def _evaluate(
         "parameters": problem.aggregator.decode(theta),
         "baselines": in_population(baselines(evaluator, problem.aggregator), problem.survey.unit),
         "notes": list(problem.files.notes),
+        **crew.describe(),
         "versions": library_versions(),
     }
+    if cancel is not None and cancel.cancelled:
+        raise CancelledError("the run was cancelled before there was a result")
     return EvaluationResult(
         linked=evaluation.count,
         records=problem.pair.blocks,

@@ -22,6 +22,7 @@ from linkrisk.solver.engines.registry import ENGINES, check_taken, choose_engine
 from linkrisk.solver.engines.steering import Steering
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
 from linkrisk.solver.run.clock import AUTOMATIC, Limits
+from linkrisk.solver.run.crew import CrewChoice, crew_choice
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.incumbent import Reporter
 from linkrisk.solver.run.interruption import Cancel
@@ -56,6 +57,8 @@ def fit(
     samples: int | None = None,
     confidence: float = CONFIDENCE,
     strata: str | None = None,
+    scheduler: str | None = None,
+    workers: int | None = None,
     engine: EngineName | None = None,
     backend: str | None = None,
     threads: int | None = None,
@@ -118,6 +121,10 @@ def fit(
         Of the limit that samples give for the whole file (`FitResult.linked_confidence_limit`).
     strata : str, optional
         Column by whose values samples are drawn: of each its share.
+    scheduler : str, optional
+        Address of a Dask scheduler whose workers search samples and count; the answers are the same.
+    workers : int, optional
+        So many processes of this machine that do so; with a scheduler, for how many the samples are planned.
     engine : str, optional
         ``exact`` or ``milp``; when absent, ``milp`` where `backend`, `margin` or `big_c` is given.
     backend, threads, margin, big_c : str, int, float, float, optional
@@ -197,6 +204,7 @@ def fit(
         steering=steering,
         limits=check_limits(time_limit, work_limit, memory_limit, cancel),
         sampling=sampling_choice(sample, samples, confidence, strata),
+        workers=crew_choice(scheduler, workers),
         certificate=certificate,
         report=report,
         command=command,
@@ -217,6 +225,7 @@ def fit_request(
     big_c: float | None,
     limits: Limits,
     sampling: SamplingChoice | None = None,
+    workers: CrewChoice | None = None,
     steering: Steering | None = None,
     certificate: bool = False,
     report: Reporter | None = None,
@@ -243,7 +252,8 @@ def fit_request(
             f"the work of the engine {runner.name} is done by its optimiser, which is not counted: use "
             f"--engine {able}, or --time-limit"
         )
-    return FitRequest(runner, options, limits, certificate, sampling or SamplingChoice(), report, command)
+    sampling, workers = sampling or SamplingChoice(), workers or CrewChoice()
+    return FitRequest(runner, options, limits, certificate, sampling, report, command, workers)
 
 
 def find(
@@ -264,6 +274,7 @@ def find(
     request : FitRequest
     """
     names = several(aggregator)
-    if names is not None:
-        return fit_families(original, masked, names, options, request)
-    return fit_one(make_problem(original, masked, options), request)
+    with request.hired() as hired:
+        if names is not None:
+            return fit_families(original, masked, names, options, hired)
+        return fit_one(make_problem(original, masked, options), hired)

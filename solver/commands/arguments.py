@@ -125,6 +125,24 @@ def add_run(
     )
 
 
+def add_workers(parser: argparse.ArgumentParser, what: str, more: str = "") -> None:
+    """Who does the work besides this process; `what` is done."""
+    group = parser.add_argument_group("workers")
+    group.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help=f"address of a Dask scheduler whose workers {what} (pip install 'linkrisk[dask]')",
+    )
+    group.add_argument(
+        "--workers", metavar="N", help=f"so many processes of this machine {what}{more}; default: none"
+    )
+
+
+def given_workers(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What the user has said of workers, as keywords of `fit` and `evaluate`."""
+    return {"scheduler": arguments.scheduler, "workers": whole_number(arguments.workers, "--workers")}
+
+
 def given_problem(arguments: argparse.Namespace) -> dict[str, Any]:
     """What the user has said of the problem, as keywords of `fit`."""
     fields = {

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import argparse
 
-from linkrisk.solver.commands.arguments import add_categories, add_files, add_problem, given_problem
+from linkrisk.solver.commands.arguments import (
+    add_categories,
+    add_files,
+    add_problem,
+    add_workers,
+    given_problem,
+    given_workers,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_files(parser)
     add_categories(parser)
     add_problem(parser, default="as in FIT.json")
+    add_workers(parser, "count")
     group = parser.add_argument_group("output")
     group.add_argument("--one-to-one", action="store_true", help="also assign records one to one")
     group.add_argument("--json", metavar="FILE", help="write the whole result as JSON")
@@ -42,6 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
             parameters=arguments.parameters,
             one_to_one=arguments.one_to_one,
             report=reporter(line),
+            **given_workers(arguments),
             **given_problem(arguments),
         )
     return finish(arguments, result.to_json(), result.table, summary(result))

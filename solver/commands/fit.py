@@ -13,8 +13,10 @@ from linkrisk.solver.commands.arguments import (
     add_files,
     add_problem,
     add_run,
+    add_workers,
     given_problem,
     given_run,
+    given_workers,
     limit,
     number,
     whole_number,
@@ -44,6 +46,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_problem(parser, several=True)
     add_run(parser, offered().seconds_of_fit, work=True)
     _add_samples(parser)
+    add_workers(
+        parser, "search samples and count", "; with --scheduler, for how many the samples are planned"
+    )
     names = offered()
     group = parser.add_argument_group("engine")
     group.add_argument(
@@ -134,6 +139,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _request(arguments: argparse.Namespace) -> FitRequest:
     """How to solve; UsageError when it cannot be done that way."""
     from linkrisk.solver.api.fit import fit_request
+    from linkrisk.solver.run.crew import crew_choice
 
     return fit_request(
         arguments.engine,
@@ -141,6 +147,7 @@ def _request(arguments: argparse.Namespace) -> FitRequest:
         **given_run(arguments),
         limits=_limits(arguments),
         sampling=_sampling(arguments),
+        workers=crew_choice(**given_workers(arguments)),
         certificate=arguments.certificate is not None and arguments.write_model is None,
         command="python -m solver " + shlex.join(arguments.command_line),
         modelling=arguments.write_model is not None,

@@ -78,7 +78,7 @@ def families_summary(results: FitResults) -> str:
             for note in result.details["notes"]
             if note not in details["notes"]
         ),
-        f"{details['engine']}, seed {details['seed']}, {details['seconds']:.1f} s",
+        f"{details['engine']}, seed {details['seed']}{_workers(worst.details)}, {details['seconds']:.1f} s",
     ]
     return "\n".join(lines) + "\n"
 
@@ -280,4 +280,13 @@ def _notes(details: Mapping[str, Any]) -> list[str]:
 def _making(details: Mapping[str, Any]) -> str:
     engine = details["engine"] + (f" on {details['backend']}" if details["backend"] else "")
     margin = f", margin {details['margin']:g}" if details["margin"] is not None else ""
-    return f"{engine}{margin}, seed {details['seed']}, {details['seconds']:.1f} s"
+    return f"{engine}{margin}, seed {details['seed']}{_workers(details)}, {details['seconds']:.1f} s"
+
+
+def _workers(details: Mapping[str, Any]) -> str:
+    """Who else has worked, where anybody was asked to."""
+    if "workers" not in details:
+        return ""
+    scheduler, many = details["workers"]["scheduler"], details["workers"]["at_start"]
+    where = "" if scheduler is None else f" of {scheduler}"
+    return f", {many} {'worker' if many == 1 else 'workers'}{where}"

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import ClassVar, TextIO
 
 from linkrisk.solver.compiling.ahead import PHASE
+from linkrisk.solver.linkage.spreading import TASKS
 from linkrisk.solver.run.incumbent import Progress, Reporter
 
 # Short, so that the numbers and the advice fit a terminal of 80 columns.
@@ -60,6 +61,9 @@ class Display(ABC):
         """Show the attack and the bound of a running engine."""
         if progress.phase == PHASE:
             self.announce("compiling, once for this machine: a minute or two")
+            return
+        if progress.phase == TASKS:
+            self.show(f"comparing records: {progress.work}")
             return
         phase = _PHASES.get(progress.phase, progress.phase)
         interval = f"{phase}: linked {_short(progress.value)}, at most {_short(progress.bound)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
 from linkrisk.formulations.linkage.pair import LinkagePair, Ties
 from linkrisk.formulations.linkage.ties import GRAIN_SHARE, TIE_TOLERANCE
-from linkrisk.solver.linkage.arrays import Boxes, Compared, Form, Missing, Tables, nothing_found
+from linkrisk.solver.linkage.arrays import Boxes, Compared, Form, Found, Missing, Tables, nothing_found
 from linkrisk.solver.linkage.boxes import Bounded, bounded
 from linkrisk.solver.linkage.evaluation import BestCounts, Evaluation, completed, spread
 from linkrisk.solver.linkage.settling import COUNTING, NEAREST, RANKING, settle
@@ -36,6 +37,15 @@ _PAIRS_PER_TASK = 3_000_000
 _DIFFERENCES = {Differences.SQUARED: 0, Differences.ABSOLUTE: 1, Differences.SIGNED: 2}
 
 
+class Elsewhere(Protocol):
+    """Whoever counts blocks in other processes."""
+
+    def found(
+        self, form: DistanceForm, purpose: int, blocks: IndexArray, stop: Callable[[], bool] | None
+    ) -> Found | None:
+        """What became of some blocks of the whole pair; None where they are to be counted here."""
+
+
 class Evaluator:
     """Counts links of one file pair for any parameters, by compiled code on all cores.
 
@@ -52,6 +62,8 @@ class Evaluator:
         Called with the cost of every count.
     blocks_at_once : int
         Blocks that are counted before `stop` is asked again; fewer where there are many candidates.
+    elsewhere : Elsewhere, optional
+        Who counts where there is much to count; the answers are the same.
     """
 
     def __init__(
@@ -61,7 +73,9 @@ class Evaluator:
         stop: Callable[[], bool] | None = None,
         spend: Spend = ignore,
         blocks_at_once: int = BLOCKS_AT_ONCE,
+        elsewhere: Elsewhere | None = None,
     ) -> None:
+        self._elsewhere = elsewhere
         self.pair, self._blocks_at_once = pair, blocks_at_once
         self.threads = threads or os.cpu_count() or 1
         self._stop, self._spend = stop, spend
@@ -88,7 +102,7 @@ class Evaluator:
 
     def recount(self, form: DistanceForm, blocks: IndexArray) -> Evaluation:
         """`counted` of some blocks alone; all others are not `settled`."""
-        part = self._settle(form, COUNTING, self.pair.part(blocks), self._stop)
+        part = self._settle(form, COUNTING, self.pair.part(blocks), self._stop, blocks)
         evaluation = spread(part, blocks, self.pair.weight, settled=False)
         self.best.note(form, evaluation)
         return evaluation
@@ -98,7 +112,7 @@ class Evaluator:
         return self._noted(form, NEAREST)
 
     def _noted(self, form: DistanceForm, purpose: int) -> Evaluation:
-        evaluation = self._settle(form, purpose, self._asked, self._stop)
+        evaluation = self._settle(form, purpose, self._asked, self._stop, self._open)
         if self._open is not None:
             evaluation = spread(evaluation, self._open, self.pair.weight, settled=True)
         self.best.note(form, evaluation)
@@ -117,10 +131,42 @@ class Evaluator:
         known = self.best.known(form)
         return evaluation if known is None else completed(evaluation, known)
 
+    def found(self, form: DistanceForm, purpose: int, blocks: IndexArray) -> Found:
+        """What became of some blocks, here: what `Elsewhere` asks of another process."""
+        return self._found_here(form, purpose, self.pair.part(blocks), self._stop)
+
     def _settle(
-        self, form: DistanceForm, purpose: int, pair: LinkagePair, stop: Callable[[], bool] | None
+        self,
+        form: DistanceForm,
+        purpose: int,
+        pair: LinkagePair,
+        stop: Callable[[], bool] | None,
+        blocks: IndexArray | None = None,
     ) -> Evaluation:
-        """Settle the blocks of `pair`, which has all candidates."""
+        """Settle the blocks of `pair`, which has all candidates: some blocks of the whole pair, or all."""
+        found = None
+        if self._elsewhere is not None:
+            asked = np.arange(pair.blocks) if blocks is None else blocks
+            found = self._elsewhere.found(form, purpose, asked, stop)
+        if found is None:
+            found = self._found_here(form, purpose, pair, stop)
+        linked = (found.rank == 1) & (found.ties == 0) & pair.reachable
+        self._spend(_cost(pair, int(linked.sum()), purpose))
+        return Evaluation(
+            linked,
+            found.rank,
+            found.ties,
+            found.distance,
+            found.nearest_other,
+            pair.weight,
+            found.rival,
+            settled=found.rank > 0,
+        )
+
+    def _found_here(
+        self, form: DistanceForm, purpose: int, pair: LinkagePair, stop: Callable[[], bool] | None
+    ) -> Found:
+        """Settle the blocks of `pair`, in this process."""
         bounds = bounded(pair, form)
         compared, boxes = _compared(pair, form, bounds), _boxes(pair, bounds)
         numbers, found = as_numbers(form), nothing_found(pair.blocks)
@@ -140,18 +186,7 @@ class Evaluator:
         else:
             with ThreadPoolExecutor(self.threads) as pool:
                 list(pool.map(task, firsts))
-        linked = (found.rank == 1) & (found.ties == 0) & pair.reachable
-        self._spend(_cost(pair, int(linked.sum()), purpose))
-        return Evaluation(
-            linked,
-            found.rank,
-            found.ties,
-            found.distance,
-            found.nearest_other,
-            pair.weight,
-            found.rival,
-            settled=found.rank > 0,
-        )
+        return found
 
 
 def _cost(pair: LinkagePair, linked: int, purpose: int) -> float:

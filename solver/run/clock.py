@@ -42,6 +42,8 @@ class Clock:
         Units of work (`work.UNIT`) until `expired`; then `now` and all that is measured by it are units.
     cancel : Cancel, optional
         A token that stops the run too.
+    most_threads : int, optional
+        For all that is done within the run; as many as there are processors when absent.
     """
 
     def __init__(
@@ -52,7 +54,9 @@ class Clock:
         *,
         work_limit: float | None = None,
         cancel: Cancel | None = None,
+        most_threads: int | None = None,
     ) -> None:
+        self.most_threads = most_threads
         self.spent = spent
         self._start = time.perf_counter() - spent
         self.time_limit, self.memory_limit, self.work_limit = time_limit, memory_limit, work_limit
@@ -78,6 +82,11 @@ class Clock:
         if self.counts:
             with self._counting:
                 self._operations += operations
+
+    @property
+    def operations(self) -> float:
+        """Those that were counted."""
+        return self._operations
 
     @property
     def now(self) -> float:
@@ -121,7 +130,7 @@ class Clock:
     @property
     def threads(self) -> int:
         """Threads for searches whose way depends on which of them is first: one where work is counted."""
-        return 1 if self.counts else os.cpu_count() or 1
+        return 1 if self.counts else self.most_threads or os.cpu_count() or 1
 
     # ---- what ends it
 
@@ -205,6 +214,7 @@ class _Part(Clock):
             whole.memory_limit,
             work_limit=work,
             cancel=whole.cancel,
+            most_threads=whole.most_threads,
         )
         self._whole = whole
 

@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar
 
 from linkrisk.solver.run.child_processes import interrupt_held_back, main_module_hidden
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.elsewhere import Allowance, Done, done
 from linkrisk.solver.run.interruption import Cancel
 
 Given = TypeVar("Given")
@@ -26,10 +27,10 @@ Do = Callable[[Given, Task, Clock], Answer]
 Share = Callable[[int], float | None]
 """What the next task may take, in seconds or units of work, when so many are still to begin."""
 
-_TICK = 0.1
+TICK = 0.1
 """Seconds between two looks at the clock while all are working."""
 
-_ATTEMPTS = 2
+ATTEMPTS = 2
 """How often a task is begun whose process dies."""
 
 
@@ -44,6 +45,16 @@ class Workers(ABC, Generic[Given]):
 
     def __init__(self, given: Given) -> None:
         self._given = given
+
+    @property
+    def many(self) -> int:
+        """Tasks that are done side by side."""
+        return 1
+
+    @property
+    def busy(self) -> bool:
+        """Whether no tasks can be done now: those of an earlier call still are, or the workers are closed."""
+        return False
 
     @abstractmethod
     def each(
@@ -88,12 +99,25 @@ class Processes(Workers[Given]):
         What all tasks share.
     many : int
         Processes.
+    threads : int, optional
+        Of each; as many as there are processors when absent.
     """
 
-    def __init__(self, given: Given, many: int) -> None:
+    def __init__(self, given: Given, many: int, threads: int | None = None) -> None:
         super().__init__(given)
-        self._many = many
+        self._many, self._threads = many, threads
+        self._begun, self._closed = 0, False
         self._open()
+
+    @property
+    def many(self) -> int:
+        """Processes."""
+        return self._many
+
+    @property
+    def busy(self) -> bool:
+        """Whether a call has not come to its end; they have one signal to end by. Or all are ended."""
+        return self._begun > 0 or self._closed
 
     def _open(self) -> None:
         context = get_context("spawn")
@@ -106,31 +130,42 @@ class Processes(Workers[Given]):
         self, do: Do[Given, Task, Answer], tasks: Iterable[Task], clock: Clock, share: Share
     ) -> Iterator[tuple[Task, Answer]]:
         """Do as many tasks at a time as there are processes."""
+        if not self.busy:
+            self._stop.clear()  # of a call before this one
+        self._begun += 1
+        try:
+            yield from self._each(do, tasks, clock, share)
+        finally:
+            self._begun -= 1
+
+    def _each(
+        self, do: Do[Given, Task, Answer], tasks: Iterable[Task], clock: Clock, share: Share
+    ) -> Iterator[tuple[Task, Answer]]:
         left = deque((task, 1) for task in tasks)
-        begun: dict[Future[Answer], tuple[Task, int]] = {}
+        begun: dict[Future[Done[Answer]], tuple[Task, int]] = {}
         while begun or (left and not clock.expired):
             while left and len(begun) < self._many and not clock.expired:
-                limit = share(len(left))
+                allowance = Allowance.of(clock, share(len(left)), self._threads)
                 task, attempt = left.popleft()
-                begun[self._submit(do, task, limit)] = (task, attempt)
-            done, _ = wait(begun, _TICK, FIRST_COMPLETED)
+                begun[self._submit(do, task, allowance)] = (task, attempt)
+            ended, _ = wait(begun, TICK, FIRST_COMPLETED)
             if clock.expired:
                 self._stop.set()
-            for future in done:
+            for future in ended:
                 task, attempt = begun.pop(future)
                 try:
-                    answer = future.result()
+                    answer = future.result().counted(clock)
                 except BrokenProcessPool:
                     lost = [(task, attempt), *begun.values()]
-                    left.extend((other, n + 1) for other, n in lost if n < _ATTEMPTS)
+                    left.extend((other, n + 1) for other, n in lost if n < ATTEMPTS)
                     begun.clear()
                     self._again()
                     break
                 yield task, answer
 
-    def _submit(self, do: Do[Given, Task, Answer], task: Task, limit: float | None) -> Future[Answer]:
+    def _submit(self, do: Do[Given, Task, Answer], task: Task, allowance: Allowance) -> Future[Done[Answer]]:
         with interrupt_held_back(), main_module_hidden():  # the first task starts the processes
-            return self._pool.submit(_one, do, task, limit)
+            return self._pool.submit(_one, do, task, allowance)
 
     def _again(self) -> None:
         """Other processes, fewer of them: memory may not have been enough."""
@@ -140,6 +175,7 @@ class Processes(Workers[Given]):
 
     def close(self) -> None:
         """Ask whatever is still being done to end."""
+        self._closed = True
         self._stop.set()
         self._pool.shutdown(wait=False, cancel_futures=True)
 
@@ -169,5 +205,6 @@ def _begin(given: object, stop: object) -> None:
     _shared.update(given=given, stop=stop)
 
 
-def _one(do: Do[Any, Task, Answer], task: Task, limit: float | None) -> Answer:
-    return do(_shared["given"], task, Clock(limit, cancel=_Remote(_shared["stop"])))
+def _one(do: Do[Any, Task, Answer], task: Task, allowance: Allowance) -> Done[Answer]:
+    clock = allowance.clock(_Remote(_shared["stop"]))
+    return done(do(_shared["given"], task, clock), clock)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from linkrisk.solver.engines.base import Engine, EngineOptions
 from linkrisk.solver.engines.steering import PartSteering
 from linkrisk.solver.inputs.problem import Searched
+from linkrisk.solver.linkage.evaluator import Elsewhere
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.incumbent import Progress, Reporter
 from linkrisk.solver.run.limits import in_time, memory_errors
@@ -127,6 +128,7 @@ def search_whole(
     options: EngineOptions,
     report: Reporter | None,
     starts: Sequence[Start] = (),
+    elsewhere: Elsewhere | None = None,
 ) -> tuple[Run, tuple[Part, ...]]:
     """Search all records; and where that proves little in its time, parts of them.
 
@@ -140,6 +142,8 @@ def search_whole(
         Called with every progress report.
     starts : sequence of Start
         As `search` takes them.
+    elsewhere : Elsewhere, optional
+        Who counts where there is much to count.
 
     Returns
     -------
@@ -149,9 +153,9 @@ def search_whole(
     """
     steering, pair = options.steering.parts, searched.pair
     if not engine.proves or pair.blocks < steering.fewest:
-        return search(searched, engine, clock, options, report, starts), ()
+        return search(searched, engine, clock, options, report, starts, elsewhere=elsewhere), ()
     first = UntilHopeless(clock, float(pair.weight.sum()), steering, report)
-    run = search(searched, engine, first, options, first.note, starts)
+    run = search(searched, engine, first, options, first.note, starts, elsewhere=elsewhere)
     run.incumbent.clock, run.incumbent.report = clock, report
     shift = clock.seconds - first.seconds
     run.incumbent.trace = [(round(at + shift, 4), value, bound) for at, value, bound in run.incumbent.trace]

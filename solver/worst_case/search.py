@@ -27,7 +27,7 @@ from linkrisk.solver.engines.growing_rows import GrowingRows, GrowingRun
 from linkrisk.solver.inputs.problem import Searched
 from linkrisk.solver.linkage.baselines import baseline_forms, own_attacks
 from linkrisk.solver.linkage.evaluation import Evaluation
-from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.linkage.evaluator import Elsewhere, Evaluator
 from linkrisk.solver.linkage.orders import Ordered, best_order
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.incumbent import Incumbent, Reporter
@@ -86,6 +86,7 @@ def search(
     *,
     prove: bool = True,
     wait: bool = False,
+    elsewhere: Elsewhere | None = None,
 ) -> Run:
     """Attack and bound the worst case of a problem until they meet or the clock has run out.
 
@@ -104,12 +105,14 @@ def search(
         Whether a sharp bound is wanted; if not, the search ends with the attack.
     wait : bool
         Whether to wait for a step that overruns the clock, whose result may be worth it.
+    elsewhere : Elsewhere, optional
+        Who counts where there is much to count.
 
     Returns
     -------
     Run
     """
-    work = _Work(problem, runner, clock, choices, report, starts, prove)
+    work = _Work(problem, runner, clock, choices, report, starts, prove, elsewhere)
     return work.do() if wait else in_time(work, clock)
 
 
@@ -125,8 +128,9 @@ class _Work:
         report: Reporter | None,
         starts: Sequence[Start],
         prove: bool,
+        elsewhere: Elsewhere | None,
     ) -> None:
-        self._starts, self._prove = starts, prove
+        self._starts, self._prove, self._elsewhere = starts, prove, elsewhere
         self._orders: list[Ordered] = []
         self._orders_counted = False
         self._problem, self._runner, self._clock, self._choices = problem, runner, clock, choices
@@ -140,7 +144,15 @@ class _Work:
 
     def _evaluator(self) -> Evaluator:
         pair, at_once = self._problem.pair, self._build.blocks_at_once
-        return Evaluator(pair, stop=self._late, spend=self._clock.spend, blocks_at_once=at_once)
+        clock = self._clock
+        return Evaluator(
+            pair,
+            clock.most_threads,
+            stop=self._late,
+            spend=clock.spend,
+            blocks_at_once=at_once,
+            elsewhere=self._elsewhere,
+        )
 
     def _late(self) -> bool:
         return self._clock.expired and self._clock.now >= self._build.moment

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -21,7 +22,9 @@ from linkrisk.solver.certificates.writing.certifiable import CertificateError, w
 from linkrisk.solver.compiling.ahead import CERTIFICATES, compile_once
 from linkrisk.solver.engines.base import Engine, EngineOptions, Proof
 from linkrisk.solver.inputs.problem import Problem
+from linkrisk.solver.linkage.spreading import counting_by
 from linkrisk.solver.run.clock import Clock, Limits
+from linkrisk.solver.run.crew import Crew, CrewChoice, hired
 from linkrisk.solver.run.errors import CancelledError, UsageError
 from linkrisk.solver.run.incumbent import Reporter
 from linkrisk.solver.run.interruption import interruptible
@@ -66,6 +69,10 @@ class FitRequest:
         Called with every progress report.
     command : str, optional
         The command line to note.
+    workers : CrewChoice
+        Who is to do the work.
+    crew : Crew
+        Whoever does, once the run has begun.
     """
 
     engine: Engine
@@ -75,6 +82,14 @@ class FitRequest:
     sampling: SamplingChoice = field(default_factory=lambda: SamplingChoice(None))
     report: Reporter | None = None
     command: str | None = None
+    workers: CrewChoice = field(default_factory=CrewChoice)
+    crew: Crew = field(default_factory=Crew)
+
+    @contextmanager
+    def hired(self) -> Iterator[FitRequest]:
+        """The request with those who do the work, until it is done; UsageError where they cannot be had."""
+        with hired(self.workers) as crew:
+            yield replace(self, crew=crew)
 
     def clock(self, problem: Problem) -> Clock:
         """A clock with the limits of the request, which has run while the problem was set up."""
@@ -238,6 +253,7 @@ def fit_one(
         compile_once(problem.aggregator.name, request.report)
         if request.certificate:
             compile_once(CERTIFICATES, request.report)
+        request.crew.prepare(compile_once, problem.aggregator.name)
         clock = request.clock(problem)
     with interruptible(clock):
         fitted = (
@@ -245,6 +261,9 @@ def fit_one(
             if samples is None
             else _fit_samples(problem, request, clock, starts, samples)
         )
+    request.crew.rest()  # of the next family all is another
+    said = request.crew.describe()
+    fitted = replace(fitted, result=replace(fitted.result, details={**fitted.result.details, **said}))
     if not request.certificate:
         return fitted
     unmade = {"made": False, "reason": "it was asked for, and not made yet"}
@@ -256,7 +275,13 @@ def fit_one(
 def _fit_whole(problem: Problem, request: FitRequest, clock: Clock, starts: Sequence[Start]) -> Fitted:
     """Search all records."""
     run, parts = search_whole(
-        problem.searched, request.engine, clock, request.options, request.report, starts
+        problem.searched,
+        request.engine,
+        clock,
+        request.options,
+        request.report,
+        starts,
+        elsewhere=counting_by(request.crew, problem.pair),
     )
     result = answer(problem, run, request.options, request.engine, request.command, parts)
     return Fitted(result, problem, run, parts=parts)
@@ -266,7 +291,9 @@ def _fit_samples(
     problem: Problem, request: FitRequest, clock: Clock, starts: Sequence[Start], samples: Samples
 ) -> Fitted:
     """Search samples, and count the attack on all records."""
-    state = search_samples(problem, request.engine, clock, request.options, request.report, samples, starts)
+    state = search_samples(
+        problem, request.engine, clock, request.options, request.report, samples, starts, request.crew
+    )
     result = sampled_answer(
         problem, state, request.sampling, request.options, request.engine, request.command
     )
@@ -279,7 +306,9 @@ def drawn_samples(problem: Problem, request: FitRequest) -> Samples | None:
     UsageError when there are not as many records, or a stratum has one.
     """
     choice, pair = request.sampling, problem.pair
-    workers = 1 if request.limits.work is not None else os.cpu_count() or 1
+    # What was asked for, and not how many workers a scheduler has just now: the plan must not depend on that.
+    asked = request.workers.workers or os.cpu_count() or 1
+    workers = 1 if request.limits.work is not None else asked
     plan = make_plan(
         choice,
         pair.blocks,

@@ -15,11 +15,14 @@ from numpy.typing import NDArray
 
 from linkrisk.formulations.linkage.block_system import system_of
 from linkrisk.formulations.linkage.forms import DistanceForm
+from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.engines.base import Engine, EngineOptions
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.linkage.baselines import baseline_forms, own_attacks
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.linkage.spreading import Spreading
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.crew import Crew
 from linkrisk.solver.run.incumbent import Incumbent, Reporter
 from linkrisk.solver.run.limits import in_time, memory_errors
 from linkrisk.solver.run.results import plain
@@ -77,6 +80,7 @@ def search_samples(
     report: Reporter | None,
     samples: Samples,
     starts: Sequence[Start] = (),
+    crew: Crew | None = None,
 ) -> SampledRun:
     """Search samples until they are done or the clock has run out.
 
@@ -91,12 +95,19 @@ def search_samples(
     samples : Samples
     starts : sequence of Start
         Parameters known from elsewhere, for the attack.
+    crew : Crew, optional
+        Who searches the samples and counts; processes of this machine where it is worth it, when absent.
     """
-    work = _Work(problem, runner, clock, choices, report, samples, starts)
+    work = _Work(problem, runner, clock, choices, report, samples, starts, crew or Crew())
     try:
         return in_time(work, clock)
     finally:
         work.close()
+
+
+def pair_of(shared: Shared) -> LinkagePair:
+    """The whole file pair."""
+    return shared.searched.pair
 
 
 class _Work:
@@ -111,6 +122,7 @@ class _Work:
         report: Reporter | None,
         samples: Samples,
         starts: Sequence[Start],
+        crew: Crew,
     ) -> None:
         self._starts = starts
         self._clock, self._steering = clock, choices.steering.sampling
@@ -120,11 +132,12 @@ class _Work:
         nothing = np.empty(0, dtype=np.intp)
         system = system_of(pair, aggregator, nothing, nothing, ~pair.reachable, complete=False)
         incumbent = Incumbent(clock, aggregator.equal(), 0.0, system.kept_weight, report, phase="")
-        evaluator = Evaluator(pair, stop=lambda: clock.expired, spend=clock.spend)
+        self._hired = crew.workers(self._shared)
+        counted = None if self._hired is None else Spreading(self._hired, self._shared, pair_of, self._tell)
+        evaluator = Evaluator(pair, stop=lambda: clock.expired, spend=clock.spend, elsewhere=counted)
         run = Run(incumbent, evaluator, system, out_of_time(incumbent))
         self.state = SampledRun(run, samples)
-        self._workers: Workers[Shared] | None = None
-        self._side_by_side = 1
+        self._workers: Workers[Shared] = self._hired or Here(self._shared)
         self._counting = 0.0
 
     def do(self) -> SampledRun:
@@ -154,9 +167,15 @@ class _Work:
         known.outcome = out_of_time(incumbent, known.outcome)
         return replace(self.state, run=known, searches=dict(self.state.searches))
 
+    def _tell(self, tasks: str) -> None:
+        """How far a count by workers is."""
+        incumbent = self.state.run.incumbent
+        incumbent.work = tasks
+        incumbent.tell()
+
     def close(self) -> None:
-        """End the processes."""
-        if self._workers is not None:
+        """End the processes, but for those of a crew, which count what is to be shown."""
+        if self._workers is not self._hired:
             self._workers.close()
 
     def _look(self) -> None:
@@ -191,14 +210,24 @@ class _Work:
                 return
             tasks = [(k, state.samples.parts[k]) for k in range(first, stage.samples)]
 
-            def share(many: int) -> float | None:
+            # Work is shared out evenly, so that it does not matter which sample ends first.
+            fixed = each if clock.counts and until < np.inf else None
+
+            def share(many: int, fixed: float | None = fixed) -> float | None:
                 left = until - clock.now
-                return None if left == np.inf else max(1e-6, left * min(1.0, self._side_by_side / many))
+                if fixed is not None or left == np.inf:
+                    return fixed
+                return max(1e-6, left * min(1.0, self._side_by_side / many))
 
             for (k, _), found in self._workers.each(search_part, tasks, clock, share):
                 state.searches[k] = found
                 self._note()
             first = stage.samples
+
+    @property
+    def _side_by_side(self) -> int:
+        """Samples that are searched at a time; work is counted as if it were one."""
+        return 1 if self._clock.counts else self._workers.many
 
     @property
     def _seconds_each(self) -> float:
@@ -207,15 +236,15 @@ class _Work:
         return sum(found.seconds for found in searches) / max(1, len(searches))
 
     def _make_workers(self) -> Workers[Shared]:
-        """Processes where there are processors for them, and enough to do for each."""
+        """Those that were asked for; else processes, where there are processors and enough to do for each."""
+        if self._hired is not None:
+            return self._hired
         plan, clock = self.state.samples.plan, self._clock
         many, steering = min(os.cpu_count() or 1, plan.samples), self._steering
         pairs = self.state.samples.drawn.size * len(self._searched.pair.candidates)
         little = pairs < steering.pairs_worth_processes or clock.time_left < steering.worth_processes
         if clock.counts or many < 2 or little:
-            self._side_by_side = 1
             return Here(self._shared)
-        self._side_by_side = many
         return Processes(self._shared, many)
 
     def _note(self) -> None:
@@ -238,7 +267,7 @@ class _Work:
         Those of a small sample fit it too well, and link fewer of the other records.
         """
         clock, steering, state = self._clock, self._steering, self.state
-        found = [each.theta for each in state.searches.values()]
+        found = [state.searches[k].theta for k in sorted(state.searches)]  # whichever ended first
         if clock.expired:
             return found[0] if found else self._searched.aggregator.equal()
         samples = state.samples

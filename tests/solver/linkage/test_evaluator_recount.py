@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from aggregator_cases import BY_LABEL
 
 from linkrisk.formulations.linkage.pair import make_pair
@@ -28,3 +29,14 @@ def test_some_blocks_alone_are_counted_and_kept_beside_what_is_counted_later():
     assert np.flatnonzero(final.linked).tolist() == blocks.tolist()
     late = False
     assert evaluator.counted(form).linked.tolist() == whole.linked.tolist()
+
+
+@pytest.mark.parametrize("label", BY_LABEL)
+def test_of_no_blocks_none_is_counted(label):
+    random = np.random.default_rng(4)
+    original = random.normal(size=(5, 3))
+    aggregator = BY_LABEL[label].make(3)
+    evaluator = Evaluator(make_pair(original, original))
+    found = evaluator.recount(aggregator.form(aggregator.equal()), np.empty(0, dtype=np.intp))
+    assert not found.settled.any()
+    assert not found.linked.any()

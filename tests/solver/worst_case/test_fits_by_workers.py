@@ -1,0 +1,141 @@
+"""Fits and counts by processes and by a scheduler's workers: the same answers to the record."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import sys
+
+import pytest
+from cli_runs import PAIR, refuse
+from clusters import ADDRESS_OF_NOBODY, small_cluster
+from fit_runs import frames
+from sklearn.base import clone
+
+from linkrisk.solver import WorstCaseLinkage, evaluate, fit
+from linkrisk.solver.linkage import spreading
+from linkrisk.solver.run import cluster as clusters
+from linkrisk.solver.run.cluster import Cluster
+from linkrisk.solver.run.crew import CrewChoice, crew_choice
+from linkrisk.solver.run.errors import UsageError
+
+FILES = frames(3, 300, 3, noise=0.6)
+
+
+@pytest.fixture(scope="module")
+def address():
+    pytest.importorskip("distributed", reason="needs Dask: pip install 'linkrisk[dask]'")
+    with small_cluster() as found:
+        yield found
+
+
+@pytest.fixture(autouse=True)
+def all_is_shared_out(monkeypatch):
+    """Counts of small files, too, in several tasks."""
+    monkeypatch.setattr(spreading, "WORTH", 1)
+    monkeypatch.setattr(spreading, "_FEWEST", 20)
+
+
+def said(result) -> dict:
+    """What a result says, but for time and who has worked."""
+    left_out = ("seconds", "phases", "trace", "workers")
+    return {key: value for key, value in result.to_dict().items() if key not in left_out}
+
+
+def test_a_fit_of_samples_says_the_same_whoever_searches_them(address):
+    options = {"aggregator": "owa", "work_limit": 0.3, "sample": 20, "samples": 4}
+    alone = fit(*FILES, **options)
+    assert "workers" not in alone.to_dict()
+    for way in ({"workers": 2}, {"scheduler": address}):
+        found = fit(*FILES, **options, **way)
+        assert said(found) == said(alone)
+        asked, scheduler = way.get("workers"), way.get("scheduler")
+        assert found.details["workers"] == {"scheduler": scheduler, "asked": asked, "at_start": 2}
+
+
+def test_a_fit_of_all_records_says_the_same_whoever_counts(address):
+    options = {"aggregator": "owa", "work_limit": 0.3}
+    assert said(fit(*FILES, **options, scheduler=address)) == said(fit(*FILES, **options))
+
+
+@pytest.mark.parametrize("aggregator", ["weighted-mean", "mahalanobis"])
+def test_a_count_says_the_same_whoever_counts(address, aggregator):
+    parameters = fit(*FILES, aggregator=aggregator, work_limit=0.1)
+    alone = evaluate(*FILES, parameters=parameters)
+    assert said(evaluate(*FILES, parameters=parameters, scheduler=address)) == said(alone)
+
+
+def test_a_worker_that_dies_in_the_middle_of_a_count_costs_no_record(address, monkeypatch):
+    each, killed = Cluster.each, []
+
+    def deadly(self, *given):
+        for answer in each(self, *given):
+            yield answer
+            if not killed:
+                killed.append(min(self.connection.client.run(os.getpid).values()))
+                os.kill(killed[0], signal.SIGKILL)
+
+    parameters = {"aggregator": "owa", "parameters": {"weights": {"1": 0.5, "2": 0.3, "3": 0.2}}}
+    alone = evaluate(*FILES, parameters=parameters)
+    monkeypatch.setattr(Cluster, "each", deadly)
+    assert said(evaluate(*FILES, parameters=parameters, scheduler=address)) == said(alone)
+    assert killed
+
+
+def test_with_no_worker_that_answers_this_process_counts(address, monkeypatch):
+    monkeypatch.setattr(Cluster, "each", lambda *_: itertools.repeat(None, 0))
+    parameters = {"aggregator": "owa", "parameters": {"weights": {"1": 0.5, "2": 0.3, "3": 0.2}}}
+    alone = evaluate(*FILES, parameters=parameters)
+    assert said(evaluate(*FILES, parameters=parameters, scheduler=address)) == said(alone)
+
+
+def test_the_estimator_takes_them():
+    risk = clone(WorstCaseLinkage(workers=1, scheduler=ADDRESS_OF_NOBODY))
+    assert risk.get_params()["workers"] == 1
+    with pytest.raises(UsageError, match="the workers must be a whole number of at least 1, not 0"):
+        clone(risk).set_params(workers=0).fit(*FILES)
+
+
+# What cannot be done: one line, exit code 2
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--workers", "0"], "the workers must be a whole number of at least 1, not 0"),
+        (["--workers", "two"], "--workers must be a whole number, not 'two'"),
+        (["--scheduler", ""], "the scheduler must be an address such as tcp://127.0.0.1:8786, not ''"),
+        (
+            ["--scheduler", ADDRESS_OF_NOBODY],
+            f"the scheduler at {ADDRESS_OF_NOBODY} does not answer: is it running? `dask scheduler` starts "
+            "one and says its address",
+        ),
+    ],
+)
+@pytest.mark.usefixtures("survey_folder", "address")
+def test_wrong_workers_are_refused_in_one_line(capsys, monkeypatch, options, message):
+    monkeypatch.setattr(clusters, "PATIENCE", 0.2)
+    refuse(capsys, message, "fit", *PAIR, *options, "--json", "fit.json")
+
+
+@pytest.mark.usefixtures("survey_folder")
+def test_without_dask_it_is_said_how_to_install_it(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    message = "a scheduler needs Dask, which is not installed: pip install 'linkrisk[dask]'"
+    refuse(capsys, message, "fit", *PAIR, "--scheduler", ADDRESS_OF_NOBODY)
+
+
+def test_a_linker_has_no_workers():
+    from linkrisk.solver import link
+
+    learned = link(*FILES, method="dbrl").to_dict()
+    with pytest.raises(UsageError, match="is the result of a linker, which has no workers: leave them out"):
+        evaluate(*FILES, parameters=learned, workers=1)
+
+
+def test_what_is_asked_for_is_checked():
+    assert crew_choice(None, None) == CrewChoice()
+    for wrong in (True, 1.5, "2", -1):
+        with pytest.raises(UsageError, match="the workers must be a whole number of at least 1, not "):
+            crew_choice(None, wrong)
