@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.formats.base import Dialect, Format, StoredFile
+from linkrisk.datasets.microdata.formats.base import Dialect, Format, StoredFile, parts
 from linkrisk.datasets.microdata.formats.delimited_shape import (
     DELIMITERS,
     check_shape,
@@ -83,10 +83,13 @@ class Delimited(Format):
     def write(self, stored: StoredFile, path: Path) -> dict[Path, bytes]:
         """As the dialect says; floating-point numbers with as many digits as it takes to read them back."""
         dialect = dialect_for(stored.dialect, path)
-        text = _with_decimal(stored.frame, dialect.decimal).to_csv(
-            index=False, sep=dialect.delimiter, decimal=dialect.decimal, lineterminator=dialect.line_end
-        )
-        return {path: encode(text, dialect.encoding)}
+        return {path: encode(_as_text(stored.frame, dialect), dialect.encoding)}
+
+    def pieces(self, stored: StoredFile, path: Path) -> Iterator[bytes]:
+        """The same, some rows at a time; in UTF-8 without a mark, whatever the dialect says."""
+        dialect = dialect_for(stored.dialect, path)
+        for at, part in enumerate(parts(stored.frame)):
+            yield _as_text(part, dialect, header=at == 0).encode(UTF8)
 
     def loses(self, stored: StoredFile) -> tuple[str, ...]:
         """Labels, types of text that looks like numbers, empty text."""
@@ -148,6 +151,16 @@ def _remarks(dialect: DelimitedDialect, unclear: Sequence[str], apart: Sequence[
             f"write these numbers without separators, such as 1234{dialect.decimal}5"
         )
     return tuple(remarks)
+
+
+def _as_text(frame: pd.DataFrame, dialect: DelimitedDialect, *, header: bool = True) -> str:
+    return _with_decimal(frame, dialect.decimal).to_csv(
+        header=header,
+        index=False,
+        sep=dialect.delimiter,
+        decimal=dialect.decimal,
+        lineterminator=dialect.line_end,
+    )
 
 
 def _with_decimal(frame: pd.DataFrame, decimal: str) -> pd.DataFrame:
