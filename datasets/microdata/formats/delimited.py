@@ -10,6 +10,7 @@ import pandas as pd
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.base import Dialect, Format, StoredFile, parts
+from linkrisk.datasets.microdata.formats.delimited_numbers import read_numbers
 from linkrisk.datasets.microdata.formats.delimited_shape import (
     DELIMITERS,
     check_shape,
@@ -24,7 +25,14 @@ from linkrisk.datasets.microdata.formats.delimited_values import (
     reads_as_numbers,
     with_thousands,
 )
-from linkrisk.datasets.microdata.formats.encodings import NAMES, UTF8, cannot_encode, decode, encode
+from linkrisk.datasets.microdata.formats.encodings import (
+    NAMES,
+    UTF8,
+    UTF8_MARK,
+    cannot_encode,
+    decode,
+    encode,
+)
 from linkrisk.datasets.microdata.formats.kinds import Kind, cells_of, kind_of
 from linkrisk.datasets.microdata.formats.losses import Holds, columns, losses, sentence
 
@@ -68,6 +76,13 @@ class Delimited(Format):
         name like others and only an empty cell is missing. A column in which a cell is written with leading
         zeros, a leading plus or more than 15 digits without a decimal sign holds codes, and stays text.
         """
+        numbers = read_numbers(path, text_columns)
+        if numbers is not None:
+            encoding = UTF8_MARK if numbers.marked else UTF8
+            dialect = DelimitedDialect(
+                numbers.delimiter, encoding, ".", numbers.line_end, path.suffix.lower()
+            )
+            return StoredFile(numbers.frame, dialect=dialect, remarks=_remarks(dialect, (), ()))
         text, header, dialect = _opened(path)
         decimal, unclear = decimal_of(text, header, dialect.delimiter)
         dialect = replace(dialect, decimal=decimal)
