@@ -119,10 +119,10 @@ class Delimited(Format):
         return (*said, *_encoding_losses(stored))
 
 
-def written_columns(path: Path, names: Sequence[str]) -> pd.DataFrame:
-    """Columns of a delimited file letter by letter, None where a cell is empty."""
+def written_columns(path: Path, names: Sequence[str], records: int | None = None) -> pd.DataFrame:
+    """Columns of a delimited file letter by letter, None where a cell is empty; all or the first records."""
     text, header, dialect = _opened(path)
-    return as_written(text, header, dialect.delimiter, list(names))[list(names)]
+    return as_written(text, header, dialect.delimiter, list(names), records)[list(names)]
 
 
 def dialect_for(dialect: Dialect, path: Path) -> DelimitedDialect:

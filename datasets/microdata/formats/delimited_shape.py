@@ -68,6 +68,8 @@ def _lines(text: str) -> Iterator[str]:
 
 def without_end(text: str) -> str:
     """A text without blank lines at its end."""
+    if text[-1:] == "\n" and text[-2:-1] not in ("", "\r", "\n"):
+        return text  # not a copy
     return text.rstrip("\r\n") + "\n"
 
 

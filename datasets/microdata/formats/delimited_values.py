@@ -87,6 +87,7 @@ def _read(
     kept: Collection[str],
     codes: Collection[str],
     only: Sequence[str] | None = None,
+    records: int | None = None,
 ) -> pd.DataFrame:
     marks: dict[Any, list[str]] = {name: [""] if name in kept else ["", *MISSING_MARKS] for name in header}
     frame: pd.DataFrame = pd.read_csv(
@@ -101,16 +102,22 @@ def _read(
         skip_blank_lines=False,
         index_col=False,
         usecols=None if only is None else list(only),
+        nrows=records,
         **_EXACT_NUMBERS,
     )
     return frame
 
 
 def as_written(
-    text: str, header: Sequence[str], delimiter: str, names: Sequence[str] | None = None
+    text: str,
+    header: Sequence[str],
+    delimiter: str,
+    names: Sequence[str] | None = None,
+    records: int | None = None,
 ) -> pd.DataFrame:
-    """Cells as text, missing where one is empty: of these columns, by default all."""
-    return _read(text, header, delimiter, ".", header if names is None else names, (), only=names)
+    """Cells as text, missing where one is empty: of these columns and the first records, by default all."""
+    kept = header if names is None else names
+    return _read(text, header, delimiter, ".", kept, (), only=names, records=records)
 
 
 def _may_hold_codes(text: str) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from linkrisk.datasets.microdata.formats.arrow import ArrowFormat, arrow_table
 from linkrisk.datasets.microdata.formats.base import ROWS_AT_ONCE, StoredFile
+from linkrisk.datasets.microdata.formats.parquet_numbers import read_numbers
 
 
 class Parquet(ArrowFormat):
@@ -16,6 +17,11 @@ class Parquet(ArrowFormat):
 
     name = "Parquet"
     suffixes = (".parquet", ".pq")
+
+    def read(self, path: Path, *, text_columns: Sequence[str] = ()) -> StoredFile:
+        """Read a table (see `Format.read`), in batches where it has numbers alone."""
+        frame = read_numbers(path)
+        return super().read(path, text_columns=text_columns) if frame is None else StoredFile(frame)
 
     def load(self, source: io.BytesIO) -> Any:
         """The table of a file."""
