@@ -4,10 +4,10 @@
     python scripts/reading_speed.py --records 10000 --formats .csv,.asc
     python scripts/reading_speed.py --records 1000000 --numbers 6 --formats .csv,.parquet --peak
 
-The table has whole numbers, amounts, codes with leading zeros, words, dates and missing values; with
---numbers it has that many columns of whole numbers alone. Seconds are those of the processor. `loses` is what `mask`
-asks of a format before any work: what would be lost in it. `peak` is by how many megabytes a process grows at
-most while it reads the file (on Linux, else `-`); `table` is how many its numbers and texts take.
+The table has whole numbers, amounts, codes with leading zeros, words, dates and missing values; --numbers A
+makes one of A columns of whole numbers alone. Seconds are those of the processor. `loses` is what `mask` asks
+of a format before any work: what would be lost in it. `peak` is by how many megabytes a process grows at most
+while it reads the file (on Linux, else `-`); `table` is how many its numbers and texts take.
 """
 
 from __future__ import annotations

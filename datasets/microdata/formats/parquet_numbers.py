@@ -45,8 +45,9 @@ def _kinds(schema: Any) -> list[np.dtype[Any]] | None:
     """The types of columns of numbers, as numpy has them; None where that is not all there is to them."""
     from pyarrow import types
 
-    if len(set(schema.names)) != len(schema) or not all(name.strip() for name in schema.names):
-        return None
+    names = schema.names
+    if len(set(names)) != len(names) or not all(name.strip() and "." not in name for name in names):
+        return None  # to Arrow, a point leads into a column
     kinds = []
     for field in schema:
         if not (types.is_integer(field.type) or types.is_float32(field.type) or types.is_float64(field.type)):
@@ -60,12 +61,12 @@ def _kinds(schema: Any) -> list[np.dtype[Any]] | None:
 
 def _is_plain(told: dict[str, Any], kinds: list[np.dtype[Any]]) -> bool:
     """Whether pandas has noted rows that are numbered from 0, and columns of these types."""
-    index = told["index_columns"]
-    if len(index) != 1 or not isinstance(index[0], dict) or {**index[0], **_PLAIN_INDEX} != index[0]:
-        return False
-    names = told["column_indexes"]
-    if len(names) != 1 or names[0]["name"] is not None or names[0]["pandas_type"] != "unicode":
-        return False
+    for index in told["index_columns"]:
+        if not isinstance(index, dict) or {**index, **_PLAIN_INDEX} != index:
+            return False
+    for names in told["column_indexes"]:
+        if names["name"] is not None or names["pandas_type"] != "unicode":
+            return False
     return [column["numpy_type"] for column in told["columns"]] == [str(kind) for kind in kinds]
 
 

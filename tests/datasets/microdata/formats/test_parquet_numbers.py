@@ -29,6 +29,7 @@ GAPS = pa.table({"a": pa.array([1, None, 2**60 + 1]), "b": [0.5, None, 1.5]})
 FILES: dict[str, tuple[object, bool]] = {
     "numbers": (NUMBERS, True),
     "arrow's own": (pa.Table.from_pandas(NUMBERS, preserve_index=False).replace_schema_metadata(None), True),
+    "without an index": (pa.Table.from_pandas(NUMBERS, preserve_index=False), True),
     "null doubles": (GAPS.select(["b"]), True),
     "null whole numbers": (GAPS, False),
     "text": (NUMBERS.assign(text="x"), False),
@@ -39,6 +40,7 @@ FILES: dict[str, tuple[object, bool]] = {
     "rows from 1": (NUMBERS.set_axis(pd.RangeIndex(1, 11)), False),
     "numbered columns": (NUMBERS.set_axis(range(6), axis=1), False),
     "two of one name": (pa.table([pa.array([1, 2]), pa.array([3, 4])], names=["a", "a"]), False),
+    "points in names": (NUMBERS.rename(columns={"small": "double.small"}), False),
     "no records": (NUMBERS[:0], False),
 }
 
