@@ -66,6 +66,9 @@ def numeric_matrix(
                 f"{_place(source, attribute, missing)}: missing value; fill it in or choose other "
                 "--attributes"
             )
+        if not missing.any():
+            matrix[:, position] = _numbers(column, ~missing, attribute, source)
+            continue
         matrix[missing, position] = np.nan
         matrix[~missing, position] = _numbers(column, ~missing, attribute, source)
     return matrix

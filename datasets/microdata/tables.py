@@ -56,12 +56,16 @@ class Table:
         """Names of its columns."""
         return list(self.frame.columns)
 
-    def written(self, column: str, row: int) -> str:
-        """What stands in a missing cell of a text file, such as NA; otherwise nothing."""
-        if self.path is None or self.path.suffix.lower() not in DELIMITED.suffixes:
-            return ""
-        cell = written_columns(self.path, [column])[column].iloc[row]
-        return cell if isinstance(cell, str) else ""
+    def written(self, rows: Mapping[str, int]) -> dict[str, str]:
+        """What stands in one missing cell each of some columns of a text file, such as NA, or nothing.
+
+        `rows` says in which row of each column; what is not in a text file is nothing.
+        """
+        if not rows or self.path is None or self.path.suffix.lower() not in DELIMITED.suffixes:
+            return dict.fromkeys(rows, "")
+        cells = written_columns(self.path, list(rows), max(rows.values()) + 1)
+        found = {name: cells[name].iloc[row] for name, row in rows.items()}
+        return {name: cell if isinstance(cell, str) else "" for name, cell in found.items()}
 
 
 def load_table(table: Any, name: str, text_columns: Sequence[str] = ()) -> Table:

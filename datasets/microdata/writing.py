@@ -5,20 +5,21 @@ from __future__ import annotations
 import os
 import secrets
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.formats.base import StoredFile
+from linkrisk.datasets.microdata.formats.base import ROWS_AT_ONCE, StoredFile
 from linkrisk.datasets.microdata.formats.registry import writable_format
 
 
 def write_table(frame: pd.DataFrame, path: str | Path) -> None:
     """Write a table in the format that the suffix of `path` says, whole or not at all.
 
-    The index is not written. Floating-point numbers have as many digits as it takes to read the same double
+    The index is not written. Where the format can, a long table is written some rows at a time, and is never
+    in memory as text or bytes. Floating-point numbers have as many digits as it takes to read the same double
     back.
 
     Raises
@@ -27,7 +28,13 @@ def write_table(frame: pd.DataFrame, path: str | Path) -> None:
         If the format is unknown or cannot be written or cannot hold the table, the folder does not exist or
         the file cannot be written.
     """
-    write_all(contents(StoredFile(frame), path))
+    stored = StoredFile(frame)
+    made = writable_format(path)
+    pieces = made.pieces(stored, Path(path)) if len(frame) > ROWS_AT_ONCE else None
+    if pieces is None:
+        write_all(contents(stored, path))
+    else:
+        write_pieces(path, pieces)
 
 
 def contents(stored: StoredFile, path: str | Path) -> dict[Path, bytes]:
@@ -51,7 +58,7 @@ def write_all(files: Mapping[Path, bytes]) -> None:
     made: dict[Path, Path] = {}
     try:
         for path, content in files.items():
-            made[path] = _temporary(targets[path], content, 0o666)
+            made[path] = _temporary(targets[path], (content,), 0o666)
         for path, temporary in made.items():
             temporary.replace(targets[path])
     except OSError as error:
@@ -59,6 +66,17 @@ def write_all(files: Mapping[Path, bytes]) -> None:
     finally:
         for temporary in made.values():
             temporary.unlink(missing_ok=True)
+
+
+def write_pieces(path: str | Path, pieces: Iterable[bytes]) -> None:
+    """Write a file whole or not at all, its content piece by piece (see `write_whole`).
+
+    Raises
+    ------
+    DataError
+        As `write_whole`, and what making the pieces raises.
+    """
+    _write(path, pieces, 0o666)
 
 
 def write_whole(path: str | Path, content: str | bytes, *, mode: int = 0o666) -> None:
@@ -73,15 +91,18 @@ def write_whole(path: str | Path, content: str | bytes, *, mode: int = 0o666) ->
     DataError
         If the folder does not exist, `path` is a folder, permission is missing or the disk is full.
     """
+    _write(path, (content.encode("utf-8") if isinstance(content, str) else content,), mode)
+
+
+def _write(path: str | Path, pieces: Iterable[bytes], mode: int) -> None:
     target = _target(path)
-    data = content.encode("utf-8") if isinstance(content, str) else content
     try:
         if target.exists() and not stat.S_ISREG(target.stat().st_mode):
             # Renaming a file onto a device would replace the device itself.
             with target.open("wb") as device:
-                device.write(data)
+                device.writelines(pieces)
             return
-        temporary = _temporary(target, data, mode)
+        temporary = _temporary(target, pieces, mode)
         try:
             temporary.replace(target)
         except BaseException:
@@ -100,12 +121,13 @@ def _target(path: str | Path) -> Path:
     return target
 
 
-def _temporary(target: Path, data: bytes, mode: int) -> Path:
+def _temporary(target: Path, pieces: Iterable[bytes], mode: int) -> Path:
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
         temporary.touch(mode, exist_ok=False)
         with temporary.open("wb") as handle:
-            handle.write(data)
+            for piece in pieces:
+                handle.write(piece)
             handle.flush()
             os.fsync(handle.fileno())
     except BaseException:

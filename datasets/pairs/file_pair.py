@@ -284,14 +284,13 @@ def _marks(tables: tuple[Table, Table], numeric: tuple[str, ...]) -> tuple[str, 
     """Which words in columns of numbers were taken for missing values, the first of each column."""
     notes = []
     for table in tables:
-        for name in numeric:
-            missing = table.frame[name].isna().to_numpy(dtype=bool)
-            row = int(np.argmax(missing))
-            mark = table.written(name, row) if missing.any() else ""
+        missing = {name: table.frame[name].isna().to_numpy(dtype=bool) for name in numeric}
+        rows = {name: int(np.argmax(cells)) for name, cells in missing.items() if cells.any()}
+        for name, mark in table.written(rows).items():
             if mark in MISSING_MARKS:
                 notes.append(
-                    f"{table.source}, column {name!r}, row {row + 1}: {mark!r} means a missing value here; "
-                    "name the column in --nominal if it is a category"
+                    f"{table.source}, column {name!r}, row {rows[name] + 1}: {mark!r} means a missing value "
+                    "here; name the column in --nominal if it is a category"
                 )
     return tuple(notes)
 

@@ -40,7 +40,8 @@ from linkrisk.solver.run.errors import CancelledError, UsageError
 from linkrisk.solver.run.incumbent import Reporter
 from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.run.limits import cancellable
-from linkrisk.solver.run.results import FitResult, RecordsTable, dump_json
+from linkrisk.solver.run.records import RecordsTable
+from linkrisk.solver.run.results import FitResult, dump_json
 from linkrisk.solver.worst_case.answers import in_population, library_versions, records_table
 from linkrisk.solver.worst_case.family_results import FitResults
 

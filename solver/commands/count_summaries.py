@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 from linkrisk.datasets.microdata.writing import write_table, write_whole
 from linkrisk.formulations.linkage.pair import Ties
@@ -19,7 +20,7 @@ from linkrisk.solver.commands.wording import (
 )
 from linkrisk.solver.linkage.result import LinkResult
 from linkrisk.solver.report.formats import count
-from linkrisk.solver.run.results import RecordsTable
+from linkrisk.solver.run.records import RecordsTable
 
 
 def finish(arguments: argparse.Namespace, content: str, table: RecordsTable, text: str) -> int:
@@ -27,11 +28,19 @@ def finish(arguments: argparse.Namespace, content: str, table: RecordsTable, tex
     try:
         if arguments.json is not None:
             write_whole(arguments.json, content)
+            say_left_out(arguments, table)
         if arguments.table is not None:
             write_table(table.to_frame(), arguments.table)
     finally:
         print(text, end="")
     return 0
+
+
+def say_left_out(arguments: argparse.Namespace, table: RecordsTable) -> None:
+    """Say that a file does not list the records, and which option writes them; not where it is given."""
+    if table.left_out and arguments.table is None:
+        what = f"JSON and report do not list {count(len(table))} records"
+        print(f"note: {what}; --table FILE.parquet writes them", file=sys.stderr)
 
 
 def summary(result: EvaluationResult | LinkResult) -> str:
@@ -41,12 +50,11 @@ def summary(result: EvaluationResult | LinkResult) -> str:
 
 def summary_of_parameters(result: EvaluationResult) -> str:
     """The counts in a few lines."""
-    details, records = result.details, result.records
-    frame = result.table.to_frame()
+    details, records, table = result.details, result.records, result.table
     counts: list[tuple[str, float]] = [
         ("re-identified", result.linked),
-        ("partner among the 3 nearest", int((frame["rank"] <= 3).sum())),
-        ("partner tied with another", int((frame["ties"] > 0).sum())),
+        ("partner among the 3 nearest", table.within(3)),
+        ("partner tied with another", table.tied),
     ]
     if details["ties"] == "share":
         counts[0] = ("nearest up to identical ones", result.linked)
@@ -69,15 +77,14 @@ def summary_of_parameters(result: EvaluationResult) -> str:
 
 def summary_of_links(result: LinkResult) -> str:
     """The counts in a few lines."""
-    details, records = result.details, result.records
-    frame = result.table.to_frame()
+    details, records, table = result.details, result.records, result.table
     size = f"{count(records)} records"
     if details["candidates"] != records:
         size += f" with a partner among {count(details['candidates'])} candidates"
     counts = [
         ("re-identified", share(result.linked, records)),
-        ("partner among the 3 best", share(int((frame["rank"] + frame["ties"] <= 3).sum()), records)),
-        ("partner tied with another", share(int((frame["ties"] > 0).sum()), records)),
+        ("partner among the 3 best", share(table.within(3, tied=True), records)),
+        ("partner tied with another", share(table.tied, records)),
         ("by chance", f"{records / details['candidates']:.3g} of {count(records)}"),
     ]
     counts[1:1] = weighted_pairs(details)

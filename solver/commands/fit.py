@@ -70,6 +70,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--json", metavar="FILE", help="write the whole result as JSON")
     group.add_argument("--report", metavar="FILE", help="write the result as one HTML page")
     group.add_argument(
+        "--table", metavar="FILE", help="write the table of records (of the worst family), as its suffix says"
+    )
+    group.add_argument(
         "--certificate", metavar="FILE", help="write what proves the bound, for the command verify"
     )
     group.add_argument(
@@ -114,7 +117,7 @@ def run(arguments: argparse.Namespace) -> int:
     from linkrisk.solver.inputs.problem import ProblemOptions
     from linkrisk.solver.worst_case.family_results import FitResults
 
-    check_targets(arguments, "json", "report", "certificate", "write_model")
+    check_targets(arguments, "json", "report", "table", "certificate", "write_model")
     options, certificate_limit = ProblemOptions(**given_problem(arguments)), _certificate_limit(arguments)
     request = _request(arguments)
     if arguments.write_model is not None:
@@ -170,11 +173,24 @@ def _hand_over(arguments: argparse.Namespace, result: FitResult | FitResults, te
     """Print the answer, and write the files that were asked for: of many records that takes seconds."""
     try:
         print(text, end="")
-        if arguments.json is None and arguments.report is None:
+        if arguments.json is None and arguments.report is None and arguments.table is None:
             print("keep it with --json FIT.json (for evaluate) or --report FIT.html (every record)")
         sys.stdout.flush()  # now, whatever files and certificate take
     finally:  # a reader that has gone away must not cost the files of a long run
         _write(arguments, result)
+        _write_table(arguments, result)
+
+
+def _write_table(arguments: argparse.Namespace, result: FitResult | FitResults) -> None:
+    from linkrisk.datasets.microdata.writing import write_table
+    from linkrisk.solver.commands.count_summaries import say_left_out
+    from linkrisk.solver.worst_case.family_results import FitResults
+
+    table = (result.worst if isinstance(result, FitResults) else result).table
+    if arguments.table is not None:
+        write_table(table.to_frame(), arguments.table)
+    elif arguments.json is not None or arguments.report is not None:
+        say_left_out(arguments, table)
 
 
 def _write(arguments: argparse.Namespace, result: FitResult | FitResults) -> None:
@@ -236,7 +252,7 @@ def _write_model(arguments: argparse.Namespace, options: ProblemOptions, request
         raise UsageError(
             "a model is of all records: leave --sample, --samples and --strata out, or run twice"
         )
-    for name in ("json", "report", "certificate"):
+    for name in ("json", "report", "table", "certificate"):
         if getattr(arguments, name) is not None:
             raise UsageError(
                 f"--write-model stops before there is a result: leave --{name} out, or run twice"

@@ -39,6 +39,9 @@ _CHECKED = (
 )
 """Keys of a fit that are recounted from the files, or follow from what is."""
 
+_BY_RECORD = ("records_table", "tied")
+"""Keys that are checked where the fit lists its records."""
+
 _PROBLEM = (
     "aggregator",
     "aggregator_options",
@@ -213,7 +216,8 @@ def coverage(verdict: Verdict, fit: Mapping[str, Any], alignment: str) -> str:
         checked += ["confidence", *limits, "sampling"]
     if fit.get("alignment") == alignment:
         checked.append("alignment")
-    checked = [key for key in checked if key in fit]
+    listed = "left_out" not in fit["records_table"]
+    checked = [key for key in checked if key in fit and (listed or key not in _BY_RECORD)]
     unchecked = [key for key in fit if key not in (*checked, *_PROBLEM)]
     if verdict.euclid:
         checked.append("baselines (euclid)")

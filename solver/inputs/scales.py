@@ -35,8 +35,7 @@ def scale_notes(files: FilePair, pair: LinkagePair) -> tuple[str, ...]:
     tuple of str
     """
     numeric = [k for k, name in enumerate(files.attributes) if name not in files.categorical]
-    values = np.vstack([pair.queries, pair.candidates])[:, numeric]
-    spread = np.array([_spread(values[~np.isnan(values[:, at]), at]) for at in range(len(numeric))])
+    spread = np.array([_spread(np.concatenate([pair.queries[:, k], pair.candidates[:, k]])) for k in numeric])
     largest = spread.max(initial=1.0 if files.categorical else 0.0)
     notes = []
     for at, k in enumerate(numeric):
@@ -51,6 +50,7 @@ def scale_notes(files: FilePair, pair: LinkagePair) -> tuple[str, ...]:
 
 
 def _spread(values: FloatArray) -> float:
-    """Width of the shortest stretch that holds `_MOST` of the values."""
-    ascending, many = np.sort(values), int(_MOST * len(values))
-    return float((ascending[many:] - ascending[: len(values) - many]).min())
+    """Width of the shortest stretch that holds `_MOST` of the known values."""
+    ascending = np.sort(values[~np.isnan(values)])
+    many = int(_MOST * len(ascending))
+    return float((ascending[many:] - ascending[: len(ascending) - many]).min())

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from linkrisk.solver.linkage.curves import PrecisionRecall
-from linkrisk.solver.run.results import RecordsTable, dump_json
+from linkrisk.solver.run.records import RecordsTable
+from linkrisk.solver.run.results import dump_json
 
 _MOST_POINTS = 500
 """Points of the precision-recall curve that the JSON holds."""

@@ -63,10 +63,14 @@ class Parameters:
 
 @dataclass(frozen=True)
 class RecordsTable:
-    """The per-record outcomes, which of them are linked, and how many partners stand at which rank."""
+    """The per-record outcomes, which of them are linked, and how many partners stand at which rank.
+
+    Of many records there is no row: `left_out` is their number, else 0.
+    """
 
     titles: Sequence[str]
     rows: Sequence[Sequence[object]]
+    left_out: int
     linked: Sequence[bool]
     ranks: Sequence[tuple[str, int]]
 
@@ -157,6 +161,8 @@ def records_table(table: Fields) -> RecordsTable:
     """Return the outcomes under readable titles; every row must have a value per column."""
     columns = table.texts("columns")
     rows = table.rows("rows", len(columns))
+    left_out = int(table.number("left_out")) if "left_out" in table else 0
+    ranks = _counted_ranks(table) if left_out else None
 
     def column(name: str) -> list[object]:
         return [row[columns.index(name)] for row in rows] if name in columns else [None] * len(rows)
@@ -164,21 +170,34 @@ def records_table(table: Fields) -> RecordsTable:
     return RecordsTable(
         titles=[COLUMNS.get(name, name) for name in columns],
         rows=rows,
+        left_out=left_out,
         linked=[value is True for value in column("linked")],
-        ranks=_rank_classes(column("rank")),
+        ranks=_rank_classes(_counted(column("rank")) if ranks is None else ranks),
     )
 
 
-def _rank_classes(ranks: Sequence[object]) -> list[tuple[str, int]]:
-    """Count the ranks in classes; ranks that are not known are left out."""
-    known = [rank for rank in ranks if is_number(rank)]
-    classes = Counter(next((top for top in RANK_CLASSES if rank <= top), None) for rank in known)
+def _counted(ranks: Sequence[object]) -> Counter[float]:
+    """How often each rank occurs; ranks that are not known are left out."""
+    return Counter(rank for rank in ranks if is_number(rank))
+
+
+def _counted_ranks(table: Fields) -> Counter[float]:
+    """The same where records are not listed: a result counts ranks one by one, the last are all above."""
+    numbers = [number if is_number(number) else 0 for number in table.sequence("ranks")]
+    return Counter({rank: int(number) for rank, number in enumerate(numbers, start=1) if number})
+
+
+def _rank_classes(ranks: Counter[float]) -> list[tuple[str, int]]:
+    """Count the ranks in classes."""
+    classes: Counter[int | None] = Counter()
+    for rank, number in ranks.items():
+        classes[next((top for top in RANK_CLASSES if rank <= top), None)] += number
     out, above = [], 0
     for top in RANK_CLASSES:
         label = f"{top}" if top == above + 1 else f"{above + 1} to {top}"
         out.append((label, classes[top]))
         above = top
-    return [*out, (f"above {above}", classes[None])] if known else []
+    return [*out, (f"above {above}", classes[None])] if ranks else []
 
 
 def progress(result: Fields) -> list[tuple[float, float, float]]:

@@ -8,10 +8,7 @@ from collections.abc import Container
 from dataclasses import dataclass, field
 from typing import Any
 
-import pandas as pd
-
-TABLE_COLUMNS = ("record", "linked", "rank", "distance", "nearest_other", "margin", "ties")
-
+from linkrisk.solver.run.records import RecordsTable
 
 LINKED = ("linked", "linked_upper_bound")
 EXPECTED = ("expected_links", "expected_links_upper_bound")
@@ -28,29 +25,6 @@ def objective(result: Container[str]) -> tuple[str, str]:
 def limit_key(keys: tuple[str, str]) -> str:
     """The key for what is not exceeded with some confidence, where samples were searched."""
     return f"{keys[0]}_confidence_limit"
-
-
-@dataclass(frozen=True)
-class RecordsTable:
-    """What became of every block.
-
-    Attributes
-    ----------
-    rows : tuple of tuple
-        One per block, in the order of `TABLE_COLUMNS`: the record's label; whether it is linked; 1 + number
-        of candidates strictly nearer than its partner; distance to the partner and to the nearest other
-        candidate (None when there is none); their difference; number of candidates that tie with the partner.
-    """
-
-    rows: tuple[tuple[Any, ...], ...] = field(repr=False)
-
-    def to_dict(self) -> dict[str, Any]:
-        """``{"columns": [...], "rows": [[...], ...]}``."""
-        return {"columns": list(TABLE_COLUMNS), "rows": [list(row) for row in self.rows]}
-
-    def to_frame(self) -> pd.DataFrame:
-        """As a data frame, one row per block."""
-        return pd.DataFrame(list(self.rows), columns=list(TABLE_COLUMNS))
 
 
 def plain(value: Any) -> Any:
@@ -157,6 +131,9 @@ class FitResult:
         return f"FitResult({aggregator}, {direction}: {headline})"
 
 
+_PLAIN = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+
+
 def dump_json(content: Any) -> str:
     """Strict JSON (no NaN), indented, with every list of plain values on a line of its own."""
     return _render(content, "") + "\n"
@@ -166,11 +143,10 @@ def _render(content: Any, indent: str) -> str:
     deeper = indent + "  "
     if isinstance(content, dict) and content:
         lines = [
-            f"{deeper}{json.dumps(str(key), ensure_ascii=False)}: {_render(value, deeper)}"
-            for key, value in content.items()
+            f"{deeper}{_PLAIN.encode(str(key))}: {_render(value, deeper)}" for key, value in content.items()
         ]
         return "{\n" + ",\n".join(lines) + "\n" + indent + "}"
     if isinstance(content, list | tuple) and any(isinstance(item, dict | list | tuple) for item in content):
         lines = [deeper + _render(item, deeper) for item in content]
         return "[\n" + ",\n".join(lines) + "\n" + indent + "]"
-    return json.dumps(content, ensure_ascii=False, allow_nan=False)
+    return _PLAIN.encode(content)

@@ -16,7 +16,8 @@ from linkrisk.solver.inputs.problem import Problem, shares
 from linkrisk.solver.linkage.baselines import best_known
 from linkrisk.solver.linkage.evaluation import Evaluation
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.results import EXPECTED, WEIGHTED, FitResult, RecordsTable, plain
+from linkrisk.solver.run.records import RecordsTable
+from linkrisk.solver.run.results import EXPECTED, WEIGHTED, FitResult, plain
 from linkrisk.solver.run.status import Status
 from linkrisk.solver.worst_case.parameters_shown import tie_breaking
 from linkrisk.solver.worst_case.parts import Part
@@ -173,26 +174,23 @@ def tied_partners(problem: Problem, evaluation: Evaluation) -> dict[str, int]:
 
 def records_table(labels: Sequence[str], evaluation: Evaluation) -> RecordsTable:
     """The evaluation of every block with the record's label."""
-    ranked = evaluation.rank > 0
-    columns = (
-        labels,
-        _known(evaluation.linked, evaluation.settled),
-        _known(evaluation.rank, ranked),
-        _known(evaluation.distance, np.isfinite(evaluation.distance)),
-        _known(evaluation.nearest_other, np.isfinite(evaluation.nearest_other)),
-        _known(evaluation.margin, np.isfinite(evaluation.margin)),
-        _known(evaluation.ties, ranked),
+    names = np.empty(len(labels), dtype=object)
+    names[:] = labels
+    return RecordsTable(
+        record=names,
+        linked=evaluation.linked,
+        settled=evaluation.settled,
+        rank=evaluation.rank,
+        distance=_finite(evaluation.distance),
+        nearest_other=_finite(evaluation.nearest_other),
+        margin=_finite(evaluation.margin),
+        ties=evaluation.ties,
     )
-    return RecordsTable(tuple(zip(*columns, strict=True)))
 
 
-def _known(values: NDArray[Any], known: NDArray[np.bool_]) -> list[Any]:
-    """The values, None where they are not known."""
-    if known.all():
-        return list(values.tolist())
-    found = values.astype(object)
-    found[~known] = None
-    return list(found.tolist())
+def _finite(values: FloatArray) -> FloatArray:
+    """The values, NaN where there is none."""
+    return np.where(np.isfinite(values), values, np.nan)
 
 
 def library_versions() -> dict[str, str]:

@@ -27,3 +27,17 @@ def test_the_table_has_every_kind_of_column() -> None:
     assert kinds == {Kind.WHOLE, Kind.NUMBER, Kind.TEXT, Kind.MOMENT}
     assert table["code2"].str.startswith("0").all()
     assert table["gaps"].isna().any()
+
+
+def test_numbers_alone_and_the_memory_of_reading(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = ["--records", "50", "--numbers", "3", "--formats", ".csv", "--peak"]
+    monkeypatch.setattr(sys, "argv", ["reading_speed.py", *argv])
+    reading_speed.main()
+    first, titles, line = capsys.readouterr().out.splitlines()
+    assert first == "50 records, 3 columns; seconds"
+    assert titles.split()[-2:] == ["peak", "table"]
+    name, *numbers = line.split()
+    assert (name, len(numbers)) == (".csv", 6)
+    assert numbers[4] == "-" or 0 <= float(numbers[4]) < 100

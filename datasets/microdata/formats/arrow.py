@@ -64,17 +64,7 @@ class ArrowFormat(Format):
 
     def write(self, stored: StoredFile, path: Path) -> dict[Path, bytes]:
         """Types and notes as they are, rows without labels."""
-        import pyarrow
-
-        mixed = [name for name in stored.frame.columns if kind_of(stored.frame[name]) is Kind.MIXED]
-        frame = stored.frame.assign(**{name: as_text(stored.frame[name]) for name in mixed})
-        try:
-            table = pyarrow.Table.from_pandas(frame, preserve_index=False)
-        except (pyarrow.ArrowException, ValueError, TypeError) as error:
-            raise DataError(f"{path} cannot be written: {str(error).splitlines()[0]}") from error
-        notes = _notes_as_json(stored)
-        if notes:
-            table = table.replace_schema_metadata({**(table.schema.metadata or {}), _KEY: notes.encode()})
+        table = arrow_table(stored, path)
         target = io.BytesIO()
         self.dump(table, target)
         return {path: target.getvalue()}
@@ -82,6 +72,22 @@ class ArrowFormat(Format):
     def loses(self, stored: StoredFile) -> tuple[str, ...]:
         """Nothing but types within a column."""
         return tuple(losses(stored, _HOLDS))
+
+
+def arrow_table(stored: StoredFile, path: Path) -> Any:
+    """The Arrow table of a file to be written at `path`, with its notes; numbers are not copied."""
+    import pyarrow
+
+    mixed = [name for name in stored.frame.columns if kind_of(stored.frame[name]) is Kind.MIXED]
+    frame = stored.frame.assign(**{name: as_text(stored.frame[name]) for name in mixed})
+    try:
+        table = pyarrow.Table.from_pandas(frame, preserve_index=False)
+    except (pyarrow.ArrowException, ValueError, TypeError) as error:
+        raise DataError(f"{path} cannot be written: {str(error).splitlines()[0]}") from error
+    notes = _notes_as_json(stored)
+    if notes:
+        table = table.replace_schema_metadata({**(table.schema.metadata or {}), _KEY: notes.encode()})
+    return table
 
 
 def _is_nested(table: Any, name: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -88,6 +88,16 @@ class StoredFile:
 _NO_NOTES = ColumnNotes()
 
 
+ROWS_AT_ONCE = 100_000
+"""Rows of a long table that are written at a time."""
+
+
+def parts(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    """The rows of a long table, `ROWS_AT_ONCE` at a time, without copies; at least one part."""
+    for start in range(0, max(len(frame), 1), ROWS_AT_ONCE):
+        yield frame.iloc[start : start + ROWS_AT_ONCE]
+
+
 class Format(ABC):
     """A file format.
 
@@ -134,6 +144,13 @@ class Format(ABC):
         DataError
             If the table does not fit into the format, in one line.
         """
+
+    def pieces(self, stored: StoredFile, path: Path) -> Iterator[bytes] | None:  # noqa: ARG002
+        """The table of the file at `path`, piece by piece, each made when it is asked for.
+
+        None where the format makes it in one piece.
+        """
+        return None
 
     @abstractmethod
     def loses(self, stored: StoredFile) -> tuple[str, ...]:

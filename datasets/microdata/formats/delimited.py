@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.formats.base import Dialect, Format, StoredFile
+from linkrisk.datasets.microdata.formats.base import Dialect, Format, StoredFile, parts
+from linkrisk.datasets.microdata.formats.delimited_numbers import read_numbers
 from linkrisk.datasets.microdata.formats.delimited_shape import (
     DELIMITERS,
     check_shape,
@@ -24,7 +25,14 @@ from linkrisk.datasets.microdata.formats.delimited_values import (
     reads_as_numbers,
     with_thousands,
 )
-from linkrisk.datasets.microdata.formats.encodings import NAMES, UTF8, cannot_encode, decode, encode
+from linkrisk.datasets.microdata.formats.encodings import (
+    NAMES,
+    UTF8,
+    UTF8_MARK,
+    cannot_encode,
+    decode,
+    encode,
+)
 from linkrisk.datasets.microdata.formats.kinds import Kind, cells_of, kind_of
 from linkrisk.datasets.microdata.formats.losses import Holds, columns, losses, sentence
 
@@ -68,6 +76,13 @@ class Delimited(Format):
         name like others and only an empty cell is missing. A column in which a cell is written with leading
         zeros, a leading plus or more than 15 digits without a decimal sign holds codes, and stays text.
         """
+        numbers = read_numbers(path, text_columns)
+        if numbers is not None:
+            encoding = UTF8_MARK if numbers.marked else UTF8
+            dialect = DelimitedDialect(
+                numbers.delimiter, encoding, ".", numbers.line_end, path.suffix.lower()
+            )
+            return StoredFile(numbers.frame, dialect=dialect, remarks=_remarks(dialect, (), ()))
         text, header, dialect = _opened(path)
         decimal, unclear = decimal_of(text, header, dialect.delimiter)
         dialect = replace(dialect, decimal=decimal)
@@ -83,10 +98,13 @@ class Delimited(Format):
     def write(self, stored: StoredFile, path: Path) -> dict[Path, bytes]:
         """As the dialect says; floating-point numbers with as many digits as it takes to read them back."""
         dialect = dialect_for(stored.dialect, path)
-        text = _with_decimal(stored.frame, dialect.decimal).to_csv(
-            index=False, sep=dialect.delimiter, decimal=dialect.decimal, lineterminator=dialect.line_end
-        )
-        return {path: encode(text, dialect.encoding)}
+        return {path: encode(_as_text(stored.frame, dialect), dialect.encoding)}
+
+    def pieces(self, stored: StoredFile, path: Path) -> Iterator[bytes]:
+        """The same, some rows at a time; in UTF-8 without a mark, whatever the dialect says."""
+        dialect = dialect_for(stored.dialect, path)
+        for at, part in enumerate(parts(stored.frame)):
+            yield _as_text(part, dialect, header=at == 0).encode(UTF8)
 
     def loses(self, stored: StoredFile) -> tuple[str, ...]:
         """Labels, types of text that looks like numbers, empty text."""
@@ -101,10 +119,10 @@ class Delimited(Format):
         return (*said, *_encoding_losses(stored))
 
 
-def written_columns(path: Path, names: Sequence[str]) -> pd.DataFrame:
-    """Columns of a delimited file letter by letter, None where a cell is empty."""
+def written_columns(path: Path, names: Sequence[str], records: int | None = None) -> pd.DataFrame:
+    """Columns of a delimited file letter by letter, None where a cell is empty; all or the first records."""
     text, header, dialect = _opened(path)
-    return as_written(text, header, dialect.delimiter, list(names))[list(names)]
+    return as_written(text, header, dialect.delimiter, list(names), records)[list(names)]
 
 
 def dialect_for(dialect: Dialect, path: Path) -> DelimitedDialect:
@@ -148,6 +166,16 @@ def _remarks(dialect: DelimitedDialect, unclear: Sequence[str], apart: Sequence[
             f"write these numbers without separators, such as 1234{dialect.decimal}5"
         )
     return tuple(remarks)
+
+
+def _as_text(frame: pd.DataFrame, dialect: DelimitedDialect, *, header: bool = True) -> str:
+    return _with_decimal(frame, dialect.decimal).to_csv(
+        header=header,
+        index=False,
+        sep=dialect.delimiter,
+        decimal=dialect.decimal,
+        lineterminator=dialect.line_end,
+    )
 
 
 def _with_decimal(frame: pd.DataFrame, decimal: str) -> pd.DataFrame:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from linkrisk.datasets.microdata.formats.delimited_scan import blocks, may_hold_codes
 from linkrisk.datasets.microdata.formats.kinds import cells_of
 
 # From version 3.1 pandas always reads the nearest double, and warns when asked to.
@@ -26,7 +27,6 @@ MOST_DIGITS = 15
 
 _LONG = rf"-?\d{{{MOST_DIGITS + 1},}}"
 _LEADING = r"[+-]?0\d|\+[\d.,]"
-_MAYBE_CODE = re.compile(rf"(?:^|[\r,;\t|\"])\s*(?:{_LEADING}|{_LONG})", re.MULTILINE)
 _BLANKS = r"[\t-\r ]*"  # not \s: patterns with it are looked for cell by cell, others by pyarrow
 CODE = rf"{_BLANKS}(?:(?:{_LEADING})(?:.|\n)*|{_LONG}{_BLANKS})"
 """What a cell looks like that is written as no number is; as `re` and pyarrow both take it."""
@@ -53,7 +53,12 @@ def is_code(text: str) -> bool:
 
 
 def parse(
-    text: str, header: Sequence[str], *, delimiter: str, decimal: str, text_columns: Collection[str]
+    text: str,
+    header: Sequence[str],
+    *,
+    delimiter: str,
+    decimal: str,
+    text_columns: Collection[str],
 ) -> pd.DataFrame:
     """The cells of a text whose rows are all as long as its header.
 
@@ -70,7 +75,7 @@ def parse(
     """
     kept = [name for name in header if name in text_columns]
     frame = _read(text, header, delimiter, decimal, kept, ())
-    codes = _code_columns(frame, text, header, delimiter, kept)
+    codes = _code_columns(frame, text, header, delimiter, kept) if _may_hold_codes(text) else []
     return _read(text, header, delimiter, decimal, kept, codes) if codes else frame
 
 
@@ -82,10 +87,11 @@ def _read(
     kept: Collection[str],
     codes: Collection[str],
     only: Sequence[str] | None = None,
+    records: int | None = None,
 ) -> pd.DataFrame:
     marks: dict[Any, list[str]] = {name: [""] if name in kept else ["", *MISSING_MARKS] for name in header}
     frame: pd.DataFrame = pd.read_csv(
-        io.StringIO(text),
+        io.BytesIO(text.encode()),  # pandas makes of StringIO four times as many bytes
         sep=delimiter,
         decimal=decimal,
         dtype=dict.fromkeys([*kept, *codes], "str"),
@@ -96,24 +102,32 @@ def _read(
         skip_blank_lines=False,
         index_col=False,
         usecols=None if only is None else list(only),
+        nrows=records,
         **_EXACT_NUMBERS,
     )
     return frame
 
 
 def as_written(
-    text: str, header: Sequence[str], delimiter: str, names: Sequence[str] | None = None
+    text: str,
+    header: Sequence[str],
+    delimiter: str,
+    names: Sequence[str] | None = None,
+    records: int | None = None,
 ) -> pd.DataFrame:
-    """Cells as text, missing where one is empty: of these columns, by default all."""
-    return _read(text, header, delimiter, ".", header if names is None else names, (), only=names)
+    """Cells as text, missing where one is empty: of these columns and the first records, by default all."""
+    kept = header if names is None else names
+    return _read(text, header, delimiter, ".", kept, (), only=names, records=records)
+
+
+def _may_hold_codes(text: str) -> bool:
+    return any(map(may_hold_codes, blocks(io.BytesIO(text.encode()))))
 
 
 def _code_columns(
     frame: pd.DataFrame, text: str, header: Sequence[str], delimiter: str, kept: Collection[str]
 ) -> list[str]:
     """The columns read as numbers that have a cell which is a code."""
-    if _MAYBE_CODE.search(text) is None:
-        return []
     numeric = [
         name
         for name in header

@@ -56,7 +56,7 @@ def check_importance(fit: Fields, theta: Sequence[Fraction], family: Family, nam
 
 
 def check_table(fit: Fields, rows: Rows, theta: list[Fraction]) -> tuple[list[bool], list[bool]]:
-    """Check every cell of the table of records; an empty one says nothing.
+    """Check every cell of the table of records; an empty one says nothing, nor does a table left out.
 
     Returns
     -------
@@ -67,6 +67,10 @@ def check_table(fit: Fields, rows: Rows, theta: list[Fraction]) -> tuple[list[bo
     table = fit.inner("records_table")
     demand(table.listed("columns") == COLUMNS, f"{table.where}, columns: they must be {', '.join(COLUMNS)}")
     content = table.listed("rows")
+    if left_out(fit):
+        demand(not content, f"{table.where}: it has rows, and says that they were left out")
+        linked = [block.linked for block in settled]
+        return linked, linked
     demand(len(content) == records.blocks, f"{table.where}: there are {records.blocks} records")
     told = []
     for at, (item, block) in enumerate(zip(content, settled, strict=True)):
@@ -78,6 +82,11 @@ def check_table(fit: Fields, rows: Rows, theta: list[Fraction]) -> tuple[list[bo
         _check_row(row, block, place)
         told.append(row[1] is True)
     return [block.linked for block in settled], told
+
+
+def left_out(fit: Fields) -> bool:
+    """Whether a fit of many records lists none of them: then its table and its ties are not checked."""
+    return fit.inner("records_table").get("left_out") is not None
 
 
 def _check_row(row: list[object], block: Settled, place: str) -> None:
@@ -103,7 +112,7 @@ def _check_row(row: list[object], block: Settled, place: str) -> None:
 
 def check_tied(fit: Fields, rows: Rows) -> None:
     """Check how many records a tie alone keeps from being linked, by the table, which is checked before."""
-    if fit.get("tied") is None:
+    if fit.get("tied") is None or left_out(fit):
         return
     records, alone, twins = rows.records, 0, 0
     for block, row in enumerate(fit.inner("records_table").listed("rows")):

@@ -54,4 +54,4 @@ def test_what_stands_in_a_missing_cell_of_a_text_file(tmp_path: Path) -> None:
     path.write_text("a;b\n1;NA\n2;\n3;4\n")
     table = load_table(path, "original")
     assert np.isnan(table.frame["b"].to_numpy()[:2]).all()
-    assert [table.written("b", row) for row in range(3)] == ["NA", "", "4"]
+    assert [table.written({"b": row}) for row in range(3)] == [{"b": "NA"}, {"b": ""}, {"b": "4"}]

@@ -13,7 +13,7 @@ from fit_runs import KEYS, check, frames, solve
 from linkrisk.solver import fit
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.incumbent import Progress
-from linkrisk.solver.run.results import TABLE_COLUMNS
+from linkrisk.solver.run.records import TABLE_COLUMNS
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
 

@@ -1,0 +1,164 @@
+"""Files of plain numbers are read in batches, with the table, dialect and remarks of any other text file."""
+
+from __future__ import annotations
+
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.formats import delimited, delimited_numbers, delimited_scan
+from linkrisk.datasets.microdata.formats.base import StoredFile
+from linkrisk.datasets.microdata.formats.delimited_numbers import read_numbers
+from linkrisk.datasets.microdata.formats.registry import DELIMITED
+
+WHOLE = st.integers(-(10**15) + 1, 10**15 - 1).map(str)
+PLAIN = st.one_of(
+    WHOLE,
+    st.just(""),
+    st.floats(allow_nan=False, allow_infinity=False).map(repr),
+    st.sampled_from(["0", "-0", "0.5", ".5", "-.5", "1.", "1e5", "1E-7", "4e-324", "1.7976931348623157e308"]),
+)
+ODD = st.sampled_from(
+    [
+        *("007", "-07", "+1", "1e", "-", ".", "1.2.3", "1-2", "1e400", "1e-400", "--1", "e", "1e+5"),
+        *(
+            "1234567890123456",
+            "-1234567890123456",
+            "0.12345678901234567",
+            "12345678901234567.5",
+            "999999999999999",
+        ),
+        *("NA", " 1", "1 ", "x", '"1"', "nan", "inf", "True", "1,5", "\u0661"),
+    ]
+)
+
+
+def both(path: Path, monkeypatch: pytest.MonkeyPatch, kept: tuple[str, ...] = ()) -> tuple[object, object]:
+    """What is read in batches if it can be, and what is read as a whole; a message where it is refused."""
+    with monkeypatch.context() as patch:
+        patch.setattr(delimited, "read_numbers", lambda *_: None)
+        whole = read(path, kept)
+    return read(path, kept), whole
+
+
+def read(path: Path, kept: tuple[str, ...]) -> StoredFile | str:
+    try:
+        return DELIMITED.read(path, text_columns=kept)
+    except DataError as error:
+        return str(error)
+
+
+def check_same(found: object, expected: object) -> None:
+    if isinstance(expected, str):
+        assert found == expected
+        return
+    assert isinstance(found, StoredFile)
+    assert isinstance(expected, StoredFile)
+    pd.testing.assert_frame_equal(found.frame, expected.frame, check_exact=True)
+    for name in expected.frame:
+        if expected.frame[name].dtype == np.float64:
+            bits = [table.frame[name].to_numpy().view(np.int64) for table in (found, expected)]
+            known = expected.frame[name].notna().to_numpy()
+            assert (bits[0][known] == bits[1][known]).all()
+    assert (found.dialect, found.remarks) == (expected.dialect, expected.remarks)
+
+
+@st.composite
+def texts(draw: st.DrawFn) -> bytes:
+    """Files whose columns hold whole numbers, any plain ones, or odd cells, too."""
+    columns = draw(st.integers(1, 3))
+    kinds = [draw(st.sampled_from([WHOLE, WHOLE | st.just(""), PLAIN, PLAIN | ODD])) for _ in range(columns)]
+    rows = [[draw(kind) for kind in kinds] for _ in range(draw(st.integers(0, 6)))]
+    delimiter, end = draw(st.sampled_from(",;\t|")), draw(st.sampled_from(["\n", "\r\n"]))
+    lines = [delimiter.join(row) for row in [["a", "b c", "ü"][:columns], *rows]]
+    last = draw(st.sampled_from(["", end, end * 2]))
+    return draw(st.sampled_from([b"", b"\xef\xbb\xbf"])) + (end.join(lines) + last).encode()
+
+
+@settings(max_examples=150)
+@given(content=texts(), kept=st.sampled_from([(), ("a",), ("b c", "other")]))
+def test_the_same_as_read_whole(tmp_path_factory: pytest.TempPathFactory, content: bytes, kept) -> None:
+    path = tmp_path_factory.mktemp("files") / "x.csv"
+    path.write_bytes(content)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(delimited_scan, "BLOCK", 16)
+        check_same(*both(path, patch, kept))
+
+
+CELLS = [
+    *(
+        "007",
+        "-07",
+        "+1",
+        "1e",
+        "-",
+        ".",
+        "1.2.3",
+        "1-2",
+        "1e400",
+        "1e-400",
+        "1e+5",
+        "1234567890123456",
+        "-0",
+    ),
+    *("0.12345678901234567", "12345678901234567.5", "999999999999999", "NA", " 1", "x", '"1"', "nan", "inf"),
+]
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_odd_cells(cell: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(f"a,b,c\n1,2,3.5\n4,{cell},\n,6,{cell}\n")
+    check_same(*both(path, monkeypatch))
+    check_same(*both(path, monkeypatch, ("b",)))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "a,b\n1,2\n3\n",
+        "a,b\n1,2\n\n3,4\n",
+        "a,a\n1,2\n",
+        "a,\n1,2\n",
+        "a,b\n",
+        "a,b\n1,2\r3,4\n",
+        "sep=,\na,b\n1,2\n",
+    ],
+)
+def test_odd_files(content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x.csv"
+    path.write_bytes(content.encode())
+    check_same(*both(path, monkeypatch))
+
+
+def test_plain_numbers_are_read_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(delimited_numbers, "BLOCK", 1000)
+    monkeypatch.setattr(delimited_scan, "BLOCK", 1000)
+    numbers = np.random.default_rng(2).normal(size=(5000, 4))
+    frame = pd.DataFrame(numbers, columns=list("abcd")).assign(a=np.arange(5000), b=np.arange(5000) // 7)
+    frame.loc[4999, "b"] = np.nan
+    path = tmp_path / "x.csv"
+    frame.to_csv(path, index=False)
+    read_numbers(path, ())  # what is imported and kept once does not count
+    tracemalloc.start()
+    found = read_numbers(path, ())
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found is not None
+    pd.testing.assert_frame_equal(found.frame, frame)
+    assert peak < 1.5 * frame.size * 8
+    assert peak < 0.9 * path.stat().st_size
+
+
+def test_a_file_that_changes_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("a,b\n1,2\n3,4\n")
+    monkeypatch.setattr(delimited_numbers, "_look", lambda *_: (3, np.zeros(2, dtype=np.bool_)))
+    assert read_numbers(path, ()) is None
+    assert len(DELIMITED.read(path).frame) == 2
