@@ -174,7 +174,11 @@ def make_linker(name: str, settings: Mapping[str, Any]) -> Linker:
     known = {item.name: item for item in fields(LINKERS[name])}  # type: ignore[arg-type]
     for setting in settings:
         if setting not in known:
-            shown = [_flag(item.name) for item in known.values() if "option" in item.metadata]
+            shown = [
+                _flag(item.metadata["option"].flag or item.name)
+                for item in known.values()
+                if "option" in item.metadata
+            ]
             takes = ", ".join(shown) or "no settings"
             raise UsageError(f"{name} takes no {_flag(setting)}; it takes {takes}")
     return LINKERS[name](**settings)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
+from linkrisk.solver.linkage.scored_pairs import ScoredPairs
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -116,10 +117,13 @@ class LearnedLinker(ABC):
         What was learned, as the JSON shows it; `Linker.restored` reads it.
     notes : tuple of str
         What users ought to know: no convergence, parameters at their bounds, and the like.
+    scored_pairs : ScoredPairs or None
+        All pairs that may be matches, where these are so few that each was scored when it learned.
     """
 
     parameters: dict[str, Any]
     notes: tuple[str, ...] = ()
+    scored_pairs: ScoredPairs | None = None
 
     @abstractmethod
     def scores(self, rows: IndexArray) -> FloatArray:
