@@ -18,6 +18,7 @@ from linkrisk.datasets.pairs.table_pair import TablePair
 from linkrisk.formulations.linkage.pair import Direction, Ties
 from linkrisk.solver.api.choices import DirectionName, MatchingName, SchemaLike, TableLike, TiesName
 from linkrisk.solver.api.keywords import checked_keywords
+from linkrisk.solver.api.passes import check_not_passes, linked_passes, one_to_one_of
 from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
 from linkrisk.solver.inputs.learned_links import learned_keys, learned_options, learned_parameters
 from linkrisk.solver.inputs.link_tasks import (
@@ -35,6 +36,7 @@ from linkrisk.solver.linkage.curves import Claim, all_scores, most_probable_clai
 from linkrisk.solver.linkage.judging import judge, own_scores
 from linkrisk.solver.linkage.linker import LearnedLinker, Linker, Truth
 from linkrisk.solver.linkage.matching import matched, score_matrix
+from linkrisk.solver.linkage.probabilistic.passes.learned import LearnedPasses
 from linkrisk.solver.linkage.registry import LINKERS
 from linkrisk.solver.linkage.result import LinkResult, OneToOne
 from linkrisk.solver.run.errors import UsageError
@@ -66,6 +68,7 @@ def link(
     ties: TiesName = "strict",
     one_to_one: MatchingName | None = None,
     threshold: float | None = None,
+    decisions: TableLike | None = None,
     seed: int = 0,
     cancel: Cancel | None = None,
     report: Reporter | None = None,
@@ -102,6 +105,9 @@ def link(
         Also match records one to one: ``hungarian`` or ``greedy``.
     threshold : float, optional
         One-to-one links need at least this score.
+    decisions : path or frame, optional
+        What people have decided on pairs of passes: columns ``original``, ``masked`` and ``decision``
+        (``link`` or ``non-link``), as `LinkResult.passes.clerical` has them.
     seed : int
         Seed of every random choice.
     cancel : Cancel, optional
@@ -142,6 +148,7 @@ def link(
         ties=ties,
         one_to_one=one_to_one,
         threshold=threshold,
+        decisions=decisions,
         seed=seed,
     )
     if isinstance(method, Linker) and settings:
@@ -218,7 +225,14 @@ def _run(
     survey = BlockSurvey.of(design, direction, truth.query_rows, truth.partner)
     evaluation = judge(found, truth)
     curve = precision_recall(own_scores(found, truth), all_scores(found, truth))
-    one_to_one = None if options.one_to_one is None else _one_to_one(found, truth, options)
+    passes, one_to_one = None, None
+    if isinstance(found, LearnedPasses):
+        passes = linked_passes(found, task, truth, labels, options)
+    else:
+        check_not_passes(options)
+    if options.one_to_one is not None:
+        matching = options.one_to_one
+        one_to_one = one_to_one_of(passes, matching) if passes else _one_to_one(found, truth, options)
     claim = most_probable_claim(found, truth)
     details = {
         "name": pair.name,
@@ -248,6 +262,7 @@ def _run(
         curve=curve,
         table=records_table([labels[0][row] for row in truth.query_rows], evaluation),
         details=details,
+        passes=passes,
     )
 
 

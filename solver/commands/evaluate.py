@@ -44,4 +44,4 @@ def run(arguments: argparse.Namespace) -> int:
             report=reporter(line),
             **given_problem(arguments),
         )
-    return finish(arguments, result.to_json(), result.table, summary(result))
+    return finish(arguments, result.to_json, {"table": result.table.to_frame}, summary(result))

@@ -120,4 +120,6 @@ def offered_by_the_classes() -> Offered:
 
 
 def _setting(option: Option) -> Setting:
-    return Setting(option.help, None if option.parse is None else option.metavar, option.repeated, option.flag)
+    return Setting(
+        option.help, None if option.parse is None else option.metavar, option.repeated, option.flag
+    )

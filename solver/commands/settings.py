@@ -19,9 +19,7 @@ def add_settings(group: argparse._ActionsContainer, settings: Mapping[str, Setti
     for name, setting in settings.items():
         text = setting.help.replace("%", "%%")
         if setting.metavar is None:
-            group.add_argument(
-                _flag(name, setting), dest=name, action="store_true", default=None, help=text
-            )
+            group.add_argument(_flag(name, setting), dest=name, action="store_true", default=None, help=text)
         else:
             action = "append" if setting.repeated else "store"
             group.add_argument(

@@ -34,7 +34,18 @@ def judged_pairs(pairs: ScoredPairs, truth: Truth) -> Evaluation:
     tolerance = np.where(np.isfinite(own), TIE_TOLERANCE * np.abs(own), 0.0)
     first = pairs.first[truth.query_rows], pairs.first[truth.query_rows + 1]
     _look_at_rivals(
-        *first, pairs.candidate, pairs.score, group, mine, own, tolerance, nearer, as_near, scored, best, rival
+        *first,
+        pairs.candidate,
+        pairs.score,
+        group,
+        mine,
+        own,
+        tolerance,
+        nearer,
+        as_near,
+        scored,
+        best,
+        rival,
     )
     rivals = truth.candidates - np.bincount(group)[mine]
     # Pairs that were not scored have -inf: they tie with a partner that was not scored either.

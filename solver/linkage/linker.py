@@ -117,13 +117,10 @@ class LearnedLinker(ABC):
         What was learned, as the JSON shows it; `Linker.restored` reads it.
     notes : tuple of str
         What users ought to know: no convergence, parameters at their bounds, and the like.
-    scored_pairs : ScoredPairs or None
-        All pairs that may be matches, where these are so few that each was scored when it learned.
     """
 
     parameters: dict[str, Any]
     notes: tuple[str, ...] = ()
-    scored_pairs: ScoredPairs | None = None
 
     @abstractmethod
     def scores(self, rows: IndexArray) -> FloatArray:
@@ -139,6 +136,11 @@ class LearnedLinker(ABC):
         ndarray of float64, shape (any, candidates)
             No NaN; -inf where a pair cannot be a match.
         """
+
+    @property
+    def scored_pairs(self) -> ScoredPairs | None:
+        """All pairs that may be matches, where these are so few that each was scored when it learned."""
+        return None
 
     def judged_as(self, truth: Truth) -> tuple[LinkagePair, DistanceForm] | None:
         """The distance that scores stand for, so that the evaluator judges them; None if there is none.

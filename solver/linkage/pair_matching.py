@@ -98,8 +98,8 @@ def _matched_group(row: IndexArray, column: IndexArray, score: FloatArray) -> Bo
     shape = int(row.max()) + 1, int(column.max()) + 1
     if shape[0] * shape[1] > LARGEST_MATRIX:
         raise UsageError(
-            f"the matching hungarian meets {shape[0]:,} x {shape[1]:,} records that are all connected by pairs; "
-            "use greedy, or link from a higher probability"
+            f"the matching hungarian meets {shape[0]:,} x {shape[1]:,} records that are all connected by "
+            "pairs; use greedy, or link from a higher probability"
         )
     # A pair that has to be taken scores more than all others of the group together.
     known = score[np.isfinite(score)]

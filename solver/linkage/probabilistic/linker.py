@@ -194,8 +194,8 @@ class Probabilistic(Linker):
         for name, how in self.compare:
             if self.passes and how.disagreement is not None:
                 raise UsageError(
-                    f"passes give every level of agreement one weight: leave out '..{how.disagreement:g}' of the "
-                    f"comparison of {name!r}"
+                    f"passes give every level of agreement one weight: leave out '..{how.disagreement:g}' of "
+                    f"the comparison of {name!r}"
                 )
 
     def learn(self, task: LinkageTask) -> LearnedLinker:

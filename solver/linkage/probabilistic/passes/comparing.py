@@ -58,11 +58,12 @@ def compare_pairs(joined: JoinedFiles, levels: Sequence[PairLevels]) -> Compared
         known = [number.setdefault(one, len(number)) for one in distinct.tolist()]
         part = slice(size, size + code.size)
         pattern[part] = np.array(known, dtype=np.int32)[place]
-        for whole, some in zip(room, pairs, strict=True):
-            whole[part] = some
+        room.query[part], room.candidate[part] = pairs.query, pairs.candidate
+        room.first_pass[part] = pairs.first_pass
         size = part.stop
-    found = Pairs(*(whole[:size] for whole in room))
-    return ComparedPairs(found, pattern[:size], _counted(pattern[:size], number, len(levels)))
+    return ComparedPairs(
+        room.part(slice(size)), pattern[:size], _counted(pattern[:size], number, len(levels))
+    )
 
 
 def _counted(pattern: IntArray, number: Mapping[int, int], attributes: int) -> PatternCounts:

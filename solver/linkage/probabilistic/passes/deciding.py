@@ -96,7 +96,9 @@ def decide(
         among = possible & looked_at if stage is None else possible & looked_at & (first_pass == stage)
         chosen = np.flatnonzero(among)
         if one_to_one is not None:
-            taken = matched_pairs(pairs.query[chosen], pairs.candidate[chosen], score[chosen], one_to_one, seed)
+            taken = matched_pairs(
+                pairs.query[chosen], pairs.candidate[chosen], score[chosen], one_to_one, seed
+            )
             chosen = chosen[taken]
         linked[chosen] = True
         free[0][pairs.query[chosen]] = free[1][pairs.candidate[chosen]] = False
@@ -120,7 +122,8 @@ def _places(learned: LearnedPasses, reviewed: Reviewed, one_to_one: str | None) 
     lost = int((reviewed.link & (place < 0)).sum())
     if lost:
         raise UsageError(
-            f"{lost:,} of the decided links are compared by no pass: add a pass whose keys these records share"
+            f"{lost:,} of the decided links are compared by no pass: add a pass whose keys these records "
+            "share"
         )
     if one_to_one is not None:
         for rows, what in ((reviewed.query, "first"), (reviewed.candidate, "second")):

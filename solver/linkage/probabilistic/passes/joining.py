@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -45,6 +46,10 @@ class Pairs(NamedTuple):
     query: IntArray
     candidate: IntArray
     first_pass: SmallArray
+
+    def part(self, which: slice) -> Pairs:
+        """Some of them."""
+        return Pairs(self.query[which], self.candidate[which], self.first_pass[which])
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +121,7 @@ class JoinedFiles:
             room = int(before[after] - before[row])
             found = Pairs(np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.uint8))
             size = fill_pairs(self.groups, row, after, mark, *found)
-            yield Pairs(*(part[:size] for part in found))
+            yield found.part(slice(size))
             row = after
 
     def agree(self, query: LongArray, candidate: LongArray) -> NDArray[np.bool_]:
@@ -125,7 +130,7 @@ class JoinedFiles:
         slot = np.full((self.candidates, len(self.passes)), -2, dtype=np.int64)
         code_of_member = np.repeat(np.arange(groups.first.size - 1), np.diff(groups.first))
         ends = np.cumsum([0, *(self.candidates - lacking for _, lacking in self.without_key)])
-        for p, (begin, end) in enumerate(zip(ends[:-1], ends[1:], strict=True)):
+        for p, (begin, end) in enumerate(pairwise(ends.tolist())):
             slot[groups.member[begin:end], p] = code_of_member[begin:end]
         return np.asarray(groups.key[query] == slot[candidate])
 

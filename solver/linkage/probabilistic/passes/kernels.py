@@ -25,7 +25,13 @@ class Groups(NamedTuple):
 
 @kernel
 def fill_pairs(
-    groups: Groups, first: int, last: int, mark: LongArray, query: IntArray, candidate: IntArray, at: SmallArray
+    groups: Groups,
+    first: int,
+    last: int,
+    mark: LongArray,
+    query: IntArray,
+    candidate: IntArray,
+    at: SmallArray,
 ) -> int:
     """Write the pairs of queries `first`..`last`-1, each once with the first pass that has it.
 
@@ -47,7 +53,9 @@ def fill_pairs(
 
 
 @kernel
-def equal_levels(first: IntArray, second: IntArray, query: IntArray, candidate: IntArray, level: SmallArray) -> None:
+def equal_levels(
+    first: IntArray, second: IntArray, query: IntArray, candidate: IntArray, level: SmallArray
+) -> None:
     """Write 0 where a code is missing, 2 where both are equal, 1 elsewhere."""
     for at in range(query.size):
         a, b = first[query[at]], second[candidate[at]]

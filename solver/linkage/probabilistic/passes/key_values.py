@@ -33,7 +33,8 @@ def _text(column: pd.Series) -> NDArray[np.object_]:
     """Values as text, None where missing; each distinct one is turned into text once."""
     code, distinct = pd.factorize(column)
     text = as_text(pd.Series(distinct)).to_numpy(dtype=object)
-    return np.append(text, None)[code]
+    found: NDArray[np.object_] = np.concatenate([text, [None]])[code]
+    return found
 
 
 def pass_codes(task: LinkageTask, one: Pass) -> tuple[CodeArray, CodeArray]:

@@ -158,5 +158,7 @@ def _key(found: re.Match[str], text: str) -> Key:
     ends = [None if found[end] is None else int(found[end]) for end in ("start", "stop")]
     key = Key(column, function, *ends)
     if key.stop == 0 or (None not in ends and (key.start or 0) >= 0 <= (key.stop or 0) <= (key.start or 0)):
-        raise DataError(f"the key {str(key)!r} of pass {text!r} keeps no character; write it like {column}[:3]")
+        raise DataError(
+            f"the key {str(key)!r} of pass {text!r} keeps no character; write it like {column}[:3]"
+        )
     return key

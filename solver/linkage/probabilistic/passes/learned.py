@@ -49,7 +49,9 @@ class PassFiles:
     compared: ComparedPairs
 
     @classmethod
-    def of(cls, task: LinkageTask, comparisons: Mapping[str, Comparison], passes: Sequence[Pass]) -> PassFiles:
+    def of(
+        cls, task: LinkageTask, comparisons: Mapping[str, Comparison], passes: Sequence[Pass]
+    ) -> PassFiles:
         """Join the files of a task and compare their pairs.
 
         Raises
@@ -59,9 +61,9 @@ class PassFiles:
         """
         joined = JoinedFiles.of(task, passes)
         if not sum(joined.pairs):
+            every = " or ".join(f"'{one}'" for one in passes)
             raise UsageError(
-                f"no pair of records agrees on all keys of a pass: {' or '.join(map(repr, map(str, passes)))}; "
-                "give a pass with fewer or coarser keys"
+                f"no pair of records agrees on all keys of {every}; give a pass with fewer or coarser keys"
             )
         readable = readable_columns(task, comparisons)
         own = {name: in_units(comparisons[name], *columns) for name, columns in readable.items()}
@@ -108,9 +110,12 @@ class LearnedPasses(LearnedLinker):
                 if isinstance(attribute, ValueLevels):
                     codes = attribute.first, attribute.second
                     add_agreement(*codes, attribute.rarity(), found.query, found.candidate, weights)
-        self.scored_pairs = ScoredPairs(
-            found.query, found.candidate, weights, joined.queries, joined.candidates
-        )
+        self._pairs = ScoredPairs(found.query, found.candidate, weights, joined.queries, joined.candidates)
+
+    @property
+    def scored_pairs(self) -> ScoredPairs:
+        """Every pair that a pass compares, with its match weight."""
+        return self._pairs
 
     @property
     def even(self) -> float:

@@ -76,8 +76,8 @@ class PassSettings:
             raise UsageError("thresholds come from a clerical band or from two error rates; give one of them")
         if self.band is not None and not 0 < self.band[0] <= self.band[1] < 1:
             raise UsageError(
-                f"the clerical band is {self.band[0]:g},{self.band[1]:g}; give two match probabilities between "
-                "0 and 1, the lower one first"
+                f"the clerical band is {self.band[0]:g},{self.band[1]:g}; give two match probabilities "
+                "between 0 and 1, the lower one first"
             )
 
 
@@ -109,7 +109,9 @@ def learn_in_passes(
     counts = files.compared.counts
     em = replace(em, start_p=min(0.5, min(records) / (records[0] * records[1])))
     found = estimate(counts, [how.levels for how in files.comparisons], em, outside)
-    parameters = shown_parameters(files.attributes, files.comparisons, counts, found, p_known=em.p is not None)
+    parameters = shown_parameters(
+        files.attributes, files.comparisons, counts, found, p_known=em.p is not None
+    )
     parameters |= {
         "passes": [str(one) for one in settings.passes],
         "linked_leave": settings.linked_leave,
@@ -128,7 +130,7 @@ def learn_in_passes(
 
 
 def _weights_and_counts(learned: LearnedPasses) -> tuple[FloatArray, FloatArray]:
-    """Match weights that occur and how often: of patterns, or of pairs where these have weights of their own."""
+    """Match weights that occur and how often: those of patterns, or of pairs that have their own."""
     if learned.parameters["frequency_weights"]:
         scores = learned.scored_pairs.score
         return scores, np.ones(scores.size)

@@ -1,4 +1,4 @@
-"""At which level of agreement pairs of records are, attribute by attribute, without looking at other pairs."""
+"""At which level of agreement given pairs of records are, attribute by attribute."""
 
 from __future__ import annotations
 
@@ -111,7 +111,9 @@ class ValueLevels(PairLevels):
 
     def shares(self) -> tuple[FloatArray, FloatArray]:
         """Of the known values of either file, the share that each value has."""
-        counts = [np.bincount(code[code >= 0], minlength=self.values.size) for code in (self.first, self.second)]
+        counts = [
+            np.bincount(code[code >= 0], minlength=self.values.size) for code in (self.first, self.second)
+        ]
         return counts[0] / counts[0].sum(), counts[1] / counts[1].sum()
 
     def rarity(self) -> FloatArray:
@@ -131,5 +133,7 @@ def pair_levels(
     columns: Mapping[str, tuple[pd.Series, pd.Series]], comparisons: Mapping[str, Comparison]
 ) -> tuple[PairLevels, ...]:
     """Every attribute, its columns being readable for its comparison."""
-    kinds = {name: NumberLevels if how.measure in DIFFERENCES else ValueLevels for name, how in comparisons.items()}
+    kinds = {
+        name: NumberLevels if how.measure in DIFFERENCES else ValueLevels for name, how in comparisons.items()
+    }
     return tuple(kinds[name](*pair, comparisons[name]) for name, pair in columns.items())

@@ -1,4 +1,4 @@
-"""What each pass did: pairs compared, linked and left for review, links that are wrong, links that are lost."""
+"""What each pass did: pairs compared, linked and left for review, wrong links, lost links."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from linkrisk.solver.linkage.linker import Truth
 from linkrisk.solver.linkage.probabilistic.passes.deciding import Decisions
@@ -51,6 +52,57 @@ class PassReport:
     def to_dict(self) -> dict[str, Any]:
         """The part of the JSON."""
         return asdict(self)
+
+
+@dataclass(frozen=True, eq=False)
+class LinkedPasses:
+    """Links made in passes.
+
+    Attributes
+    ----------
+    reports : tuple of PassReport
+        One for each pass.
+    decided : int
+        Pairs that people have decided on.
+    matches : int
+        Records that have a partner.
+    links, clerical : DataFrame
+        The pairs that are linked, and those left for review: their pass (from 1), the labels of both records,
+        match weight and probability; those for review also the values of both records that were compared, and
+        an empty column for the decision. The likeliest come first.
+    """
+
+    reports: tuple[PassReport, ...]
+    decided: int
+    matches: int
+    links: pd.DataFrame
+    clerical: pd.DataFrame
+
+    def _sum(self, name: str) -> float:
+        return float(sum(getattr(report, name) for report in self.reports))
+
+    @property
+    def precision(self) -> float | None:
+        """Share of the links that are right; None when there is no link."""
+        return self._sum("right") / len(self.links) if len(self.links) else None
+
+    @property
+    def recall(self) -> float:
+        """Share of the records with a partner that are linked to it."""
+        return self._sum("right") / self.matches
+
+    def to_dict(self) -> dict[str, Any]:
+        """The part of the JSON."""
+        return {
+            "passes": [report.to_dict() for report in self.reports],
+            "linked": len(self.links),
+            "clerical": len(self.clerical),
+            "right": int(self._sum("right")),
+            "estimated_false_links": self._sum("estimated_false_links"),
+            "precision": self.precision,
+            "recall": self.recall,
+            "decided": self.decided,
+        }
 
 
 def report_passes(learned: LearnedPasses, decisions: Decisions, truth: Truth) -> tuple[PassReport, ...]:
