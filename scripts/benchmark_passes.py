@@ -26,6 +26,9 @@ from linkrisk.solver.linkage.result import LinkResult
 
 PASSES = ("date_of_birth", "postcode,given_name[:2]", "suburb[:4],surname[:2]")
 TEXTS = ("given_name", "surname", "address_1", "address_2", "suburb")
+BAND = (0.1, 0.5)
+"""A pair is linked from even odds on, as precision allows; below that and above one in ten it is clerical."""
+
 COMPARE = (
     *(f"{name}=jaro-winkler:0.92,0.8" for name in TEXTS),
     "postcode=levenshtein:1,0.7",
@@ -95,6 +98,7 @@ def linked_files(files: list[Path] | list[object], settings: dict[str, bool]) ->
         settings={
             "compare": tuple(map(parse_comparison, COMPARE)),
             "passes": tuple(map(parse_pass, PASSES)),
+            "clerical_band": BAND,
             **settings,
         },
     )

@@ -37,7 +37,7 @@ from linkrisk.solver.linkage.judging import judge, own_scores
 from linkrisk.solver.linkage.linker import LearnedLinker, Linker, Truth
 from linkrisk.solver.linkage.matching import matched, score_matrix
 from linkrisk.solver.linkage.probabilistic.passes.learned import LearnedPasses
-from linkrisk.solver.linkage.registry import LINKERS
+from linkrisk.solver.linkage.registry import LINKERS, all_settings
 from linkrisk.solver.linkage.result import LinkResult, OneToOne
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.incumbent import Reporter
@@ -187,7 +187,9 @@ def make_linker(name: str, settings: Mapping[str, Any]) -> Linker:
                 if "option" in item.metadata
             ]
             takes = ", ".join(shown) or "no settings"
-            raise UsageError(f"{name} takes no {_flag(setting)}; it takes {takes}")
+            elsewhere = all_settings().get(setting)
+            given = setting if elsewhere is None else elsewhere.flag or setting
+            raise UsageError(f"{name} takes no {_flag(given)}; it takes {takes}")
     return LINKERS[name](**settings)
 
 
