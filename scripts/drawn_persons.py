@@ -96,10 +96,14 @@ def _names(size: int, chance: np.random.Generator) -> NAMES:
     """Different names of two or three syllables, and more where these do not suffice."""
     found: dict[str, None] = {}
     while len(found) < size:
-        parts = chance.integers(len(_SYLLABLES), size=3)
-        ending = _ENDINGS[int(chance.integers(len(_ENDINGS)))]
-        found["".join(_SYLLABLES[part] for part in parts[: chance.integers(2, 4)]) + ending] = None
-    return np.array(list(found), dtype=object)
+        parts = chance.integers(len(_SYLLABLES), size=(size, 3)).tolist()
+        many, ends = (
+            chance.integers(2, 4, size=size).tolist(),
+            chance.integers(len(_ENDINGS), size=size).tolist(),
+        )
+        for syllables, number, end in zip(parts, many, ends, strict=True):
+            found["".join(_SYLLABLES[part] for part in syllables[:number]) + _ENDINGS[end]] = None
+    return np.array(list(found)[:size], dtype=object)
 
 
 def _zipf(size: int) -> NDArray[np.float64]:

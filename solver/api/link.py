@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import Field, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.base import Option
 from linkrisk.datasets.microdata.schema import Scale
 from linkrisk.datasets.pairs.linkage_frames import LinkageFrames
 from linkrisk.datasets.pairs.remarks import remarks
@@ -82,7 +84,7 @@ def link(
     method : str or Linker
         One of `LINKERS`, or a linker with settings of its own.
     settings : mapping, optional
-        Settings of the linker, when it is given by name.
+        Settings of the linker, when it is given by name; text is read as on the command line.
     attributes : sequence of str, optional
         Attributes that both files have; all common columns when absent.
     original_attributes, masked_attributes : sequence of str, optional
@@ -190,7 +192,21 @@ def make_linker(name: str, settings: Mapping[str, Any]) -> Linker:
             elsewhere = all_settings().get(setting)
             given = setting if elsewhere is None else elsewhere.flag or setting
             raise UsageError(f"{name} takes no {_flag(given)}; it takes {takes}")
-    return LINKERS[name](**settings)
+    return LINKERS[name](**{setting: _read(known[setting], value) for setting, value in settings.items()})
+
+
+def _read(item: Field[Any], value: Any) -> Any:
+    """A setting, read like an option where it is given as text."""
+    option: Option | None = item.metadata.get("option")
+    if option is None or option.parse is None:
+        return value
+    parse = option.parse
+    try:
+        if option.repeated and isinstance(value, list | tuple):
+            return tuple(parse(one) if isinstance(one, str) else one for one in value)
+        return parse(value) if isinstance(value, str) and not option.repeated else value
+    except DataError as error:
+        raise UsageError(f"{item.name}: {error}") from error
 
 
 def _flag(name: str) -> str:

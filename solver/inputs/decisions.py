@@ -75,8 +75,8 @@ def read_decisions(
         if (place < 0).any():
             row = int(made[np.argmax(place < 0)])
             raise DataError(
-                f"{loaded.source}, row {row + 1}: {str(frame[name].iloc[row])!r} is no record of the {name} "
-                "file; use the labels that --clerical writes"
+                f"{loaded.source}, row {row + 1}: {_text(frame[name].iloc[row])!r} is no record of the "
+                f"{name} file; use the labels that --clerical writes"
             )
         rows.append(place.astype(np.intp))
     link = (word.iloc[made] == LINK).to_numpy()

@@ -19,8 +19,9 @@ IndexArray = NDArray[np.intp]
 def partner_scores(pairs: ScoredPairs, truth: Truth) -> FloatArray:
     """The score of each block's partner, shape (blocks,)."""
     place = pairs.place(truth.query_rows, truth.partner)
-    found = np.append(pairs.score, -np.inf)
-    return found[place]
+    own = np.full(place.size, -np.inf)
+    own[place >= 0] = pairs.score[place[place >= 0]]
+    return own
 
 
 def judged_pairs(pairs: ScoredPairs, truth: Truth) -> Evaluation:

@@ -45,7 +45,7 @@ class ScoredPairs:
         query, candidate : ndarray of int, shape (any,)
             Each query at most once.
         """
-        wanted = np.full(self.queries, -1, dtype=np.int64)
+        wanted = np.full(self.queries, -1, dtype=np.int32)
         wanted[query] = candidate
         found = np.flatnonzero(wanted[self.query] == self.candidate)
         place = np.full(self.queries, -1, dtype=np.intp)

@@ -11,8 +11,10 @@ from cli_runs import check_golden, refuse, run
 from pass_cases import persons
 
 from linkrisk import link
-from linkrisk.solver.linkage.probabilistic.comparisons import parse_comparison
+from linkrisk.solver.api.link import make_linker
+from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
 from linkrisk.solver.linkage.probabilistic.passes.keys import parse_pass
+from linkrisk.solver.run.errors import UsageError
 
 FILES = ["link", "--original", "a.csv", "--masked", "b.csv", "--method", "prl", "--id", "id"]
 COLUMNS = [
@@ -96,31 +98,36 @@ def test_clerical_pairs_are_written_decided_and_read_back(direction, capsys):
     assert "decided by people" not in run(capsys, *argv, "--decisions", "clerical.csv")
 
 
+def linked(**options):
+    settings = {
+        "passes": ["soundex(surname),town"],
+        "clerical_band": "0.05,0.8",
+        "compare": ["age=within:0,2"],
+    }
+    nominal = ["surname", "name", "town", "born"]
+    return link("a.csv", "b.csv", method="prl", id_column="id", nominal=nominal, settings=settings, **options)
+
+
 def test_from_python():
-    result = link(
-        "a.csv", "b.csv", method="prl", id_column="id", nominal=["surname", "name", "town", "born"],
-        settings={
-            "passes": (parse_pass("soundex(surname),town"),), "clerical_band": (0.05, 0.8),
-            "compare": (parse_comparison("age=within:0,2"),),
-        },
-    )  # fmt: skip
+    result = linked()
     passes = result.passes
     assert passes is not None
     assert len(passes.links) == passes.reports[0].linked
     assert passes.precision == passes.reports[0].right / len(passes.links)
     assert result.to_dict()["passes"] == passes.to_dict()
     decided = passes.clerical.assign(decision="link")
-    again = link(
-        "a.csv", "b.csv", method="prl", id_column="id", nominal=["surname", "name", "town", "born"],
-        decisions=decided,
-        settings={
-            "passes": (parse_pass("soundex(surname),town"),), "clerical_band": (0.05, 0.8),
-            "compare": (parse_comparison("age=within:0,2"),),
-        },
-    )  # fmt: skip
-    assert again.passes is not None
-    assert len(again.passes.links) == len(passes.links) + len(decided)
-    assert not len(again.passes.clerical)
+    again = linked(decisions=decided).passes
+    assert len(again.links) == len(passes.links) + len(decided)
+    assert not len(again.clerical)
+
+
+def test_settings_given_as_text_are_those_of_the_command_line():
+    assert make_linker(
+        "prl", {"passes": ["a[:3],b"], "clerical_band": "0.2,0.9", "blocking": ()}
+    ) == Probabilistic(passes=(parse_pass("a[:3],b"),), clerical_band=(0.2, 0.9))
+    with pytest.raises(UsageError) as error:
+        make_linker("prl", {"passes": ["f(a)"]})
+    assert str(error.value).startswith("passes: unknown function 'f' in pass 'f(a)'; use one of soundex")
 
 
 REFUSED = {
@@ -186,8 +193,8 @@ DECISIONS = {
     ),
     "word": (
         "original,masked,decision\np7,p7,\np8,p8,yes\n",
-        "decisions.csv, row 2: the decision 'yes' is neither 'link' nor 'non-link'; write one of them, or nothing "
-        "where it is open",
+        "decisions.csv, row 2: the decision 'yes' is neither 'link' nor 'non-link'; write one of them, or "
+        "nothing where it is open",
     ),
     "record": (
         "original,masked,decision\np8,p1,non-link\n",
@@ -195,7 +202,7 @@ DECISIONS = {
     ),
     "no record": (
         "original,masked,decision\n,p8,non-link\n",
-        "decisions.csv, row 1: 'nan' is no record of the original file; use the labels that --clerical writes",
+        "decisions.csv, row 1: '' is no record of the original file; use the labels that --clerical writes",
     ),
     "both": (
         "original,masked,decision\np8,p9,link\np9,p9,non-link\np8,p9,non-link\n",

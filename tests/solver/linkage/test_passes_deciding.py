@@ -1,4 +1,4 @@
-"""Decisions on the pairs of passes: together or with records that leave, one to one, reviewed; and the report."""
+"""Decisions on the pairs of passes: together or records leave, one to one, reviewed; and the report."""
 
 from __future__ import annotations
 
@@ -222,6 +222,6 @@ def test_matchings_that_cannot_be_made(monkeypatch):
     with pytest.raises(UsageError) as error:
         matched_pairs(*square, "hungarian", 0)
     assert str(error.value) == (
-        "the matching hungarian meets 2 x 2 records that are all connected by pairs; use greedy, or link from a "
-        "higher probability"
+        "the matching hungarian meets 2 x 2 records that are all connected by pairs; use greedy, or link "
+        "from a higher probability"
     )

@@ -16,7 +16,9 @@ READ = {
         Key("surname", stop=3), Key("postcode", start=1), Key("zip", start=-2), Key("a", start=1, stop=3),
     ),
     "soundex(surname)[:2]": (Key("surname", "soundex", stop=2),),
-    '"income, gross",soundex("name (last)")[:1]': (Key("income, gross"), Key("name (last)", "soundex", stop=1)),
+    '"income, gross",soundex("name (last)")[:1]': (
+        Key("income, gross"), Key("name (last)", "soundex", stop=1),
+    ),
     '"a ""b"""': (Key('a "b"'),),
 }  # fmt: skip
 
@@ -70,8 +72,8 @@ def test_functions_are_those_of_the_page():
         ("a,b,a", "pass 'a,b,a' has the key 'a' twice; leave one out"),
         (
             "soundx(a)",
-            "unknown function 'soundx' in pass 'soundx(a)'; use one of soundex, metaphone, nysiis, lower, year, "
-            "month, day",
+            "unknown function 'soundx' in pass 'soundx(a)'; use one of soundex, metaphone, nysiis, lower, "
+            "year, month, day",
         ),
         ("a[:0]", "the key 'a[:0]' of pass 'a[:0]' keeps no character; write it like a[:3]"),
         ("a[3:2]", "the key 'a[3:2]' of pass 'a[3:2]' keeps no character; write it like a[:3]"),

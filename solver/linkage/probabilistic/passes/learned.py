@@ -25,8 +25,6 @@ from linkrisk.solver.run.errors import UsageError
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
-_AT_ONCE = 1 << 22
-
 
 @dataclass(frozen=True, eq=False)
 class PassFiles:
@@ -128,7 +126,9 @@ class LearnedPasses(LearnedLinker):
 
     def probabilities(self, scores: FloatArray) -> FloatArray:
         """``p 2**w / (p 2**w + 1 - p)`` for a match weight w."""
-        return np.asarray(expit(np.log(2.0) * (scores - self.even)), dtype=np.float64)
+        odds = scores - self.even  # in place from here: there may be very many
+        odds *= np.log(2.0)
+        return np.asarray(expit(odds, out=odds), dtype=np.float64)
 
     def weight_of(self, probability: float) -> float:
         """The match weight of a match probability."""

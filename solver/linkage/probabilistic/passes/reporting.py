@@ -119,8 +119,7 @@ def report_passes(learned: LearnedPasses, decisions: Decisions, truth: Truth) ->
     many = len(joined.passes)
 
     def by_pass(which: Any, weights: Any = None) -> Any:
-        chosen = None if weights is None else weights[which]
-        return np.bincount(first_pass[which], chosen, minlength=many)
+        return np.bincount(first_pass[which], weights, minlength=many)
 
     partner = np.full(truth.queries, -1, dtype=np.int64)
     partner[truth.query_rows] = truth.partner
@@ -132,7 +131,7 @@ def report_passes(learned: LearnedPasses, decisions: Decisions, truth: Truth) ->
     seen = seen[decisions.looked_at[seen]]
     true_links = max(1, truth.partner.size)
     compared, clerical = by_pass(decisions.looked_at), by_pass(decisions.clerical)
-    false = by_pass(linked, 1.0 - decisions.probability)
+    false = by_pass(linked, 1.0 - decisions.probability[linked])
     so_far = np.cumsum(by_pass(seen))
     return tuple(
         PassReport(
