@@ -35,7 +35,8 @@ class ScoredPairs:
     @cached_property
     def first(self) -> IndexArray:
         """Where the pairs of each query begin, and where those of the last one end; shape (queries + 1,)."""
-        return np.searchsorted(self.query, np.arange(self.queries + 1))
+        rows = np.arange(self.queries + 1, dtype=self.query.dtype)  # of another type, all would be copied
+        return np.searchsorted(self.query, rows)
 
     def place(self, query: IndexArray, candidate: IndexArray) -> IndexArray:
         """Where the given pairs stand, -1 for those that are none of these.

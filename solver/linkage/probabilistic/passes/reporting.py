@@ -130,7 +130,8 @@ def report_passes(learned: LearnedPasses, decisions: Decisions, truth: Truth) ->
     seen = place[place >= 0]
     seen = seen[decisions.looked_at[seen]]
     true_links = max(1, truth.partner.size)
-    compared, clerical = by_pass(decisions.looked_at), by_pass(decisions.clerical)
+    clerical = by_pass(np.flatnonzero(decisions.clerical))
+    compared = [np.count_nonzero(decisions.looked_at & (first_pass == p)) for p in range(many)]
     false = by_pass(linked, 1.0 - decisions.probability[linked])
     so_far = np.cumsum(by_pass(seen))
     return tuple(
