@@ -27,7 +27,7 @@ def matched_pairs(query: IntArray, candidate: IntArray, score: FloatArray, how: 
     ----------
     query, candidate : ndarray of int32, shape (pairs,)
     score : ndarray of float64, shape (pairs,)
-        No -inf; inf where a pair has to be taken before all others.
+        Finite.
     how : str
         One of `matching.MATCHINGS`: ``greedy`` takes the largest score, then the next whose records are both
         free; ``hungarian`` the largest total score, as many pairs as possible, each group of connected
@@ -101,11 +101,8 @@ def _matched_group(row: IndexArray, column: IndexArray, score: FloatArray) -> Bo
             f"the matching hungarian meets {shape[0]:,} x {shape[1]:,} records that are all connected by "
             "pairs; use greedy, or link from a higher probability"
         )
-    # A pair that has to be taken scores more than all others of the group together.
-    known = score[np.isfinite(score)]
-    sure = 1.0 + np.ptp(known) * (min(shape) + 1) + known.max() if known.size else 1.0
     scores = np.full(shape, -np.inf)
-    scores[row, column] = np.where(np.isfinite(score), score, sure)
+    scores[row, column] = score
     return np.asarray(hungarian(scores)[row] == column)
 
 

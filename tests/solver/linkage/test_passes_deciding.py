@@ -205,12 +205,23 @@ def test_matchings_of_pairs_are_those_of_the_matrix(graph, seed):
     assert graph.score[taken].sum() == pytest.approx(dense[best >= 0, best[best >= 0]].sum())
 
 
-def test_a_decided_pair_comes_before_all_others():
-    query, candidate = np.array([0, 0, 1, 1], np.int32), np.array([0, 1, 0, 1], np.int32)
-    for how in ("greedy", "hungarian"):
-        taken = matched_pairs(query, candidate, np.array([9.0, np.inf, 5.0, 9.0]), how, 0)
-        assert taken.tolist() == [False, True, True, False]
-        assert matched_pairs(query, candidate, np.full(4, np.inf), how, 0).sum() == 2
+@pytest.mark.parametrize("one_to_one", [None, "greedy"])
+def test_a_decided_link_of_a_late_pass_keeps_its_records_there(one_to_one):
+    for seed in range(20, 30):
+        _, learned = learned_in("leave", seed)
+        pairs = learned.scored_pairs
+        before = decide(learned, one_to_one)
+        late = np.flatnonzero((learned.files.compared.pairs.first_pass == 2) & ~before.looked_at)
+        if not late.size:
+            continue
+        at = late[:1]
+        found = decide(learned, one_to_one, Reviewed(pairs.query[at], pairs.candidate[at], np.array([True])))
+        assert found.linked[at].all()
+        assert found.looked_at[at].all()
+        same = (pairs.query == pairs.query[at]) | (pairs.candidate == pairs.candidate[at])
+        assert found.linked[same].sum() == 1
+        return
+    raise AssertionError("no case")
 
 
 def test_matchings_that_cannot_be_made(monkeypatch):

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from linkrisk.solver.linkage.pair_matching import matched_pairs
 from linkrisk.solver.linkage.probabilistic.passes.learned import LearnedPasses
+from linkrisk.solver.linkage.scored_pairs import ScoredPairs
 from linkrisk.solver.run.errors import UsageError
 
 FloatArray = NDArray[np.float64]
@@ -73,40 +74,63 @@ def decide(
     UsageError
         If a reviewed link is compared by no pass, or one-to-one links are asked for and a record has two.
     """
-    pairs = learned.scored_pairs
-    thresholds, leave = learned.parameters["thresholds"], bool(learned.parameters["linked_leave"])
-    link = np.inf if thresholds["link"] is None else float(thresholds["link"])
-    non_link = np.inf if thresholds["non_link"] is None else float(thresholds["non_link"])
-    decided = None if reviewed is None else _places(learned, reviewed, one_to_one)
-    score, probability = pairs.score, learned.probabilities(pairs.score)
-    if decided is not None and reviewed is not None:
-        known = decided >= 0
-        score = score.copy()
-        score[decided[known]] = np.where(reviewed.link[known], np.inf, -np.inf)
-        probability[decided[known]] = reviewed.link[known]
-    possible = score >= link if np.isfinite(link) else score == np.inf
+    pairs, parameters = learned.scored_pairs, learned.parameters
+    link, non_link = (_weight(parameters["thresholds"][end]) for end in ("link", "non_link"))
+    leave = bool(parameters["linked_leave"])
+    probability = learned.probabilities(pairs.score)
+    linked, undecided = np.zeros(pairs.score.size, np.bool_), np.ones(pairs.score.size, np.bool_)
+    if reviewed is not None:
+        place = _places(learned, reviewed, one_to_one)
+        known, said = place[place >= 0], reviewed.link[place >= 0]
+        linked[known], probability[known], undecided[known] = said, said, False
+    free = _Free(pairs)
+    if leave or one_to_one is not None:
+        free.take(np.flatnonzero(linked))
+    looked_at = np.ones(pairs.score.size, np.bool_)
     first_pass = learned.files.compared.pairs.first_pass
-    stages = range(len(learned.files.joined.passes)) if leave else (None,)
-    free = np.ones(pairs.queries, dtype=np.bool_), np.ones(pairs.candidates, dtype=np.bool_)
-    linked = np.zeros(score.size, dtype=np.bool_)
-    looked_at = np.ones(score.size, dtype=np.bool_)
-    for stage in stages:
-        own = slice(None) if stage is None else np.flatnonzero(first_pass == stage)
-        looked_at[own] = free[0][pairs.query[own]] & free[1][pairs.candidate[own]]
-        among = possible & looked_at if stage is None else possible & looked_at & (first_pass == stage)
-        chosen = np.flatnonzero(among)
+    for stage in range(len(learned.files.joined.passes)) if leave else (None,):
+        likely = (pairs.score >= link) & undecided
+        if stage is not None:
+            own = np.flatnonzero(first_pass == stage)
+            looked_at[own] = free.both(own)
+            likely &= first_pass == stage
+        chosen = np.flatnonzero(likely)
+        chosen = chosen[free.both(chosen)]
         if one_to_one is not None:
-            taken = matched_pairs(
-                pairs.query[chosen], pairs.candidate[chosen], score[chosen], one_to_one, seed
-            )
-            chosen = chosen[taken]
+            some = pairs.query[chosen], pairs.candidate[chosen], pairs.score[chosen]
+            chosen = chosen[matched_pairs(*some, one_to_one, seed)]
         linked[chosen] = True
-        free[0][pairs.query[chosen]] = free[1][pairs.candidate[chosen]] = False
-    clerical = (score >= non_link) & ~possible & looked_at
+        free.take(chosen)
+    clerical = np.flatnonzero((pairs.score >= non_link) & (pairs.score < link) & undecided & looked_at)
     if leave or one_to_one is not None:
         # A pair is only for review while both records are free.
-        clerical &= free[0][pairs.query] & free[1][pairs.candidate]
-    return Decisions(linked, clerical, looked_at, probability)
+        clerical = clerical[free.both(clerical)]
+    for_review = np.zeros(pairs.score.size, np.bool_)
+    for_review[clerical] = True
+    return Decisions(linked, for_review, looked_at | ~undecided, probability)
+
+
+def _weight(threshold: float | None) -> float:
+    return np.inf if threshold is None else float(threshold)
+
+
+class _Free:
+    """Which records no link has taken yet."""
+
+    def __init__(self, pairs: ScoredPairs) -> None:
+        self._pairs = pairs
+        self._query = np.ones(pairs.queries, dtype=np.bool_)
+        self._candidate = np.ones(pairs.candidates, dtype=np.bool_)
+
+    def both(self, which: IndexArray) -> BoolArray:
+        """Whether both records of some pairs are free."""
+        pairs = self._pairs
+        return np.asarray(self._query[pairs.query[which]] & self._candidate[pairs.candidate[which]])
+
+    def take(self, which: IndexArray) -> None:
+        """The records of some pairs are free no more."""
+        self._query[self._pairs.query[which]] = False
+        self._candidate[self._pairs.candidate[which]] = False
 
 
 def _places(learned: LearnedPasses, reviewed: Reviewed, one_to_one: str | None) -> IndexArray:
