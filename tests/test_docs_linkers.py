@@ -42,6 +42,8 @@ def _files(tmp_path, monkeypatch, capsys):
     text = page("linkers").split("## To try it")[1].split("## What is compared")[0]
     run_python(re.search(r"```python\n(.*?)```", text, re.DOTALL)[1])
     run_command(re.search(rf"^{COMMAND} mask .*$", text, re.MULTILINE)[0])
+    registers = page("probabilistic").split("### An example")[1]
+    run_python(re.search(r"```python\n(.*?)```", registers, re.DOTALL)[1])
     capsys.readouterr()
 
 

@@ -112,12 +112,15 @@ class Option:
         What to call the value in the help.
     repeated : bool
         Whether the option can be given several times; the values make a tuple.
+    flag : str
+        What the option is called, where that is not the name of the parameter.
     """
 
     help: str
     parse: Callable[[str], Any] | None
     metavar: str = ""
     repeated: bool = False
+    flag: str = ""
 
 
 def option(
@@ -126,9 +129,10 @@ def option(
     *,
     metavar: str = "",
     repeated: bool = False,
+    flag: str = "",
 ) -> dict[str, Option]:
     """Make the `metadata` of a dataclass field that is a parameter of a masking method."""
-    return {"option": Option(help, parse, metavar, repeated)}
+    return {"option": Option(help, parse, metavar, repeated, flag)}
 
 
 def parse_whole(text: str) -> int:

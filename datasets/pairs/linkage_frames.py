@@ -150,9 +150,7 @@ def _attribute(
 def _column(table: Table, attribute: Attribute) -> pd.Series:
     column = table.frame[attribute.name]
     if attribute.scale is not Scale.NUMERIC:
-        cells = [
-            None if missing else spelled(value) for value, missing in zip(column, column.isna(), strict=True)
-        ]
+        cells = _cells(column)
         _check_categories(table, attribute, cells)
         return pd.Series(cells, dtype=object)
     values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64)
@@ -172,6 +170,15 @@ def _column(table: Table, attribute: Attribute) -> pd.Series:
             "squared; give the attribute in another unit"
         )
     return pd.Series(values)
+
+
+def _cells(column: pd.Series) -> list[str | None]:
+    """Names of categories, None where a value is missing; each different text is one object."""
+    if isinstance(column.dtype, pd.StringDtype):
+        codes, values = pd.factorize(column)
+        names = [*(spelled(value) for value in np.asarray(values, dtype=object).tolist()), None]
+        return [names[code] for code in codes.tolist()]
+    return [None if missing else spelled(value) for value, missing in zip(column, column.isna(), strict=True)]
 
 
 def _check_categories(table: Table, attribute: Attribute, cells: Sequence[str | None]) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import Field, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.base import Option
 from linkrisk.datasets.microdata.schema import Scale
 from linkrisk.datasets.pairs.linkage_frames import LinkageFrames
 from linkrisk.datasets.pairs.remarks import remarks
@@ -18,6 +20,7 @@ from linkrisk.datasets.pairs.table_pair import TablePair
 from linkrisk.formulations.linkage.pair import Direction, Ties
 from linkrisk.solver.api.choices import DirectionName, MatchingName, SchemaLike, TableLike, TiesName
 from linkrisk.solver.api.keywords import checked_keywords
+from linkrisk.solver.api.passes import check_not_passes, linked_passes, one_to_one_of
 from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
 from linkrisk.solver.inputs.learned_links import learned_keys, learned_options, learned_parameters
 from linkrisk.solver.inputs.link_tasks import (
@@ -35,7 +38,8 @@ from linkrisk.solver.linkage.curves import Claim, all_scores, most_probable_clai
 from linkrisk.solver.linkage.judging import judge, own_scores
 from linkrisk.solver.linkage.linker import LearnedLinker, Linker, Truth
 from linkrisk.solver.linkage.matching import matched, score_matrix
-from linkrisk.solver.linkage.registry import LINKERS
+from linkrisk.solver.linkage.probabilistic.passes.learned import LearnedPasses
+from linkrisk.solver.linkage.registry import LINKERS, all_settings
 from linkrisk.solver.linkage.result import LinkResult, OneToOne
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.incumbent import Reporter
@@ -66,6 +70,7 @@ def link(
     ties: TiesName = "strict",
     one_to_one: MatchingName | None = None,
     threshold: float | None = None,
+    decisions: TableLike | None = None,
     seed: int = 0,
     cancel: Cancel | None = None,
     report: Reporter | None = None,
@@ -79,7 +84,7 @@ def link(
     method : str or Linker
         One of `LINKERS`, or a linker with settings of its own.
     settings : mapping, optional
-        Settings of the linker, when it is given by name.
+        Settings of the linker, when it is given by name; text is read as on the command line.
     attributes : sequence of str, optional
         Attributes that both files have; all common columns when absent.
     original_attributes, masked_attributes : sequence of str, optional
@@ -102,6 +107,9 @@ def link(
         Also match records one to one: ``hungarian`` or ``greedy``.
     threshold : float, optional
         One-to-one links need at least this score.
+    decisions : path or frame, optional
+        What people have decided on pairs of passes: columns ``original``, ``masked`` and ``decision``
+        (``link`` or ``non-link``), as `LinkResult.passes.clerical` has them.
     seed : int
         Seed of every random choice.
     cancel : Cancel, optional
@@ -142,6 +150,7 @@ def link(
         ties=ties,
         one_to_one=one_to_one,
         threshold=threshold,
+        decisions=decisions,
         seed=seed,
     )
     if isinstance(method, Linker) and settings:
@@ -174,10 +183,30 @@ def make_linker(name: str, settings: Mapping[str, Any]) -> Linker:
     known = {item.name: item for item in fields(LINKERS[name])}  # type: ignore[arg-type]
     for setting in settings:
         if setting not in known:
-            shown = [_flag(item.name) for item in known.values() if "option" in item.metadata]
+            shown = [
+                _flag(item.metadata["option"].flag or item.name)
+                for item in known.values()
+                if "option" in item.metadata
+            ]
             takes = ", ".join(shown) or "no settings"
-            raise UsageError(f"{name} takes no {_flag(setting)}; it takes {takes}")
-    return LINKERS[name](**settings)
+            elsewhere = all_settings().get(setting)
+            given = setting if elsewhere is None else elsewhere.flag or setting
+            raise UsageError(f"{name} takes no {_flag(given)}; it takes {takes}")
+    return LINKERS[name](**{setting: _read(known[setting], value) for setting, value in settings.items()})
+
+
+def _read(item: Field[Any], value: Any) -> Any:
+    """A setting, read like an option where it is given as text."""
+    option: Option | None = item.metadata.get("option")
+    if option is None or option.parse is None:
+        return value
+    parse = option.parse
+    try:
+        if option.repeated and isinstance(value, list | tuple):
+            return tuple(parse(one) if isinstance(one, str) else one for one in value)
+        return parse(value) if isinstance(value, str) and not option.repeated else value
+    except DataError as error:
+        raise UsageError(f"{item.name}: {error}") from error
 
 
 def _flag(name: str) -> str:
@@ -214,7 +243,14 @@ def _run(
     survey = BlockSurvey.of(design, direction, truth.query_rows, truth.partner)
     evaluation = judge(found, truth)
     curve = precision_recall(own_scores(found, truth), all_scores(found, truth))
-    one_to_one = None if options.one_to_one is None else _one_to_one(found, truth, options)
+    passes, one_to_one = None, None
+    if isinstance(found, LearnedPasses):
+        passes = linked_passes(found, task, truth, labels, options)
+    else:
+        check_not_passes(options)
+    if options.one_to_one is not None:
+        matching = options.one_to_one
+        one_to_one = one_to_one_of(passes, matching) if passes else _one_to_one(found, truth, options)
     claim = most_probable_claim(found, truth)
     details = {
         "name": pair.name,
@@ -244,6 +280,7 @@ def _run(
         curve=curve,
         table=records_table([labels[0][row] for row in truth.query_rows], evaluation),
         details=details,
+        passes=passes,
     )
 
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable, Mapping
+
+import pandas as pd
 
 from linkrisk.datasets.microdata.writing import write_table, write_whole
 from linkrisk.formulations.linkage.pair import Ties
 from linkrisk.solver.api.evaluate import EvaluationResult
+from linkrisk.solver.commands.pass_lines import pass_lines
 from linkrisk.solver.commands.wording import (
     baseline_pairs,
     directions,
@@ -23,14 +27,34 @@ from linkrisk.solver.report.formats import count
 from linkrisk.solver.run.records import RecordsTable
 
 
-def finish(arguments: argparse.Namespace, content: str, table: RecordsTable, text: str) -> int:
-    """Write the files that were asked for, and print; the text also when a file cannot be written."""
+def finish(
+    arguments: argparse.Namespace,
+    content: Callable[[], str],
+    table: RecordsTable,
+    tables: Mapping[str, Callable[[], pd.DataFrame]],
+    text: str,
+) -> int:
+    """Write the files that were asked for, and print; the text also when a file cannot be written.
+
+    Parameters
+    ----------
+    arguments : Namespace
+    content : callable
+        Makes the JSON.
+    table : RecordsTable
+        Of which the JSON may leave out the records.
+    tables : mapping of str to callable
+        Makes the table of each option.
+    text : str
+    """
     try:
         if arguments.json is not None:
-            write_whole(arguments.json, content)
+            write_whole(arguments.json, content())
             say_left_out(arguments, table)
-        if arguments.table is not None:
-            write_table(table.to_frame(), arguments.table)
+        for name, make in tables.items():
+            path = getattr(arguments, name)
+            if path is not None:
+                write_table(make(), path)
     finally:
         print(text, end="")
     return 0
@@ -41,6 +65,15 @@ def say_left_out(arguments: argparse.Namespace, table: RecordsTable) -> None:
     if table.left_out and arguments.table is None:
         what = f"JSON and report do not list {count(len(table))} records"
         print(f"note: {what}; --table FILE.parquet writes them", file=sys.stderr)
+
+
+def finish_link(arguments: argparse.Namespace, result: LinkResult) -> int:
+    """The same for a linkage, with the pairs of its passes."""
+    tables: dict[str, Callable[[], pd.DataFrame]] = {"table": result.table.to_frame}
+    passes = result.passes
+    if passes is not None:
+        tables |= {"links": lambda: passes.links, "clerical": lambda: passes.clerical}
+    return finish(arguments, result.to_json, result.table, tables, summary_of_links(result))
 
 
 def summary(result: EvaluationResult | LinkResult) -> str:
@@ -97,6 +130,7 @@ def summary_of_links(result: LinkResult) -> str:
         "",
         *listed(counts),
         *_matched(result),
+        *pass_lines(result.passes),
         "",
         *listed(_curve(result)),
         *spaced(strata_lines(details)),

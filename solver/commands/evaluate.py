@@ -53,4 +53,5 @@ def run(arguments: argparse.Namespace) -> int:
             **given_workers(arguments),
             **given_problem(arguments),
         )
-    return finish(arguments, result.to_json(), result.table, summary(result))
+    tables = {"table": result.table.to_frame}
+    return finish(arguments, result.to_json, result.table, tables, summary(result))

@@ -9,6 +9,7 @@ from typing import Any
 from linkrisk.solver.commands.arguments import add_alignment, names, number, whole_number
 from linkrisk.solver.commands.offered import offered
 from linkrisk.solver.commands.settings import add_settings, given_settings
+from linkrisk.solver.run.errors import UsageError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,12 +32,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--one-to-one", metavar="HOW", help=f"also match records one to one: {', '.join(offered().matchings)}"
     )
     group.add_argument("--threshold", metavar="S", help="one-to-one links need at least this score")
+    group.add_argument(
+        "--decisions",
+        metavar="FILE",
+        help="with passes: pairs that were decided on, as --clerical writes them with decisions filled in",
+    )
     group.add_argument("--seed", metavar="N", help="seed of every random choice; default: 0")
     group = parser.add_argument_group("settings of the methods")
     add_settings(group, offered().linker_settings)
     group = parser.add_argument_group("output")
     group.add_argument("--json", metavar="FILE", help="write the whole result as JSON")
     group.add_argument("--table", metavar="FILE", help="write the table of records, as its suffix says")
+    group.add_argument("--links", metavar="FILE", help="with passes: write the linked pairs, as a table")
+    group.add_argument(
+        "--clerical", metavar="FILE", help="with passes: write the pairs for clerical review, as a table"
+    )
     parser.set_defaults(run=run)
 
 
@@ -73,13 +83,16 @@ def _choices(names: Sequence[str]) -> str:
 def run(arguments: argparse.Namespace) -> int:
     """Link, print, write the files that were asked for."""
     from linkrisk.solver.api.link import link
-    from linkrisk.solver.commands.count_summaries import finish, summary
+    from linkrisk.solver.commands.count_summaries import finish_link
     from linkrisk.solver.commands.progress import progress_line, reporter
     from linkrisk.solver.commands.targets import check_targets
     from linkrisk.solver.linkage.registry import all_settings
 
-    check_targets(arguments, "json", "table")
+    check_targets(arguments, "json", "table", "links", "clerical")
     settings, options = given_settings(arguments, all_settings()), given_options(arguments)
+    for option in ("links", "clerical"):
+        if getattr(arguments, option) is not None and "passes" not in settings:
+            raise UsageError(f"--{option} lists pairs of passes: give --pass too, or leave it out")
     with progress_line("comparing records") as line:
         result = link(
             arguments.original,
@@ -89,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
             report=reporter(line),
             **options,
         )
-    return finish(arguments, result.to_json(), result.table, summary(result))
+    return finish_link(arguments, result)
 
 
 def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -107,6 +120,7 @@ def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
         "training": arguments.training,
         "ties": arguments.ties,
         "one_to_one": arguments.one_to_one,
+        "decisions": arguments.decisions,
         "threshold": None if arguments.threshold is None else number(arguments.threshold, "--threshold"),
         "seed": whole_number(arguments.seed, "--seed"),
     }

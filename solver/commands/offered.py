@@ -31,11 +31,14 @@ class Setting(NamedTuple):
         What to call its value; None where it takes none.
     repeated : bool
         Whether it can be given several times.
+    flag : str
+        What the option is called, without the dashes; where it is empty, like the parameter.
     """
 
     help: str
     metavar: str | None
     repeated: bool
+    flag: str = ""
 
 
 class Offered(NamedTuple):
@@ -117,4 +120,6 @@ def offered_by_the_classes() -> Offered:
 
 
 def _setting(option: Option) -> Setting:
-    return Setting(option.help, None if option.parse is None else option.metavar, option.repeated)
+    return Setting(
+        option.help, None if option.parse is None else option.metavar, option.repeated, option.flag
+    )

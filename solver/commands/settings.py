@@ -19,10 +19,12 @@ def add_settings(group: argparse._ActionsContainer, settings: Mapping[str, Setti
     for name, setting in settings.items():
         text = setting.help.replace("%", "%%")
         if setting.metavar is None:
-            group.add_argument(_flag(name), action="store_true", default=None, help=text)
+            group.add_argument(_flag(name, setting), dest=name, action="store_true", default=None, help=text)
         else:
             action = "append" if setting.repeated else "store"
-            group.add_argument(_flag(name), action=action, metavar=setting.metavar, help=text)
+            group.add_argument(
+                _flag(name, setting), dest=name, action=action, metavar=setting.metavar, help=text
+            )
 
 
 def given_settings(arguments: argparse.Namespace, options: Mapping[str, Option]) -> dict[str, Any]:
@@ -35,9 +37,9 @@ def given_settings(arguments: argparse.Namespace, options: Mapping[str, Option])
         if option.parse is None:
             given[name] = True
         elif option.repeated:
-            given[name] = tuple(parsed(name, text, option.parse) for text in value)
+            given[name] = tuple(parsed(option.flag or name, text, option.parse) for text in value)
         else:
-            given[name] = parsed(name, value, option.parse)
+            given[name] = parsed(option.flag or name, value, option.parse)
     return given
 
 
@@ -46,8 +48,8 @@ def parsed(name: str, text: str, parse: Callable[[str], Any]) -> Any:
     try:
         return parse(text)
     except (DataError, UsageError) as error:
-        raise UsageError(f"{_flag(name)}: {error}") from error
+        raise UsageError(f"--{name.replace('_', '-')}: {error}") from error
 
 
-def _flag(name: str) -> str:
-    return "--" + name.replace("_", "-")
+def _flag(name: str, setting: Setting) -> str:
+    return "--" + (setting.flag or name.replace("_", "-"))

@@ -10,8 +10,9 @@ from linkrisk.datasets.microdata.formats.registry import known_suffixes
 from linkrisk.solver.backends.model_file import SUFFIXES as MODEL_SUFFIXES
 from linkrisk.solver.run.errors import UsageError
 
-_INPUTS = ("original", "masked", "parameters", "schema", "file")
-_SUFFIXES = {"table": known_suffixes(to_write=True), "write_model": MODEL_SUFFIXES}
+_INPUTS = ("original", "masked", "parameters", "schema", "file", "decisions")
+_TABLES = dict.fromkeys(("table", "links", "clerical"), known_suffixes(to_write=True))
+_SUFFIXES = {**_TABLES, "write_model": MODEL_SUFFIXES}
 
 
 def check_targets(arguments: argparse.Namespace, *names: str) -> None:

@@ -30,6 +30,7 @@ from linkrisk.solver.engines.exact.simplex_tree.kernels import undecided
 from linkrisk.solver.engines.exact.treatments import treatment
 from linkrisk.solver.engines.growing_rows import GrowingRows
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.linkage.linker import LinkageTask
 from linkrisk.solver.linkage.orders import best_order
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.incumbent import Incumbent, Progress, Reporter
@@ -176,7 +177,6 @@ def _linkage() -> None:
     import pandas as pd
 
     from linkrisk.datasets.microdata.schema import Schema
-    from linkrisk.solver.linkage.linker import LinkageTask
     from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
 
     names = tuple("ABC")
@@ -184,10 +184,30 @@ def _linkage() -> None:
     second = first.mask(np.eye(_BLOCKS, 3, dtype=np.bool_), 1)
     learned = Probabilistic().learn(LinkageTask(first, second, names, names, Schema.from_frame(first)))
     learned.scores(np.arange(_BLOCKS))
+    _link_in_passes(LinkageTask(first, second, names, names, Schema.from_frame(first)))
     pair = _small_pair()
     for name in AGGREGATORS:
         aggregator = make_aggregator(name, pair.attributes)
         Evaluator(pair).table(aggregator.form(aggregator.equal()))
+
+
+def _link_in_passes(task: LinkageTask) -> None:
+    """What comparing the pairs of passes, deciding on them and judging them call."""
+    from linkrisk.solver.linkage.judging import judge
+    from linkrisk.solver.linkage.linker import Truth
+    from linkrisk.solver.linkage.probabilistic.comparisons import Comparison
+    from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
+    from linkrisk.solver.linkage.probabilistic.passes.deciding import decide
+    from linkrisk.solver.linkage.probabilistic.passes.keys import parse_pass
+    from linkrisk.solver.linkage.probabilistic.passes.learned import LearnedPasses
+
+    linker = Probabilistic(
+        passes=(parse_pass("A"), parse_pass("B")), compare=(("C", Comparison()),), frequency_weights=True
+    )
+    learned = linker.learn(task)
+    if isinstance(learned, LearnedPasses):
+        decide(learned, "greedy")
+    judge(learned, Truth.of(np.arange(_BLOCKS), _BLOCKS))
 
 
 _OTHERS: Mapping[str, Callable[[], None]] = MappingProxyType(

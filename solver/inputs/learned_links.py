@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.schema import Scale, Schema
+from linkrisk.solver.linkage.probabilistic.passes.keys import parse_pass
 from linkrisk.solver.run.errors import UsageError
 
 _FIX = "give the file that `link --json` wrote"
@@ -43,7 +45,12 @@ def learned_options(learned: Mapping[str, Any]) -> dict[str, Any]:
 
 def learned_keys(parameters: Mapping[str, Any]) -> tuple[str, ...]:
     """Columns of both files that the linker needs besides the attributes to compare."""
-    return tuple(_names(parameters.get("blocking", []), "blocking"))
+    blocking = _names(parameters.get("blocking", []), "blocking")
+    try:
+        passes = [parse_pass(text) for text in _names(parameters.get("passes", []), "passes")]
+    except DataError as error:
+        raise UsageError(f'"passes" of the learned result: {error}') from None
+    return (*blocking, *dict.fromkeys(column for one in passes for column in one.columns))
 
 
 def reusable_schema(schema: Mapping[str, Any], attributes: Sequence[str] = ()) -> dict[str, Any]:

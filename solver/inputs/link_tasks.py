@@ -56,6 +56,8 @@ class LinkOptions:
         ``hungarian`` or ``greedy``.
     threshold : float, optional
         One-to-one links need at least this score.
+    decisions : path or frame, optional
+        What people have decided on pairs of passes.
     seed : int
         Seed of every random choice.
     """
@@ -73,6 +75,7 @@ class LinkOptions:
     ties: str = Ties.STRICT
     one_to_one: str | None = None
     threshold: float | None = None
+    decisions: Any = None
     seed: int = 0
 
 

@@ -10,9 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.solver.linkage.linker import LearnedLinker, Truth, in_chunks
+from linkrisk.solver.linkage.scored_pairs import ScoredPairs
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
+
+_AT_ONCE = 1 << 22
+"""Scores of single pairs that are looked at together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +98,11 @@ def precision_recall(own: FloatArray, pairs: Iterable[FloatArray]) -> PrecisionR
 
 
 def all_scores(linker: LearnedLinker, truth: Truth) -> Iterator[FloatArray]:
-    """Scores of all pairs of a task, a part of the queries at a time."""
+    """Scores of all pairs of a task, some at a time; where few pairs are scored at all, of these."""
+    if linker.scored_pairs is not None:
+        score = linker.scored_pairs.score
+        yield from (score[begin : begin + _AT_ONCE] for begin in range(0, score.size, _AT_ONCE))
+        return
     for _, scores in in_chunks(linker, np.arange(truth.queries), truth.candidates):
         yield scores
 
@@ -125,6 +133,8 @@ def most_probable_claim(linker: LearnedLinker, truth: Truth) -> Claim | None:
     """The pair of largest score; None when no pair can be a match."""
     partner = np.full(truth.queries, -1, dtype=np.intp)
     partner[truth.query_rows] = truth.partner
+    if linker.scored_pairs is not None:
+        return _best_of_pairs(linker, linker.scored_pairs, partner)
     best, place, alike, right = -np.inf, (-1, -1), 0, 0
     for part, scores in in_chunks(linker, np.arange(truth.queries), truth.candidates):
         top = float(scores.max(initial=-np.inf))
@@ -144,4 +154,20 @@ def most_probable_claim(linker: LearnedLinker, truth: Truth) -> Claim | None:
         score=best,
         probability=None if probability is None else float(probability[0]),
         correct=right / alike,
+    )
+
+
+def _best_of_pairs(linker: LearnedLinker, pairs: ScoredPairs, partner: IndexArray) -> Claim | None:
+    best = np.flatnonzero(pairs.score == pairs.score.max(initial=-np.inf))
+    if not best.size or pairs.score[best[0]] == -np.inf:
+        return None
+    query, candidate = pairs.query[best], pairs.candidate[best]
+    first = int(np.lexsort((candidate, query))[0])
+    probability = linker.probabilities(pairs.score[best[:1]])
+    return Claim(
+        query=int(query[first]),
+        candidate=int(candidate[first]),
+        score=float(pairs.score[best[0]]),
+        probability=None if probability is None else float(probability[0]),
+        correct=float((partner[query] == candidate).mean()),
     )

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from linkrisk.formulations.linkage.ties import TIE_TOLERANCE
 from linkrisk.solver.linkage.evaluation import Evaluation
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.linkage.judged_pairs import judged_pairs, partner_scores
 from linkrisk.solver.linkage.linker import LearnedLinker, Truth, in_chunks
 
 FloatArray = NDArray[np.float64]
@@ -34,6 +35,8 @@ def judge(linker: LearnedLinker, truth: Truth) -> Evaluation:
     if distance is not None:
         pair, form = distance
         return Evaluator(pair).table(form)
+    if linker.scored_pairs is not None:
+        return judged_pairs(linker.scored_pairs, truth)
     parts = [
         _judged(scores, truth, part) for part, scores in in_chunks(linker, truth.query_rows, truth.candidates)
     ]
@@ -52,6 +55,8 @@ def judge(linker: LearnedLinker, truth: Truth) -> Evaluation:
 
 def own_scores(linker: LearnedLinker, truth: Truth) -> FloatArray:
     """The score of each block's partner, shape (blocks,)."""
+    if linker.scored_pairs is not None:
+        return partner_scores(linker.scored_pairs, truth)
     parts = [
         scores[np.arange(scores.shape[0]), truth.partner[part]]
         for part, scores in in_chunks(linker, truth.query_rows, truth.candidates)

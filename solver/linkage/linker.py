@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
+from linkrisk.solver.linkage.scored_pairs import ScoredPairs
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -135,6 +136,11 @@ class LearnedLinker(ABC):
         ndarray of float64, shape (any, candidates)
             No NaN; -inf where a pair cannot be a match.
         """
+
+    @property
+    def scored_pairs(self) -> ScoredPairs | None:
+        """All pairs that may be matches, where these are so few that each was scored when it learned."""
+        return None
 
     def judged_as(self, truth: Truth) -> tuple[LinkagePair, DistanceForm] | None:
         """The distance that scores stand for, so that the evaluator judges them; None if there is none.

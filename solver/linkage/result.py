@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from linkrisk.solver.linkage.curves import PrecisionRecall
+from linkrisk.solver.linkage.probabilistic.passes.reporting import LinkedPasses
 from linkrisk.solver.run.records import RecordsTable
 from linkrisk.solver.run.results import dump_json
 
@@ -73,6 +74,8 @@ class LinkResult:
         What became of every record; a distance is a score with its sign changed.
     details : dict
         Everything else of the JSON.
+    passes : LinkedPasses or None
+        What linkage in passes made: a report per pass, the links, the pairs for clerical review.
     """
 
     method: str
@@ -83,6 +86,7 @@ class LinkResult:
     curve: PrecisionRecall = field(repr=False)
     table: RecordsTable
     details: dict[str, Any] = field(repr=False)
+    passes: LinkedPasses | None = field(default=None, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of `link --json` as a dictionary; `linked_upper_bound` is null, as there is none."""
@@ -97,6 +101,8 @@ class LinkResult:
             "one_to_one": None if self.one_to_one is None else self.one_to_one.to_dict(),
             "precision_recall": self.curve.thinned(_MOST_POINTS).to_dict(),
         }
+        if self.passes is not None:
+            headline["passes"] = self.passes.to_dict()
         return {**headline, **self.details, "records_table": self.table.to_dict()}
 
     def to_json(self) -> str:

@@ -197,6 +197,17 @@ def as_text(column: pd.Series) -> pd.Series:
     return column.map(str, na_action="ignore").astype(object)
 
 
+def in_units(comparison: Comparison, queries: pd.Series, candidates: pd.Series) -> Comparison:
+    """A comparison in units of its attribute, shares being taken of both files together."""
+    if not comparison.relative:
+        return comparison
+    values = np.concatenate([np.asarray(column.dropna(), np.float64) for column in (queries, candidates)])
+    # In units of the range: squares of huge numbers would overflow, those of tiny ones vanish.
+    extent = float(np.ptp(values))
+    deviation = extent * float(((values - values.min()) / extent).std()) if extent else 0.0
+    return comparison.in_units(deviation, extent)
+
+
 def code_files(columns: Sequence[CodedColumn]) -> Coded:
     """Put the attributes together, codes counting through all of them."""
     slots = np.array([column.slot_value.size + 1 for column in columns])

@@ -55,6 +55,30 @@ class EMSettings:
 
 
 @dataclass(frozen=True, eq=False)
+class OutsidePairs:
+    """Pairs that were not compared, and count as non-matches: so u is that of all pairs.
+
+    Where pairs are compared because they agree on something, agreement on it is no rare event among them,
+    and u-probabilities learned from them alone would make it worthless.
+
+    Attributes
+    ----------
+    pairs : float
+        How many there are.
+    levels : tuple of ndarray of float64
+        For each attribute how many of them are at each level, disagreement first.
+    """
+
+    pairs: float
+    levels: tuple[FloatArray, ...]
+
+    @property
+    def joined(self) -> FloatArray:
+        """The levels of all attributes one after the other."""
+        return np.concatenate(self.levels)
+
+
+@dataclass(frozen=True, eq=False)
 class Estimate:
     """What EM found.
 
@@ -64,7 +88,7 @@ class Estimate:
         For each attribute the probability of each level among matches and among other pairs,
         disagreement first; each sums to one.
     p : float
-        The share of matches among the compared pairs.
+        The share of matches among the compared pairs, and those outside where there are any.
     log_posterior : tuple of float
         Before each iteration and at the end: the log-likelihood of the pattern counts plus the log of the
         priors up to a constant. It never falls.
@@ -89,9 +113,13 @@ class Estimate:
 class _Model:
     """Pattern counts, with the levels of all attributes one after the other in one vector."""
 
-    def __init__(self, counts: PatternCounts, levels: Sequence[int], settings: EMSettings) -> None:
+    def __init__(
+        self, counts: PatternCounts, levels: Sequence[int], settings: EMSettings, outside: OutsidePairs | None
+    ) -> None:
         self.counts = counts
         self.settings = settings
+        self.outside = 0.0 if outside is None else outside.pairs
+        self.outside_levels = np.zeros(int(np.sum(levels))) if outside is None else outside.joined
         self.ends = np.cumsum(levels)[:-1]
         self.first = np.concatenate([[0], self.ends]).astype(np.int64)
         self.total = int(np.sum(levels))
@@ -113,8 +141,14 @@ class _Model:
             self.counts.patterns, self.counts.counts, self.first, log_m, log_u,
             np.log(p), np.log1p(-p), self.match, matches, others,
         )  # fmt: skip
+        value += self.outside_levels @ log_u + self.outside * np.log1p(-p)
         priors = log_m.sum() + (0.0 if self.settings.fixed_u else log_u.sum())
-        return float(value + self.settings.prior * priors), matches, others
+        return float(value + self.settings.prior * priors), matches, others + self.outside_levels
+
+    @property
+    def pairs(self) -> float:
+        """All pairs, those outside among them."""
+        return self.counts.pairs + self.outside
 
 
 @kernel
@@ -149,7 +183,12 @@ def _expectation(
     return likelihood
 
 
-def estimate(counts: PatternCounts, levels: Sequence[int], settings: EMSettings) -> Estimate:
+def estimate(
+    counts: PatternCounts,
+    levels: Sequence[int],
+    settings: EMSettings,
+    outside: OutsidePairs | None = None,
+) -> Estimate:
     """Estimate m, u and p by expectation maximisation.
 
     It starts from m = `START_M` at full agreement, u as it is among all pairs, and p = `start_p`.
@@ -161,8 +200,10 @@ def estimate(counts: PatternCounts, levels: Sequence[int], settings: EMSettings)
     levels : sequence of int, length K
         How many levels each attribute has.
     settings : EMSettings
+    outside : OutsidePairs, optional
+        Other pairs, which are taken to be no matches; p is then the share of matches among all pairs.
     """
-    model = _Model(counts, levels, settings)
+    model = _Model(counts, levels, settings, outside)
     m = np.concatenate([np.append(np.full(n - 1, (1 - START_M) / (n - 1)), START_M) for n in levels])
     p = float(np.clip(settings.start_p if settings.p is None else settings.p, BOUND, 1 - BOUND))
     _, matches, others = model.expect(m, m, p)
@@ -172,7 +213,7 @@ def estimate(counts: PatternCounts, levels: Sequence[int], settings: EMSettings)
     while not converged and len(trace) <= settings.most_iterations:
         new_m = model.proportions(matches)
         new_u = u if settings.fixed_u else model.proportions(others)
-        new_p = p if settings.p is not None else float(counts.counts @ model.match) / counts.pairs
+        new_p = p if settings.p is not None else float(counts.counts @ model.match) / model.pairs
         new_p = min(max(new_p, BOUND), 1 - BOUND)
         moved = max(float(np.abs(new_m - m).max()), float(np.abs(new_u - u).max()), abs(new_p / p - 1.0))
         m, u, p = new_m, new_u, new_p

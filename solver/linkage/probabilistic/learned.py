@@ -19,6 +19,7 @@ from linkrisk.solver.linkage.probabilistic.coding import (
     CodedColumn,
     code_column,
     code_files,
+    in_units,
     readable_columns,
 )
 from linkrisk.solver.linkage.probabilistic.comparisons import Comparison
@@ -58,19 +59,9 @@ class ComparedFiles:
     def of(cls, task: LinkageTask, comparisons: Mapping[str, Comparison], keys: Sequence[str]) -> Self:
         """Code the files of a task, shares of deviation and range being taken of both files together."""
         readable = readable_columns(task, comparisons)
-        own = tuple(_in_units(comparisons[name], *columns) for name, columns in readable.items())
+        own = tuple(in_units(comparisons[name], *columns) for name, columns in readable.items())
         columns = tuple(code_column(*pair, how) for pair, how in zip(readable.values(), own, strict=True))
         return cls(tuple(readable), own, columns, code_files(columns), make_blocks(task, keys))
-
-
-def _in_units(comparison: Comparison, queries: Any, candidates: Any) -> Comparison:
-    if not comparison.relative:
-        return comparison
-    values = np.concatenate([np.asarray(column.dropna(), np.float64) for column in (queries, candidates)])
-    # In units of the range: squares of huge numbers would overflow, those of tiny ones vanish.
-    extent = float(np.ptp(values))
-    deviation = extent * float(((values - values.min()) / extent).std()) if extent else 0.0
-    return comparison.in_units(deviation, extent)
 
 
 class LearnedProbabilistic(LearnedLinker):
@@ -143,8 +134,27 @@ class LearnedProbabilistic(LearnedLinker):
             yield scores.ravel()
 
 
-def restored_linker(parameters: Mapping[str, Any], task: LinkageTask) -> LearnedProbabilistic:
-    """Apply parameters that were learned before to the files of a task.
+@dataclass(frozen=True, eq=False)
+class ReadParameters:
+    """Parameters that were learned before, read and checked.
+
+    Attributes
+    ----------
+    comparisons : dict of str to Comparison
+    m, u : list of ndarray of float64
+    p : float
+    blocking : list of str
+    """
+
+    comparisons: dict[str, Comparison]
+    m: list[FloatArray]
+    u: list[FloatArray]
+    p: float
+    blocking: list[str]
+
+
+def read_parameters(parameters: Mapping[str, Any], task: LinkageTask) -> ReadParameters:
+    """Read parameters for the files of a task.
 
     Raises
     ------
@@ -168,7 +178,14 @@ def restored_linker(parameters: Mapping[str, Any], task: LinkageTask) -> Learned
     for name, *tables in zip(rows, m, u, strict=True):
         for symbol, table in zip("mu", tables, strict=True):
             _check_probabilities(name, symbol, table, comparisons[name].levels)
-    return LearnedProbabilistic(ComparedFiles.of(task, comparisons, keys), m, u, p, dict(parameters))
+    return ReadParameters(comparisons, m, u, p, keys)
+
+
+def restored_linker(parameters: Mapping[str, Any], task: LinkageTask) -> LearnedProbabilistic:
+    """Apply parameters that were learned before to the files of a task (see `read_parameters`)."""
+    read = read_parameters(parameters, task)
+    files = ComparedFiles.of(task, read.comparisons, read.blocking)
+    return LearnedProbabilistic(files, read.m, read.u, read.p, dict(parameters))
 
 
 def _said(problem: Exception) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,11 +14,20 @@ from linkrisk.datasets.microdata.names import parse_names
 from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker
 from linkrisk.solver.linkage.probabilistic.comparisons import USUAL, Comparison, parse_comparison
 from linkrisk.solver.linkage.probabilistic.decision import Thresholds, error_rate_thresholds
-from linkrisk.solver.linkage.probabilistic.em import EMSettings, Estimate, estimate
+from linkrisk.solver.linkage.probabilistic.em import EMSettings, estimate
 from linkrisk.solver.linkage.probabilistic.learned import ComparedFiles, LearnedProbabilistic, restored_linker
 from linkrisk.solver.linkage.probabilistic.notes import notes_on
+from linkrisk.solver.linkage.probabilistic.parameters import shown_parameters
+from linkrisk.solver.linkage.probabilistic.passes.keys import Pass, parse_pass
+from linkrisk.solver.linkage.probabilistic.passes.learning import (
+    USUAL_BAND,
+    PassSettings,
+    learn_in_passes,
+    parse_band,
+    restored_passes,
+)
 from linkrisk.solver.linkage.probabilistic.patterns import PatternCounts, agreement_patterns
-from linkrisk.solver.linkage.probabilistic.weights import level_weights, pattern_weights
+from linkrisk.solver.linkage.probabilistic.weights import pattern_weights
 from linkrisk.solver.run.errors import UsageError
 
 FloatArray = NDArray[np.float64]
@@ -43,6 +52,14 @@ class Probabilistic(Linker):
         Take u-probabilities from the agreement of all pairs.
     prior : float
         Pairs added to each level of each attribute before m and u are estimated.
+    passes : tuple of Pass
+        Only pairs that agree on all keys of one of them are compared.
+    linked_leave : bool
+        Whether the records of pairs linked in a pass take no part in later ones (Automatch).
+    clerical_band : (float, float), optional
+        Match probabilities from which on a pair of passes is for clerical review, and linked.
+    frequency_weights : bool
+        Whether agreement on a rare value weighs more; with passes.
     false_link_rate, false_non_link_rate : float, optional
         The two error rates of the decision rule, mu and lambda: both or none.
     tolerance : float
@@ -99,6 +116,34 @@ class Probabilistic(Linker):
         default=None,
         metadata=option("most matches to leave out, as a share of them", parse_number, metavar="LAMBDA"),
     )
+    passes: tuple[Pass, ...] = field(
+        default=(),
+        metadata=option(
+            "compare only pairs that agree on all these keys: surname,year(birth_date) or soundex(surname),"
+            "postcode[:3]; repeat it for further passes",
+            parse_pass,
+            metavar="KEYS",
+            repeated=True,
+            flag="pass",
+        ),
+    )
+    linked_leave: bool = field(
+        default=False,
+        metadata=option("records of linked pairs take no part in later passes (default: they do)", None),
+    )
+    clerical_band: tuple[float, float] | None = field(
+        default=None,
+        metadata=option(
+            "with passes: match probabilities from which on a pair is for clerical review, and linked "
+            f"(default {USUAL_BAND[0]:g},{USUAL_BAND[1]:g})",
+            parse_band,
+            metavar="LOW,HIGH",
+        ),
+    )
+    frequency_weights: bool = field(
+        default=False,
+        metadata=option("with passes: agreement on a rare value weighs more than on a common one", None),
+    )
     tolerance: float = field(
         default=1e-6,
         metadata=option(
@@ -127,11 +172,12 @@ class Probabilistic(Linker):
         if self.most_iterations < 1:
             raise UsageError(f"EM needs at least one iteration, not {self.most_iterations}")
         self._check_rates()
+        self._check_passes()
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The blocking keys."""
-        return self.blocking
+        """The blocking keys, or the columns of the passes."""
+        return (*self.blocking, *dict.fromkeys(name for one in self.passes for name in one.columns))
 
     def _check_rates(self) -> None:
         rates = (self.false_link_rate, self.false_non_link_rate)
@@ -141,24 +187,32 @@ class Probabilistic(Linker):
             if rate is not None and not 0 <= rate <= 1:
                 raise UsageError(f"an error rate is {rate:g}; it must be between 0 and 1")
 
+    def _check_passes(self) -> None:
+        self._pass_settings()
+        if self.passes and self.blocking:
+            raise UsageError("--pass and --blocking both say which pairs are compared; give one of them")
+        for name, how in self.compare:
+            if self.passes and how.disagreement is not None:
+                raise UsageError(
+                    f"passes give every level of agreement one weight: leave out '..{how.disagreement:g}' of "
+                    f"the comparison of {name!r}"
+                )
+
     def learn(self, task: LinkageTask) -> LearnedLinker:
         """Count agreement patterns, estimate m, u and p, and find thresholds (see `Linker.learn`)."""
-        files = ComparedFiles.of(task, self._comparisons(task), self.blocking)
+        comparisons = self._comparisons(task)
+        if self.passes:
+            return learn_in_passes(task, comparisons, self._em_settings(task), self._pass_settings())
+        files = ComparedFiles.of(task, comparisons, self.blocking)
         counts = agreement_patterns(files.coded, files.blocks)
         if not counts.pairs:
             raise UsageError(f"no pair of records is equal on {' or '.join(self.blocking)}; block by others")
         records = (len(task.queries), len(task.candidates))
-        p = self._known_share(task)
-        settings = EMSettings(
-            p=p,
-            start_p=min(0.5, min(records) / counts.pairs),
-            fixed_u=self.fixed_u,
-            prior=self.prior,
-            tolerance=self.tolerance,
-            most_iterations=self.most_iterations,
-        )
+        settings = replace(self._em_settings(task), start_p=min(0.5, min(records) / counts.pairs))
         found = estimate(counts, [how.levels for how in files.comparisons], settings)
-        parameters = self._parameters(files, counts, found, p_known=p is not None)
+        known = settings.p is not None
+        parameters = shown_parameters(files.attributes, files.comparisons, counts, found, p_known=known)
+        parameters["blocking"] = list(self.blocking)
         notes = notes_on(files.attributes, found, settings, min(records), counts.pairs)
         learned = LearnedProbabilistic(files, found.m, found.u, found.p, parameters, notes)
         if self.false_link_rate is not None and self.false_non_link_rate is not None:
@@ -178,7 +232,8 @@ class Probabilistic(Linker):
     @classmethod
     def restored(cls, parameters: Mapping[str, Any], task: LinkageTask) -> LearnedLinker:
         """A linker with these probabilities (see `Linker.restored`)."""
-        return restored_linker(parameters, task)
+        restore = restored_passes if parameters.get("passes") else restored_linker
+        return restore(parameters, task)
 
     def _comparisons(self, task: LinkageTask) -> dict[str, Comparison]:
         given = dict(self.compare)
@@ -188,40 +243,36 @@ class Probabilistic(Linker):
                     f"there is a comparison for {name!r}, which is not among the attributes "
                     f"{', '.join(task.query_attributes)}"
                 )
-        return {name: given.get(name, USUAL[task.schema.scale(name)]) for name in task.query_attributes}
+        usual = {name: USUAL[task.schema.scale(name)] for name in task.query_attributes}
+        if self.passes:
+            # Weights of pairs of passes are those of levels.
+            usual = {name: replace(how, disagreement=None) for name, how in usual.items()}
+        return usual | given
+
+    def _em_settings(self, task: LinkageTask) -> EMSettings:
+        return EMSettings(
+            p=self._known_share(task),
+            fixed_u=self.fixed_u,
+            prior=self.prior,
+            tolerance=self.tolerance,
+            most_iterations=self.most_iterations,
+        )
+
+    def _pass_settings(self) -> PassSettings:
+        rates = (self.false_link_rate, self.false_non_link_rate)
+        return PassSettings(
+            passes=self.passes,
+            linked_leave=self.linked_leave,
+            frequency_weights=self.frequency_weights,
+            band=self.clerical_band,
+            rates=None if rates[0] is None or rates[1] is None else (rates[0], rates[1]),
+        )
 
     def _known_share(self, task: LinkageTask) -> float | None:
         if self.match_share is not None:
             return self.match_share
         bijection = task.bijection and not self.estimate_share and not self.blocking
         return 1.0 / len(task.queries) if bijection else None
-
-    def _parameters(
-        self, files: ComparedFiles, counts: PatternCounts, found: Estimate, *, p_known: bool
-    ) -> dict[str, Any]:
-        rows = zip(files.attributes, files.comparisons, found.m, found.u, strict=True)
-        return {
-            "p": found.p,
-            "p_estimated": not p_known,
-            "attributes": [
-                {
-                    "attribute": name,
-                    "comparison": comparison.to_dict(),
-                    "m": m.tolist(),
-                    "u": u.tolist(),
-                    "weights": level_weights(m, u).tolist(),
-                }
-                for name, comparison, m, u in rows
-            ],
-            "blocking": list(self.blocking),
-            "compared_pairs": int(counts.pairs),
-            "patterns": len(counts.counts),
-            "expected_matches": float(counts.counts @ found.match_probability),
-            "iterations": found.iterations,
-            "converged": found.converged,
-            "log_posterior": found.log_posterior[-1],
-            "thresholds": None,
-        }
 
     @staticmethod
     def _outcomes(

@@ -13,10 +13,12 @@ from rapidfuzz.process import cdist
 from linkrisk.solver.linkage.probabilistic.comparisons import Comparison, Measure
 from linkrisk.solver.run.errors import UsageError
 
-_SCORERS: dict[Measure, Any] = {
+SCORERS: dict[Measure, Any] = {
     Measure.JARO_WINKLER: JaroWinkler.normalized_similarity,
     Measure.LEVENSHTEIN: Levenshtein.normalized_similarity,
 }
+"""What computes each similarity."""
+
 _CELLS_AT_ONCE = 2_000_000
 """Similarities that are held at a time: 16 MB."""
 
@@ -59,7 +61,7 @@ def similar_texts(
         matrix = cdist(
             rows[part],
             columns,
-            scorer=_SCORERS[comparison.measure],
+            scorer=SCORERS[comparison.measure],
             score_cutoff=comparison.knots[-1],
             dtype=np.float64,
             workers=os.cpu_count() or 1,

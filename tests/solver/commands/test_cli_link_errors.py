@@ -149,13 +149,14 @@ USAGE = {
         "--prior -1": "the prior is -1 pairs; it must be finite and not negative",
         "--most-iterations 0": "EM needs at least one iteration, not 0",
         "--by rank": "prl takes no --by; it takes --compare, --blocking, --match-share, --estimate-share, "
-        "--fixed-u, --prior, --false-link-rate, --false-non-link-rate, --tolerance, --most-iterations",
+        "--fixed-u, --prior, --false-link-rate, --false-non-link-rate, --pass, --linked-leave, "
+        "--clerical-band, --frequency-weights, --tolerance, --most-iterations",
         "--json no/out.json": "cannot write --json no/out.json: the folder no does not exist; create "
         "it first",
         "--json masked.csv": "--json masked.csv would overwrite the --masked file: give another name",
         "--table out.html": "cannot write --table out.html: end the name in .csv, .tsv, .tab, .txt, "
         ".parquet, .pq, .feather, .arrow, .xlsx, .sav, .zsav, .dta, .xpt, .rda, .asc or .dat",
-        "--alpha 1": "unknown option '--alpha': did you mean '--help'? (see `python -m solver link --help`)",
+        "--alpha 1": "unknown option '--alpha': did you mean '--pass'? (see `python -m solver link --help`)",
     },
     "dbrl": {
         "--weights age=1": "weights are given for age, but the attributes are age, income, hours: give each "

@@ -1,0 +1,126 @@
+"""Link two files of drawn persons in three passes, and print what it takes and what is found.
+
+    python scripts/benchmark_passes.py --persons 1000000 --seed 1
+
+The files are made by another process, so that seconds and memory are those of `link` alone: reading the two
+CSV files, joining, comparing, learning, deciding, judging.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+from drawn_persons import draw_persons
+
+from linkrisk.solver.api.link import link
+from linkrisk.solver.linkage.probabilistic.comparisons import parse_comparison
+from linkrisk.solver.linkage.probabilistic.passes.keys import parse_pass
+from linkrisk.solver.linkage.result import LinkResult
+
+PASSES = ("date_of_birth", "postcode,given_name[:2]", "suburb[:4],surname[:2]")
+TEXTS = ("given_name", "surname", "address_1", "address_2", "suburb")
+BAND = (0.1, 0.5)
+"""A pair is linked from even odds on, as precision allows; below that and above one in ten it is clerical."""
+
+COMPARE = (
+    *(f"{name}=jaro-winkler:0.92,0.8" for name in TEXTS),
+    "postcode=levenshtein:1,0.7",
+    "date_of_birth=levenshtein:1,0.8",
+    "street_number=equal",
+    "state=equal",
+)
+
+
+def main() -> int:
+    """Print the figures of one run."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--persons", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--linked-leave", action="store_true", help="linked records leave after each pass")
+    parser.add_argument("--frequency-weights", action="store_true")
+    arguments = parser.parse_args()
+    settings = {
+        "linked_leave": arguments.linked_leave,
+        "frequency_weights": arguments.frequency_weights,
+    }
+    for line in figures(arguments.persons, arguments.seed, settings):
+        print(line, flush=True)
+    return 0
+
+
+def figures(persons: int, seed: int, settings: dict[str, bool], *, process: bool = True) -> Iterator[str]:
+    """Seconds, memory, pairs, and the links that are right; files made by another process, or by this one."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = [Path(folder) / f"{name}.csv" for name in ("first", "second")]
+        if process:
+            with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as maker:
+                maker.submit(write_files, persons, seed, files).result()
+        else:
+            write_files(persons, seed, files)
+        linked(100, seed, settings)  # loads compiled code
+        begin, used = time.perf_counter(), time.process_time()
+        result = linked_files(files, settings)
+        seconds, used = time.perf_counter() - begin, time.process_time() - used
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+    yield f"{persons:,} x {persons:,} persons, seed {seed}: {seconds:.0f} s ({used:.0f} s of processor time)"
+    yield f"  peak memory {peak:,.0f} MB"
+    yield from report(result)
+
+
+def write_files(persons: int, seed: int, files: list[Path]) -> None:
+    """Draw the persons and write both files."""
+    for frame, file in zip(draw_persons(persons, seed), files, strict=True):
+        frame.to_csv(file, index=False)
+
+
+def linked(persons: int, seed: int, settings: dict[str, bool]) -> LinkResult:
+    """Link the frames of a few persons."""
+    return linked_files(list(draw_persons(persons, seed)), settings)
+
+
+def linked_files(files: list[Path] | list[object], settings: dict[str, bool]) -> LinkResult:
+    """Link two files, one to one."""
+    return link(
+        *files,
+        method="prl",
+        id_column="rec_id",
+        nominal=[*TEXTS, "street_number", "postcode", "state", "date_of_birth"],
+        one_to_one="greedy",
+        settings={
+            "compare": tuple(map(parse_comparison, COMPARE)),
+            "passes": tuple(map(parse_pass, PASSES)),
+            "clerical_band": BAND,
+            **settings,
+        },
+    )
+
+
+def report(result: LinkResult) -> Iterator[str]:
+    """What every pass compared and linked."""
+    passes = result.passes
+    assert passes is not None
+    for one in passes.reports:
+        yield (
+            f"  {one.keys:34} {one.compared:>12,} pairs {one.linked:>9,} linked {one.clerical:>7,} clerical "
+            f"{one.estimated_false_links:>8,.0f} false expected, {100 * one.lost:.1f} % of true links lost"
+        )
+    compared = sum(one.compared for one in passes.reports)
+    yield f"  {'all':34} {compared:>12,} pairs; lost {100 * passes.reports[-1].lost_so_far:.2f} %"
+    right = sum(one.right for one in passes.reports)
+    rates = f"precision {passes.precision or 0:.4f}, recall {passes.recall:.4f}"
+    yield f"  {len(passes.links):,} links, {right:,} right: {rates}"
+    yield from (f"  note: {note}" for note in result.details["notes"])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,111 @@
+"""One-to-one matching of scored pairs, where most pairs of records were never scored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from linkrisk.formulations.compiled import kernel
+from linkrisk.solver.linkage.matching import LARGEST_MATRIX, MATCHINGS, hungarian
+from linkrisk.solver.run.errors import UsageError
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.int32]
+IndexArray = NDArray[np.intp]
+
+
+def matched_pairs(query: IntArray, candidate: IntArray, score: FloatArray, how: str, seed: int) -> BoolArray:
+    """Which pairs a one-to-one matching takes.
+
+    Parameters
+    ----------
+    query, candidate : ndarray of int32, shape (pairs,)
+    score : ndarray of float64, shape (pairs,)
+        Finite.
+    how : str
+        One of `matching.MATCHINGS`: ``greedy`` takes the largest score, then the next whose records are both
+        free; ``hungarian`` the largest total score, as many pairs as possible, each group of connected
+        records by itself.
+    seed : int
+        Of the order of equal scores.
+
+    Raises
+    ------
+    UsageError
+        If there is no such matching, or ``hungarian`` has a group of more than `LARGEST_MATRIX` pairs.
+    """
+    if how not in MATCHINGS:
+        raise UsageError(f"unknown matching '{how}': choose one of {', '.join(MATCHINGS)}")
+    shuffled = np.random.default_rng(seed).permutation(query.size)
+    taken = np.zeros(query.size, dtype=np.bool_)
+    taken[shuffled] = _WAYS[how](query[shuffled], candidate[shuffled], score[shuffled])
+    return taken
+
+
+def _greedy(query: IntArray, candidate: IntArray, score: FloatArray) -> BoolArray:
+    taken = np.zeros(query.size, dtype=np.bool_)
+    if query.size:
+        order = np.argsort(-score, kind="stable")
+        free = np.ones(int(query.max()) + 1, np.bool_), np.ones(int(candidate.max()) + 1, np.bool_)
+        _take(order, query, candidate, *free, taken)
+    return taken
+
+
+@kernel
+def _take(
+    order: IndexArray,
+    query: IntArray,
+    candidate: IntArray,
+    free_query: BoolArray,
+    free_candidate: BoolArray,
+    taken: BoolArray,
+) -> None:
+    for at in order:
+        if free_query[query[at]] and free_candidate[candidate[at]]:
+            taken[at] = True
+            free_query[query[at]] = False
+            free_candidate[candidate[at]] = False
+
+
+def _hungarian(query: IntArray, candidate: IntArray, score: FloatArray) -> BoolArray:
+    taken = np.zeros(query.size, dtype=np.bool_)
+    if not query.size:
+        return taken
+    row, column = (np.unique(side, return_inverse=True)[1] for side in (query, candidate))
+    rows, columns = int(row.max()) + 1, int(column.max()) + 1
+    edges = sparse.coo_array((np.ones(row.size, np.int8), (row, column + rows)), shape=(rows + columns,) * 2)
+    _, component = connected_components(edges, directed=False)
+    own = component[row]
+    order = np.argsort(own, kind="stable")
+    ends = np.flatnonzero(np.diff(own[order], append=-1)) + 1
+    begin = 0
+    for end in ends.tolist():
+        part = order[begin:end]
+        taken[part] = True if part.size == 1 else _matched_group(row[part], column[part], score[part])
+        begin = end
+    return taken
+
+
+def _matched_group(row: IndexArray, column: IndexArray, score: FloatArray) -> BoolArray:
+    """The Hungarian matching of one group of connected records."""
+    row, column = (np.unique(side, return_inverse=True)[1] for side in (row, column))
+    shape = int(row.max()) + 1, int(column.max()) + 1
+    if shape[0] * shape[1] > LARGEST_MATRIX:
+        raise UsageError(
+            f"the matching hungarian meets {shape[0]:,} x {shape[1]:,} records that are all connected by "
+            "pairs; use greedy, or link from a higher probability"
+        )
+    scores = np.full(shape, -np.inf)
+    scores[row, column] = score
+    return np.asarray(hungarian(scores)[row] == column)
+
+
+_WAYS: Mapping[str, Callable[[IntArray, IntArray, FloatArray], BoolArray]] = MappingProxyType(
+    {"hungarian": _hungarian, "greedy": _greedy}
+)

@@ -1,0 +1,278 @@
+"""Passes compare the pairs that a double loop finds, at their levels; and learn as all pairs would."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from pass_cases import key_values, level, linker, pairs_by_definition, persons, task
+from prl_cases import compare, drawn_files, task_of
+
+from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
+from linkrisk.solver.linkage.probabilistic.passes import comparing, joining
+from linkrisk.solver.linkage.probabilistic.passes.deciding import decide
+from linkrisk.solver.linkage.probabilistic.passes.joining import JoinedFiles
+from linkrisk.solver.linkage.probabilistic.passes.keys import parse_pass
+from linkrisk.solver.run.errors import UsageError
+
+PASSES = {
+    "one": (["surname", "town"],),
+    "phonetic": (["soundex(surname)", "year(born)"], ["surname[:3]", "town"]),
+    "three": (["age"], ["name[-1:]", "month(born)"], ["town", "name"]),
+}
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 1 << 20])
+@pytest.mark.parametrize("name", PASSES)
+def test_pairs_are_those_of_a_double_loop(name, at_once, monkeypatch):
+    monkeypatch.setattr(joining, "_PAIRS_AT_ONCE", at_once)
+    own = task(40, seed=3)
+    learned = linker(*map(",".join, PASSES[name])).learn(own)
+    found = learned.files.compared.pairs
+    expected = pairs_by_definition(PASSES[name], own.queries, own.candidates)
+    pairs = dict(
+        zip(
+            zip(found.query.tolist(), found.candidate.tolist(), strict=True),
+            found.first_pass.tolist(),
+            strict=True,
+        )
+    )
+    assert pairs == expected
+    assert found.query.size == len(expected)
+    assert (np.diff(found.query) >= 0).all()
+    alone = [len(pairs_by_definition([one], own.queries, own.candidates)) for one in PASSES[name]]
+    assert list(learned.files.joined.pairs) == alone
+    assert learned.parameters["compared_pairs"] == len(expected)
+
+
+def test_which_passes_compare_a_pair():
+    own = task(30, seed=4)
+    joined = JoinedFiles.of(own, [parse_pass(",".join(one)) for one in PASSES["three"]])
+    rows, columns = (side.ravel() for side in np.indices((30, 30)))
+    agree = joined.agree(rows, columns).reshape(30, 30, 3)
+    for p, one in enumerate(PASSES["three"]):
+        alone = pairs_by_definition([one], own.queries, own.candidates)
+        assert {(int(i), int(j)) for i, j in np.argwhere(agree[:, :, p])} == set(alone)
+        lacking = [key_values(one, frame).count(None) for frame in (own.queries, own.candidates)]
+        assert list(joined.without_key[p]) == lacking
+
+
+def test_levels_and_weights_are_those_of_each_pair():
+    own = task(40, seed=5)
+    learned = linker("town", "surname[:1]", frequency_weights=False).learn(own)
+    compared, hows = learned.files.compared, learned.files.comparisons
+    patterns = compared.counts.patterns[compared.pattern]
+    scores = learned.scores(np.arange(40))
+    finite = set()
+    for query, candidate, pattern in zip(
+        compared.pairs.query, compared.pairs.candidate, patterns, strict=True
+    ):
+        a, b = own.queries.iloc[query], own.candidates.iloc[candidate]
+        expected = [
+            level(how, a[name], b[name]) for name, how in zip(learned.files.attributes, hows, strict=True)
+        ]
+        assert pattern.tolist() == expected
+        weight = sum(own[at - 1] for own, at in zip(learned.level_weights, expected, strict=True) if at)
+        assert scores[query, candidate] == pytest.approx(weight, abs=1e-9)
+        finite.add((query, candidate))
+    assert np.isfinite(scores).sum() == len(finite)
+    assert compared.counts.counts.sum() == len(patterns)
+
+
+@pytest.mark.parametrize("settings", [{}, {"fixed_u": True}, {"prior": 0.0}, {"match_share": 0.01}])
+def test_a_pass_that_compares_all_pairs_learns_what_all_pairs_teach(settings):
+    first, second = persons(60, seed=6)
+    own = task_of(first.assign(one=1.0), second.assign(one=1.0), ("surname", "name", "town", "age"))
+    ways = compare("surname=jaro-winkler:0.92,0.8", "age=within:1,3", "name=levenshtein:0.8")
+    whole = Probabilistic(compare=ways, **settings).learn(own)
+    passes = linker("one", compare=ways, **settings).learn(own)
+    assert passes.scores(np.arange(60)) == pytest.approx(whole.scores(np.arange(60)), abs=1e-8)
+    assert passes.p == pytest.approx(whole.p)
+    for name in ("m", "u"):
+        for a, b in zip(passes.parameters["attributes"], whole.parameters["attributes"], strict=True):
+            assert a[name] == pytest.approx(b[name])
+
+
+def test_keys_do_not_make_agreement_on_them_common():
+    """Learned from blocked pairs alone, u of the key would be near 1: here it is that of all pairs."""
+    first, second, m, u = drawn_files(2000, 3, (40, 30, 50, 20), (0.05, 0.1, 0.05, 0.1))
+    equal = compare(*(f"x{k}=equal" for k in range(4)))
+    found = linker("x0,x1", "x2,x3", compare=equal).learn(task_of(first, second))
+    for k, row in enumerate(found.parameters["attributes"]):
+        assert row["u"][-1] == pytest.approx(u[k], abs=0.003)
+        assert row["m"][-1] == pytest.approx(m[k], abs=0.04)
+    place = found.scored_pairs.place(np.arange(2000), np.arange(2000))
+    assert found.parameters["expected_matches"] == pytest.approx((place >= 0).sum(), rel=0.05)
+
+
+def test_random_pairs_tell_what_all_pairs_would(monkeypatch):
+    own = task(300, seed=7)
+    exact = linker("surname,town").learn(own)
+    monkeypatch.setattr(comparing, "RANDOM_PAIRS", 40_000)
+    drawn = linker("surname,town").learn(own)
+    again = linker("surname,town").learn(own)
+    for a, b, c in zip(*(one.parameters["attributes"] for one in (exact, drawn, again)), strict=True):
+        assert b["u"] == c["u"]
+        assert b["u"] == pytest.approx(a["u"], abs=0.01)
+    town = [row for row in exact.parameters["attributes"] if row["attribute"] == "town"]
+    drawn_town = [row for row in drawn.parameters["attributes"] if row["attribute"] == "town"]
+    assert drawn_town[0]["u"] == pytest.approx(town[0]["u"], abs=2e-3)
+
+
+def test_a_rare_value_weighs_more():
+    own = task(80, seed=8)
+    plain = linker("town").learn(own)
+    learned = linker("town", frequency_weights=True).learn(own)
+    found, rare = learned.scored_pairs, {}
+    for name in ("surname", "name", "town"):
+        shares = [frame[name].value_counts(normalize=True) for frame in (own.queries, own.candidates)]
+        common = [value for value in shares[0].index if value in shares[1].index]
+        chance = sum(shares[0][value] * shares[1][value] for value in common)
+        rare[name] = {value: np.log2(chance / max(side[value] for side in shares)) for value in common}
+    for query, candidate, score, before in zip(
+        found.query, found.candidate, found.score, plain.scored_pairs.score, strict=True
+    ):
+        a, b = own.queries.iloc[query], own.candidates.iloc[candidate]
+        extra = sum(rare[name][a[name]] for name in rare if pd.notna(a[name]) and a[name] == b[name])
+        assert score == pytest.approx(before + extra, abs=1e-9)
+    assert rare["surname"]["tailor"] > rare["surname"]["smith"]
+
+
+def test_parameters_that_went_through_json_link_alike():
+    own = task(60, seed=9)
+    for settings in ({}, {"frequency_weights": True, "linked_leave": True}):
+        learned = linker("soundex(surname),town", "age", **settings).learn(own)
+        restored = Probabilistic.restored(json.loads(json.dumps(learned.parameters)), own)
+        assert (restored.scored_pairs.score == learned.scored_pairs.score).all()
+        assert (decide(restored, "greedy").linked == decide(learned, "greedy").linked).all()
+
+
+def test_truth_has_no_part_in_learning():
+    own = task(50, seed=10)
+    shuffled = own.candidates.sample(frac=1.0, random_state=1)
+    moved = task_of(own.queries, shuffled.reset_index(drop=True), ("surname", "name", "town", "age"))
+    scores = linker("town").learn(own).scores(np.arange(50))
+    again = linker("town").learn(moved).scores(np.arange(50))
+    assert again == pytest.approx(scores[:, shuffled.index], abs=1e-8)
+
+
+BAD = {
+    "pass and blocking": (
+        {"blocking": ("town",)},
+        "--pass and --blocking both say which pairs are compared; give one of them",
+    ),
+    "interpolated": (
+        {"compare": compare("age=within:1,3..6")},
+        "passes give every level of agreement one weight: leave out '..6' of the comparison of 'age'",
+    ),
+    "band and rates": (
+        {"clerical_band": (0.5, 0.9), "false_link_rate": 0.1, "false_non_link_rate": 0.1},
+        "thresholds come from a clerical band or from two error rates; give one of them",
+    ),
+    "band upside down": (
+        {"clerical_band": (0.9, 0.5)},
+        "the clerical band is 0.9,0.5; give two match probabilities between 0 and 1, the lower one first",
+    ),
+    "leaving without passes": (
+        {"passes": (), "linked_leave": True},
+        "--linked-leave is about passes: give --pass too, or leave it out",
+    ),
+    "frequencies without passes": (
+        {"passes": (), "frequency_weights": True},
+        "--frequency-weights is about passes: give --pass too, or leave it out",
+    ),
+    "band without passes": (
+        {"passes": (), "clerical_band": (0.5, 0.9)},
+        "--clerical-band is about passes: give --pass too, or leave it out",
+    ),
+    "twice": (
+        {"passes": (parse_pass("town,age"), parse_pass("town, age"))},
+        "the pass 'town,age' is given twice; leave one out",
+    ),
+    "many": (
+        {"passes": tuple(parse_pass(f"x{k}") for k in range(101))},
+        "there are 101 passes; give at most 100",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_settings(name):
+    settings, message = BAD[name]
+    with pytest.raises(UsageError) as error:
+        Probabilistic(**{"passes": (parse_pass("town"),), **settings})
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    ("passes", "message"),
+    [
+        (
+            ["town,zip"],
+            "pass 'town,zip': 'zip' is not a column of the file of queries; both files need it",
+        ),
+        (
+            ["year(town)"],
+            "pass 'year(town)': no record of the file of queries has a value of 'year(town)'; dates are read "
+            "when written like 1975-12-31 or 19751231",
+        ),
+        (
+            ["soundex(born)"],
+            "pass 'soundex(born)': no record of the file of queries has a value of 'soundex(born)'; use "
+            "another key",
+        ),
+        (
+            ["surname,name,born,age,town[3:]", "born,age"],
+            "no pair of records agrees on all keys of 'surname,name,born,age,town[3:]' or 'born,age'; give "
+            "a pass with fewer or coarser keys",
+        ),
+    ],
+)
+def test_keys_that_cannot_be_used(passes, message):
+    own = task(20, seed=11)
+    own = task_of(own.queries, own.candidates.assign(age=own.candidates["age"] + 100), own.query_attributes)
+    with pytest.raises(UsageError) as error:
+        linker(*passes).learn(own)
+    assert str(error.value) == message
+
+
+def test_a_hopeless_pass_is_refused_with_its_number(monkeypatch):
+    monkeypatch.setattr(joining, "MOST_PAIRS", 1000)
+    first = pd.DataFrame({"town": ["york"] * 60, "name": [f"n{at % 20}" for at in range(60)]})
+    own = task_of(first, first)
+    with pytest.raises(UsageError) as error:
+        linker("name", "town", compare=()).learn(own)
+    assert str(error.value) == (
+        "pass 'town' compares 3,600 of 3,600 pairs after 180 of the passes before it; all passes together "
+        "may compare 1,000: add a key to it, or use a finer one"
+    )
+    with pytest.raises(UsageError, match=r"^pass 'town' compares 3,600 of 3,600 pairs; all passes together"):
+        linker("town", compare=()).learn(own)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"passes": ["soundx(town)"]},
+            "these are not parameters of linkage in passes: unknown function",
+        ),
+        ({"frequency_weights": None, "thresholds": None}, "these are not parameters of linkage in passes: "),
+        (
+            {"thresholds": {"link": "x", "non_link": 1}},
+            "these are not parameters of linkage in passes: could not",
+        ),
+        (
+            {"thresholds": {"link": 1.0}},
+            "these are not parameters of linkage in passes: 'non_link' is",
+        ),
+    ],
+)
+def test_parameters_that_are_none(change, message):
+    own = task(20, seed=12)
+    parameters = linker("town").learn(own).parameters | change
+    with pytest.raises(UsageError) as error:
+        Probabilistic.restored(parameters, own)
+    assert str(error.value).startswith(message)
