@@ -57,7 +57,7 @@ def check_sum(rows: Rows, proof: Fields, blocks: Sequence[int], told: Fields) ->
         demand(weight.denominator.bit_length() <= _MOST_BITS, f"{part.where}, bound: its unit is too fine")
     weight += total_weight(records, left)
     claimed = _claimed(told)
-    most = total_weight(records, set(blocks) - lost)
+    most = max(weight, total_weight(records, set(blocks) - lost))
     demand(
         weight <= claimed <= most,
         f"{told.where}: {_shown(claimed, most)} is claimed, the parts add up to {float(weight):.10g} and all "
