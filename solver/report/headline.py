@@ -60,10 +60,10 @@ def state(status: str, limit: str | None, confidence: float | None = None) -> st
 
 def sum_of_parts(parts: Mapping[str, int]) -> str:
     """What a bound is the sum of."""
-    return (
-        f"the bound is the sum over {count(parts['parts'])} parts of at most {count(parts['largest'])} "
-        f"records, {count(parts['proven'])} of them closed"
-    )
+    many, largest, closed = (count(parts[key]) for key in ("parts", "largest", "proven"))
+    if parts["parts"] == 1:
+        return f"the bound is that of one part, the {largest} records that are not out of reach"
+    return f"the bound is the sum over {many} parts of at most {largest} records, {closed} of them closed"
 
 
 def headline(result: Fields) -> Headline:

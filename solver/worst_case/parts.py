@@ -269,8 +269,16 @@ class _Work:
             while not (clock.expired or self._done) and len(self.parts) > 1:
                 self._merge()
                 self._round()
+            self._attack()
             self.run.phases["parts"] = clock.seconds - began
         return self.so_far()
+
+    def _attack(self) -> None:
+        """Where one part is left, its parameters are an attack on all records: no others can be linked."""
+        run, found = self.run, self.parts[0].search
+        if len(self.parts) == 1 and found is not None:
+            theta = run.system.aggregator.domain.exact(found.theta)
+            run.incumbent.improve(theta, run.evaluator.weight(run.system.aggregator.form(theta)))
 
     @property
     def _done(self) -> bool:
