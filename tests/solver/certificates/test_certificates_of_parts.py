@@ -8,7 +8,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from part_runs import PARTS, STEERING, noisy
+from part_runs import PARTS, STEERING, noisy, one_round
 from weighted_claims import SCHEMA, weighted
 
 from linkrisk.solver import fit
@@ -18,13 +18,12 @@ from linkrisk.solver.commands.fit_summary import summary
 from linkrisk.solver.commands.verdict import checked, coverage, proved
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.worst_case import parts
 
-FAMILIES = ["owa", "choquet", "mahalanobis"]
+FAMILIES = ["weighted-mean", "owa", "choquet", "mahalanobis"]
 
 
 class Made:
-    """A fit whose bound is that of the parts of one round, and its certificate, as they are read from JSON."""
+    """A fit whose bound is that of one round of parts, and its certificate, as they are read from JSON."""
 
     def __init__(self, family, ties="strict", *, weights=False, seconds=None):
         options = {"aggregator": family, "ties": ties}
@@ -33,8 +32,7 @@ class Made:
             files = weighted(3, "tenths", 40, 3)
             options |= {"schema": SCHEMA, "attributes": ["V1", "V2", "V3"]}
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(parts._Work, "_done", property(lambda _: True))
-            patch.setattr(parts, "_once_more", lambda *given: given[-2:])
+            one_round(patch)
             early = replace(STEERING, parts=replace(PARTS, size=5))
             self.result = fit(
                 *files, steering=early, time_limit=60.0, certificate=True,
