@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from fit_runs import frames
 
 from linkrisk.solver import fit

@@ -14,7 +14,7 @@ from linkrisk.solver.certificates.checking.simplex_tree import check_simplex_tre
 from linkrisk.solver.certificates.checking.units import total_weight, whole_weights
 from linkrisk.solver.run.errors import UsageError
 
-_MOST_BITS = 1 << 16
+_MOST_BITS = 1 << 14
 """Of the denominator of a sum of bounds: more than any weights need, and added up in a moment."""
 
 
@@ -43,7 +43,7 @@ def check_sum(rows: Rows, proof: Fields, blocks: Sequence[int], told: Fields) ->
     lost = check_lost(rows, proof.listed("lost"), f"{proof.where}, lost")
     demand(lost <= set(blocks), f"{proof.where}, lost: it names blocks that this is not about")
     left, weight = set(blocks) - lost, Fraction(0)
-    parts: list[ProvenPart] = []
+    told_parts: list[tuple[Fields, list[int]]] = []
     for at, item in enumerate(proof.listed("parts")):
         part = Fields(item, f"{proof.where}, parts[{at}]")
         own = [whole(block, f"{part.where}, blocks") for block in part.listed("blocks")]
@@ -52,6 +52,9 @@ def check_sum(rows: Rows, proof: Fields, blocks: Sequence[int], told: Fields) ->
             demand(block not in lost, f"{part.where}, blocks: block {block} is lost, so it is in no part")
             demand(block in left, f"{part.where}, blocks: block {block} is in a part already")
             left.remove(block)
+        told_parts.append((part, own))
+    parts: list[ProvenPart] = []
+    for part, own in told_parts:
         parts.append(check_bound(rows, part.inner("proof"), own, part.inner("bound")))
         weight += parts[-1].weight
         demand(weight.denominator.bit_length() <= _MOST_BITS, f"{part.where}, bound: its unit is too fine")

@@ -32,7 +32,7 @@ FAMILIES = ["weighted-mean", "owa", "choquet", "mahalanobis"]
 
 def files_of(family):
     """Small enough for the optimum, and not proven at the first step."""
-    return noisy(3, 20) if family == "mahalanobis" else noisy()
+    return noisy(3, 16) if family == "mahalanobis" else noisy()
 
 
 def weighted(files):
