@@ -21,8 +21,6 @@ from linkrisk.solver.commands.verdict import checked, coverage, proved
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
 from linkrisk.solver.run.errors import UsageError
 
-FAMILIES = ["weighted-mean", "owa", "choquet", "mahalanobis"]
-
 
 class Made:
     """A fit whose bound is that of one round of parts, and its certificate, as they are read from JSON."""
@@ -56,15 +54,22 @@ class Made:
 made = functools.cache(Made)
 
 
-@pytest.mark.parametrize("weights", [False, True])
-@pytest.mark.parametrize("ties", ["strict", "share"])
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(
+    ("family", "ties", "weights"),
+    [
+        ("choquet", "strict", False),
+        ("choquet", "strict", True),
+        ("weighted-mean", "share", False),
+        ("weighted-mean", "share", True),
+        ("owa", "share", False),
+        ("mahalanobis", "strict", False),
+        ("mahalanobis", "share", True),
+    ],
+)
 def test_what_a_fit_says_of_its_parts_is_proved(family, ties, weights):
     one = made(family, ties, weights=weights)
     assert one.certificate["proof"]["method"] == "parts"
-    assert (
-        len(one.certificate["proof"]["parts"]) == one.claim["parts"]["parts"] >= (1 if family == "owa" else 2)
-    )
+    assert len(one.certificate["proof"]["parts"]) == one.claim["parts"]["parts"] > 1
     verdict = one.check()
     assert verdict.method == "parts"
     assert verdict.linked <= verdict.bound_count <= one.claim["linked_upper_bound"] < len(one.files.original)
@@ -187,8 +192,11 @@ FORGED = [
 ]
 
 
-@pytest.mark.parametrize(("change", "refusal", "message"), FORGED)
-@pytest.mark.parametrize("weights", [False, True])
+@pytest.mark.parametrize(
+    ("change", "refusal", "message", "weights"),
+    [(*forged, False) for forged in FORGED]
+    + [(*forged, True) for forged in FORGED if forged[0] in (drop, exchanged, less, part_less)],
+)
 def test_no_false_sum_gets_through(change, refusal, message, weights):
     one = made("choquet", weights=weights)
     forged = copy.deepcopy(one.certificate)

@@ -32,7 +32,7 @@ FAMILIES = ["weighted-mean", "owa", "choquet", "mahalanobis"]
 
 def files_of(family):
     """Small enough for the optimum, and not proven at the first step."""
-    return noisy(3, 16) if family == "mahalanobis" else noisy()
+    return noisy(3, 18) if family == "mahalanobis" else noisy()
 
 
 def weighted(files):
@@ -68,7 +68,7 @@ def test_rounds_end_at_the_optimum_and_no_bound_on_the_way_is_below_it(family, t
     assert bounds == sorted(bounds, reverse=True)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", ["weighted-mean", "mahalanobis"])
 def test_sampling_weights_are_those_of_the_population(family, monkeypatch):
     hopeless(monkeypatch)
     files, options = weighted(files_of(family))
@@ -236,7 +236,8 @@ def stopped_in(phase, stop):
     return report
 
 
-def test_a_token_in_the_middle_leaves_a_bound_that_holds():
+def test_a_token_in_the_middle_leaves_a_bound_that_holds(monkeypatch):
+    hopeless(monkeypatch)
     cancel = Cancel()
     result = fit(
         *files_of("mahalanobis"), aggregator="mahalanobis", steering=STEERING, time_limit=60.0,
@@ -247,22 +248,21 @@ def test_a_token_in_the_middle_leaves_a_bound_that_holds():
     assert result.details["parts"]["searched"] >= 2
 
 
-def test_ctrl_c_reaches_the_search_of_all_records_and_a_part():
-    """Both run on clocks of their own."""
-    problem = make_problem(*files_of("mahalanobis"), ProblemOptions(aggregator="mahalanobis"))
-    options = EngineOptions(steering=STEERING)
-    for phase in ("branch and cut", "parts"):
-        clock = Clock(60.0)
+@pytest.mark.parametrize("phase", ["branch and cut", "parts"])
+def test_ctrl_c_reaches_the_search_of_all_records_and_a_part(phase):
+    """Both run on clocks of their own; 11 is what the whole search proves in some seconds."""
+    problem = make_problem(*noisy(), ProblemOptions(aggregator="mahalanobis"))
+    options, clock = EngineOptions(steering=STEERING), Clock(60.0)
 
-        def report(progress, clock=clock, phase=phase):
-            if progress.phase == phase:
-                clock.stop()
+    def report(progress):
+        if progress.phase == phase:
+            clock.stop()
 
-        run, _ = search_whole(problem.searched, get_engine("exact", options), clock, options, report)
-        assert run.outcome.limit is Limit.USER
-        assert clock.seconds < 30.0
-        assert run.incumbent.bound >= optimum("mahalanobis", "strict")
-        assert ("parts" in run.phases) == (phase == "parts")
+    run, _ = search_whole(problem.searched, get_engine("exact", options), clock, options, report)
+    assert run.outcome.limit is Limit.USER
+    assert clock.seconds < 20.0
+    assert run.incumbent.value <= 11.0 <= run.incumbent.bound
+    assert ("parts" in run.phases) == (phase == "parts")
 
 
 def test_a_part_that_does_not_notice_its_time_is_not_waited_for(monkeypatch):
