@@ -17,7 +17,7 @@ from linkrisk.solver.commands.wording import (
     way,
 )
 from linkrisk.solver.report.formats import count, weight
-from linkrisk.solver.report.headline import state
+from linkrisk.solver.report.headline import state, sum_of_parts
 from linkrisk.solver.report.making import family_title
 from linkrisk.solver.run.results import EXPECTED, WEIGHTED, FitResult, objective
 from linkrisk.solver.worst_case.family_results import Family, FitResults
@@ -96,9 +96,15 @@ def _interval(result: FitResult) -> list[str]:
         pairs = [(f"{what} in the worst case", share(low, records)), ("at most", share(high, records))]
         margin = result.details["margin"]
         least = "" if margin is None else f" by a margin of {margin:g}"
-        return [*listed(pairs), f"  proven: no other parameters re-identify more{least}"]
+        said = f"  proven: no other parameters re-identify more{least}"
+        return [*listed(pairs), said, *_sum_of_parts(result.details)]
     pairs = [(f"{what}, at least", share(low, records)), (f"{what}, at most", share(high, records))]
-    return [*listed(pairs), f"  not proven: {why_not_proven(result)}"]
+    return [*listed(pairs), f"  not proven: {why_not_proven(result)}", *_sum_of_parts(result.details)]
+
+
+def _sum_of_parts(details: Mapping[str, Any]) -> list[str]:
+    """What the bound is the sum of, if it is one."""
+    return [f"  {sum_of_parts(details['parts'])}"] if "parts" in details else []
 
 
 def _sampled(result: FitResult, what: str) -> list[str]:

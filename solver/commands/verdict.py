@@ -236,6 +236,8 @@ def checked(verdict: Verdict, seconds: float) -> str:
         parts.append(f"{_many(verdict.cores, 'core')}, a hitting-set tree of {leaves}")
     if verdict.method == "samples":
         parts.append(f"{_many(verdict.cores, 'core')} and trees of {leaves} for the samples")
+    if verdict.method == "parts":
+        parts.append(f"{_many(verdict.cores, 'core')} and trees of {leaves} for the parts of the sum")
     if verdict.method == "simplex-tree":
         parts.append(f"a simplex tree of {leaves}")
     return f"checked: {', '.join(parts)}; {seconds:.1f} s"

@@ -25,7 +25,7 @@ from linkrisk.solver.engines.base import Engine, EngineOptions, EngineResult
 from linkrisk.solver.engines.steering import STEERING, GrowthSteering, Steering
 from linkrisk.solver.linkage.evaluation import Evaluation
 from linkrisk.solver.linkage.evaluator import Evaluator
-from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.clock import Beside, Clock
 from linkrisk.solver.run.incumbent import Incumbent
 
 FloatArray = NDArray[np.float64]
@@ -168,7 +168,7 @@ class GrowingRows(Evaluator):
         return np.asarray(self._aggregator.least(*self._compared(block, rival)) > 0.0)
 
 
-class _Round(Clock):
+class _Round(Beside):
     """The clock of one round: it runs with another, and runs out when fresh rows are worth a new round.
 
     Parameters
@@ -187,25 +187,9 @@ class _Round(Clock):
     def __init__(
         self, clock: Clock, rows: GrowingRows, system: BlockSystem, least: float, until: float | None = None
     ) -> None:
-        super().__init__(
-            clock.time_limit, clock.memory_limit, work_limit=clock.work_limit, cancel=clock.cancel
-        )
-        self._whole, self._rows, self._size, self._until = clock, rows, system.rows, until
+        super().__init__(clock)
+        self._rows, self._size, self._until = rows, system.rows, until
         self._least = clock.now + least
-
-    @property
-    def seconds(self) -> float:
-        """Seconds since the start of the whole run."""
-        return self._whole.seconds
-
-    @property
-    def now(self) -> float:
-        """How far the whole run has come."""
-        return self._whole.now
-
-    def spend(self, operations: float) -> None:
-        """Count work of the whole run."""
-        self._whole.spend(operations)
 
     @property
     def deadline(self) -> float | None:
@@ -218,30 +202,12 @@ class _Round(Clock):
         """Seconds until the round, or the time of the whole run, is over."""
         return self._whole.seconds_left if self.counts else self.remaining
 
-    def stop(self) -> None:
-        """Ask the whole run to stop with what it has."""
-        self._whole.stop()
-
-    @property
-    def stopped(self) -> bool:
-        """Whether the user asked to stop."""
-        return self._whole.stopped
-
-    def run_out_of_memory(self) -> None:
-        """Note that memory has run out, for the whole run."""
-        self._whole.run_out_of_memory()
-
-    @property
-    def out_of_memory(self) -> bool:
-        """Whether memory has run out."""
-        return self._whole.out_of_memory
-
     @property
     def expired(self) -> bool:
         """Whether the round must end now."""
         grown = self._rows.fresh > self._rows.steering.fresh * self._size and self.now >= self._least
-        late = self.deadline is not None and self.now >= self.deadline
-        return grown or late or self.stopped or self.out_of_memory or (self.counts and self._whole.expired)
+        late = self._until is not None and self.now >= self._until
+        return grown or late or super().expired
 
 
 class Holder(Protocol):

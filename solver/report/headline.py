@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from linkrisk.solver.report.fields import Fields
@@ -57,6 +58,14 @@ def state(status: str, limit: str | None, confidence: float | None = None) -> st
     return said.get(limit or "", "open")
 
 
+def sum_of_parts(parts: Mapping[str, int]) -> str:
+    """What a bound is the sum of."""
+    many, largest, closed = (count(parts[key]) for key in ("parts", "largest", "proven"))
+    if parts["parts"] == 1:
+        return f"the bound is that of one part, the {largest} records that are not out of reach"
+    return f"the bound is the sum over {many} parts of at most {largest} records, {closed} of them closed"
+
+
 def headline(result: Fields) -> Headline:
     """Read the interval of what the engines maximise (`solver.run.results.objective`)."""
     expected, keys = result.text("ties") == "share", objective(result)
@@ -70,6 +79,10 @@ def headline(result: Fields) -> Headline:
     # Sums of weights are compared by their own size, which the status has been.
     proven = result.text("status") == "optimal" if weighted else upper - lower <= _PROOF_TOLERANCE
     state, explanation = _proof(result, proven)
+    if "parts" in result:
+        parts = result.nested("parts")
+        said = sum_of_parts({key: int(parts.number(key)) for key in ("parts", "largest", "proven")})
+        explanation += f" {said[0].upper()}{said[1:]}."
     return Headline(lower, upper, total, expected, proven, state, explanation, weighted)
 
 

@@ -223,6 +223,81 @@ class _Part(Clock):
         super().spend(operations)
         self._whole.spend(operations)
 
+    @property
+    def stopped(self) -> bool:
+        """Whether the user asked this part to stop, or the run."""
+        return super().stopped or self._whole.stopped
+
+    @property
+    def out_of_memory(self) -> bool:
+        """Whether memory has run out here, or for the run."""
+        return super().out_of_memory or self._whole.out_of_memory
+
+
+class Beside(Clock):
+    """A clock that goes as another does, and tells it all; what is made of it may end earlier.
+
+    Parameters
+    ----------
+    whole : Clock
+    """
+
+    def __init__(self, whole: Clock) -> None:
+        limits = whole.time_limit, whole.memory_limit, whole.seconds
+        super().__init__(*limits, work_limit=whole.work_limit, cancel=whole.cancel)
+        self._whole = whole
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start of the whole run."""
+        return self._whole.seconds
+
+    @property
+    def now(self) -> float:
+        """How far the whole run has come."""
+        return self._whole.now
+
+    def spend(self, operations: float) -> None:
+        """Count work of the whole run."""
+        self._whole.spend(operations)
+
+    def reserve(self, seconds: float) -> None:
+        """Leave the end of the whole run's time to what is to be done afterwards."""
+        self._whole.reserve(seconds)
+
+    @property
+    def latest(self) -> float | None:
+        """When the time of the whole run is over."""
+        return self._whole.latest
+
+    @property
+    def deadline(self) -> float | None:
+        """When the whole run is over, measured as `now`."""
+        return self._whole.deadline
+
+    def stop(self) -> None:
+        """Ask the whole run to stop with what it has."""
+        self._whole.stop()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the user asked to stop."""
+        return self._whole.stopped
+
+    def run_out_of_memory(self) -> None:
+        """Note that memory has run out, for the whole run."""
+        self._whole.run_out_of_memory()
+
+    @property
+    def out_of_memory(self) -> bool:
+        """Whether memory has run out."""
+        return self._whole.out_of_memory
+
+    @property
+    def expired(self) -> bool:
+        """Whether this must end now."""
+        return self._whole.expired
+
 
 AUTOMATIC = "auto"
 """The memory limit that leaves other programs a part of what is free."""

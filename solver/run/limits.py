@@ -65,7 +65,7 @@ def in_time(work: Work[Left], clock: Clock) -> Left:
         except BaseException as error:
             failures.append(error)
 
-    began = time.monotonic() - clock.spent
+    began = time.monotonic() - clock.seconds
     thread = threading.Thread(target=go, name="search", daemon=True)
     thread.start()
     over = math.inf

@@ -11,6 +11,7 @@ from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.engines.base import Engine, EngineOptions, Proof
 from linkrisk.solver.inputs.problem import Searched
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.worst_case.beside_orders import beside_orders
 from linkrisk.solver.worst_case.search import search
 
 FloatArray = NDArray[np.float64]
@@ -20,11 +21,22 @@ IndexArray = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Shared:
-    """What the searches of all parts share."""
+    """What the searches of all parts share.
+
+    Attributes
+    ----------
+    searched : Searched
+        The whole file.
+    engine : Engine
+    options : EngineOptions
+    orders : bool
+        Whether the bound of each part is to be one of what orders link, too (`beside_orders`).
+    """
 
     searched: Searched
     engine: Engine
     options: EngineOptions
+    orders: bool = True
 
 
 @dataclass(frozen=True)
@@ -62,8 +74,11 @@ def search_part(shared: Shared, task: tuple[int, IndexArray], clock: Clock) -> P
     """Search one part, given by its number and its blocks."""
     blocks = task[1]
     pair = shared.searched.pair.part(blocks)
+    searched = replace(shared.searched, pair=pair)
     # What a part's bound rests on is known when its engine has ended; the run as a whole keeps the time.
-    run = search(replace(shared.searched, pair=pair), shared.engine, clock, shared.options, None, wait=True)
+    run = search(searched, shared.engine, clock, shared.options, None, orders=shared.orders, wait=True)
+    if shared.orders:
+        beside_orders(run, searched)
     final = run.final
     light = replace(pair, candidates=pair.candidates[:0])
     return PartSearch(

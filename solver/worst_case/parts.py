@@ -17,17 +17,24 @@ from numpy.typing import NDArray
 from linkrisk.solver.engines.base import Engine, EngineOptions
 from linkrisk.solver.engines.steering import PartSteering
 from linkrisk.solver.inputs.problem import Searched
-from linkrisk.solver.linkage.evaluator import Elsewhere
-from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.linkage.spreading import counting_by
+from linkrisk.solver.run.clock import Beside, Clock
+from linkrisk.solver.run.crew import Crew
 from linkrisk.solver.run.incumbent import Progress, Reporter
 from linkrisk.solver.run.limits import in_time, memory_errors
 from linkrisk.solver.run.workers import Here, Processes, Workers
+from linkrisk.solver.worst_case.beside_orders import beside_orders
 from linkrisk.solver.worst_case.part_search import PartSearch, Shared, search_part
 from linkrisk.solver.worst_case.search import Start, search
 from linkrisk.solver.worst_case.search_state import Run, out_of_time
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
+Moment = tuple[float, float, float]
+"""Of a trace: seconds, value, bound."""
+
+_FIRST = ("", "compare", "attack")
+"""Phases of a search before it is at work on the proof; there may be attacks later, too."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +82,10 @@ class Part:
             yield self
 
 
-class UntilHopeless(Clock):
+class UntilHopeless(Beside):
     """The clock of a search of all records, which ends early when it will not come to much.
+
+    That is to be seen from the moment when it is at work on the proof, not while it still makes rows.
 
     Parameters
     ----------
@@ -87,38 +96,42 @@ class UntilHopeless(Clock):
     steering : PartSteering
     report : callable, optional
         Told of all progress, as of any search.
+
+    Attributes
+    ----------
+    ended_early : bool
+        Whether the search was ended for that.
     """
 
     def __init__(
         self, whole: Clock, total: float, steering: PartSteering, report: Reporter | None = None
     ) -> None:
-        work = whole.remaining if whole.counts else None
-        limit = whole.seconds_left
-        super().__init__(limit, whole.memory_limit, work_limit=work, cancel=whole.cancel)
-        self._whole, self._report = whole, report
+        super().__init__(whole)
+        self._report = report
         self._wide = steering.wide * total
-        self._gap = total
-        left = self.remaining
-        self._until = steering.before if left is None else min(steering.before, steering.before_share * left)
+        self._proving, self._hopeless, self._over = False, False, False
+        left = whole.remaining
+        longest = steering.before if left is None else min(steering.before, steering.before_share * left)
+        self._until = whole.now + longest
         self.ended_early = False
 
     def note(self, progress: Progress) -> None:
         """Take note of the interval, and hand the report on."""
-        self._gap = progress.bound - progress.value
+        self._proving = self._proving or progress.phase not in _FIRST
+        self._hopeless = self._proving and progress.bound - progress.value > self._wide
         if self._report is not None:
-            self._report(replace(progress, seconds=self._whole.seconds))
+            self._report(progress)
 
-    def spend(self, operations: float) -> None:
-        """Count work that was done, for the whole run as well."""
-        super().spend(operations)
-        self._whole.spend(operations)
+    def end(self) -> None:
+        """The search is over: what it leaves behind, such as its evaluator, goes by the whole run's time."""
+        self._over = True
 
     @property
     def expired(self) -> bool:
         """Whether the search must end now."""
-        if not self.ended_early and self.now >= self._until and self._gap > self._wide:
+        if self._hopeless and not self._over and self.now >= self._until:
             self.ended_early = True
-        return self.ended_early or super().expired
+        return (self.ended_early and not self._over) or super().expired
 
 
 def search_whole(
@@ -128,7 +141,7 @@ def search_whole(
     options: EngineOptions,
     report: Reporter | None,
     starts: Sequence[Start] = (),
-    elsewhere: Elsewhere | None = None,
+    crew: Crew | None = None,
 ) -> tuple[Run, tuple[Part, ...]]:
     """Search all records; and where that proves little in its time, parts of them.
 
@@ -142,35 +155,47 @@ def search_whole(
         Called with every progress report.
     starts : sequence of Start
         As `search` takes them.
-    elsewhere : Elsewhere, optional
-        Who counts where there is much to count.
+    crew : Crew, optional
+        Who counts and searches parts; this machine when absent.
 
     Returns
     -------
     Run
+        With a bound that orders do not exceed either (`beside_orders`).
     tuple of Part
         What the bound is the sum of; empty where it is the bound of a search of all records.
     """
-    steering, pair = options.steering.parts, searched.pair
+    steering, pair, crew = options.steering.parts, searched.pair, crew or Crew()
+    elsewhere = counting_by(crew, pair)
     if not engine.proves or pair.blocks < steering.fewest:
-        return search(searched, engine, clock, options, report, starts, elsewhere=elsewhere), ()
+        run = search(searched, engine, clock, options, report, starts, elsewhere=elsewhere)
+        return beside_orders(run, searched), ()
     first = UntilHopeless(clock, float(pair.weight.sum()), steering, report)
     run = search(searched, engine, first, options, first.note, starts, elsewhere=elsewhere)
+    first.end()
     run.incumbent.clock, run.incumbent.report = clock, report
-    shift = clock.seconds - first.seconds
-    run.incumbent.trace = [(round(at + shift, 4), value, bound) for at, value, bound in run.incumbent.trace]
-    if not first.ended_early or clock.expired:
-        run.outcome = out_of_time(run.incumbent, replace(run.outcome, limit=None))
-        return run, ()
-    work = _Work(searched, engine, clock, options, run)
+    parts: tuple[Part, ...] = ()
+    if first.ended_early and not _over(run):
+        run, parts = _in_parts(searched, engine, clock, options, run, crew)
+        if not _over(run):  # all is one part, or smaller ones have done all that they can
+            run, parts = _once_more(searched, engine, clock, options, report, run, parts)
+    return beside_orders(run, searched), parts
+
+
+def _over(run: Run) -> bool:
+    """Whether there is nothing more to do, or no time."""
+    return run.incumbent.proven or run.incumbent.clock.expired
+
+
+def _in_parts(
+    searched: Searched, engine: Engine, clock: Clock, options: EngineOptions, run: Run, crew: Crew
+) -> tuple[Run, tuple[Part, ...]]:
+    """Search parts, round by round."""
+    work = _Work(searched, engine, clock, options, run, crew)
     try:
-        run, parts = in_time(work, clock)
+        return in_time(work, clock)
     finally:
         work.close()
-    if clock.expired or run.incumbent.proven:
-        return run, parts
-    # All parts have become one, and there is time left: without a limit, a search ends when it is proven.
-    return _once_more(searched, engine, clock, options, report, run, parts)
 
 
 def _once_more(
@@ -182,33 +207,65 @@ def _once_more(
     known: Run,
     parts: tuple[Part, ...],
 ) -> tuple[Run, tuple[Part, ...]]:
-    """Search all records to the end, with what is known of them."""
-    incumbent = known.incumbent
+    """Search all records to the end, with what is known of them: without a limit, until it is proven."""
+    incumbent, began = known.incumbent, clock.seconds
+
+    def tell(progress: Progress) -> None:
+        if report is not None:
+            best = max(incumbent.value, progress.value), min(incumbent.bound, progress.bound)
+            report(replace(progress, value=best[0], bound=best[1]))
+
     start = Start(incumbent.solution, np.ones(searched.pair.blocks, dtype=np.bool_))
-    run = search(searched, engine, clock, options, report, [start])
-    run.incumbent.trace = [*incumbent.trace, *run.incumbent.trace]
-    run.phases = {**known.phases, **run.phases}
+    counted = known.orders.counted
+    run = search(searched, engine, clock, options, tell, [start], orders=not counted)
+    if run.incumbent.value < incumbent.value:  # there was no time to count what is known
+        return known, parts
+    run.incumbent.report = report
+    run.incumbent.trace = _continued(incumbent.trace, run.incumbent.trace)
+    run.phases = {**known.phases, "all again": clock.seconds - began}
+    run.baselines |= {name: linked for name, linked in known.baselines.items() if linked is not None}
+    if counted:
+        run.orders = known.orders
+    else:
+        run.orders = replace(run.orders, found=(*known.orders.found, *run.orders.found))
     if run.incumbent.bound <= incumbent.bound:
         return run, ()
     run.incumbent.tighten(incumbent.bound)
-    run.outcome = out_of_time(run.incumbent, run.outcome)
+    # Less time may have shown fewer lost blocks, and the parts were made of the others.
+    run.system = known.system
     return run, parts
+
+
+def _continued(trace: Sequence[Moment], later: Sequence[Moment]) -> list[Moment]:
+    """A trace that another search has gone on with, which began anew."""
+    found = list(trace)
+    for at, value, bound in later:
+        _, most, least = found[-1]
+        if value > most or bound < least:
+            found.append((at, max(value, most), min(bound, least)))
+    return found
 
 
 class _Work:
     """The searches of parts, round by round; `run` has their bound as soon as it is better."""
 
     def __init__(
-        self, searched: Searched, engine: Engine, clock: Clock, options: EngineOptions, run: Run
+        self,
+        searched: Searched,
+        engine: Engine,
+        clock: Clock,
+        options: EngineOptions,
+        run: Run,
+        crew: Crew,
     ) -> None:
         self._clock, self._steering, self.run = clock, options.steering.parts, run
-        self._shared = Shared(searched, engine, options)
+        self._shared = Shared(searched, engine, options, orders=False)
         pair, lost = searched.pair, run.system.lost
         self._weight, self._evens = pair.weight, run.incumbent.bound
         left = np.random.default_rng(options.seed).permutation(np.flatnonzero(~lost)).astype(np.intp)
         many = max(1, left.size // self._steering.size)
         self.parts = [self._part(np.sort(blocks)) for blocks in np.array_split(left, many)]
-        self._side_by_side = 1
+        self._hired = crew.workers(self._shared)
         self._workers: Workers[Shared] | None = None
 
     def _part(self, blocks: IndexArray, halves: tuple[Part, ...] = ()) -> Part:
@@ -222,31 +279,46 @@ class _Work:
             began = clock.seconds
             self._workers = self._make_workers()
             self._round()
-            while not clock.expired and not self.run.incumbent.proven and len(self.parts) > 1:
+            while not (clock.expired or self._done) and len(self.parts) > 1:
                 self._merge()
                 self._round()
+            self._attack()
             self.run.phases["parts"] = clock.seconds - began
         return self.so_far()
+
+    def _attack(self) -> None:
+        """Where one part is left, its parameters are an attack on all records: no others can be linked."""
+        run, found = self.run, self.parts[0].search
+        if len(self.parts) == 1 and found is not None:
+            theta = run.system.aggregator.domain.exact(found.theta)
+            run.incumbent.improve(theta, run.evaluator.weight(run.system.aggregator.form(theta)))
+
+    @property
+    def _done(self) -> bool:
+        """Whether a lower bound would be none: parameters are known, or an order, that link as many."""
+        incumbent, best = self.run.incumbent, self.run.orders.best
+        return incumbent.proven or (best is not None and best.weight >= incumbent.bound)
 
     def so_far(self) -> tuple[Run, tuple[Part, ...]]:
         """What is known now, out of reach of the thread, which may go on for a while."""
         run, incumbent = self.run, self.run.incumbent.frozen()
-        outcome = out_of_time(incumbent, replace(run.outcome, limit=None))
+        outcome = out_of_time(incumbent, run.outcome)
         known = replace(run, incumbent=incumbent, phases=dict(run.phases), outcome=outcome)
         deciding = tuple(part for each in self.parts for part in each.deciding())
         return known, deciding if incumbent.bound < self._evens - 1e-9 else ()
 
     def close(self) -> None:
-        """End the processes."""
-        if self._workers is not None:
+        """End the processes, but for those of a crew, which count what is to be shown."""
+        if self._workers is not None and self._workers is not self._hired:
             self._workers.close()
 
     def _make_workers(self) -> Workers[Shared]:
-        """Processes where there are processors for them, and enough to do for each."""
+        """Those that were asked for; else processes, where there are processors and enough to do for each."""
+        if self._hired is not None:
+            return self._hired
         many, clock = min(os.cpu_count() or 1, len(self.parts)), self._clock
         if clock.counts or many < 2 or clock.time_left < self._steering.worth_processes:
             return Here(self._shared)
-        self._side_by_side = many
         return Processes(self._shared, many)
 
     def _round(self) -> None:
@@ -254,18 +326,24 @@ class _Work:
         clock, steering = self._clock, self._steering
         open_parts = [at for at, part in enumerate(self.parts) if not part.settled]
         longest = steering.seconds * len(self.parts[0].blocks) / steering.size
+        workers = self._workers
+        assert workers is not None
+        # Work is shared out evenly, so that it does not matter which part ends first.
+        fixed = None
+        if clock.counts and clock.remaining is not None:
+            fixed = min(longest, clock.remaining / max(1, len(open_parts)))
 
         def share(left: int) -> float | None:
             remaining = clock.remaining
-            if remaining is None:
-                return longest
-            return max(1e-6, min(longest, remaining * min(1.0, self._side_by_side / left)))
+            if fixed is not None or remaining is None:
+                return longest if fixed is None else fixed
+            return max(1e-6, min(longest, remaining * min(1.0, workers.many / left)))
 
-        assert self._workers is not None
         tasks = [(at, self.parts[at].blocks) for at in open_parts]
-        for (at, _), found in self._workers.each(search_part, tasks, clock, share):
+        searches = workers.each(search_part, tasks, clock, share)
+        for done, ((at, _), found) in enumerate(searches, start=1):
             self.parts[at] = replace(self.parts[at], search=found)
-            self._note(len(tasks))
+            self._note(done, len(tasks))
 
     def _merge(self) -> None:
         """Two parts become one, the settled with the settled, so that these have the best chance again."""
@@ -276,9 +354,8 @@ class _Work:
             merged.append(self._part(np.sort(np.concatenate([half.blocks for half in halves])), halves))
         self.parts = merged + [self.parts[at] for at in order[len(merged) * 2 :]]
 
-    def _note(self, many: int) -> None:
+    def _note(self, done: int, many: int) -> None:
         incumbent = self.run.incumbent
         incumbent.tighten(sum(part.bound for part in self.parts))
-        done = sum(part.search is not None for part in self.parts)
         incumbent.work = f"{done:,} of {many:,} parts"
         incumbent.tell()

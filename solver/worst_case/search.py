@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.formulations.linkage.aggregators import Aggregator
 from linkrisk.formulations.linkage.aggregators.owa import OrderedWeightedAverage
 from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
@@ -28,32 +27,20 @@ from linkrisk.solver.inputs.problem import Searched
 from linkrisk.solver.linkage.baselines import baseline_forms, own_attacks
 from linkrisk.solver.linkage.evaluation import Evaluation
 from linkrisk.solver.linkage.evaluator import Elsewhere, Evaluator
-from linkrisk.solver.linkage.orders import Ordered, best_order
+from linkrisk.solver.linkage.orders import best_order
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.incumbent import Incumbent, Reporter
 from linkrisk.solver.run.limits import in_time, memory_errors
 from linkrisk.solver.run.results import plain
-from linkrisk.solver.run.status import Limit
 from linkrisk.solver.run.work import COMPARISON
 from linkrisk.solver.worst_case.problem_rows import pairs_of, problem_system
-from linkrisk.solver.worst_case.search_state import Run, out_of_time
+from linkrisk.solver.worst_case.search_state import Orders, Run, out_of_time
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
 _ROW = 5.0
 """What making a row costs, in comparisons; that others imply it is looked at as well."""
-
-_BEYOND_TIES = (
-    "{:.6g} are re-identified by comparing {}, so the bound is not lower; the bound of distances is {:.6g}, "
-    "as differences that are very small compared with others count as ties: take codes such as 99999999 out "
-    "of the columns, or give the fine ones in coarser units"
-)
-
-_ORDERS_UNCOUNTED = (
-    "there was no time to count what comparing attributes (or ranks) one after another links: the bound is "
-    "that of distances that differ by more than a tie"
-)
 
 _UNSEEN = (
     "the {} limit was reached before all records were compared: the bound counts the others as re-identified"
@@ -85,6 +72,7 @@ def search(
     starts: Sequence[Start] = (),
     *,
     prove: bool = True,
+    orders: bool = True,
     wait: bool = False,
     elsewhere: Elsewhere | None = None,
 ) -> Run:
@@ -103,6 +91,8 @@ def search(
         Parameters known from elsewhere: the answer links no fewer than each of them that there is time for.
     prove : bool
         Whether a sharp bound is wanted; if not, the search ends with the attack.
+    orders : bool
+        Whether to count what orders of attributes and ranks link, so that `beside_orders` can be asked.
     wait : bool
         Whether to wait for a step that overruns the clock, whose result may be worth it.
     elsewhere : Elsewhere, optional
@@ -111,8 +101,9 @@ def search(
     Returns
     -------
     Run
+        Its bound is that of distances that differ by more than a tie: see `beside_orders`.
     """
-    work = _Work(problem, runner, clock, choices, report, starts, prove, elsewhere)
+    work = _Work(problem, runner, clock, choices, report, starts, prove, orders, elsewhere)
     return work.do() if wait else in_time(work, clock)
 
 
@@ -128,11 +119,10 @@ class _Work:
         report: Reporter | None,
         starts: Sequence[Start],
         prove: bool,
+        orders: bool,
         elsewhere: Elsewhere | None,
     ) -> None:
-        self._starts, self._prove, self._elsewhere = starts, prove, elsewhere
-        self._orders: list[Ordered] = []
-        self._orders_counted = False
+        self._starts, self._prove, self._orders, self._elsewhere = starts, prove, orders, elsewhere
         self._problem, self._runner, self._clock, self._choices = problem, runner, clock, choices
         self._build = choices.steering.build
         pair, aggregator = problem.pair, problem.aggregator
@@ -168,13 +158,13 @@ class _Work:
             self._count_known()
             self._lose()
             self._count_others()
-            self._count_orders()
+            if self._orders:
+                self._count_orders()
             run.phases["baselines"] = clock.seconds
             if self._runner.grows and self._must_grow():
                 self._grow()
             else:
                 self._solve()
-        self._beside_orders(run)
         run.outcome = out_of_time(run.incumbent, run.outcome)
         return run
 
@@ -183,8 +173,8 @@ class _Work:
         run, incumbent = self.run, self.run.incumbent.frozen()
         if incumbent.refuted:  # a big-C bound that the attack refutes, by its margin
             incumbent.bound = run.system.kept_weight
-        known = self._beside_orders(replace(run, incumbent=incumbent, phases=dict(run.phases)))
-        return replace(known, outcome=out_of_time(incumbent, known.outcome))
+        outcome = out_of_time(incumbent, run.outcome)
+        return replace(run, incumbent=incumbent, phases=dict(run.phases), outcome=outcome)
 
     def _count_starts(self) -> None:
         """Count what starts link, at the blocks that they linked before: of large files, a small part."""
@@ -235,31 +225,13 @@ class _Work:
         def late() -> bool:
             return self._clock.stopped or self._clock.now >= until
 
+        found = []
         for ranked, simplest in ((False, WeightedMean), (True, OrderedWeightedAverage)):
             relative = simplest(pair.attributes, aggregator.tied_differences)
             if type(aggregator) is simplest or aggregator.lift_from(relative) is not None:
-                self._orders.append(best_order(pair, late, ranked=ranked, spend=self._clock.spend))
-        self._orders_counted = not late()
-
-    def _beside_orders(self, run: Run) -> Run:
-        """Raise the bound where an order links more, and say so; or that there was no time to count them."""
-        notes, pair = list(run.outcome.notes), self._problem.pair
-        best = max(self._orders, key=lambda found: found.weight, default=None)
-        if best is not None and best.weight > run.incumbent.bound + 1e-9:
-            ranks = [f"the attribute distance of rank {k + 1}" for k in range(len(pair.attributes))]
-            names = ranks if best.ranked else [shown_name(name) for name in pair.attributes]
-            said = " and then ".join(names[k] for k in best.order)
-            alone = (
-                f"{said} alone" if len(best.order) == 1 else f"{said}, each only where those before it tie"
-            )
-            unit = self._problem.unit
-            notes.append(_BEYOND_TIES.format(best.weight * unit, alone, run.incumbent.bound * unit))
-            run.incumbent.bound, run.in_order = best.weight, best.linked
-            run.outcome = replace(run.outcome, limit=run.outcome.limit or Limit.TIES)
-        if not self._orders_counted and run.incumbent.bound < pair.weight[pair.reachable].sum() - 1e-9:
-            notes.append(_ORDERS_UNCOUNTED)
-        run.outcome = replace(run.outcome, notes=tuple(notes))
-        return run
+                found.append(best_order(pair, late, ranked=ranked, spend=self._clock.spend))
+                self.run.orders = Orders(tuple(found), counted=False)
+        self.run.orders = Orders(tuple(found), counted=not late())
 
     def _estimate(self) -> None:
         """Say how long a look at all records takes, and leave time for one when the search is over."""

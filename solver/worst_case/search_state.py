@@ -12,6 +12,7 @@ from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.engines.base import EngineResult
 from linkrisk.solver.linkage.evaluation import Evaluation
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.linkage.orders import Ordered
 from linkrisk.solver.run.incumbent import Incumbent
 from linkrisk.solver.run.limits import last_call
 from linkrisk.solver.run.status import Limit, Status
@@ -23,6 +24,27 @@ _UNCOUNTED = (
     "{:,} of {:,} records were compared before the {} limit was reached: the others count as not "
     "re-identified in the number found, and as re-identified in the bound"
 )
+
+
+@dataclass(frozen=True)
+class Orders:
+    """What comparing attributes, or ranks, one after another links.
+
+    Attributes
+    ----------
+    found : tuple of Ordered
+        The best order of each kind that is a limit of the family.
+    counted : bool
+        Whether there was time to count them.
+    """
+
+    found: tuple[Ordered, ...] = ()
+    counted: bool = False
+
+    @property
+    def best(self) -> Ordered | None:
+        """The order that links most."""
+        return max(self.found, key=lambda order: order.weight, default=None)
 
 
 @dataclass
@@ -43,6 +65,8 @@ class Run:
         Seconds by phase.
     baselines : dict
         Weight linked by each distance that needs no learning; None where there was no time to count it.
+    orders : Orders
+        What the bound must not be below (`beside_orders`).
     in_order : ndarray of bool, shape (blocks,), or None
         Blocks linked by the order of attributes or ranks that has raised the bound.
     """
@@ -53,6 +77,7 @@ class Run:
     outcome: EngineResult
     phases: dict[str, float] = field(default_factory=dict)
     baselines: dict[str, float | None] = field(default_factory=dict)
+    orders: Orders = Orders()
     in_order: BoolArray | None = None
 
     @property

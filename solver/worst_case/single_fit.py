@@ -22,7 +22,6 @@ from linkrisk.solver.certificates.writing.certifiable import CertificateError, w
 from linkrisk.solver.compiling.ahead import CERTIFICATES, compile_once
 from linkrisk.solver.engines.base import Engine, EngineOptions, Proof
 from linkrisk.solver.inputs.problem import Problem
-from linkrisk.solver.linkage.spreading import counting_by
 from linkrisk.solver.run.clock import Clock, Limits
 from linkrisk.solver.run.crew import Crew, CrewChoice, hired
 from linkrisk.solver.run.errors import CancelledError, UsageError
@@ -281,7 +280,7 @@ def _fit_whole(problem: Problem, request: FitRequest, clock: Clock, starts: Sequ
         request.options,
         request.report,
         starts,
-        elsewhere=counting_by(request.crew, problem.pair),
+        request.crew,
     )
     result = answer(problem, run, request.options, request.engine, request.command, parts)
     return Fitted(result, problem, run, parts=parts)

@@ -16,7 +16,8 @@ from typing import Any
 
 UNCHECKED = frozenset(
     ("name", "engine", "backend", "margin", "notes", "seconds", "phases", "model", "trace", "seed", "threads",
-     "time_limit", "limit", "command", "linkrisk", "versions", "tie_breaking", "best_known", "certificate")
+     "time_limit", "limit", "command", "linkrisk", "versions", "tie_breaking", "best_known", "certificate",
+     "parts")
 )  # fmt: skip
 """Keys of a fit that `verify` says it has not checked. They are changed alone (`_change_unchecked`), so that
 whatever then is said differently is known to come from them."""

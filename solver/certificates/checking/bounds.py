@@ -11,8 +11,11 @@ from linkrisk.solver.certificates.checking.fields import Fields, whole
 from linkrisk.solver.certificates.checking.hitting import Tree, check_inequalities
 from linkrisk.solver.certificates.checking.rejection import demand
 from linkrisk.solver.certificates.checking.simplex_tree import check_simplex_tree
-from linkrisk.solver.certificates.checking.units import whole_weights
+from linkrisk.solver.certificates.checking.units import total_weight, whole_weights
 from linkrisk.solver.run.errors import UsageError
+
+_MOST_BITS = 1 << 14
+"""Of the denominator of a sum of bounds: more than any weights need, and added up in a moment."""
 
 
 @dataclass(frozen=True)
@@ -39,22 +42,29 @@ def check_sum(rows: Rows, proof: Fields, blocks: Sequence[int], told: Fields) ->
     records = rows.records
     lost = check_lost(rows, proof.listed("lost"), f"{proof.where}, lost")
     demand(lost <= set(blocks), f"{proof.where}, lost: it names blocks that this is not about")
-    left, parts = set(blocks) - lost, []
+    left, weight = set(blocks) - lost, Fraction(0)
+    told_parts: list[tuple[Fields, list[int]]] = []
     for at, item in enumerate(proof.listed("parts")):
         part = Fields(item, f"{proof.where}, parts[{at}]")
         own = [whole(block, f"{part.where}, blocks") for block in part.listed("blocks")]
-        demand(
-            len(set(own)) == len(own) and left.issuperset(own),
-            f"{part.where}, blocks: every block is in one part at most, and in none if it is lost",
-        )
-        left.difference_update(own)
+        for block in own:
+            demand(0 <= block < records.blocks, f"{part.where}, blocks: there is no block {block}")
+            demand(block not in lost, f"{part.where}, blocks: block {block} is lost, so it is in no part")
+            demand(block in left, f"{part.where}, blocks: block {block} is in a part already")
+            left.remove(block)
+        told_parts.append((part, own))
+    parts: list[ProvenPart] = []
+    for part, own in told_parts:
         parts.append(check_bound(rows, part.inner("proof"), own, part.inner("bound")))
-    weight = sum((part.weight for part in parts), Fraction(0))
-    weight += sum((records.weight(block) for block in left), Fraction(0))
+        weight += parts[-1].weight
+        demand(weight.denominator.bit_length() <= _MOST_BITS, f"{part.where}, bound: its unit is too fine")
+    weight += total_weight(records, left)
     claimed = _claimed(told)
+    most = max(weight, total_weight(records, set(blocks) - lost))
     demand(
-        weight <= claimed,
-        f"{told.where}: {float(claimed):.10g} is claimed, the parts add up to {float(weight):.10g}",
+        weight <= claimed <= most,
+        f"{told.where}: {_shown(claimed, most)} is claimed, the parts add up to {float(weight):.10g} and all "
+        f"that are not lost weigh {float(most):.10g}",
     )
     return ProvenPart(
         claimed,
@@ -62,6 +72,11 @@ def check_sum(rows: Rows, proof: Fields, blocks: Sequence[int], told: Fields) ->
         sum(part.cores for part in parts),
         sum(part.leaves for part in parts),
     )
+
+
+def _shown(claimed: Fraction, most: Fraction) -> str:
+    """A number that may be beyond all that a double can be."""
+    return "more" if claimed > most else f"{float(claimed):.10g}" if claimed >= 0 else "less than nothing"
 
 
 def _claimed(told: Fields) -> Fraction:

@@ -273,7 +273,7 @@ def _parts(
 ) -> tuple[dict[str, int], dict[str, Any]]:
     """The bound of all blocks as the sum of those of parts; who is in none and not lost counts in full."""
     lost = lost_pairs(rows, searched.lost, until)
-    left = set(range(rows.records.blocks)) - {block for block, _ in lost}
+    left = set(range(rows.records.blocks)) - {pair[0] for pair in lost}
     total, shown = Fraction(0), []
     for found in _each_part(rows, parts, until):
         if found is not None:

@@ -6,6 +6,8 @@ import pytest
 from report_results import COLUMNS, ROWS, choquet_result
 
 from linkrisk.solver.report import charts, formats
+from linkrisk.solver.report.fields import Fields
+from linkrisk.solver.report.headline import headline
 from linkrisk.solver.report.page import render_report
 from linkrisk.solver.run.errors import UsageError
 
@@ -99,3 +101,14 @@ def test_what_is_of_another_kind_is_named(changes, message):
 )
 def test_numbers_are_written_for_readers(written, expected):
     assert written == expected
+
+
+def test_a_bound_that_is_a_sum_over_parts_is_said():
+    told = {"parts": 200, "largest": 50, "searched": 200, "proven": 180}
+    said = headline(Fields(choquet_result(parts=told))).explanation
+    assert said.endswith("The bound is the sum over 200 parts of at most 50 records, 180 of them closed."), (
+        said
+    )
+    one = {**told, "parts": 1, "proven": 0}
+    said = headline(Fields(choquet_result(parts=one))).explanation
+    assert said.endswith("The bound is that of one part, the 50 records that are not out of reach.")
