@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import tempfile
 
 ADDRESS_OF_NOBODY = "tcp://127.0.0.1:9"
 
@@ -17,9 +18,11 @@ def small_cluster():
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     quick = {"distributed.comm.timeouts.connect": "10s", "distributed.admin.log-length": 0}
     with (
+        tempfile.TemporaryDirectory() as folder,
         dask.config.set(quick),
         LocalCluster(
             n_workers=2,
+            local_directory=folder,
             threads_per_worker=1,
             processes=True,
             dashboard_address="127.0.0.1:0",  # None takes one port for all, which may be taken
