@@ -103,7 +103,7 @@ def test_what_verify_does_not_know_is_said_before_the_search(monkeypatch, capsys
     monkeypatch.setattr(
         "linkrisk.solver.worst_case.single_fit.why_not_certifiable", lambda _: "verify does not know it"
     )
-    monkeypatch.setattr("linkrisk.solver.worst_case.single_fit.search", never)
+    monkeypatch.setattr("linkrisk.solver.worst_case.single_fit.search_whole", never)
     message = "no certificate is possible, verify does not know it: leave the certificate out"
     refuse(capsys, message, *ARGV)
     with pytest.raises(UsageError) as error:
@@ -126,8 +126,8 @@ def test_what_verify_does_not_know_is_said_before_the_search(monkeypatch, capsys
 def test_the_certificate_has_seconds_of_its_own(options, seconds, monkeypatch):
     given = []
 
-    def note(*arguments: object, reached: object) -> dict[str, object]:
-        del reached
+    def note(*arguments: object, reached: object, parts: object) -> dict[str, object]:
+        del reached, parts
         given.append(arguments[-1])
         return {"bound": {"unit": 1, "linked_weight": 0}}
 
