@@ -32,8 +32,8 @@ ROOT = Path(__file__).resolve().parent.parent
 GENERATIONS = {
     "attacks": 1,
     "big-C engine": 1,
-    "evaluator": 1,
-    "exact engine": 2,  # questions about cores in compiled code
+    "evaluator": 2,  # a tree of boxes
+    "exact engine": 3,  # parts of a file; counts by the tree of boxes
     "linkers": 1,
     "masking": 1,
 }
@@ -47,7 +47,13 @@ CODE = {
         "solver/linkage/baselines.py",
     ),
     "big-C engine": ("formulations", "solver/backends", "solver/engines/milp.py"),
-    "evaluator": ("solver/linkage/evaluator.py", "solver/linkage/kernels.py"),
+    "evaluator": (
+        "formulations/linkage/box_tree.py",
+        "solver/linkage/boxes.py",
+        "solver/linkage/evaluator.py",
+        "solver/linkage/kernels.py",
+        "solver/linkage/settling.py",
+    ),
     "exact engine": (
         "formulations",
         "solver/engines",
