@@ -16,7 +16,10 @@ _STYLE = (
 
 
 def growth_picture(points: Sequence[tuple[int, float, float]]) -> str:
-    """Draw `(records, seconds, megabytes)`, ascending; a thin line shows quadratic growth from the first."""
+    """Draw `(records, seconds, megabytes)`, ascending.
+
+    A thin line shows quadratic growth from a tenth of the largest size on, where starting costs little.
+    """
     first, last = points[0], points[-1]
     values = [seconds for _, seconds, _ in points] + [megabytes for _, _, megabytes in points]
     low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
@@ -32,8 +35,9 @@ def growth_picture(points: Sequence[tuple[int, float, float]]) -> str:
         steps = "L".join(f"{x(records):.1f},{y(value):.1f}" for records, value in line)
         return f'<path class="{name}" d="M{steps}"/>'
 
+    tenth = max((point for point in points if 10 * point[0] <= last[0]), default=first)
     # Where quadratic growth leaves the picture.
-    beyond = min(last[0], first[0] * math.sqrt(10.0**high / first[1]))
+    beyond = min(last[0], tenth[0] * math.sqrt(10.0**high / tenth[1]))
     levels = "".join(
         f'<line x1="{_LEFT}" x2="{_RIGHT}" y1="{y(10.0**p):.1f}" y2="{y(10.0**p):.1f}"/>'
         f'<text x="{_LEFT - 8}" y="{y(10.0**p) + 4:.1f}" text-anchor="end">{10.0**p:,g}</text>'
@@ -47,7 +51,7 @@ def growth_picture(points: Sequence[tuple[int, float, float]]) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
         f'aria-label="Counting links: seconds and megabytes against records">'
         f"<style>{_STYLE}</style>{levels}{sizes}"
-        + path("q", [(first[0], first[1]), (beyond, first[1] * (beyond / first[0]) ** 2)])
+        + path("q", [(tenth[0], tenth[1]), (beyond, tenth[1] * (beyond / tenth[0]) ** 2)])
         + path("s", [(records, seconds) for records, seconds, _ in points])
         + path("m", [(records, megabytes) for records, _, megabytes in points])
         + f'<text x="{_LEFT}" y="20">seconds (solid), megabytes (dashed), quadratic growth of seconds (thin)'
