@@ -5,7 +5,7 @@ from __future__ import annotations
 import jellyfish
 import numpy as np
 import pandas as pd
-from prl_cases import closeness, compare, task_of
+from prl_cases import compare, task_of
 
 from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
 from linkrisk.solver.linkage.probabilistic.passes.keys import parse_pass
@@ -84,14 +84,3 @@ def pairs_by_definition(passes, queries, candidates):
                 if a is not None and a == b:
                     found.setdefault((i, j), p)
     return found
-
-
-def level(how, a, b):
-    """The level of two values; 0 where one is missing."""
-    if pd.isna(a) or pd.isna(b):
-        return 0
-    value = closeness(how, a, b)
-    if how.measure.value == "equal":
-        return 1 + int(value)
-    near = how.measure.value == "within"
-    return 1 + sum(value <= limit if near else value >= limit for limit in how.thresholds)

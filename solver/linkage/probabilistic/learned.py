@@ -10,10 +10,9 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, in_chunks
+from linkrisk.solver.linkage.linker import LinkageTask, in_chunks
 from linkrisk.solver.linkage.probabilistic.blocking import make_blocks
 from linkrisk.solver.linkage.probabilistic.coding import (
     CodedColumn,
@@ -25,7 +24,8 @@ from linkrisk.solver.linkage.probabilistic.coding import (
 from linkrisk.solver.linkage.probabilistic.comparisons import Comparison
 from linkrisk.solver.linkage.probabilistic.decision import Thresholds
 from linkrisk.solver.linkage.probabilistic.kernels import Blocks, Coded, Weights, add_weights
-from linkrisk.solver.linkage.probabilistic.weights import compiled_weights, level_weights
+from linkrisk.solver.linkage.probabilistic.match_weights import MatchWeights
+from linkrisk.solver.linkage.probabilistic.weights import compiled_weights
 from linkrisk.solver.run.errors import UsageError
 
 FloatArray = NDArray[np.float64]
@@ -64,7 +64,7 @@ class ComparedFiles:
         return cls(tuple(readable), own, columns, code_files(columns), make_blocks(task, keys))
 
 
-class LearnedProbabilistic(LearnedLinker):
+class LearnedProbabilistic(MatchWeights):
     """Scores are match weights in bits: the sum over attributes of ``log2(m / u)`` at the level reached.
 
     Parameters
@@ -87,17 +87,9 @@ class LearnedProbabilistic(LearnedLinker):
         parameters: dict[str, Any],
         notes: tuple[str, ...] = (),
     ) -> None:
+        super().__init__(m, u, p, parameters, notes)
         self.files = files
-        self.p = p
-        self.level_weights = tuple(level_weights(*pair) for pair in zip(m, u, strict=True))
-        self.parameters = parameters
-        self.notes = notes
         self._weights: Weights = compiled_weights(files.columns, files.comparisons, self.level_weights)
-
-    @property
-    def even(self) -> float:
-        """The match weight at which a match is as likely as none, in bits."""
-        return float(np.log2(1.0 - self.p) - np.log2(self.p))
 
     def scores(self, rows: IndexArray) -> FloatArray:
         """Match weights of some queries with every candidate; -inf where no blocking key is equal."""
@@ -115,10 +107,6 @@ class LearnedProbabilistic(LearnedLinker):
             with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
                 list(pool.map(task, firsts))
         return total
-
-    def probabilities(self, scores: FloatArray) -> FloatArray:
-        """``p 2**w / (p 2**w + 1 - p)`` for a match weight w."""
-        return np.asarray(expit(np.log(2.0) * (scores - self.even)), dtype=np.float64)
 
     def outcomes(self, thresholds: Thresholds) -> dict[str, float]:
         """How many pairs are linked, clerical and non-linked, each looked at once."""

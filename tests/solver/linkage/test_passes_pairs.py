@@ -7,8 +7,8 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from pass_cases import key_values, level, linker, pairs_by_definition, persons, task
-from prl_cases import compare, drawn_files, task_of
+from pass_cases import key_values, linker, pairs_by_definition, persons, task
+from prl_cases import compare, drawn_files, level, task_of
 
 from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
 from linkrisk.solver.linkage.probabilistic.passes import comparing, joining

@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
-from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask
+from linkrisk.solver.linkage.linker import LinkageTask
 from linkrisk.solver.linkage.probabilistic.coding import in_units, readable_columns
 from linkrisk.solver.linkage.probabilistic.comparisons import Comparison
+from linkrisk.solver.linkage.probabilistic.match_weights import MatchWeights
 from linkrisk.solver.linkage.probabilistic.passes.comparing import ComparedPairs, compare_pairs
 from linkrisk.solver.linkage.probabilistic.passes.joining import JoinedFiles
 from linkrisk.solver.linkage.probabilistic.passes.kernels import add_agreement
 from linkrisk.solver.linkage.probabilistic.passes.keys import Pass
 from linkrisk.solver.linkage.probabilistic.passes.levels import PairLevels, ValueLevels, pair_levels
-from linkrisk.solver.linkage.probabilistic.weights import level_weights, pattern_weights
+from linkrisk.solver.linkage.probabilistic.weights import pattern_weights
 from linkrisk.solver.linkage.scored_pairs import ScoredPairs
 from linkrisk.solver.run.errors import UsageError
 
@@ -69,7 +69,7 @@ class PassFiles:
         return cls(tuple(own), tuple(own.values()), levels, joined, compare_pairs(joined, levels))
 
 
-class LearnedPasses(LearnedLinker):
+class LearnedPasses(MatchWeights):
     """Scores are match weights in bits; a pair that no pass compares cannot be a match.
 
     Parameters
@@ -96,11 +96,8 @@ class LearnedPasses(LearnedLinker):
         *,
         frequency_weights: bool = False,
     ) -> None:
+        super().__init__(m, u, p, parameters, notes)
         self.files = files
-        self.p = p
-        self.level_weights = tuple(level_weights(*pair) for pair in zip(m, u, strict=True))
-        self.parameters = parameters
-        self.notes = notes
         found, joined = files.compared.pairs, files.joined
         weights = pattern_weights(files.compared.counts.patterns, self.level_weights)[files.compared.pattern]
         if frequency_weights:
@@ -115,20 +112,9 @@ class LearnedPasses(LearnedLinker):
         """Every pair that a pass compares, with its match weight."""
         return self._pairs
 
-    @property
-    def even(self) -> float:
-        """The match weight at which a match is as likely as none, in bits."""
-        return float(np.log2(1.0 - self.p) - np.log2(self.p))
-
     def scores(self, rows: IndexArray) -> FloatArray:
         """Match weights of some queries with every candidate; -inf where no pass compares them."""
         return self.scored_pairs.dense(rows)
-
-    def probabilities(self, scores: FloatArray) -> FloatArray:
-        """``p 2**w / (p 2**w + 1 - p)`` for a match weight w."""
-        odds = scores - self.even  # in place from here: there may be very many
-        odds *= np.log(2.0)
-        return np.asarray(expit(odds, out=odds), dtype=np.float64)
 
     def weight_of(self, probability: float) -> float:
         """The match weight of a match probability."""
