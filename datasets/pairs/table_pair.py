@@ -12,6 +12,7 @@ import pandas as pd
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.id_columns import check_old_labels
+from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.datasets.microdata.numeric import check_known
 from linkrisk.datasets.microdata.tables import Table, load_table
 from linkrisk.datasets.pairs.identifiers import match_ids, record_ids
@@ -167,7 +168,24 @@ def _by_id(first: Table, second: Table, id_column: str) -> TablePair:
             f"(for example {original_ids[0]!r} and {masked_ids[0]!r}); write the ids alike "
             "in both files"
         )
-    return TablePair(first, second, partner, original_ids, masked_ids, alignment=f"{BY_ID}{id_column}")
+    notes = _alone(first, second, partner, id_column)
+    alignment = f"{BY_ID}{id_column}"
+    return TablePair(first, second, partner, original_ids, masked_ids, alignment, notes)
+
+
+def _alone(first: Table, second: Table, partner: npt.NDArray[np.intp], id_column: str) -> tuple[str, ...]:
+    """What to say of records without a partner, as a file that was cut off leaves them, too."""
+    partners = int((partner >= 0).sum())
+    told = []
+    for one, other in ((first, second), (second, first)):
+        alone = len(one.frame) - partners
+        if alone:
+            told.append(
+                f"{alone:,} of the {len(one.frame):,} records of {one.source} {'has' if alone == 1 else 'have'} "
+                f"no partner in {other.source} by {shown_name(id_column)}: where each should have one, "
+                f"{other.source} is not whole"
+            )
+    return tuple(told)
 
 
 def _by_label(first: Table, second: Table) -> npt.NDArray[np.intp] | None:

@@ -6,7 +6,6 @@ allows, the answer does not wait for it: what is known by then is the answer.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -239,15 +238,17 @@ class _Work:
         build = self._build
         if pairs_of(self._problem) <= build.most_at_once:
             return
+        few = Evaluator(_sample(pair, build.sampled), threads=1)
+        form = self._problem.aggregator.form(incumbent.solution)
+        few.counted(form)  # which puts the candidates into boxes, once for all counts
         began = clock.seconds
-        Evaluator(_sample(pair, build.sampled), threads=1).table(
-            self._problem.aggregator.form(incumbent.solution)
-        )
-        seconds = (clock.seconds - began) / build.sampled * pair.blocks / (os.cpu_count() or 1)
-        incumbent.work = f"about {seconds:.0f} s for a look at all records"
-        incumbent.tell()
+        few.table(form)
+        seconds = (clock.seconds - began) / build.sampled * pair.blocks / self.run.evaluator.threads
+        if seconds >= 1.0:
+            incumbent.work = f"about {seconds:.0f} s for a look at all records"
+            incumbent.tell()
         if clock.time_limit is not None:
-            clock.reserve(min(build.most_reserved * clock.time_limit, 1.5 * seconds))
+            clock.reserve(min(build.most_reserved * clock.time_limit, build.moment + 1.5 * seconds))
 
     def _lose(self) -> None:
         """Find the blocks that one rival alone keeps from being linked: a first bound, and less to count."""
