@@ -180,9 +180,10 @@ def _alone(first: Table, second: Table, partner: npt.NDArray[np.intp], id_column
     for one, other in ((first, second), (second, first)):
         alone = len(one.frame) - partners
         if alone:
+            verb = "has" if alone == 1 else "have"
             told.append(
-                f"{alone:,} of the {len(one.frame):,} records of {one.source} {'has' if alone == 1 else 'have'} "
-                f"no partner in {other.source} by {shown_name(id_column)}: where each should have one, "
+                f"{alone:,} of the {len(one.frame):,} records of {one.source} {verb} no partner in "
+                f"{other.source} by {shown_name(id_column)}: where each should have one, "
                 f"{other.source} is not whole"
             )
     return tuple(told)
