@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import threading
 import time
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from pathlib import Path
 import psutil
 
 from linkrisk.solver.run.interruption import Cancel
+from linkrisk.solver.run.processors import processors
 from linkrisk.solver.run.status import Limit
 from linkrisk.solver.run.work import UNIT
 
@@ -130,7 +130,7 @@ class Clock:
     @property
     def threads(self) -> int:
         """Threads for searches whose way depends on which of them is first: one where work is counted."""
-        return 1 if self.counts else self.most_threads or os.cpu_count() or 1
+        return 1 if self.counts else self.most_threads or processors()
 
     # ---- what ends it
 

@@ -7,7 +7,6 @@ every part may have parameters of its own; so where there is time left, two part
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -22,6 +21,7 @@ from linkrisk.solver.run.clock import Beside, Clock
 from linkrisk.solver.run.crew import Crew
 from linkrisk.solver.run.incumbent import Progress, Reporter
 from linkrisk.solver.run.limits import in_time, memory_errors
+from linkrisk.solver.run.processors import processors
 from linkrisk.solver.run.workers import Here, Processes, Workers
 from linkrisk.solver.worst_case.beside_orders import beside_orders
 from linkrisk.solver.worst_case.part_search import PartSearch, Shared, search_part
@@ -316,10 +316,10 @@ class _Work:
         """Those that were asked for; else processes, where there are processors and enough to do for each."""
         if self._hired is not None:
             return self._hired
-        many, clock = min(os.cpu_count() or 1, len(self.parts)), self._clock
+        many, clock = min(processors(), len(self.parts)), self._clock
         if clock.counts or many < 2 or clock.time_left < self._steering.worth_processes:
             return Here(self._shared)
-        return Processes(self._shared, many)
+        return Processes(self._shared, many, max(1, processors() // many))
 
     def _round(self) -> None:
         """Search every part that is not settled, each for its share of the time."""

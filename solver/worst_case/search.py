@@ -244,9 +244,8 @@ class _Work:
         began = clock.seconds
         few.table(form)
         seconds = (clock.seconds - began) / build.sampled * pair.blocks / self.run.evaluator.threads
-        if seconds >= 1.0:
-            incumbent.work = f"about {seconds:.0f} s for a look at all records"
-            incumbent.tell()
+        incumbent.work = f"about {max(1.0, seconds):.0f} s for a look at all records"
+        incumbent.tell()
         if clock.time_limit is not None:
             clock.reserve(min(build.most_reserved * clock.time_limit, build.moment + 1.5 * seconds))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -28,6 +27,7 @@ from linkrisk.solver.run.errors import CancelledError, UsageError
 from linkrisk.solver.run.incumbent import Reporter
 from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.run.limits import cancellable
+from linkrisk.solver.run.processors import processors
 from linkrisk.solver.run.results import FitResult
 from linkrisk.solver.worst_case.answers import answer
 from linkrisk.solver.worst_case.part_search import PartSearch
@@ -306,7 +306,7 @@ def drawn_samples(problem: Problem, request: FitRequest) -> Samples | None:
     """
     choice, pair = request.sampling, problem.pair
     # What was asked for, and not how many workers a scheduler has just now: the plan must not depend on that.
-    asked = request.workers.workers or os.cpu_count() or 1
+    asked = request.workers.workers or processors()
     workers = 1 if request.limits.work is not None else asked
     plan = make_plan(
         choice,

@@ -15,6 +15,7 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.cluster import Cluster, Connection
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
+from linkrisk.solver.run.processors import processors
 from linkrisk.solver.run.workers import Here
 
 pytest.importorskip("distributed", reason="needs Dask: pip install 'linkrisk[dask]'")
@@ -148,8 +149,8 @@ def test_without_any_worker_left_the_rest_is_done_here(connection, monkeypatch):
     monkeypatch.setattr(clusters, "_ALONE", -1.0)
     monkeypatch.setattr(Connection, "slots", property(lambda _: 0))
     assert of_all(Cluster(7, connection), scaled, range(2)) == [
-        (0, (0, None, os.cpu_count())),
-        (1, (7, None, os.cpu_count())),
+        (0, (0, None, processors())),
+        (1, (7, None, processors())),
     ]
 
 

@@ -36,7 +36,7 @@ def test_the_same_seed_and_limit_give_the_same_answer(family, monkeypatch):
     assert counts[2:] == ["feasible", "work"]
     assert work >= RUNS[family][1]
     assert len(trace) > 2
-    monkeypatch.setattr("os.cpu_count", lambda: 8)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(8)))
     assert found(family, *RUNS[family]) == once(family)
 
 
