@@ -124,13 +124,14 @@ class Bench:
             self._folder / "result.json",
         )  # fmt: skip
 
-    def growth(self, sizes: Sequence[int], picture: Path | None) -> None:
+    def growth(self, cases: Sequence[str], sizes: Sequence[int], picture: Path | None) -> None:
         """Figure 5: counting one attack, from a thousand records to a million."""
-        points = []
-        for records in sizes:
-            run = self.count("M6-385", records)
-            print(f"count {records:9,} {run.seconds:8.1f} s {run.megabytes:8.0f} MB", flush=True)
-            points.append((records, run.seconds, run.megabytes))
+        points: dict[str, list[tuple[int, float, float]]] = {}
+        for case in cases:
+            for records in sizes:
+                run = self.count(case, records)
+                print(f"{case:7} {records:9,} {run.seconds:8.1f} s {run.megabytes:8.0f} MB", flush=True)
+                points.setdefault(case, []).append((records, run.seconds, run.megabytes))
         if picture is not None:
             picture.write_text(growth_picture(points), encoding="utf-8")
 
@@ -171,7 +172,7 @@ def main() -> None:
                 linked = f"{run.result['linked']:9,} linked"
                 print(f"count {records:9,} {linked} {run.seconds:8.1f} s {run.megabytes:8.0f} MB")
         else:
-            bench.growth(GROWTH if given.records == "10000" else sizes, given.picture)
+            bench.growth(given.cases.split(","), GROWTH if given.records == "10000" else sizes, given.picture)
 
 
 if __name__ == "__main__":
