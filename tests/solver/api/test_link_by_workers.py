@@ -18,6 +18,7 @@ from linkrisk.solver import Cancel, evaluate, link
 from linkrisk.solver.linkage import helpers, pair_shares
 from linkrisk.solver.linkage.helpers import Helpers
 from linkrisk.solver.linkage.probabilistic import shares
+from linkrisk.solver.linkage.probabilistic.passes import shares as pass_shares
 from linkrisk.solver.run import cluster as clusters
 from linkrisk.solver.run.cluster import Cluster
 from linkrisk.solver.run.crew import Crew, CrewChoice
@@ -48,6 +49,14 @@ WAYS = {
     "levels": {"settings": {"compare": ["height=within:1,5", "age=equal"], **RATES}},
     "interpolated": {"settings": RATES, "one_to_one": "hungarian"},
     "blocked": {"settings": {"blocking": "town"}},
+    "passes": {
+        "settings": {
+            "passes": ["town,age", "soundex(name)", "height"],
+            "compare": ["name=jaro-winkler:0.9,0.7", "age=within:0,2"],
+            "frequency_weights": True,
+        },
+        "one_to_one": "greedy",
+    },
     "two keys": {"settings": {"blocking": "town,age"}, "ties": "share", "direction": "masked-to-original"},
 }
 
@@ -66,11 +75,13 @@ def all_is_shared_out(monkeypatch):
     monkeypatch.setattr(pair_shares, "_FEWEST", 50)
     monkeypatch.setattr(pair_shares, "_CODES", 4 * 150)
     monkeypatch.setattr(shares, "_LEAST_OF_ROW", 1)
+    monkeypatch.setattr(pass_shares, "_FEWEST", 500)
 
 
 def said(result) -> dict:
     """What a result says, but for time and who has worked."""
-    return {key: value for key, value in result.to_dict().items() if key not in ("seconds", "workers")}
+    content = {key: value for key, value in result.to_dict().items() if key not in ("seconds", "workers")}
+    return content if result.passes is None else content | {"links": result.passes.links.to_dict("list")}
 
 
 ALONE: dict = {}
@@ -112,7 +123,7 @@ def test_progress_is_in_tasks(address):
 # What goes wrong
 
 
-@pytest.mark.parametrize("way", ["all pairs", "two keys"])
+@pytest.mark.parametrize("way", ["all pairs", "two keys", "passes"])
 def test_a_worker_that_dies_in_the_middle_costs_no_answer(address, monkeypatch, way):
     each, killed = Cluster.each, []
 
@@ -129,10 +140,11 @@ def test_a_worker_that_dies_in_the_middle_costs_no_answer(address, monkeypatch, 
     assert killed
 
 
-def test_what_workers_give_up_is_compared_here(address, monkeypatch):
-    expected = alone("two keys")
+@pytest.mark.parametrize("way", ["two keys", "passes"])
+def test_what_workers_give_up_is_compared_here(address, monkeypatch, way):
+    expected = alone(way)
     monkeypatch.setattr(Cluster, "each", lambda *_: iter(()))
-    assert said(link(*FILES, **NOMINAL, **WAYS["two keys"], scheduler=address)) == expected
+    assert said(link(*FILES, **NOMINAL, **WAYS[way], scheduler=address)) == expected
 
 
 def test_too_many_patterns_are_refused_by_workers_as_here(address, monkeypatch):

@@ -9,15 +9,18 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pass_cases import linker, task
 from prl_cases import as_dict, task_of
 
 from linkrisk.solver.linkage import pair_shares
 from linkrisk.solver.linkage.probabilistic.comparisons import parse_comparison
-from linkrisk.solver.linkage.probabilistic.cutting import Codes
+from linkrisk.solver.linkage.probabilistic.cutting import Codes, met_by
 from linkrisk.solver.linkage.probabilistic.learned import ComparedFiles
 from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
+from linkrisk.solver.linkage.probabilistic.passes.shares import RangeShare, _compare
 from linkrisk.solver.linkage.probabilistic.patterns import agreement_patterns
 from linkrisk.solver.linkage.probabilistic.shares import CodeShare, ReadyShare
+from linkrisk.solver.run.clock import Clock
 
 NAMES = ["anna", "anne", "hannah", "bob", "bobby", "robert", "martha", "marhta", "dwayne", "duane"]
 COMPARE = ("name=jaro-winkler:0.9,0.8..0.6", "town=equal", "age=within:1,3..8", "height=deviations:0.2..1")
@@ -49,13 +52,13 @@ LEARNED = {keys: learned(keys) for keys in [(), ("town",), ("town", "age")]}
 @given(st.data())
 @pytest.mark.parametrize("keys", [(), ("town",), ("town", "age")])
 def test_scores_of_a_share_are_those_of_the_files(keys, data):
-    linker = LEARNED[keys]
+    own = LEARNED[keys]
     rows = np.array(data.draw(st.lists(st.integers(0, 69), min_size=1, unique=True)))
     candidates = np.array(sorted(data.draw(st.sets(st.integers(0, 89), min_size=1))))
-    share = linker.share(rows, candidates)
+    share = own.share(rows, candidates)
     sent = pickle.loads(pickle.dumps(share))
     assert isinstance(sent, ReadyShare)
-    expected = linker.scores(rows)[:, candidates]
+    expected = own.scores(rows)[:, candidates]
     for ready in (share.ready(), sent.ready()):
         assert ready.shape == expected.shape
         assert (ready.scores(np.arange(rows.size)) == expected).all()
@@ -63,10 +66,10 @@ def test_scores_of_a_share_are_those_of_the_files(keys, data):
 
 def test_what_is_sent_is_about_nobody_else():
     """Codes, values and keys of the share's own records."""
-    linker = learned(("town", "age"), (70, 4_000))
-    small, whole = pickle.dumps(linker.share(np.arange(3), np.arange(5))), pickle.dumps(linker.codes)
+    own = learned(("town", "age"), (70, 4_000))
+    small, whole = pickle.dumps(own.share(np.arange(3), np.arange(5))), pickle.dumps(own.codes)
     assert len(whole) > 50 * len(small)
-    coded, blocks, weights = linker.share(np.arange(3), np.arange(5)).cut()
+    coded, blocks, weights = own.share(np.arange(3), np.arange(5)).cut()
     assert coded.query_code.shape == (3, 4)
     assert coded.candidate_slot.shape == (4, 5)
     assert coded.slot_value.size <= 4 * (5 + 1)
@@ -97,3 +100,17 @@ def test_patterns_of_shares_add_up():
             for pattern, count in as_dict(agreement_patterns(cut.coded, cut.blocks, 1)).items():
                 total[pattern] = total.get(pattern, 0) + count
     assert total == whole
+
+
+def test_pairs_of_passes_are_compared_by_what_is_sent():
+    """Patterns of ranges of queries, sent with the candidates that they meet and nobody else."""
+    own = task(120, seed=3)
+    files = linker("soundex(surname),town", "year(born)").learn(own).files
+    number, found = {}, []
+    for first, last in files.joined.ranges(40):
+        sent = pickle.loads(pickle.dumps(RangeShare(files.joined.groups, files.levels, first, last)))
+        assert sent.candidates == met_by(*files.joined.groups, np.arange(first, last)).size < 120
+        assert all(len(attribute.known[1]) == sent.candidates for attribute in sent.levels)
+        place, distinct = _compare(None, sent, Clock(None, most_threads=1))
+        found += [number.setdefault(distinct[at], len(number)) for at in place]
+    assert found == files.compared.pattern.tolist()
