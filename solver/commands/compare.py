@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"of {', '.join([_EXACT, *offered().backends])}; default: {_EXACT} and all that are installed",
     )
     group.add_argument("--no-start", action="store_true", help="do not start from the heuristic attack")
-    add_workers(parser, "run them side by side")
+    add_workers(parser, "run engine and backends side by side")
     group = parser.add_argument_group("output")
     group.add_argument("--json", metavar="FILE", help="write the comparison as JSON")
     group.add_argument("--csv", metavar="FILE", help="write the comparison as CSV")

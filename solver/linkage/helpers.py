@@ -72,6 +72,7 @@ class Helpers:
         workers = self._crew.workers(given) or Here(given)
         tasks = list(enumerate(plan(workers.many)))
         left, one = dict(tasks), partial(_task, do)
+        self._tell(0, len(tasks))
         try:
             for hands in (workers, Here(given)):
                 for (at, _), answer in hands.each(one, list(left.items()), ends, _unlimited):

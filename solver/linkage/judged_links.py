@@ -78,8 +78,8 @@ class _Task:
     ----------
     share : PairShare
     first_row : int
-    known : ndarray of int, shape (blocks,)
-        Which of the queries the blocks are.
+    query_rows : ndarray of int, shape (blocks,)
+        Those of the blocks.
     own : ndarray of float64, shape (blocks,)
         Scores of their partners.
     sides : Sides
@@ -87,7 +87,7 @@ class _Task:
 
     share: PairShare
     first_row: int
-    known: IndexArray
+    query_rows: IndexArray
     own: FloatArray
     sides: Sides
 
@@ -113,9 +113,8 @@ def _by_workers(linker: ScoredInShares, truth: Truth, helpers: Helpers) -> Judge
         tasks = []
         for rows, columns in shared_out(truth.queries, truth.candidates, linker.width, many):
             part = slice(*np.searchsorted(truth.query_rows, [rows.start, rows.stop]).tolist())
-            share = linker.share(np.arange(rows.start, rows.stop), np.arange(columns.start, columns.stop))
-            known = truth.query_rows[part] - rows.start
-            tasks.append(_Task(share, rows.start, known, own[part], Sides.of(truth, part, columns)))
+            some = truth.query_rows[part], own[part], Sides.of(truth, part, columns)
+            tasks.append(_Task(linker.share(rows, columns), rows.start, *some))
             parts.append(part)
         return tasks
 
@@ -140,14 +139,14 @@ def _own_scores(linker: ScoredInShares, truth: Truth) -> FloatArray:
 
 def _look(thresholds: FloatArray, task: _Task, clock: Clock) -> _Seen:
     """Look at a share of all pairs, at a worker."""
-    ready, sides = task.share.ready(), task.sides
+    ready, sides, known = task.share.ready(), task.sides, task.query_rows - task.first_row
     queries, candidates = ready.shape
     found, counts, top = no_standing(task.own.size), np.zeros(thresholds.size + 1, dtype=np.intp), Top()
     partner = np.full(queries, -1, dtype=np.intp)
-    partner[task.known] = sides.partner
+    partner[known] = sides.partner
     for part, scores in in_chunks(ready, np.arange(queries), candidates):
-        blocks = slice(*np.searchsorted(task.known, [part.start, part.stop]).tolist())
-        some = scores[task.known[blocks] - part.start]
+        blocks = slice(*np.searchsorted(known, [part.start, part.stop]).tolist())
+        some = scores[known[blocks] - part.start]
         put_standing(found, blocks, standing(some, task.own[blocks], sides.some(blocks)))
         counts += between(thresholds, scores)
         top = top.or_of(top_of(scores, partner[part], task.first_row + part.start, sides.first))

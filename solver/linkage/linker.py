@@ -15,7 +15,7 @@ from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.linkage.helpers import Helpers
-from linkrisk.solver.linkage.pair_shares import PairShare, ReadyPairs
+from linkrisk.solver.linkage.pair_shares import PairShare, ReadyPairs, Rows
 from linkrisk.solver.linkage.scored_pairs import ScoredPairs
 
 FloatArray = NDArray[np.float64]
@@ -175,7 +175,7 @@ class ScoredInShares(LearnedLinker):
         """How many numbers a candidate is compared by."""
 
     @abstractmethod
-    def share(self, rows: IndexArray, candidates: IndexArray) -> PairShare:
+    def share(self, rows: Rows, candidates: Rows) -> PairShare:
         """Some queries with some candidates, the latter in ascending order."""
 
 

@@ -13,11 +13,19 @@ from linkrisk.solver.linkage.helpers import TASKS_EACH
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
+Rows = IndexArray | slice
+"""Some records; a range takes no memory, however many shares there are."""
+
 _FEWEST, _MOST = 256, 4_096
 """Queries of a share: fewer are not worth their way, of more a lost one costs too much."""
 
 _CODES = 1 << 19
 """Codes of the candidates of a share: some megabytes on their way, which Dask still takes for little."""
+
+
+def places(rows: Rows) -> IndexArray:
+    """The rows one by one."""
+    return np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows
 
 
 class ReadyPairs(ABC):

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.solver.linkage.helpers import Helpers
 from linkrisk.solver.linkage.linker import LinkageTask, ScoredInShares, in_chunks
+from linkrisk.solver.linkage.pair_shares import Rows
 from linkrisk.solver.linkage.probabilistic.blocking import make_blocks
 from linkrisk.solver.linkage.probabilistic.coding import (
     CodedColumn,
@@ -127,7 +128,7 @@ class LearnedProbabilistic(MatchWeights, ScoredInShares):
         """As many as there are attributes."""
         return len(self.files.attributes)
 
-    def share(self, rows: IndexArray, candidates: IndexArray) -> CodeShare:
+    def share(self, rows: Rows, candidates: Rows) -> CodeShare:
         """Some queries with some candidates (see `ScoredInShares.share`)."""
         return CodeShare(self.codes, rows, candidates)
 

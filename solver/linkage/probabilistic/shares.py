@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from linkrisk.solver.linkage.helpers import TASKS_EACH, Helpers
 from linkrisk.solver.linkage.linker import in_chunks
-from linkrisk.solver.linkage.pair_shares import PairShare, ReadyPairs, shared_out
+from linkrisk.solver.linkage.pair_shares import PairShare, ReadyPairs, Rows, places, shared_out
 from linkrisk.solver.linkage.probabilistic.cutting import Codes, cut_codes, met_by
 from linkrisk.solver.linkage.probabilistic.decision import Thresholds
 from linkrisk.solver.linkage.probabilistic.kernels import Blocks, add_weights
@@ -39,16 +39,16 @@ class CodeShare(PairShare):
     Parameters
     ----------
     codes : Codes
-    rows, candidates : ndarray of int
+    rows, candidates : ndarray of int, or slice with both ends
         The latter in ascending order.
     """
 
-    def __init__(self, codes: Codes, rows: IndexArray, candidates: IndexArray) -> None:
+    def __init__(self, codes: Codes, rows: Rows, candidates: Rows) -> None:
         self._codes, self._rows, self._candidates = codes, rows, candidates
 
     def cut(self) -> Codes:
         """What of the codes is about them."""
-        return cut_codes(self._codes, self._rows, self._candidates)
+        return cut_codes(self._codes, places(self._rows), places(self._candidates))
 
     def ready(self) -> ReadyShare:
         """With the codes of these records alone (see `PairShare.ready`)."""
@@ -119,8 +119,7 @@ def every_pair(codes: Codes, many: int) -> list[Share]:
     queries, attributes = codes.coded.query_code.shape
     candidates = codes.coded.candidate_slot.shape[1]
     return [
-        CodeShare(codes, np.arange(rows.start, rows.stop), np.arange(columns.start, columns.stop))
-        for rows, columns in shared_out(queries, candidates, attributes, many)
+        CodeShare(codes, rows, columns) for rows, columns in shared_out(queries, candidates, attributes, many)
     ]
 
 

@@ -116,7 +116,7 @@ def test_what_was_learned_is_applied_by_workers(address):
 def test_progress_is_in_tasks(address):
     told = []
     link(*FILES, **NOMINAL, scheduler=address, report=lambda progress: told.append(progress.work))
-    assert told[0].startswith("1 of ")
+    assert told[0].startswith("0 of ")
     assert told[-1] in {f"{many} of {many} tasks" for many in range(2, 100)}
 
 
