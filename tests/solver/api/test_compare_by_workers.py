@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import multiprocessing
 import os
 import signal
 import threading
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -82,6 +84,39 @@ def test_a_token_ends_it_with_what_has_come(address, asked):
     cancel.cancel()
     way = {"workers": 2} if asked == "processes" else {"scheduler": address}
     assert compare(*FILES, **OPTIONS, **way, cancel=cancel).rows == ()
+
+
+def solving() -> list[psutil.Process]:
+    """Processes that workers, which are children of this one, have started to solve in."""
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):
+            if process.ppid() != os.getpid() and "spawn_main" in " ".join(process.cmdline()):
+                found.append(process)
+    return found
+
+
+def until(true: Callable[[], object]) -> None:
+    """Wait for something that happens soon; whoever waits in vain hangs, and the suite says where."""
+    while not true():
+        threading.Event().wait(0.01)
+
+
+def test_processes_that_workers_have_started_end_with_the_run(address):
+    """A choice of weights that no backend is through with before it is ended."""
+    cancel, over = Cancel(), threading.Event()
+
+    def end() -> None:
+        until(lambda: solving() or over.is_set())
+        cancel.cancel()
+
+    thread = threading.Thread(target=end)
+    thread.start()
+    hard = {"aggregator": "choquet", "backends": ["highs", "scipy"], "time_limit": None, "start": False}
+    compare(*frames(3, 250, 6, noise=1.2), **hard, scheduler=address, cancel=cancel)
+    over.set()
+    thread.join()
+    until(lambda: not solving())
 
 
 @pytest.mark.usefixtures("survey_folder")
