@@ -19,6 +19,9 @@ BoolArray = NDArray[np.bool_]
 IndexArray = NDArray[np.intp]
 Stop = Callable[[], bool]
 
+Told = Callable[[str], object]
+"""Called with how many tasks are done, in words."""
+
 
 class Mark(Protocol):
     """A question that each block answers with yes or no, whatever other blocks there are; can be pickled."""
@@ -32,6 +35,9 @@ class Elsewhere(Protocol):
 
     def found(self, form: DistanceForm, purpose: int, blocks: IndexArray, stop: Stop | None) -> Found | None:
         """What became of some blocks of the whole pair; None where they are to be counted here."""
+
+    def listen(self, told: Told) -> None:
+        """Tell somebody from now on how many tasks are done."""
 
     def marked(self, mark: Mark, stop: Stop) -> BoolArray | None:
         """Which blocks of the whole pair; None where they are to be looked at here."""

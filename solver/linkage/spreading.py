@@ -19,7 +19,7 @@ from linkrisk.formulations.linkage.box_tree import regions
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.linkage.arrays import Found, nothing_found
-from linkrisk.solver.linkage.elsewhere import Mark, Stop
+from linkrisk.solver.linkage.elsewhere import Mark, Stop, Told
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.settling import RANKING
 from linkrisk.solver.run.clock import Clock
@@ -49,9 +49,6 @@ _FEWEST, _MOST = 256, 32_768
 _TASKS_EACH = 4
 """Tasks for each worker, so that none waits long for the last one."""
 
-
-Told = Callable[[str], object]
-"""Called with how many tasks are done, in words."""
 
 TASKS = "tasks"
 """What a reporter is told is being done where nothing but a count is."""
@@ -98,6 +95,10 @@ class Spreading(Generic[Given]):
         self._workers, self._given, self._pair_of = workers, given, pair_of
         self._candidates = len(pair_of(given).candidates)
         self._one_at_a_time = threading.Lock()
+
+    def listen(self, told: Told) -> None:
+        """Tell somebody else from now on."""
+        self._told = told
 
     def found(self, form: DistanceForm, purpose: int, blocks: IndexArray, stop: Stop | None) -> Found | None:
         """What became of some blocks; None where they are too few, or workers have other things to do."""

@@ -79,7 +79,7 @@ class Crew:
 
     def know(self, thing: object, recipe: Recipe | None) -> None:
         """Have workers of other machines make something themselves, wherever it is in what they share."""
-        if recipe is not None:
+        if recipe is not None and all(other is not thing for other, _ in self._known):
             self._known.append((thing, recipe))
 
     def prepare(self, do: Callable[..., object], *given: object) -> None:

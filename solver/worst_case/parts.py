@@ -179,7 +179,7 @@ def search_whole(
     if first.ended_early and not _over(run):
         run, parts = _in_parts(searched, engine, clock, options, run, crew)
         if not _over(run):  # all is one part, or smaller ones have done all that they can
-            run, parts = _once_more(searched, engine, clock, options, report, run, parts, elsewhere)
+            run, parts = _once_more(searched, engine, clock, options, report, elsewhere, run, parts)
     return beside_orders(run, searched), parts
 
 
@@ -205,9 +205,9 @@ def _once_more(
     clock: Clock,
     options: EngineOptions,
     report: Reporter | None,
+    elsewhere: Elsewhere | None,
     known: Run,
     parts: tuple[Part, ...],
-    elsewhere: Elsewhere | None,
 ) -> tuple[Run, tuple[Part, ...]]:
     """Search all records to the end, with what is known of them: without a limit, until it is proven."""
     incumbent, began = known.incumbent, clock.seconds

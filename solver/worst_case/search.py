@@ -131,6 +131,15 @@ class _Work:
         incumbent = Incumbent(clock, aggregator.equal(), 0.0, system.kept_weight, report, phase="")
         evaluator = self._evaluator()
         self.run = Run(incumbent, evaluator, system, out_of_time(incumbent))
+        if elsewhere is not None:
+            elsewhere.listen(self._tell)
+
+    def _tell(self, tasks: str) -> None:
+        """How far a look at all records is; later phases have other things to say."""
+        incumbent = self.run.incumbent
+        if incumbent.phase == "compare":
+            incumbent.work = tasks
+            incumbent.tell()
 
     def _evaluator(self) -> Evaluator:
         pair, at_once = self._problem.pair, self._build.blocks_at_once

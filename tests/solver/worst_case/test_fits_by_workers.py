@@ -10,7 +10,7 @@ import sys
 import pytest
 from cli_runs import PAIR, refuse
 from clusters import ADDRESS_OF_NOBODY, small_cluster
-from fit_runs import frames
+from fit_runs import frames, steered
 from sklearn.base import clone
 
 from linkrisk.solver import WorstCaseLinkage, evaluate, fit
@@ -56,7 +56,17 @@ def test_a_fit_of_samples_says_the_same_whoever_searches_them(address):
 
 
 def test_a_fit_of_all_records_says_the_same_whoever_counts(address):
-    options = {"aggregator": "owa", "work_limit": 0.3}
+    options, works = {"aggregator": "owa", "work_limit": 0.3}, set()
+    found = fit(*FILES, **options, scheduler=address, report=lambda progress: works.add(progress.work))
+    assert said(found) == said(fit(*FILES, **options))
+    assert "1 of 8 tasks" in works
+
+
+def test_rows_grow_the_same_whoever_looks_for_them(address, monkeypatch):
+    """Of a file that is taken to be too large to have all rows."""
+    monkeypatch.setattr(spreading, "_STOPS_SOONER", 1)
+    steering = steered(most_reduced=0)
+    options = {"aggregator": "weighted-mean", "work_limit": 0.1, "steering": steering}
     assert said(fit(*FILES, **options, scheduler=address)) == said(fit(*FILES, **options))
 
 
