@@ -269,6 +269,7 @@ def _evaluate(
     theta = _encode(problem, fitted["parameters"], source)
     compile_once(LINKAGE, report)
     crew.prepare(compile_once, LINKAGE)
+    crew.know(problem.pair, problem.rereading)
     stop = None if cancel is None else lambda: cancel.cancelled
     evaluator = Evaluator(problem.pair, stop=stop, elsewhere=counting_by(crew, problem.pair, report))
     form = problem.aggregator.form(theta)
