@@ -8,20 +8,24 @@ and no fit may claim less.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.solver.certificates.checking.boxes import Comparing, boxes, comparing, in_chunks, spatial_order
 from linkrisk.solver.certificates.checking.cores import Rows
 from linkrisk.solver.certificates.checking.records import Records
 from linkrisk.solver.certificates.checking.ties import TOLERANCES
+from linkrisk.solver.certificates.checking.walk_kernels import settle_order
 
+FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
 Order = tuple[int, ...]
+
+_BEFORE_ALL = 1e300
 
 
 @dataclass(frozen=True)
@@ -63,58 +67,77 @@ def best_order(rows: Rows) -> Ordered | None:
 
 
 def _best(records: Records, ranked: bool) -> Ordered:
-    (found,) = _extended(records, [()], ranked)
-    fronts, known = found, list(found)
-    while fronts and len(fronts[0].order) < records.queries.shape[1]:
-        longer = _extended(records, [front.order for front in fronts], ranked)
-        known += [ordered for orders in longer for ordered in orders]
-        best = [max(orders, key=lambda ordered: ordered.weight) for orders in longer]
-        fronts = [end for end, front in zip(best, fronts, strict=True) if end.weight > front.weight]
-    return max(known, key=lambda ordered: ordered.weight)
-
-
-def _extended(records: Records, fronts: Sequence[Order], ranked: bool) -> list[list[Ordered]]:
-    """What each of the orders links when one more comes after it, whichever is not yet in it."""
-    shape = len(fronts), records.queries.shape[1]
-    count = np.zeros(shape, dtype=np.intp)
-    weight = np.full(shape, Fraction(0), dtype=object)
-    for block in range(records.blocks):
-        if not records.reachable(block):
-            continue
-        farther, own = _farther(records, block, ranked), records.weight(block)
-        for at, front in enumerate(fronts):
-            linked = _linked_after(farther, front)
-            count[at] += linked
-            weight[at, linked] += own
-    return [
-        [
-            Ordered((*front, k), ranked, int(count[at, k]), weight[at, k])
-            for k in range(shape[1])
-            if k not in front
-        ]
-        for at, front in enumerate(fronts)
+    """The best of those that begin with each attribute or rank, a shorter one before a longer one."""
+    compared = comparing(records)
+    known = [
+        ordered
+        for first in range(records.queries.shape[1])
+        for ordered in _Beginning(records, compared, first, ranked).grown()
     ]
+    return max(sorted(known, key=lambda ordered: len(ordered.order)), key=lambda ordered: ordered.weight)
 
 
-def _farther(records: Records, block: int, ranked: bool) -> IndexArray:
-    """Whether each rival (row) is farther than the partner by each attribute or rank: 1, or 0 where it ties.
+class _Beginning:
+    """Orders that begin with one attribute or rank.
 
-    It is -1 where the rival is nearer, or rounding leaves open which of the two is.
+    Parameters
+    ----------
+    records : Records
+    compared : Comparing
+    first : int
+    ranked : bool
     """
-    own = np.array([records.partner[block]])
-    mine = np.abs(records.rounded_differences(block, own)[0])
-    tied = (mine + records.widths[block]) * (1.0 + TOLERANCES["tie"])
-    other = np.abs(records.rounded_differences(block, records.rivals(block)))
-    if ranked:
-        mine, tied, other = -np.sort(-mine), -np.sort(-tied), -np.sort(-other, axis=1)
-    return np.where(other == mine, 0, np.where(other > tied, 1, -1))
 
+    def __init__(self, records: Records, compared: Comparing, first: int, ranked: bool) -> None:
+        self._records, self._first, self._ranked = records, first, ranked
+        scale = np.ones(records.queries.shape[1])
+        if not ranked:
+            scale[first] = _BEFORE_ALL  # those that tie with each other stand together
+        self._boxes = boxes(records, compared, spatial_order(records, scale))
+        self._arrays = *compared.arrays, *self._boxes.arrays
+        self._chunks_of = np.argsort(self._boxes.places[records.partners])
 
-def _linked_after(farther: IndexArray, front: Order) -> BoolArray:
-    """Whether all rivals are farther by the order, or tie and are farther by the attribute after it."""
-    tied = farther
-    for k in front:
-        if (tied[:, k] < 0).any():
-            return np.zeros(farther.shape[1], dtype=np.bool_)
-        tied = tied[tied[:, k] == 0]
-    return np.asarray((tied > 0).all(axis=0))
+    def grown(self) -> Iterator[Ordered]:
+        """The order of one, and all that come of adding one more to the best, as long as that adds something."""
+        state = np.full(self._records.blocks, -1, dtype=np.int64)
+        state[self._records.reached] = 0
+        front, states = (), {self._first: self._settled(state, (self._first,))}
+        while True:
+            longer = {k: self._ordered((*front, k), state) for k, state in states.items()}
+            yield from longer.values()
+            best = max(longer, key=lambda k: longer[k].weight)
+            if front and longer[best].weight <= weight:
+                return
+            front, weight, state = longer[best].order, longer[best].weight, states[best]
+            left = [k for k in range(self._records.queries.shape[1]) if k not in front]
+            if not left or not (state == 0).any():
+                return
+            states = {k: self._settled(state, (*front, k)) for k in left}
+
+    def _ordered(self, order: Order, state: IndexArray) -> Ordered:
+        linked = np.flatnonzero(state > 0)
+        return Ordered(order, self._ranked, linked.size, self._records.total(linked))
+
+    def _settled(self, before: IndexArray, order: Order) -> IndexArray:
+        """What becomes of blocks that are open by an order without its last one (0): see `settle_order`.
+
+        Whom an order links, every longer one links; and so with whom it does not because of one that is nearer.
+        """
+        state, sequence = before.copy(), np.array(order, dtype=np.int64)
+        still = self._chunks_of[before[self._chunks_of] == 0]
+
+        def settle(blocks: IndexArray) -> None:
+            mine, tied = self._partners(blocks)
+            twins = self._boxes.twins[self._boxes.places[self._records.partners[blocks]]]
+            own = np.empty(blocks.size, dtype=np.int64)
+            settle_order(blocks, twins, mine, tied, self._ranked, sequence, *self._arrays, own)
+            state[blocks] = own
+
+        in_chunks(still, settle)
+        return state
+
+    def _partners(self, blocks: IndexArray) -> tuple[FloatArray, FloatArray]:
+        """Distances of partners by attribute or rank, and those up to which a rival is not farther."""
+        mine = np.abs(self._records.rounded_differences(blocks, self._records.partners[blocks]))
+        tied = (mine + self._records.widths[blocks]) * (1.0 + TOLERANCES["tie"])
+        return (-np.sort(-mine), -np.sort(-tied)) if self._ranked else (mine, tied)

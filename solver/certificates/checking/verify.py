@@ -169,7 +169,6 @@ def verify(
         f"{fields.where}, bound: the parameters link {sum(linked)}, more than the {count} it allows",
     )
     ordered = best_order(rows)
-    everyone = np.arange(len(records.candidates))
     return Verdict(
         setting=setting,
         records=records.blocks,
@@ -183,7 +182,7 @@ def verify(
         cores=bound.cores,
         leaves=bound.leaves,
         has_missing=records.has_missing,
-        impossible=sum(int((~records.possible(block, everyone)).sum()) for block in range(records.blocks)),
+        impossible=records.impossible_pairs(),
         pairs=records.blocks * len(records.candidates),
         euclid=check_euclid(claim, rows),
         sampling=records.sampling,
