@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.solver.certificates.checking.boxes import Comparing, boxes, comparing, in_chunks, spatial_order
+from linkrisk.solver.certificates.checking.boxes import Boxes, Comparing, boxes, comparing, in_chunks, spatial_order
 from linkrisk.solver.certificates.checking.cores import Rows
 from linkrisk.solver.certificates.checking.records import Records
 from linkrisk.solver.certificates.checking.ties import TOLERANCES
@@ -23,9 +23,10 @@ from linkrisk.solver.certificates.checking.walk_kernels import settle_order
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
+BoolArray = NDArray[np.bool_]
 Order = tuple[int, ...]
 
-_BEFORE_ALL = 1e300
+_BEFORE_ALL, _BEFORE_OTHERS, _APART = 1e300, 1e200, 4
 
 
 @dataclass(frozen=True)
@@ -89,13 +90,21 @@ class _Beginning:
     """
 
     def __init__(self, records: Records, compared: Comparing, first: int, ranked: bool) -> None:
-        self._records, self._first, self._ranked = records, first, ranked
-        scale = np.ones(records.queries.shape[1])
-        if not ranked:
-            scale[first] = _BEFORE_ALL  # those that tie with each other stand together
-        self._boxes = boxes(records, compared, spatial_order(records, scale))
-        self._arrays = *compared.arrays, *self._boxes.arrays
-        self._chunks_of = np.argsort(self._boxes.places[records.partners])
+        self._records, self._compared, self._first, self._ranked = records, compared, first, ranked
+        self._boxed = self._boxes_for((first,))
+        self._nearby = np.argsort(self._boxed.places[records.partners])
+
+    def _boxes_for(self, order: Order) -> Boxes:
+        """Boxes in which those that tie by an order stand together: what many share is divided first."""
+        scale = np.where(self._shared, _BEFORE_OTHERS, 1.0)
+        if not self._ranked:
+            scale[list(order)] = _BEFORE_ALL * 2.0 ** -(_APART * np.arange(len(order)))
+        return boxes(self._records, self._compared, spatial_order(self._records, scale))
+
+    @property
+    def _shared(self) -> BoolArray:
+        """Which attributes have few values."""
+        return self._records.distinct**2 <= len(self._records.candidates)
 
     def grown(self) -> Iterator[Ordered]:
         """The order of one, and all that come of adding one more to the best, as long as that adds something."""
@@ -124,13 +133,16 @@ class _Beginning:
         Whom an order links, every longer one links; and so with whom it does not because of one that is nearer.
         """
         state, sequence = before.copy(), np.array(order, dtype=np.int64)
-        still = self._chunks_of[before[self._chunks_of] == 0]
+        still = self._nearby[before[self._nearby] == 0]
+        anew = not self._ranked and len(order) > 1 and self._shared[order[-1]]
+        boxed = self._boxes_for(order) if anew else self._boxed
+        arrays = *self._compared.arrays, *boxed.arrays
 
         def settle(blocks: IndexArray) -> None:
             mine, tied = self._partners(blocks)
-            twins = self._boxes.twins[self._boxes.places[self._records.partners[blocks]]]
+            twins = boxed.twins[boxed.places[self._records.partners[blocks]]]
             own = np.empty(blocks.size, dtype=np.int64)
-            settle_order(blocks, twins, mine, tied, self._ranked, sequence, *self._arrays, own)
+            settle_order(blocks, twins, mine, tied, self._ranked, sequence, *arrays, own)
             state[blocks] = own
 
         in_chunks(still, settle)

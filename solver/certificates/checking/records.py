@@ -37,6 +37,9 @@ IndexArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
 ExactRecord = tuple[int | None, ...]
 
+MOST_KEPT = 1 << 20
+"""Whole numbers of records that are remembered."""
+
 
 @dataclass(frozen=True, eq=False)
 class Records:
@@ -81,6 +84,7 @@ class Records:
     missing: Mapping[int, MissingDifferences] = field(default_factory=dict)
     has_missing: bool = False
     sampling: Sampling | None = None
+    _known: dict[tuple[bool, int], ExactRecord] = field(default_factory=dict, init=False)
 
     @property
     def blocks(self) -> int:
@@ -111,11 +115,17 @@ class Records:
         result[:, list(self.tables)] = 0.0
         return result
 
-    def _in_units(self, row: FloatArray) -> ExactRecord:
+    def _exact(self, values: FloatArray, at: int) -> ExactRecord:
         """A record as whole numbers, None where a value is missing."""
-        values: list[float] = row.tolist()
-        numbers = whole_numbers([0.0 if math.isnan(x) else x for x in values], self.shift)
-        return tuple(None if math.isnan(x) else number for x, number in zip(values, numbers, strict=True))
+        key = values is self.queries, at
+        known = self._known.get(key)
+        if known is None:
+            row: list[float] = values[at].tolist()
+            numbers = whole_numbers([0.0 if math.isnan(x) else x for x in row], self.shift)
+            known = tuple(None if math.isnan(x) else number for x, number in zip(row, numbers, strict=True))
+            if len(self._known) * len(row) < MOST_KEPT:
+                self._known[key] = known
+        return known
 
     @cached_property
     def twins(self) -> IndexArray:
@@ -127,6 +137,11 @@ class Records:
         result = np.zeros(order.size, dtype=np.intp)
         result[order[1:]] = np.cumsum(fresh)
         return result
+
+    @cached_property
+    def distinct(self) -> IndexArray:
+        """How many values each attribute of the candidates has."""
+        return np.array([np.unique(column).size for column in self.candidates.T])
 
     @cached_property
     def _copies(self) -> IndexArray:
@@ -236,7 +251,7 @@ class Records:
 
     def _differences(self, block: int, candidate: int) -> list[int]:
         """Differences of values, and distances of categories, in units of ``2**-shift``."""
-        query, other = self._in_units(self.queries[block]), self._in_units(self.candidates[candidate])
+        query, other = self._exact(self.queries, block), self._exact(self.candidates, candidate)
         differences = [
             self._lacking(block, candidate, k) if a is None or b is None else a - b
             for k, (a, b) in enumerate(zip(query, other, strict=True))

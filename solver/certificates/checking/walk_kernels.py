@@ -222,7 +222,7 @@ def settle_order(blocks: WholeArray, own_twins: WholeArray, mine: FloatArray, ti
                     found = _compare(low, high, mine[one], tied[one], ranked, sequence)
                     if found == 1 or (found == 0 and state[one] == 0):
                         continue  # farther, or one more that ties
-                    ahead = low[sequence[-1]]
+                    ahead = low.sum() if ranked else low[sequence[-1]]
                     bounds[side] = ahead if ahead < _UNKNOWN else _UNKNOWN
                 waiting = _push(at, bounds, stack, waiting)
                 continue
