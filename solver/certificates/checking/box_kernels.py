@@ -7,8 +7,6 @@ caller, in proportion to the largest attribute distance.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,8 +20,8 @@ NUMERIC, TABLE, LACKING = 0, 1, 2
 """Kinds of attributes: numbers, categories, and numbers of which some are missing."""
 
 SUM, ORDERED, MEASURE, PAIRS, FORM = 0, 1, 2, 3, 4
-"""Kinds of distances: a weighted sum, that of the descending values, a Choquet integral, a weighted sum with the
-smaller and the larger of each two, and the squared length of an image."""
+"""Kinds of distances: a weighted sum, that of the descending values, a Choquet integral, a weighted sum with
+the smaller and the larger of each two, and the squared length of an image."""
 
 LEAF = 16
 """Candidates in a box that is not divided further."""
@@ -44,22 +42,26 @@ def rows_of_tables(query: FloatArray, kinds: WholeArray, offsets: WholeArray, wi
 @kernel
 def spans(at: int, query: FloatArray, lacking: FloatArray, kinds: WholeArray, table: FloatArray,
           starts: WholeArray, least: FloatArray, most: FloatArray, lacks: BoolArray, shadow_least: FloatArray,
-          shadow_most: FloatArray, low: FloatArray, high: FloatArray) -> bool:  # fmt: skip
+          shadow_most: FloatArray, low: FloatArray, high: FloatArray) -> int:  # fmt: skip
     """The least and the greatest difference of a query to the candidates of a box, by attribute.
 
-    A candidate is a box of its own: then values may be missing (NaN), and `lacks` is not looked at. False when
-    all of them are impossible.
+    A candidate is a box of its own: then values may be missing (NaN), and `lacks` is not looked at.
+    0 when all of them are impossible, 1 when some are and 2 when none is: ends are of those that are possible.
     """
+    possible = 2
     for k in range(kinds.size):
         if kinds[k] == NUMERIC:
             low[k], high[k] = query[k] - most[at, k], query[k] - least[at, k]
         elif kinds[k] == TABLE:
             low[k], high[k] = np.inf, -np.inf
             for code in range(int(least[at, k]), int(most[at, k]) + 1):
-                low[k] = min(low[k], table[starts[k] + code])
-                high[k] = max(high[k], table[starts[k] + code])
+                distance = table[starts[k] + code]
+                if distance < np.inf:
+                    low[k], high[k] = min(low[k], distance), max(high[k], distance)
+                else:
+                    possible = 1
             if low[k] == np.inf:
-                return False
+                return 0
         elif np.isnan(query[k]):
             low[k], high[k] = shadow_least[at, k], shadow_most[at, k]
         elif np.isnan(least[at, k]):
@@ -68,7 +70,7 @@ def spans(at: int, query: FloatArray, lacking: FloatArray, kinds: WholeArray, ta
             low[k], high[k] = query[k] - most[at, k], query[k] - least[at, k]
             if lacks.size > 0 and lacks[at, k]:
                 low[k], high[k] = min(low[k], lacking[k]), max(high[k], lacking[k])
-    return True
+    return possible
 
 
 @kernel

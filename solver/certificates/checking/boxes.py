@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,7 @@ BoolArray = NDArray[np.bool_]
 
 CHUNK = 4096
 """Blocks that are looked at together."""
+
 
 @dataclass(frozen=True, eq=False)
 class Comparing:
@@ -56,7 +58,7 @@ class Comparing:
     widths: NDArray[np.int64]
 
     @property
-    def arrays(self) -> tuple[NDArray[np.generic], ...]:
+    def arrays(self) -> tuple[Any, ...]:
         """What kernels take, but for the shadows, which go with the candidates."""
         return self.queries, self.lacking, self.kinds, self.table, self.offsets, self.widths
 
@@ -116,10 +118,19 @@ class Boxes:
     held: NDArray[np.int64]
 
     @property
-    def arrays(self) -> tuple[NDArray[np.generic], ...]:
+    def arrays(self) -> tuple[Any, ...]:
         """What kernels take."""
         shadow_ends = self.shadow_least, self.shadow_most
-        return self.points, self.shadows, self.least, self.most, self.lacks, *shadow_ends, self.held, self.twins
+        return (
+            self.points,
+            self.shadows,
+            self.least,
+            self.most,
+            self.lacks,
+            *shadow_ends,
+            self.held,
+            self.twins,
+        )
 
 
 def boxes(records: Records, compared: Comparing, order: IndexArray) -> Boxes:
@@ -144,7 +155,9 @@ def boxes(records: Records, compared: Comparing, order: IndexArray) -> Boxes:
         ends += [np.zeros((0, points.shape[1]))] * 2
     for at in range(leaves - 1, 0, -1):
         held[at] = held[2 * at] + held[2 * at + 1]
-    return Boxes(order, places, twins, points, shadows, ends[0], ends[1], ends[2] > 0.0, ends[3], ends[4], held)
+    return Boxes(
+        order, places, twins, points, shadows, ends[0], ends[1], ends[2] > 0.0, ends[3], ends[4], held
+    )
 
 
 def _leaves(candidates: int) -> int:

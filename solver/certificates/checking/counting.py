@@ -1,9 +1,9 @@
 """Which blocks given parameters link: by doubles where their error cannot matter, else exactly.
 
-Candidates that are surely farther than a tie with the partner are not looked at one by one (`list_near`). They
-are left out by boxes. In a box each attribute has a least difference that any of its candidates can have, so a
-record with all these least differences is as near as any of them or nearer, because no distance falls when an
-attribute distance grows. This record is judged like any candidate: if even it is surely farther, so are all.
+Candidates that are surely farther than a tie with the partner are not looked at one by one (`list_near`).
+They are left out by boxes. In a box each attribute has a least difference that any of its candidates can
+have, so a record with all these least differences is as near as any of them or nearer, because no distance
+falls when an attribute distance grows. This record is judged like any candidate: if even it is surely farther, so are all.
 Quadratic forms are no such distances; there the components of the image of all differences in the box are
 enclosed (interval arithmetic). What is not left out is judged by `_judged` alone, and by whole numbers where
 that is too near to tell.
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,7 @@ most that times the sum of the absolute parameters, or twice that times the numb
 terms add one or two roundings each."""
 
 WIDER = 8.0
-"""Times that error is what compiled code takes for it: it adds up in another order, and leaves out too little."""
+"""Times that error is what compiled code takes for it: it adds up in another order, and may keep too many."""
 
 ROOM = 1 << 16
 """Candidates that are listed at a time; more where a single block needs more."""
@@ -158,7 +158,7 @@ class Count:
         order = spatial_order(self._records, np.sqrt(shape.scale) if squared else shape.scale)
         self._boxes = boxes(self._records, compared, order)
         self._distance = shape.kind, shape.weights, squared, self._records.differences == "signed"
-        self._arrays = *compared.arrays, *self._boxes.arrays
+        self._arrays: tuple[Any, ...] = *compared.arrays, *self._boxes.arrays
 
     def linked(self) -> BoolArray:
         """Whether each block is linked."""
@@ -179,7 +179,8 @@ class Count:
         """What becomes of each block."""
         many, records = self._records.blocks, self._records
         linked, (distance, nearest) = np.zeros(many, dtype=np.bool_), np.full((2, many), np.inf)
-        result = Settled(linked, *np.zeros((2, many, 2), np.intp), distance, nearest, np.zeros(many))
+        rank, ties = np.zeros((2, many, 2), np.intp)
+        result = Settled(linked, rank, ties, distance, nearest, np.zeros(many))
 
         def settle(blocks: IndexArray) -> None:
             for listed in self._listed(blocks, first_only=False):
@@ -188,7 +189,9 @@ class Count:
 
         self._in_chunks(settle)
         lost = np.flatnonzero(~records.reached)
-        result.rank[lost] = np.array([[records.rivals(block).size] * 2 for block in lost.tolist()]).reshape(-1, 2)
+        result.rank[lost] = np.array([[records.rivals(block).size] * 2 for block in lost.tolist()]).reshape(
+            -1, 2
+        )
         result.rank[:] += 1
         for at in range(0, many, ROOM):
             self._measure(np.arange(at, min(at + ROOM, many)), result)
@@ -211,18 +214,18 @@ class Count:
         while at < blocks.size:
             nearer, complete = np.empty(blocks.size - at, np.int64), np.empty(blocks.size - at, np.bool_)
             owner, places = np.empty((2, room), dtype=np.int64)
-            done, used = list_near(
-                blocks[at:], twins[at:], near[at:], far[at:], first_only, most, *self._distance, error,
-                *self._arrays, nearer, complete, owner, places,
-            )  # fmt: skip
+            given = blocks[at:], twins[at:], near[at:], far[at:], first_only, most, *self._distance, error
+            arguments: tuple[Any, ...] = *given, *self._arrays, nearer, complete, owner, places
+            done, used = list_near(*arguments)
             rivals = self._boxes.order[places[:used]]
             yield _Listed(blocks[at : at + done], nearer[:done], complete[:done], owner[:used], rivals)
             at, room = at + done, room if done else 2 * room
 
     def _limits(self, blocks: IndexArray) -> tuple[FloatArray, FloatArray, float]:
-        """Up to where candidates are surely nearer, from where on surely farther, and the error that is added.
+        """Up to where candidates are surely nearer, from where on surely farther, and the error.
 
-        As `_judge` has it: a candidate is surely farther when it is so by more than the tie and twice the errors.
+        As `_judge` has it: a candidate is surely farther when it is so by more than the tie
+        and twice the errors.
         """
         own = self._judge(blocks, self._records.partners[blocks])
         with np.errstate(all="ignore"):
@@ -233,11 +236,12 @@ class Count:
         """The nearest rival of each block; -1 where there is none."""
         twins = self._boxes.twins[self._boxes.places[self._records.partners[blocks]]]
         places = np.empty(blocks.size, dtype=np.int64)
-        find_nearest(blocks, twins, *self._distance, *self._arrays, places)
+        arguments: tuple[Any, ...] = blocks, twins, *self._distance, *self._arrays, places
+        find_nearest(*arguments)
         return np.where(places < 0, -1, self._boxes.order[places])
 
     def _with_nearest(self, listed: _Listed) -> _Listed:
-        """With the nearest rival, where some are surely nearer and therefore not listed: it stands for them."""
+        """With the nearest rival, where some are surely nearer and so not listed: it stands for them."""
         some = np.flatnonzero(listed.nearer > 0)
         nearest = self._nearest(listed.blocks[some])
         owner, rivals = np.append(listed.owner, some), np.append(listed.rivals, nearest)

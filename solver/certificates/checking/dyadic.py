@@ -29,7 +29,8 @@ def whole_numbers(values: Sequence[float], shift: int) -> tuple[int, ...]:
 def shift_of_array(values: FloatArray) -> int:
     """`shift_of` of an array of finite doubles.
 
-    A double is ``m * 2**(e - 53)`` with a whole m below ``2**53``; the digits of m end where its lowest one is.
+    A double is ``m * 2**(e - 53)`` with a whole m below ``2**53``; its digits end
+    where the lowest one is.
     """
     fraction, exponent = np.frexp(values[values != 0.0])
     if fraction.size == 0:

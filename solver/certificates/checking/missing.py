@@ -46,7 +46,8 @@ class MissingDifferences:
         Or of blocks, one for each of the candidates.
         """
         known, other = self.queries[blocks], self.candidates[candidates]
-        return np.where(np.isnan(known), np.where(np.isnan(other), self.both, other), known)
+        result: FloatArray = np.where(np.isnan(known), np.where(np.isnan(other), self.both, other), known)
+        return result
 
     def doubles(self) -> FloatArray:
         """All of them."""

@@ -11,11 +11,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.solver.certificates.checking.boxes import Boxes, Comparing, boxes, comparing, in_chunks, spatial_order
+from linkrisk.solver.certificates.checking.boxes import (
+    CHUNK,
+    Boxes,
+    Comparing,
+    boxes,
+    comparing,
+    in_chunks,
+    spatial_order,
+)
 from linkrisk.solver.certificates.checking.cores import Rows
 from linkrisk.solver.certificates.checking.records import Records
 from linkrisk.solver.certificates.checking.ties import TOLERANCES
@@ -58,24 +67,38 @@ class Ordered:
         return f"{said} alone" if len(self.order) == 1 else f"{said}, each only where those before it tie,"
 
 
-def best_order(rows: Rows) -> Ordered | None:
+def best_order(rows: Rows, above: Fraction | None = None) -> Ordered | None:
     """The order that links most, of those that grow from each attribute (or rank) by whichever adds most.
 
-    None where the family has no such limits.
+    Parameters
+    ----------
+    rows : Rows
+    above : Fraction, optional
+        Only orders that link more than this matter: others are given up as soon as they cannot.
+
+    Returns
+    -------
+    Ordered or None
+        None where the family has no such limits, or none of them links more than `above`.
     """
-    found = [_best(rows.records, ranked) for ranked in rows.family.orders]
+    least = Fraction(-1) if above is None else above
+    found = [
+        best for ranked in rows.family.orders if (best := _best(rows.records, ranked, least)) is not None
+    ]
     return max(found, key=lambda best: best.weight, default=None)
 
 
-def _best(records: Records, ranked: bool) -> Ordered:
+def _best(records: Records, ranked: bool, above: Fraction) -> Ordered | None:
     """The best of those that begin with each attribute or rank, a shorter one before a longer one."""
     compared = comparing(records)
     known = [
         ordered
         for first in range(records.queries.shape[1])
-        for ordered in _Beginning(records, compared, first, ranked).grown()
+        for ordered in _Beginning(records, compared, first, ranked, above).grown()
+        if ordered.weight > above
     ]
-    return max(sorted(known, key=lambda ordered: len(ordered.order)), key=lambda ordered: ordered.weight)
+    known.sort(key=lambda ordered: len(ordered.order))
+    return max(known, key=lambda ordered: ordered.weight, default=None)
 
 
 class _Beginning:
@@ -87,10 +110,14 @@ class _Beginning:
     compared : Comparing
     first : int
     ranked : bool
+    above : Fraction
     """
 
-    def __init__(self, records: Records, compared: Comparing, first: int, ranked: bool) -> None:
+    def __init__(
+        self, records: Records, compared: Comparing, first: int, ranked: bool, above: Fraction
+    ) -> None:
         self._records, self._compared, self._first, self._ranked = records, compared, first, ranked
+        self._above = above
         self._boxed = self._boxes_for((first,))
         self._nearby = np.argsort(self._boxed.places[records.partners])
 
@@ -107,45 +134,52 @@ class _Beginning:
         return self._records.distinct**2 <= len(self._records.candidates)
 
     def grown(self) -> Iterator[Ordered]:
-        """The order of one, and all that come of adding one more to the best, as long as that adds something."""
+        """The order of one, and all that come of adding one more to the best, as long as that helps."""
         state = np.full(self._records.blocks, -1, dtype=np.int64)
         state[self._records.reached] = 0
-        front, states = (), {self._first: self._settled(state, (self._first,))}
-        while True:
-            longer = {k: self._ordered((*front, k), state) for k, state in states.items()}
-            yield from longer.values()
-            best = max(longer, key=lambda k: longer[k].weight)
-            if front and longer[best].weight <= weight:
+        front: Order = ()
+        left, weight = [self._first], Fraction(-1)
+        while left and (state == 0).any():
+            found = {k: self._settled(state, (*front, k)) for k in left}
+            states = {k: own for k, own in found.items() if own is not None}
+            longer = [self._ordered((*front, k), own) for k, own in states.items()]
+            yield from longer
+            best = max(longer, key=lambda ordered: ordered.weight, default=None)
+            if best is None or best.weight <= weight:
                 return
-            front, weight, state = longer[best].order, longer[best].weight, states[best]
+            front, weight, state = best.order, best.weight, states[best.order[-1]]
             left = [k for k in range(self._records.queries.shape[1]) if k not in front]
-            if not left or not (state == 0).any():
-                return
-            states = {k: self._settled(state, (*front, k)) for k in left}
 
     def _ordered(self, order: Order, state: IndexArray) -> Ordered:
         linked = np.flatnonzero(state > 0)
-        return Ordered(order, self._ranked, linked.size, self._records.total(linked))
+        return Ordered(order, self._ranked, linked.size, self._records.weights.total(linked))
 
-    def _settled(self, before: IndexArray, order: Order) -> IndexArray:
+    def _settled(self, before: IndexArray, order: Order) -> IndexArray | None:
         """What becomes of blocks that are open by an order without its last one (0): see `settle_order`.
 
-        Whom an order links, every longer one links; and so with whom it does not because of one that is nearer.
+        Whom an order links, every longer one links; whom it does not as one is nearer, none links.
+        None when neither this order nor a longer one links enough.
         """
         state, sequence = before.copy(), np.array(order, dtype=np.int64)
         still = self._nearby[before[self._nearby] == 0]
         anew = not self._ranked and len(order) > 1 and self._shared[order[-1]]
         boxed = self._boxes_for(order) if anew else self._boxed
-        arrays = *self._compared.arrays, *boxed.arrays
+        arrays: tuple[Any, ...] = *self._compared.arrays, *boxed.arrays
 
         def settle(blocks: IndexArray) -> None:
             mine, tied = self._partners(blocks)
             twins = boxed.twins[boxed.places[self._records.partners[blocks]]]
             own = np.empty(blocks.size, dtype=np.int64)
-            settle_order(blocks, twins, mine, tied, self._ranked, sequence, *arrays, own)
+            given: tuple[Any, ...] = blocks, twins, mine, tied, self._ranked, sequence, *arrays, own
+            settle_order(*given)
             state[blocks] = own
 
-        in_chunks(still, settle)
+        part = CHUNK
+        while still.size:
+            in_chunks(still[:part], settle)
+            still, part = still[part:], 2 * part
+            if self._records.weights.total(np.flatnonzero(state >= 0)) <= self._above:
+                return None
         return state
 
     def _partners(self, blocks: IndexArray) -> tuple[FloatArray, FloatArray]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -31,6 +31,7 @@ from linkrisk.solver.certificates.checking.ties import (
     tied,
     widths,
 )
+from linkrisk.solver.certificates.checking.weights import Weights, weights_of
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -152,46 +153,15 @@ class Records:
         return int(self._copies[block])
 
     @cached_property
-    def _weights(self) -> tuple[IndexArray, list[int], int]:
-        """For each block which of the weights that occur is its own; these, as whole numbers; their unit."""
-        own = [Fraction(1)] if self.sampling is None else sorted(set(self.sampling.weights))
-        place = {weight: at for at, weight in enumerate(own)}
-        drawn = [0] * self.blocks if self.sampling is None else [place[x] for x in self.sampling.weights]
-        shared = self._copies if self.share else np.ones(self.blocks, dtype=np.intp)
-        both, kind = np.unique(np.stack([drawn, shared], axis=1), axis=0, return_inverse=True)
-        weights = [own[at] / copies for at, copies in both.tolist()]
-        unit = math.lcm(*(weight.denominator for weight in weights))
-        return kind.reshape(-1), [int(weight * unit) for weight in weights], unit
+    def weights(self) -> Weights:
+        """What linking each block counts."""
+        own = None if self.sampling is None else self.sampling.weights
+        copies = self._copies if self.share else np.ones(self.blocks, dtype=np.intp)
+        return weights_of(own, copies)
 
     def weight(self, block: int) -> Fraction:
         """What linking the block counts."""
-        kind, numbers, unit = self._weights
-        return Fraction(numbers[kind[block]], unit)
-
-    def total(self, blocks: Iterable[int] | IndexArray | None = None) -> Fraction:
-        """What linking some blocks counts, or all."""
-        kind, numbers, unit = self._weights
-        own = kind if blocks is None else kind[np.fromiter(blocks, dtype=np.intp)]
-        often = np.bincount(own, minlength=len(numbers)).tolist()
-        return Fraction(sum(many * number for many, number in zip(often, numbers, strict=True)), unit)
-
-    def most_within(self, blocks: Iterable[int], bound: Fraction) -> int:
-        """How many of some blocks can count a bound together, or less: the lightest first."""
-        kind, numbers, unit = self._weights
-        often = np.bincount(kind[np.fromiter(blocks, dtype=np.intp)], minlength=len(numbers)).tolist()
-        left, count = math.floor(bound * unit), 0
-        for number, many in sorted(zip(numbers, often, strict=True)):
-            fitting = min(many, max(left, 0) // number)
-            count, left = count + fitting, left - fitting * number
-            if fitting < many:
-                break
-        return count
-
-    @property
-    def heaviest(self) -> tuple[Fraction, bool]:
-        """The largest weight of a block, and whether all have it."""
-        _, numbers, unit = self._weights
-        return Fraction(max(numbers), unit), len(set(numbers)) == 1
+        return self.weights.of(block)
 
     def is_rival(self, block: int, candidate: int) -> bool:
         """Whether the candidate must be farther than the partner for the block to be linked."""

@@ -1,4 +1,4 @@
-"""Distances in the form that compiled code enumerates by: what it is sure of depends on the errors given here."""
+"""Distances in the form that compiled code enumerates by; what it is sure of depends on these errors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ class Shape:
     scale : ndarray of float64, shape (attributes,)
         About how much each attribute counts. It only matters for speed.
     beyond : float
-        By how much more than any distance of the family it may be off, in units of the largest attribute distance.
+        By how much more than any distance of the family it may be off, in units of the largest
+        attribute distance.
     """
 
     kind: int
@@ -46,9 +47,10 @@ def shape_of_form(matrix: FloatArray, cancelled: float) -> Shape:
 
     Notes
     -----
-    ``M - U'U``, computed with an error of at most n + 2 roundings of the sum of absolute products, has entries
-    of at most e, which move the form by at most ``e n**2`` of the largest square. Each component of ``U c`` is
-    off by n + 1 roundings of ``sum |u| |c|``, so its square by at most twice that times ``sum |u| |c|``.
+    ``M - U'U``, computed with an error of at most n + 2 roundings of the sum of absolute products, has
+    entries of at most e, which move the form by at most ``e n**2`` of the largest square. Each component of
+    ``U c`` is off by n + 1 roundings of ``sum |u| |c|``, so its square by at most twice that
+    times ``sum |u| |c|``.
     """
     n = len(matrix)
     values, vectors = np.linalg.eigh(matrix)

@@ -20,9 +20,9 @@ def whole_weights(records: Records, unit: Fraction, blocks: Iterable[int]) -> di
 
 def most_blocks(records: Records, bound: Fraction, lost: Container[int]) -> int:
     """How many blocks that are not lost can have a total weight within the bound: the lightest first."""
-    return records.most_within((block for block in range(records.blocks) if block not in lost), bound)
+    return records.weights.most_within((block for block in range(records.blocks) if block not in lost), bound)
 
 
 def total_weight(records: Records, blocks: Iterable[int]) -> Fraction:
     """The weight of some blocks together."""
-    return records.total(blocks)
+    return records.weights.total(blocks)

@@ -24,14 +24,14 @@ _UNKNOWN = 1e308
 
 
 @kernel
-def list_near(blocks: WholeArray, own_twins: WholeArray, near: FloatArray, far: FloatArray, first_only: bool,
-              most_listed: int, kind: int, weights: FloatArray, squared: bool, signed: bool, error: float,
-              queries: FloatArray, lackings: FloatArray, kinds: WholeArray, table: FloatArray,
-              offsets: WholeArray, widths: WholeArray,
-              points: FloatArray, shadows: FloatArray, least: FloatArray, most: FloatArray, lacks: BoolArray,
-              shadow_least: FloatArray, shadow_most: FloatArray, held: WholeArray, twins: WholeArray,
-              nearer: WholeArray, complete: BoolArray, of_block: WholeArray, listed: WholeArray,
-              ) -> tuple[int, int]:  # fmt: skip
+def list_near(  # noqa: C901
+    blocks: WholeArray, own_twins: WholeArray, near: FloatArray, far: FloatArray, first_only: bool,
+    most_listed: int, kind: int, weights: FloatArray, squared: bool, signed: bool, error: float,
+    queries: FloatArray, lackings: FloatArray, kinds: WholeArray, table: FloatArray, offsets: WholeArray,
+    widths: WholeArray, points: FloatArray, shadows: FloatArray, least: FloatArray, most: FloatArray,
+    lacks: BoolArray, shadow_least: FloatArray, shadow_most: FloatArray, held: WholeArray, twins: WholeArray,
+    nearer: WholeArray, complete: BoolArray, of_block: WholeArray, listed: WholeArray,
+) -> tuple[int, int]:  # fmt: skip
     """List the candidates of each block that are not surely farther than `far`, and count the surely nearer.
 
     Parameters
@@ -75,17 +75,18 @@ def list_near(blocks: WholeArray, own_twins: WholeArray, near: FloatArray, far: 
             if at < leaves:
                 for side in range(2):
                     child, bounds[side] = 2 * at + side, np.inf
-                    if held[child] == 0 or not spans(
+                    possible = held[child] and spans(
                         child, query, lacking, kinds, table, starts, least, most, lacks, shadow_least,
                         shadow_most, low, high
-                    ):  # fmt: skip
+                    )  # fmt: skip
+                    if possible == 0:
                         continue
                     shortest, longest = enclosed(
                         kind, weights, squared, signed, error, low, high, own, places
                     )
                     if shortest > far[one]:
                         continue
-                    if longest < near[one] and not first_only:
+                    if possible == 2 and longest < near[one] and not first_only:
                         nearer[one] += held[child]
                         continue
                     bounds[side] = shortest if shortest < _UNKNOWN else _UNKNOWN
@@ -109,7 +110,7 @@ def list_near(blocks: WholeArray, own_twins: WholeArray, near: FloatArray, far: 
                     return one, began
                 of_block[used], listed[used] = one, place
                 used += 1
-                if nearer[one] > 0 and first_only or used - began >= most_listed:
+                if (nearer[one] > 0 and first_only) or used - began >= most_listed:
                     complete[one], waiting = False, 0
                     break
     return blocks.size, used
@@ -127,8 +128,8 @@ def _push(at: int, bounds: FloatArray, stack: WholeArray, waiting: int) -> int:
 
 
 @kernel
-def find_nearest(blocks: WholeArray, own_twins: WholeArray, kind: int, weights: FloatArray, squared: bool,
-                 signed: bool,
+def find_nearest(blocks: WholeArray, own_twins: WholeArray, kind: int,  # noqa: C901
+                 weights: FloatArray, squared: bool, signed: bool,
                  queries: FloatArray, lackings: FloatArray, kinds: WholeArray, table: FloatArray,
                  offsets: WholeArray, widths: WholeArray,
                  points: FloatArray, shadows: FloatArray, least: FloatArray, most: FloatArray,

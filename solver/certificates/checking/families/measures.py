@@ -49,7 +49,7 @@ class MeasureFamily(Family):
         """The measure of each subset, by bit mask."""
 
     def shape(self, theta: Sequence[Fraction]) -> Shape:
-        """The integral by its measure: an attribute counts between its own value and what it adds to the others."""
+        """The integral by its measure: an attribute counts by its value and by what it adds."""
         measure = np.array([[float(value) for value in self.table(theta)]])
         alone = np.array([measure[0, 1 << k] for k in range(self.attributes)])
         added = np.array([measure[0, -1] - measure[0, -1 - (1 << k)] for k in range(self.attributes)])
