@@ -46,7 +46,7 @@ def spans(at: int, query: FloatArray, lacking: FloatArray, kinds: WholeArray, ta
     """The least and the greatest difference of a query to the candidates of a box, by attribute.
 
     A candidate is a box of its own: then values may be missing (NaN), and `lacks` is not looked at.
-    0 when all of them are impossible, 1 when some are and 2 when none is: ends are of those that are possible.
+    0 when all are impossible, 1 when some are, 2 when none is; the ends are of those that are possible.
     """
     possible = 2
     for k in range(kinds.size):

@@ -3,7 +3,8 @@
 Candidates that are surely farther than a tie with the partner are not looked at one by one (`list_near`).
 They are left out by boxes. In a box each attribute has a least difference that any of its candidates can
 have, so a record with all these least differences is as near as any of them or nearer, because no distance
-falls when an attribute distance grows. This record is judged like any candidate: if even it is surely farther, so are all.
+falls when an attribute distance grows. This record is judged like any candidate: if even it is surely
+farther, so are all.
 Quadratic forms are no such distances; there the components of the image of all differences in the box are
 enclosed (interval arithmetic). What is not left out is judged by `_judged` alone, and by whole numbers where
 that is too near to tell.

@@ -52,7 +52,7 @@ class MissingDifferences:
     def doubles(self) -> FloatArray:
         """All of them."""
         values = np.concatenate([self.queries, self.candidates, [self.both]])
-        return values[~np.isnan(values)]
+        return np.asarray(values[~np.isnan(values)])
 
 
 def missing_differences(
