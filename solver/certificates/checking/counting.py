@@ -6,7 +6,7 @@ have, so a record with all these least differences is as near as any of them or 
 falls when an attribute distance grows. This record is judged like any candidate: if even it is surely
 farther, so are all.
 Quadratic forms are no such distances; there the components of the image of all differences in the box are
-enclosed (interval arithmetic). What is not left out is judged by `_judged` alone, and by whole numbers where
+enclosed (interval arithmetic). What is not left out is judged by `_judge` alone, and by whole numbers where
 that is too near to tell.
 """
 

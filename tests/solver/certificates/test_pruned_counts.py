@@ -12,6 +12,8 @@ import pandas as pd
 import pytest
 
 from linkrisk.formulations.linkage.distances import Standardisation
+from linkrisk.solver.api.fit import fit
+from linkrisk.solver.api.verify import verify
 from linkrisk.solver.certificates.checking import counting
 from linkrisk.solver.certificates.checking.cores import Rows
 from linkrisk.solver.certificates.checking.counting import linked_blocks, settled_blocks
@@ -144,3 +146,34 @@ def test_the_unit_of_an_array_is_that_of_its_values():
     ])  # fmt: skip
     for some in (values, values[25:50], values[-1:], values[-5:-3], values[-3:-2]):
         assert shift_of_array(some) == shift_of(some.tolist())
+
+
+def test_a_fit_without_a_table_may_have_counted_a_part():
+    """Of many records none are listed: it may claim fewer links than there are, never more."""
+    original, masked = files(6, "noise")
+    result = fit(original[:30], masked[:30], row_by_row=True, time_limit=None, certificate=True)
+    claim, proof = result.to_dict(), dict(result.certificate)
+    claim["records_table"] |= {"rows": [], "left_out": "30 records"}
+    claim["status"] = "feasible"
+    claim["linked_upper_bound"] = 30
+    for less in (1, 0, -1):
+        claim["linked"] = proof["linked"] = result.linked - less
+        answer = verify(claim, original[:30], masked[:30], certificate=proof, row_by_row=True)
+        assert answer.verified == (less >= 0)
+        if less < 0:
+            assert f"but the parameters link {result.linked}" in answer.rejected
+        else:
+            assert answer.linked == result.linked
+
+
+def test_a_sampled_fit_that_counted_a_part_is_rejected_in_a_plain_sentence():
+    original, masked = files(6, "noise")
+    options = {"row_by_row": True, "sample": 8, "samples": 3, "time_limit": None}
+    result = fit(original, masked, **options, certificate=True)
+    claim = result.to_dict()
+    claim["sampling"]["counted"] = {"records": 50, "all": False}
+    answer = verify(claim, original, masked, certificate=result.certificate, row_by_row=True)
+    assert answer.rejected.endswith(
+        "sampling, counted: the fit has counted its attack on 50 records, which proves nothing of all 90; "
+        "fit again with a longer --time-limit"
+    )
