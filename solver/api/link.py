@@ -229,7 +229,7 @@ def _run(
     if original is None or masked is None:
         raise UsageError("linkers have no embedded files: give both --original and --masked")
     schema = given_schema(options)
-    pair = read_pair(original, masked, options, schema)
+    pair = read_pair(original, masked, linker, options, schema)
     keys = linker.keys if parameters is None else learned_keys(parameters)
     frames = compared_frames(pair, linker, options, schema, keys)
     task, labels, partner = linkage_task(pair, frames, direction, options.seed)
@@ -250,7 +250,7 @@ def _run(
         check_not_passes(options)
     if options.one_to_one is not None:
         matching = options.one_to_one
-        one_to_one = one_to_one_of(passes, matching) if passes else _one_to_one(found, truth, options)
+        one_to_one = one_to_one_of(passes, matching, truth) if passes else _one_to_one(found, truth, options)
     claim = most_probable_claim(found, truth)
     details = {
         "name": pair.name,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,22 +102,22 @@ def _matched_group(row: IndexArray, column: IndexArray, score: FloatArray) -> Bo
     """The matching of one group of connected records with the largest total score."""
     row, column = (np.unique(side, return_inverse=True)[1] for side in (row, column))
     rows, columns = int(row.max()) + 1, int(column.max()) + 1
-    chosen = np.empty(rows, dtype=np.intp)
+    taken: tuple[NDArray[Any], NDArray[Any]]
     if rows * columns <= _DENSE:
         # What is no pair gains nothing, as little as no link.
         scores = np.zeros((rows, columns))
         scores[row, column] = score
-        at, found = linear_sum_assignment(scores, maximize=True)
-        chosen.fill(-1)
+        taken = linear_sum_assignment(scores, maximize=True)
     else:
         # Every row has a column of its own besides, which gains nothing, so that a full matching exists.
         most, own = float(score.max()) + 1.0, np.arange(rows)
         cost = np.concatenate([most - score, np.full(rows, most)])
         ends = np.concatenate([row, own]), np.concatenate([column, columns + own])
         edges = sparse.csr_array((cost, ends), shape=(rows, columns + rows))
-        at, found = min_weight_full_bipartite_matching(edges)
-    chosen[at] = found
-    return np.asarray(chosen[row] == column)
+        taken = min_weight_full_bipartite_matching(edges)
+    partner = np.full(rows, -1, dtype=np.intp)
+    partner[taken[0]] = taken[1]
+    return np.asarray(partner[row] == column)
 
 
 _WAYS: Mapping[str, Callable[[IntArray, IntArray, FloatArray], BoolArray]] = MappingProxyType(
