@@ -4,8 +4,8 @@
     python scripts/benchmark_passes.py --persons 100000 --seed 1 2 3 --splink PYTHON
 
 Each seed has a process of its own, and its files are made by another one, so that seconds and memory are
-those of `link` alone: reading the two CSV files, joining, comparing, learning, deciding, judging. PYTHON is an
-interpreter with `pip install splink`, which links the same files after that (`splink_passes.py`).
+those of `link` alone: reading the two CSV files, joining, comparing, learning, deciding, judging. PYTHON is
+an interpreter with `pip install splink`, which links the same files after that (`splink_passes.py`).
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
 
 Needs `pip install splink` and nothing of this project, so that it runs in an environment of its own. The
 pairs are those of the same three passes, compared in the same levels as far as Splink has them; probabilities
-are estimated as its guide recommends. Linked are pairs that are at least as likely as not and the best of both
-their records, which is Splink's way to one-to-one links.
+are estimated as its guide recommends. Linked are pairs that are at least as likely as not and the best of
+both their records, which is Splink's way to one-to-one links.
 """
 
 from __future__ import annotations
