@@ -39,7 +39,7 @@ class EMSettings:
     start_p : float
         Where its estimate starts.
     most_p : float
-        What it may not exceed.
+        What the estimate may not exceed.
     fixed_u : bool
         Take u-probabilities from the agreement of all pairs, which are hardly ever matches, instead of
         estimating them.
@@ -219,8 +219,10 @@ def estimate(
     while not converged and len(trace) <= settings.most_iterations:
         new_m = model.proportions(matches)
         new_u = u if settings.fixed_u else model.proportions(others)
-        new_p = p if settings.p is not None else float(counts.counts @ model.match) / model.pairs
-        new_p = max(min(new_p, settings.most_p, 1 - BOUND), BOUND)
+        new_p = p
+        if settings.p is None:
+            new_p = min(float(counts.counts @ model.match) / model.pairs, settings.most_p)
+        new_p = min(max(new_p, BOUND), 1 - BOUND)
         moved = max(float(np.abs(new_m - m).max()), float(np.abs(new_u - u).max()), abs(new_p / p - 1.0))
         m, u, p = new_m, new_u, new_p
         value, matches, others = model.expect(m, u, p)
