@@ -21,6 +21,7 @@ from linkrisk.solver.linkage.boxes import Bounded, bounded
 from linkrisk.solver.linkage.evaluator import allowance, as_arrays, as_boxes, missing_arrays, settled
 from linkrisk.solver.linkage.settling import COUNTING
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.processors import processors
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -170,12 +171,8 @@ def settle_part(
     bounds = bounded(pair, form)
     compared = _compared(partition, replace(blocks.pair, tables=inside.tables), blocks, form, bounds)
     turns = np.arange(blocks.known.size)  # neighbours one after the other
-    stop = _stopping(clock)
-    return settled(form, purpose, compared, as_boxes(pair, bounds), turns, stop, clock.most_threads or 1)
-
-
-def _stopping(clock: Clock) -> Callable[[], bool]:
-    return lambda: clock.expired
+    threads = clock.most_threads or processors()
+    return settled(form, purpose, compared, as_boxes(pair, bounds), turns, lambda: clock.expired, threads)
 
 
 def _compared(
