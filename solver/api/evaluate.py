@@ -33,9 +33,9 @@ from linkrisk.solver.inputs.problem import Problem, ProblemOptions, make_problem
 from linkrisk.solver.inputs.recorded_masking import recorded_masking
 from linkrisk.solver.linkage.assignment import assigned_links
 from linkrisk.solver.linkage.baselines import baselines
+from linkrisk.solver.linkage.counting import counting_by
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.result import LinkResult
-from linkrisk.solver.linkage.spreading import counting_by
 from linkrisk.solver.run.crew import Crew, crew_choice, hired
 from linkrisk.solver.run.errors import CancelledError, UsageError
 from linkrisk.solver.run.incumbent import Reporter

@@ -40,13 +40,18 @@ class Compared(NamedTuple):
     queries: FloatArray
     """Shape (blocks, attributes)."""
     candidates: FloatArray
-    """Shape (candidates, attributes), each in its place in `Boxes`."""
+    """Shape (candidates, attributes), each in its place in `Boxes`.
+
+    Those that lie in no box come last: only blocks whose partners they are are compared with them.
+    """
     number: IndexArray
-    """Shape (candidates,): who they are."""
+    """Shape (candidates in boxes,): who they are."""
     group: IndexArray
     """Shape (candidates,): candidates with the number of a block's partner are no rivals of it."""
     partner: IndexArray
     """Shape (blocks,): place of each block's partner."""
+    known: FloatArray
+    """Shape (blocks,): distance of the nearest rival among other candidates; infinite where none is known."""
     rounding: FloatArray
     """Shape (blocks, attributes): what rounding may have moved differences to partners by."""
     allowance: FloatArray
@@ -95,6 +100,8 @@ class Found(NamedTuple):
     """To the nearest rival, likewise."""
     rival: IndexArray
     """The rival that comes nearest, or ties most clearly, the first of several; -1 without rivals."""
+    clear: FloatArray
+    """Its distance less how much farther than the partner it may be and tie; infinite without rivals."""
 
 
 def nothing_found(blocks: int) -> Found:
@@ -105,4 +112,5 @@ def nothing_found(blocks: int) -> Found:
         distance=np.full(blocks, np.nan),
         nearest_other=np.full(blocks, np.nan),
         rival=np.full(blocks, -1, dtype=np.intp),
+        clear=np.full(blocks, np.nan),
     )

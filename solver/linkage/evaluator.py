@@ -162,26 +162,40 @@ class Evaluator:
     ) -> Found:
         """Settle the blocks of `pair`, in this process."""
         bounds = bounded(pair, form)
-        compared, boxes = _compared(pair, form, bounds), _boxes(pair, bounds)
-        numbers, found = as_numbers(form), nothing_found(pair.blocks)
-        few = max(_FEWEST_AT_ONCE, _PAIRS_PER_TASK // max(1, len(pair.candidates)))
-        together = min(self._blocks_at_once, few)
+        compared, boxes = _compared(pair, form, bounds), as_boxes(pair, bounds)
         # Neighbours one after the other: what one of them looks at is still at hand for the next.
         turns = np.argsort(compared.partner, kind="stable").astype(np.intp)
+        return settled(form, purpose, compared, boxes, turns, stop, self.threads, self._blocks_at_once)
 
-        def task(first: int) -> None:
-            if stop is not None and stop():
-                return
-            settle(numbers, compared, boxes, purpose, turns[first : first + together], found)
 
-        firsts = range(0, pair.blocks, together)
-        if len(firsts) == 1 or self.threads == 1:
-            for first in firsts:
-                task(first)
-        else:
-            with ThreadPoolExecutor(self.threads) as pool:
-                list(pool.map(task, firsts))
-        return found
+def settled(
+    form: DistanceForm,
+    purpose: int,
+    compared: Compared,
+    boxes: Boxes,
+    turns: IndexArray,
+    stop: Callable[[], bool] | None,
+    threads: int,
+    blocks_at_once: int = BLOCKS_AT_ONCE,
+) -> Found:
+    """Settle all blocks of `compared` in the order of `turns`, until it is time to stop."""
+    numbers, found = as_numbers(form), nothing_found(turns.size)
+    few = max(_FEWEST_AT_ONCE, _PAIRS_PER_TASK // max(1, len(compared.candidates)))
+    together = min(blocks_at_once, few)
+
+    def task(first: int) -> None:
+        if stop is not None and stop():
+            return
+        settle(numbers, compared, boxes, purpose, turns[first : first + together], found)
+
+    firsts = range(0, turns.size, together)
+    if len(firsts) == 1 or threads == 1:
+        for first in firsts:
+            task(first)
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(task, firsts))
+    return found
 
 
 def _cost(pair: LinkagePair, linked: int, purpose: int) -> float:
@@ -194,21 +208,28 @@ def _cost(pair: LinkagePair, linked: int, purpose: int) -> float:
 def _compared(pair: LinkagePair, form: DistanceForm, bounds: Bounded) -> Compared:
     """Blocks and candidates, these in their places."""
     order, missing = bounds.candidates.tree.order, missing_arrays(pair)
-    squared = form.differences is not Differences.ABSOLUTE or form.kind is FormKind.QUADRATIC
     return Compared(
         queries=pair.queries,
         candidates=bounds.candidates.records,
         number=order,
         group=pair.twin_group[order] if pair.ties is Ties.SHARE else order,
         partner=bounds.candidates.place[pair.partner],
+        known=np.full(pair.blocks, np.inf),
         rounding=pair.rounding,
-        allowance=pair.grains**2 if squared else GRAIN_SHARE * pair.grains,
+        allowance=allowance(pair, form),
         tables=as_arrays(pair),
         missing=(missing[0], missing[1][order] if pair.missing else missing[1], missing[2]),
     )
 
 
-def _boxes(pair: LinkagePair, bounds: Bounded) -> Boxes:
+def allowance(pair: LinkagePair, form: DistanceForm) -> FloatArray:
+    """What every attribute distance of a partner is longer by, shape (attributes,)."""
+    squared = form.differences is not Differences.ABSOLUTE or form.kind is FormKind.QUADRATIC
+    return pair.grains**2 if squared else GRAIN_SHARE * pair.grains
+
+
+def as_boxes(pair: LinkagePair, bounds: Bounded) -> Boxes:
+    """The boxes of candidates as compiled code takes them."""
     tree = bounds.candidates.tree
     return Boxes(
         points=bounds.points,

@@ -153,9 +153,9 @@ def settle(
     only whether there is a rival in the way.
     """
     # Every array by itself: out of a tuple, each use would count its references, for both threads.
-    queries, candidates, number, group, partner, _, _, tables, missing = compared
+    queries, candidates, number, group, partner, known, _, _, tables, missing = compared
     points, low, high, lacking, levels, bounding, looked_up, shift, blur = boxes
-    noise, n, many = form.noise, queries.shape[1], candidates.shape[0]
+    noise, n, many = form.noise, queries.shape[1], number.shape[0]
     last_box = 1 << levels
     at: Any
     c, apart, corner = np.empty(n), np.empty(n), np.empty(points.shape[1])
@@ -177,7 +177,7 @@ def settle(
         mine, moved = _partner(form, compared, block, apart, c, ranks)
         # A quadratic form that is zero on paper may come out a little below it.
         reach = (max(mine, 0.0) + moved) * widening
-        nearer, tied, best, clearest, who = 0, 0, np.inf, np.inf, -1
+        nearer, tied, best, clearest, who = 0, 0, known[block], np.inf, -1
         waiting = 1
         pending[0], bounds[0] = 1, -np.inf
         while waiting > 0:
@@ -219,3 +219,4 @@ def settle(
         found.distance[block] = mine
         found.nearest_other[block] = best
         found.rival[block] = number[who] if who >= 0 else -1
+        found.clear[block] = clearest

@@ -23,8 +23,6 @@ from linkrisk.solver.linkage.elsewhere import Mark, Stop, Told
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.settling import RANKING
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.crew import Crew
-from linkrisk.solver.run.incumbent import Progress, Reporter
 from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.run.workers import Do, Here, Workers
 
@@ -40,29 +38,18 @@ Part = tuple[int, IndexArray]
 WORTH = 50_000_000
 """Pairs of a block and a candidate from which ranks are shared out: fewer are done before they are sent."""
 
-_STOPS_SOONER = 40
+STOPS_SOONER = 40
 """Times as many for what needs no ranks, and ends at the first rival that is nearer."""
 
-_FEWEST, _MOST = 256, 32_768
+FEWEST, MOST = 256, 32_768
 """Blocks of a task: fewer are not worth their way, of more a lost one costs too much."""
 
-_TASKS_EACH = 4
+TASKS_EACH = 4
 """Tasks for each worker, so that none waits long for the last one."""
 
 
 TASKS = "tasks"
 """What a reporter is told is being done where nothing but a count is."""
-
-
-def counting_by(
-    crew: Crew, pair: LinkagePair, report: Reporter | None = None
-) -> Spreading[LinkagePair] | None:
-    """Who counts the blocks of a pair; None where this process does."""
-    workers = crew.workers(pair)
-    if workers is None:
-        return None
-    told = None if report is None else lambda work: report(Progress(0.0, 0.0, 0.0, TASKS, work))
-    return Spreading(workers, pair, itself, told)
 
 
 def itself(pair: LinkagePair) -> LinkagePair:
@@ -102,7 +89,7 @@ class Spreading(Generic[Given]):
 
     def found(self, form: DistanceForm, purpose: int, blocks: IndexArray, stop: Stop | None) -> Found | None:
         """What became of some blocks; None where they are too few, or workers have other things to do."""
-        worth = WORTH if purpose == RANKING else _STOPS_SOONER * WORTH
+        worth = WORTH if purpose == RANKING else STOPS_SOONER * WORTH
         whole = nothing_found(blocks.size)
 
         def put(places: IndexArray, part: Found) -> None:
@@ -141,7 +128,7 @@ class Spreading(Generic[Given]):
             return False
         try:
             places = self._neighbours(blocks, importance)
-            clock = Clock(None, cancel=None if stop is None else _Asked(stop))
+            clock = Clock(None, cancel=None if stop is None else Asked(stop))
             tasks = [(at, blocks[place]) for at, place in enumerate(places)]
             for done, (at, answer) in enumerate(self._answers(do, tasks, clock), start=1):
                 put(places[at], answer)
@@ -156,17 +143,17 @@ class Spreading(Generic[Given]):
     ) -> Iterator[tuple[int, Answer]]:
         """The answers to all tasks, whoever gives them, as far as there is time."""
         given_up = dict(tasks)
-        for (at, _), answer in self._workers.each(do, tasks, clock, _unlimited):
+        for (at, _), answer in self._workers.each(do, tasks, clock, unlimited):
             del given_up[at]
             yield at, answer
         # Whoever has died of them, or a process that could not be started, must not cost an answer.
-        for (at, _), answer in Here(self._given).each(do, given_up.items(), clock, _unlimited):
+        for (at, _), answer in Here(self._given).each(do, given_up.items(), clock, unlimited):
             yield at, answer
 
     def _neighbours(self, blocks: IndexArray, importance: FloatArray) -> list[IndexArray]:
         """Places in `blocks` of each task's: neighbours, as what one looks at is at hand for the next."""
-        each = math.ceil(blocks.size / (_TASKS_EACH * self._workers.many))
-        many = math.ceil(blocks.size / min(_MOST, max(_FEWEST, each)))
+        each = math.ceil(blocks.size / (TASKS_EACH * self._workers.many))
+        many = math.ceil(blocks.size / min(MOST, max(FEWEST, each)))
         pair = self._pair_of(self._given)
         categories = np.zeros(len(pair.attributes), dtype=np.intp)
         for k, table in pair.looked_up.items():
@@ -195,7 +182,7 @@ def mark_part(
     return mark(pair_of(given).part(task[1]), lambda: clock.expired, clock.most_threads)
 
 
-class _Asked(Cancel):
+class Asked(Cancel):
     """A token that asks somebody else."""
 
     def __init__(self, stop: Stop) -> None:
@@ -208,5 +195,6 @@ class _Asked(Cancel):
         return self._stop()
 
 
-def _unlimited(left: int) -> None:
+def unlimited(left: int) -> None:
+    """No limit, however many tasks are left."""
     del left

@@ -42,6 +42,9 @@ _LOOK = 2.0
 _ONE_THREAD = 1
 """Of a task: a worker has as many tasks at a time as it was given threads."""
 
+_BEGUN = 2
+"""Tasks of a thread that are begun where one may wait, as its time does not run meanwhile."""
+
 _STAMP = "__import__('linkrisk.solver.run.stamp', fromlist=['stamp']).stamp()"
 """What is asked of workers, which may not have linkrisk at all."""
 
@@ -95,6 +98,11 @@ class Connection:
                 return int(sum(self.client.nthreads().values()))
         return 0
 
+    @property
+    def addresses(self) -> list[str]:
+        """The workers that there are."""
+        return sorted(self.client.nthreads())
+
     def everywhere(self, do: Callable[..., object], *given: object) -> None:
         """Have every worker do something now, such as compiling; a worker that cannot is passed over."""
         self.client.run(do, *given, on_error="ignore")
@@ -140,6 +148,8 @@ class Cluster(Workers[Given]):
         What of it each worker may make itself. If one cannot, all is sent.
     """
 
+    begun = _BEGUN
+
     def __init__(self, given: Given, connection: Connection, known: Known = ()) -> None:
         super().__init__(given)
         self.connection, self._known = connection, known
@@ -157,13 +167,18 @@ class Cluster(Workers[Given]):
         """Threads of the workers that there are now."""
         return max(1, self.connection.slots)
 
-    def placed(self) -> Any:
-        """What all tasks share, where they are; sent again where whoever had it has died."""
+    def placed(self, task: Any) -> tuple[Any, list[str] | None]:
+        """What a task needs, sent again where whoever had it has died; and who may do it, if not all."""
+        del task  # all share the same, and anybody may do them
         if self._placed is None or self._placed.status != "finished":
             client = self.connection.client
-            wrapped = _Made(packed(self._given, self._known)) if self._known else _Wrapped(self._given)
+            wrapped = _Made(packed(self._given, self._known)) if self._known else Wrapped(self._given)
             self._placed = client.scatter(wrapped, broadcast=True, hash=False)
-        return self._placed
+        return self._placed, None
+
+    def here(self) -> Workers[Given]:
+        """Whoever does in this process what is left where all workers are gone."""
+        return Here(self._given)
 
     def send_all(self) -> None:
         """A worker cannot make what it was told how to make: from now on it is sent."""
@@ -186,7 +201,7 @@ class Cluster(Workers[Given]):
                 "no worker of %s is left: %d tasks are done here", self.connection.address, len(call.left)
             )
             alone = [task for task, _ in call.left]
-            yield from Here(self._given).each(do, alone, clock.part(clock.remaining), share)
+            yield from self.here().each(do, alone, clock.part(clock.remaining), share)
 
     def close(self) -> None:
         """Cancel whatever is still being done, and let workers forget what was shared."""
@@ -196,7 +211,7 @@ class Cluster(Workers[Given]):
         self._placed = None
 
 
-class _Wrapped(Generic[Given]):
+class Wrapped(Generic[Given]):
     """Something that Dask sends as it is, whatever it is."""
 
     def __init__(self, given: Given) -> None:
@@ -285,14 +300,14 @@ class _Call(Generic[Given, Task, Answer]):
         return not self._slots and time.monotonic() - self._seen > _ALONE
 
     def _begin_some(self) -> None:
-        """One task for each thread; and one more where it may wait, as its time does not run meanwhile."""
+        """One task for each thread; and more where they may wait, as their time does not run meanwhile."""
         if time.monotonic() - self._looked > _LOOK:
             self._look()
         many = self._slots
         while self.left and len(self._begun) < many and not self._clock.expired:
             limit = self._share(len(self.left))
             self._begin(limit)
-            many = self._slots * (2 if limit is None else 1)
+            many = self._slots * (self._cluster.begun if limit is None else 1)
 
     def _begin(self, limit: float | None) -> None:
         allowance = Allowance.of(self._clock, limit, _ONE_THREAD)
@@ -302,7 +317,8 @@ class _Call(Generic[Given, Task, Answer]):
         # As bytes: Dask would look for its own objects in all that it is given.
         content = pickle.dumps((self._do, task, allowance, stamp()))
         try:
-            future = self._client.submit(_one, self._cluster.placed(), content, key=key, pure=False)
+            placed, who = self._cluster.placed(task)
+            future = self._client.submit(_one, placed, content, key=key, pure=False, workers=who)
         except Exception as error:  # of many kinds, where the scheduler is going
             _log.debug("a task could not be sent: %s", error)
             self.left.appendleft((task, attempt))
@@ -350,7 +366,7 @@ class _Awaited(Cancel):
         return str(self._state.state) in ("cancelled", "released", "forgotten")
 
 
-def _one(placed: _Wrapped[Any] | _Made, content: bytes) -> Done[Any]:
+def _one(placed: Wrapped[Any] | _Made, content: bytes) -> Done[Any]:
     """Do a task, at a worker."""
     import distributed
 

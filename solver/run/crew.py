@@ -9,6 +9,7 @@ from typing import Any
 
 from linkrisk.solver.run.cluster import Cluster, Connection
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.parted import PartedCluster, Parts
 from linkrisk.solver.run.recipes import Recipe
 from linkrisk.solver.run.workers import Given, Processes, Workers
 
@@ -74,6 +75,14 @@ class Crew:
             found = Processes(given, self.choice.workers, _ONE_THREAD)
         else:
             return None
+        self._open.append(found)
+        return found
+
+    def parted(self, parts: Parts[Given]) -> Workers[Any] | None:
+        """Workers of a scheduler that share something in parts; None where there are no other machines."""
+        if self._connection is None:
+            return None
+        found = PartedCluster(parts, self._connection)
         self._open.append(found)
         return found
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from linkrisk.solver.engines.base import Engine, EngineOptions
 from linkrisk.solver.engines.steering import PartSteering
 from linkrisk.solver.inputs.problem import Searched
+from linkrisk.solver.linkage.counting import counting_by
 from linkrisk.solver.linkage.elsewhere import Elsewhere
-from linkrisk.solver.linkage.spreading import counting_by
 from linkrisk.solver.run.clock import Beside, Clock
 from linkrisk.solver.run.crew import Crew
 from linkrisk.solver.run.incumbent import Progress, Reporter

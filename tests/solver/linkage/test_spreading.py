@@ -27,8 +27,8 @@ DECIDED = ("linked", "distance", "nearest_other", "rival", "settled")
 @pytest.fixture(autouse=True)
 def all_is_shared_out(monkeypatch):
     monkeypatch.setattr(spreading, "WORTH", 1)
-    monkeypatch.setattr(spreading, "_STOPS_SOONER", 1)
-    monkeypatch.setattr(spreading, "_FEWEST", 20)
+    monkeypatch.setattr(spreading, "STOPS_SOONER", 1)
+    monkeypatch.setattr(spreading, "FEWEST", 20)
 
 
 class InTasks(Here):

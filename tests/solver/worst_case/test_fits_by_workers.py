@@ -35,7 +35,7 @@ def address():
 def all_is_shared_out(monkeypatch):
     """Counts of small files, too, in several tasks."""
     monkeypatch.setattr(spreading, "WORTH", 1)
-    monkeypatch.setattr(spreading, "_FEWEST", 20)
+    monkeypatch.setattr(spreading, "FEWEST", 20)
 
 
 def said(result) -> dict:
@@ -64,7 +64,7 @@ def test_a_fit_of_all_records_says_the_same_whoever_counts(address):
 
 def test_rows_grow_the_same_whoever_looks_for_them(address, monkeypatch):
     """Of a file that is taken to be too large to have all rows."""
-    monkeypatch.setattr(spreading, "_STOPS_SOONER", 1)
+    monkeypatch.setattr(spreading, "STOPS_SOONER", 1)
     steering = steered(most_reduced=0)
     options = {"aggregator": "weighted-mean", "work_limit": 0.1, "steering": steering}
     assert said(fit(*FILES, **options, scheduler=address)) == said(fit(*FILES, **options))

@@ -1,0 +1,68 @@
+"""Candidates in partitions at the workers of a scheduler, of which one dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import numpy as np
+import pytest
+from box_cases import FORMS, pair_of
+from clusters import small_cluster
+
+from linkrisk.solver.linkage import partitions as partitioning
+from linkrisk.solver.linkage import spreading
+from linkrisk.solver.linkage.counting import PartedCounts, counting_by
+from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.run.crew import Crew, CrewChoice
+
+pytest.importorskip("distributed", reason="needs Dask: pip install 'linkrisk[dask]'")
+
+
+@pytest.fixture(scope="module")
+def address():
+    with small_cluster() as found:
+        yield found
+
+
+@pytest.fixture
+def parted(address, monkeypatch):
+    """A pair, and who counts it in five partitions."""
+    monkeypatch.setattr(spreading, "WORTH", 1)
+    monkeypatch.setattr(spreading, "STOPS_SOONER", 1)
+    monkeypatch.setattr(spreading, "FEWEST", 100)
+    pair = pair_of("mixed", 600, 3)
+    monkeypatch.setattr(partitioning, "MOST_BYTES", pair.candidates.nbytes // 5)
+    crew = Crew(CrewChoice(scheduler=address))
+    elsewhere = counting_by(crew, pair)
+    assert isinstance(elsewhere, PartedCounts)
+    yield pair, elsewhere
+    crew.close()
+
+
+@pytest.mark.parametrize("ask", ["table", "nearest", "counted"])
+def test_an_evaluator_counts_by_workers(parted, ask):
+    pair, elsewhere = parted
+    form = FORMS["mahalanobis"](np.random.default_rng(3), False)
+    expected, found = (getattr(Evaluator(pair, 1, elsewhere=who), ask)(form) for who in (None, elsewhere))
+    np.testing.assert_array_equal(found.linked, expected.linked)
+    np.testing.assert_array_equal(found.distance, expected.distance)
+
+
+def test_no_record_is_lost_with_a_worker(parted):
+    """Bit for bit, before it has died and after."""
+    pair, elsewhere = parted
+    client, killed = elsewhere._workers.connection.client, []
+
+    def kill(_work):
+        if not killed:
+            killed.append(min(client.run(os.getpid).values()))
+            os.kill(killed[0], signal.SIGKILL)
+
+    form, blocks = FORMS["choquet"](np.random.default_rng(3), False), np.arange(600)
+    expected = Evaluator(pair, 1).found(form, 0, blocks)
+    for told in (lambda _: None, kill, lambda _: None):
+        elsewhere.listen(told)
+        for own, other in zip(elsewhere.found(form, 0, blocks, None), expected, strict=True):
+            np.testing.assert_array_equal(own, other)
+    assert killed
