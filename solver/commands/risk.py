@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
             tolerated=number(arguments.tolerated, "--tolerated"),
             seed=whole_number(arguments.seed, "--seed") or 0,
             report=reporter(line),
-            command=shlex.join(["solver", *sys.argv[1:]]),
+            command="python -m solver " + shlex.join(arguments.command_line),
             **limits,
             **given_workers(arguments),
             **given_problem(arguments),
