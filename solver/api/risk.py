@@ -228,7 +228,7 @@ def _take(
             continue
         if report is not None:
             low, high = task.worst.interval
-            report(Progress(task.clock.seconds, low, high, "measures", measure.name))
+            report(Progress(task.clock.seconds, float(low), float(high), "measures", measure.name))
         taken[measure.name] = measure.take(task, _share(task.clock, measures[at:]))
     return taken, left_out
 
