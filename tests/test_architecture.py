@@ -30,7 +30,7 @@ RANKS = {
     "inputs": 3,
     "compiling": 4,
     "worst_case": 5,
-    "risk": 6,
+    "measures": 6,
     "api": 7,
     "report": 8,
     "commands": 9,

@@ -23,11 +23,11 @@ from linkrisk.solver.api.limits import check_limits
 from linkrisk.solver.api.sampling import sampling_choice
 from linkrisk.solver.compiling.ahead import compile_once
 from linkrisk.solver.inputs.problem import Problem, ProblemOptions, schema_of
-from linkrisk.solver.risk.base import Measure, MeasureResult
-from linkrisk.solver.risk.registry import MEASURES
-from linkrisk.solver.risk.results import RiskResult
-from linkrisk.solver.risk.task import RiskTask
-from linkrisk.solver.risk.verdict import TOLERATED, verdict
+from linkrisk.solver.measures.base import Measure, MeasureResult
+from linkrisk.solver.measures.registry import MEASURES
+from linkrisk.solver.measures.results import RiskResult
+from linkrisk.solver.measures.task import RiskTask
+from linkrisk.solver.measures.verdict import TOLERATED, verdict
 from linkrisk.solver.run.clock import AUTOMATIC, Clock
 from linkrisk.solver.run.crew import crew_choice
 from linkrisk.solver.run.errors import UsageError
@@ -92,7 +92,7 @@ def risk(
     original, masked
         The two files, as `fit` takes them.
     measures : str or sequence of str
-        ``all``, or names of measures (`linkrisk.solver.risk.registry.MEASURES`).
+        ``all``, or names of measures (`linkrisk.solver.measures.registry.MEASURES`).
     tolerated : float
         Share of records that may be re-identified, for the verdict.
     aggregator : str or sequence of str

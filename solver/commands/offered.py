@@ -99,8 +99,8 @@ def offered_by_the_classes() -> Offered:
     from linkrisk.solver.inputs.problem import ProblemOptions
     from linkrisk.solver.linkage.matching import MATCHINGS
     from linkrisk.solver.linkage.registry import LINKERS, all_settings
-    from linkrisk.solver.risk.registry import MEASURES
-    from linkrisk.solver.risk.verdict import TOLERATED
+    from linkrisk.solver.measures.registry import MEASURES
+    from linkrisk.solver.measures.verdict import TOLERATED
 
     return Offered(
         aggregators=tuple(AGGREGATORS),

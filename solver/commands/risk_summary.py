@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from linkrisk.solver.commands.wording import files_line
+from linkrisk.solver.measures.base import Finding, Kind, Unit
+from linkrisk.solver.measures.registry import MEASURES
+from linkrisk.solver.measures.results import RiskResult
 from linkrisk.solver.report.formats import count
-from linkrisk.solver.risk.base import Finding, Kind, Unit
-from linkrisk.solver.risk.registry import MEASURES
-from linkrisk.solver.risk.results import RiskResult
 
 _WIDTH = 44
 _KINDS = {Kind.CERTAIN: "for certain", Kind.CONFIDENCE: "95 %", Kind.RANGE: "range"}

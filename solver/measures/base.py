@@ -15,7 +15,7 @@ import pandas as pd
 from linkrisk.solver.run.results import dump_json, plain
 
 if TYPE_CHECKING:
-    from linkrisk.solver.risk.task import RiskTask
+    from linkrisk.solver.measures.task import RiskTask
     from linkrisk.solver.run.clock import Clock
 
 
@@ -79,9 +79,9 @@ class Finding:
             raise ValueError(f"{self.key}: an interval needs ends and a kind, or neither")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MeasureResult(ABC):
-    """What a measure has found: frozen, readable, and the same as its JSON.
+    """What a measure has found: a frozen dataclass without a `repr` of its own, the same as its JSON.
 
     Attributes
     ----------

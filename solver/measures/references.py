@@ -13,9 +13,9 @@ from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
 from linkrisk.formulations.linkage.pair import Ties
 from linkrisk.solver.inputs.problem import Problem, problem_of
 from linkrisk.solver.linkage.evaluator import Evaluator
-from linkrisk.solver.risk.base import Finding, Kind, Measure, MeasureResult
-from linkrisk.solver.risk.matching_by_chance import ChanceMatches, chance_matches
-from linkrisk.solver.risk.task import RiskTask
+from linkrisk.solver.measures.base import Finding, Kind, Measure, MeasureResult
+from linkrisk.solver.measures.matching_by_chance import ChanceMatches, chance_matches
+from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.worst_case.search import search
 
@@ -27,7 +27,7 @@ SHUFFLES = 20
 _LEVEL = 0.95
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class References(MeasureResult):
     """Numbers of right links that say what little and much are on this file.
 

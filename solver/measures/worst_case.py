@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import pandas as pd
 
-from linkrisk.solver.risk.base import Finding, Kind, Measure, MeasureResult
-from linkrisk.solver.risk.task import RiskTask
+from linkrisk.solver.measures.base import Finding, Kind, Measure, MeasureResult
+from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.worst_case.family_results import Family
 
@@ -49,7 +49,7 @@ class FamilyRisk:
         return cls(family.aggregator, *result.interval, result.proven, result.confidence, None)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class WorstCaseRisk(MeasureResult):
     """Worst-case re-identification by distance-based record linkage, family by family.
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from linkrisk.solver.risk.base import MeasureResult, jsonable
-from linkrisk.solver.risk.verdict import Verdict
+from linkrisk.solver.measures.base import MeasureResult, jsonable
+from linkrisk.solver.measures.verdict import Verdict
 from linkrisk.solver.run.results import dump_json
 from linkrisk.solver.worst_case.family_results import FitResults
 

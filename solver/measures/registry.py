@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from linkrisk.solver.risk.base import Measure
-from linkrisk.solver.risk.references import ReferencePoints
-from linkrisk.solver.risk.worst_case import WorstCase
+from linkrisk.solver.measures.base import Measure
+from linkrisk.solver.measures.references import ReferencePoints
+from linkrisk.solver.measures.worst_case import WorstCase
 
 MEASURES: dict[str, Measure] = {measure.name: measure for measure in (WorstCase(), ReferencePoints())}
 """One line for each."""
