@@ -27,7 +27,9 @@ from linkrisk.solver.backends.registry import available_backends, backend_names,
 from linkrisk.solver.compiling.ahead import compile_once
 from linkrisk.solver.engines.steering import Steering
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+from linkrisk.solver.linkage.helpers import Helpers
 from linkrisk.solver.run.clock import Limits
+from linkrisk.solver.run.crew import crew_choice, hired
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.run.results import dump_json, plain
@@ -115,6 +117,8 @@ def compare(
     steering: Steering | None = None,
     time_limit: float | None = DEFAULT_TIME_LIMIT,
     start: bool = True,
+    scheduler: str | None = None,
+    workers: int | None = None,
     cancel: Cancel | None = None,
     report: Callable[[str], None] | None = None,
 ) -> ComparisonResult:
@@ -141,11 +145,15 @@ def compare(
         Seconds for each of them.
     start : bool
         Give the heuristic attack as a start point to the exact engine and to the backends that take one.
+    scheduler : str, optional
+        Address of a Dask scheduler whose workers run them side by side, each with `threads` threads.
+    workers : int, optional
+        So many processes of this machine that do the same.
     cancel : Cancel, optional
         A token to end the comparison with, as Ctrl-C does: what has come back by then is compared.
     report : callable, optional
         Called with the name of each before it runs, and before all of them ``compile`` where code is compiled
-        first.
+        first; by workers, with how many tasks are done.
 
     Returns
     -------
@@ -181,16 +189,16 @@ def compare(
         masking=masking,
         missing=missing,
     )
-    problem = make_problem(original, masked, options)
-    compile_once(problem.aggregator.name, None if report is None else lambda progress: report(progress.phase))
-    contest = Contest(problem, settings, Limits(time_limit, cancel=cancel), start)
-    rows = []
-    for name in chosen:
-        if contest.clock.stopped:
-            break
-        if report is not None:
-            report(name)
-        rows.append(contest.row(name))
+    limits, tell = Limits(time_limit, cancel=cancel), report or (lambda _: None)
+    with hired(crew_choice(scheduler, workers)) as crew:
+        problem = make_problem(original, masked, options)
+        compile_once(problem.aggregator.name, lambda progress: tell(progress.phase))
+        crew.prepare(compile_once, problem.aggregator.name)
+        contest = Contest(problem, settings, limits, start)
+        if crew.choice.asked:
+            rows = contest.rows_by(Helpers(crew, lambda progress: tell(progress.work)), chosen)
+        else:
+            rows = list(contest.rows(chosen, tell))
     said = disagreements(rows)
     unit, weight = problem.survey.unit, problem.survey.weight_column
     by_weight = [] if weight is None else [_BY_WEIGHT.format(shown_name(weight))]
@@ -204,6 +212,7 @@ def compare(
         "time_limit": time_limit,
         "seed": settings.seed,
         "threads": settings.threads,
+        **crew.describe(),
         "versions": library_versions(),
     }
     return ComparisonResult(tuple(_in_population(row, unit) for row in rows), tuple(said), details)

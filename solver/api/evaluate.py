@@ -24,7 +24,7 @@ from linkrisk.solver.api.choices import (
     TiesName,
 )
 from linkrisk.solver.api.keywords import checked_keywords
-from linkrisk.solver.api.link import relink
+from linkrisk.solver.api.link import Run, relink
 from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
 from linkrisk.solver.inputs.learned_links import reusable_schema
 from linkrisk.solver.inputs.link_tasks import LinkOptions
@@ -261,12 +261,9 @@ def _evaluate(
         fitted, source = read_parameters(parameters), str(parameters)
     fitted = pick_family(fitted, given.get("aggregator"), source)
     if "method" in fitted:
-        if crew.choice.asked:
-            raise UsageError(f"{source} is the result of a linker, which has no workers: leave them out")
         matching = "hungarian" if one_to_one else None
-        return relink(
-            original, masked, fitted, one_to_one=matching, report=report, **_link_options(given, source)
-        )
+        run = Run(crew, report, cancel)
+        return relink(original, masked, fitted, run, one_to_one=matching, **_link_options(given, source))
     given.setdefault("masking", recorded_masking(fitted))
     problem = make_problem(original, masked, ProblemOptions(**{**learned_options(fitted), **given}))
     theta = _encode(problem, fitted["parameters"], source)

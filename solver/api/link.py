@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import Field, fields
+from dataclasses import Field, dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -34,13 +34,15 @@ from linkrisk.solver.inputs.link_tasks import (
 )
 from linkrisk.solver.inputs.problem import choice
 from linkrisk.solver.inputs.survey import BlockSurvey
-from linkrisk.solver.linkage.curves import Claim, all_scores, most_probable_claim, precision_recall
-from linkrisk.solver.linkage.judging import judge, own_scores
+from linkrisk.solver.linkage.curves import Claim
+from linkrisk.solver.linkage.helpers import Helpers
+from linkrisk.solver.linkage.judged_links import judged_links
 from linkrisk.solver.linkage.linker import LearnedLinker, Linker, Truth
 from linkrisk.solver.linkage.matching import matched, score_matrix
 from linkrisk.solver.linkage.probabilistic.passes.learned import LearnedPasses
 from linkrisk.solver.linkage.registry import LINKERS, all_settings
 from linkrisk.solver.linkage.result import LinkResult, OneToOne
+from linkrisk.solver.run.crew import Crew, CrewChoice, crew_choice, hired
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.incumbent import Reporter
 from linkrisk.solver.run.interruption import Cancel
@@ -72,6 +74,8 @@ def link(
     threshold: float | None = None,
     decisions: TableLike | None = None,
     seed: int = 0,
+    scheduler: str | None = None,
+    workers: int | None = None,
     cancel: Cancel | None = None,
     report: Reporter | None = None,
 ) -> LinkResult:
@@ -112,10 +116,14 @@ def link(
         (``link`` or ``non-link``), as `LinkResult.passes.clerical` has them.
     seed : int
         Seed of every random choice.
+    scheduler : str, optional
+        Address of a Dask scheduler whose workers compare records for ``prl``; the answers are the same.
+    workers : int, optional
+        So many processes of this machine that compare records for ``prl``.
     cancel : Cancel, optional
         A token to cancel the call with, from another thread.
     report : callable, optional
-        Called when code has to be compiled first.
+        Called when code has to be compiled first, and by workers with how many tasks are done.
 
     Returns
     -------
@@ -156,15 +164,44 @@ def link(
     if isinstance(method, Linker) and settings:
         raise UsageError("settings are for a method given by its name; this linker has its own")
     linker = method if isinstance(method, Linker) else make_linker(method, settings or {})
-    return cancellable(lambda: _run(original, masked, linker, options, None, report), cancel)
+    asked_for = crew_choice(scheduler, workers)
+    check_workers(linker, asked_for)
+
+    def do() -> LinkResult:
+        with hired(asked_for) as crew:
+            return _run(original, masked, linker, options, None, Run(crew, report, cancel))
+
+    return cancellable(do, cancel)
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a linkage has besides its options.
+
+    Attributes
+    ----------
+    crew : Crew
+        Who compares records besides this process.
+    report : callable, optional
+    cancel : Cancel, optional
+    """
+
+    crew: Crew
+    report: Reporter | None = None
+    cancel: Cancel | None = None
+
+
+def check_workers(linker: Linker, choice: CrewChoice) -> None:
+    """Refuse workers for a linker that has no work for them."""
+    if choice.asked and not linker.has_workers:
+        raise UsageError(f"the linker {linker.name} has no workers: leave --workers and --scheduler out")
 
 
 def relink(
     original: Any,
     masked: Any,
     learned: Mapping[str, Any],
-    *,
-    report: Reporter | None = None,
+    run: Run,
     **options: Any,
 ) -> LinkResult:
     """Apply what `link` learned before, in the JSON that it wrote, to a file pair; options as for `link`."""
@@ -172,8 +209,9 @@ def relink(
     if method not in LINKERS:
         raise UsageError(f"unknown method '{method}': choose one of {', '.join(LINKERS)}")
     linker, parameters = LINKERS[method](), learned_parameters(learned)
+    check_workers(linker, run.crew.choice)
     chosen = LinkOptions(**{**learned_options(learned), **options})
-    return _run(original, masked, linker, chosen, parameters, report)
+    return _run(original, masked, linker, chosen, parameters, run)
 
 
 def make_linker(name: str, settings: Mapping[str, Any]) -> Linker:
@@ -219,7 +257,7 @@ def _run(
     linker: Linker,
     options: LinkOptions,
     parameters: Mapping[str, Any] | None,
-    report: Reporter | None,
+    run: Run,
 ) -> LinkResult:
     """Link by a linker that learns, or by one with parameters that were learned before."""
     began = time.perf_counter()
@@ -233,16 +271,18 @@ def _run(
     keys = linker.keys if parameters is None else learned_keys(parameters)
     frames = compared_frames(pair, linker, options, schema, keys)
     task, labels, partner = linkage_task(pair, frames, direction, options.seed)
+    task = replace(task, helpers=Helpers(run.crew, run.report, run.cancel))
     design = survey_design(pair.original, pair.masked, pair.partner, schema)
     spent = time.perf_counter() - began
-    compile_once(LINKAGE, report)
+    compile_once(LINKAGE, run.report)
+    run.crew.prepare(compile_once, LINKAGE)
     began = time.perf_counter() - spent
     found = linker.learn(task) if parameters is None else linker.restored(parameters, task)
     group = twin_group(task) if ties is Ties.SHARE else None
     truth = Truth.of(partner, len(task.candidates), group)
     survey = BlockSurvey.of(design, direction, truth.query_rows, truth.partner)
-    evaluation = judge(found, truth)
-    curve = precision_recall(own_scores(found, truth), all_scores(found, truth))
+    judged = judged_links(found, truth, task.helpers)
+    evaluation, claim = judged.evaluation, judged.claim
     passes, one_to_one = None, None
     if isinstance(found, LearnedPasses):
         passes = linked_passes(found, task, truth, labels, options)
@@ -251,7 +291,6 @@ def _run(
     if options.one_to_one is not None:
         matching = options.one_to_one
         one_to_one = one_to_one_of(passes, matching) if passes else _one_to_one(found, truth, options)
-    claim = most_probable_claim(found, truth)
     details = {
         "name": pair.name,
         "direction": direction.value,
@@ -268,6 +307,7 @@ def _run(
         "alignment": pair.alignment,
         "notes": [*_remarks(pair, linker, frames), *frames.notes, *design.notes, *found.notes],
         "seed": options.seed,
+        **run.crew.describe(),
         "seconds": round(time.perf_counter() - began, 3),
         "versions": library_versions(),
     }
@@ -277,7 +317,7 @@ def _run(
         records=truth.partner.size,
         parameters=found.parameters,
         one_to_one=one_to_one,
-        curve=curve,
+        curve=judged.curve,
         table=records_table([labels[0][row] for row in truth.query_rows], evaluation),
         details=details,
         passes=passes,

@@ -23,7 +23,12 @@ from linkrisk.solver.backends.background import NOTHING_KNOWN, TICK
 from linkrisk.solver.backends.base import BackendProgress, BackendResult, FloatArray, SolveOptions, Watcher
 from linkrisk.solver.backends.jobs import Job, SolveJob
 from linkrisk.solver.backends.registry import get_backend
-from linkrisk.solver.run.child_processes import interrupt_held_back, main_module_hidden
+from linkrisk.solver.run.child_processes import (
+    children_allowed,
+    end_with_parent,
+    interrupt_held_back,
+    main_module_hidden,
+)
 from linkrisk.solver.run.memory import MemoryMeter, MemoryWatch
 from linkrisk.solver.run.status import Limit, Status
 
@@ -117,7 +122,7 @@ class _Child:
         self._process: BaseProcess = context.Process(
             target=_run_in_child, args=(far_end, folder), daemon=True
         )
-        with main_module_hidden():
+        with main_module_hidden(), children_allowed():
             self._process.start()
         assert self._process.pid is not None
         self._memory = MemoryWatch(self._process.pid)
@@ -215,6 +220,7 @@ def _run_in_child(pipe: Connection, folder: str) -> None:
     if hasattr(os, "setsid"):
         os.setsid()  # so that Ctrl-C reaches the parent only, and the parent can kill all of us
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent()
     tempfile.tempdir = folder
     _redirect_output(Path(folder, "stderr.txt"))
     job: Job = pickle.loads(pipe.recv_bytes())

@@ -11,8 +11,10 @@ from linkrisk.solver.commands.arguments import (
     add_files,
     add_problem,
     add_run,
+    add_workers,
     given_problem,
     given_run,
+    given_workers,
     limit,
     words,
 )
@@ -40,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"of {', '.join([_EXACT, *offered().backends])}; default: {_EXACT} and all that are installed",
     )
     group.add_argument("--no-start", action="store_true", help="do not start from the heuristic attack")
+    add_workers(parser, "run engine and backends side by side")
     group = parser.add_argument_group("output")
     group.add_argument("--json", metavar="FILE", help="write the comparison as JSON")
     group.add_argument("--csv", metavar="FILE", help="write the comparison as CSV")
@@ -63,6 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
             start=not arguments.no_start,
             time_limit=limit(arguments.time_limit, "--time-limit"),
             report=None if line is None else lambda name: _say(line, name),
+            **given_workers(arguments),
             **given_run(arguments),
             **given_problem(arguments),
         )
@@ -81,9 +85,12 @@ def run(arguments: argparse.Namespace) -> int:
 def _say(line: Display, name: str) -> None:
     """Say what comes next."""
     from linkrisk.solver.compiling.ahead import PHASE
+    from linkrisk.solver.linkage.spreading import TASKS
     from linkrisk.solver.run.incumbent import Progress
 
     if name == PHASE:
         line.report(Progress(0.0, 0.0, 0.0, PHASE))
+    elif name.endswith(TASKS):
+        line.show(f"solving: {name}")
     else:
         line.show(f"solving with the engine {name}" if name == _EXACT else f"solving on {name}")

@@ -6,7 +6,14 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from linkrisk.solver.commands.arguments import add_alignment, names, number, whole_number
+from linkrisk.solver.commands.arguments import (
+    add_alignment,
+    add_workers,
+    given_workers,
+    names,
+    number,
+    whole_number,
+)
 from linkrisk.solver.commands.offered import offered
 from linkrisk.solver.commands.settings import add_settings, given_settings
 from linkrisk.solver.run.errors import UsageError
@@ -38,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="with passes: pairs that were decided on, as --clerical writes them with decisions filled in",
     )
     group.add_argument("--seed", metavar="N", help="seed of every random choice; default: 0")
+    add_workers(parser, "compare records for prl")
     group = parser.add_argument_group("settings of the methods")
     add_settings(group, offered().linker_settings)
     group = parser.add_argument_group("output")
@@ -100,6 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
             method=arguments.method,
             settings=settings,
             report=reporter(line),
+            **given_workers(arguments),
             **options,
         )
     return finish_link(arguments, result)

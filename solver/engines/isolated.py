@@ -39,6 +39,8 @@ class EngineJob(Job):
         Settings.
     time_limit : float or None
         Seconds for the run.
+    threads : int, optional
+        As many as there are processors when absent.
     """
 
     def __init__(
@@ -49,10 +51,12 @@ class EngineJob(Job):
         linked: float,
         options: EngineOptions,
         time_limit: float | None,
+        threads: int | None = None,
     ) -> None:
         self.title, self.name = f"engine {name!r}", name
         self.time_limit, self.takes_watcher = time_limit, True
         self._system, self._theta, self._linked, self._options = system, theta, linked, options
+        self._threads = threads
 
     def prepare(self) -> None:
         """Nothing: reading this job has imported the engines."""
@@ -60,11 +64,11 @@ class EngineJob(Job):
     def run(self, watch: Watcher | None) -> BackendResult:
         """Run the engine from the parameters given."""
         system, total = self._system, self._system.total_weight
-        clock = Clock(self.time_limit)
+        clock = Clock(self.time_limit, most_threads=self._threads)
         incumbent = Incumbent(clock, self._theta, self._linked, system.kept_weight)
         with _watched(incumbent, total, watch):
             engine = get_engine(self.name, self._options)
-            outcome = engine.run(system, incumbent, Evaluator(system.pair), self._options)
+            outcome = engine.run(system, incumbent, Evaluator(system.pair, self._threads), self._options)
         return BackendResult(
             status=outcome.status,
             limit=outcome.limit,

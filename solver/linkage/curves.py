@@ -83,16 +83,31 @@ def precision_recall(own: FloatArray, pairs: Iterable[FloatArray]) -> PrecisionR
     pairs : iterable of ndarray
         Scores of all pairs, the true matches among them, in any shape: `all_scores`.
     """
-    thresholds, counts = np.unique(own[own > -np.inf], return_counts=True)
-    at_least = np.zeros(thresholds.size, dtype=np.intp)
+    thresholds = thresholds_of(own)
+    found = np.zeros(thresholds.size + 1, dtype=np.intp)
     for scores in pairs:
-        place = np.searchsorted(thresholds, scores.ravel(), side="right")
-        found = np.bincount(place, minlength=thresholds.size + 1)
-        at_least += np.cumsum(found[::-1])[::-1][1:]
+        found += between(thresholds, scores)
+    return curve_of(own, found)
+
+
+def thresholds_of(own: FloatArray) -> FloatArray:
+    """The distinct scores of true matches that may be claimed, ascending."""
+    return np.unique(own[own > -np.inf])
+
+
+def between(thresholds: FloatArray, scores: FloatArray) -> IndexArray:
+    """How many scores reach so many of the thresholds, from none to all of them."""
+    place = np.searchsorted(thresholds, scores.ravel(), side="right")
+    return np.bincount(place, minlength=thresholds.size + 1)
+
+
+def curve_of(own: FloatArray, found: IndexArray) -> PrecisionRecall:
+    """The curve when the scores of all pairs lie between thresholds like this (`between`)."""
+    thresholds, counts = np.unique(own[own > -np.inf], return_counts=True)
     return PrecisionRecall(
         thresholds=thresholds[::-1],
         correct=np.cumsum(counts[::-1]),
-        claimed=at_least[::-1],
+        claimed=np.cumsum(found[::-1])[:-1],
         matches=own.size,
     )
 
@@ -135,25 +150,61 @@ def most_probable_claim(linker: LearnedLinker, truth: Truth) -> Claim | None:
     partner[truth.query_rows] = truth.partner
     if linker.scored_pairs is not None:
         return _best_of_pairs(linker, linker.scored_pairs, partner)
-    best, place, alike, right = -np.inf, (-1, -1), 0, 0
+    top = Top()
     for part, scores in in_chunks(linker, np.arange(truth.queries), truth.candidates):
-        top = float(scores.max(initial=-np.inf))
-        if top == -np.inf or top < best:
-            continue
-        rows, columns = np.nonzero(scores == top)
-        if top > best:
-            best, place, alike, right = top, (int(rows[0]) + part.start, int(columns[0])), 0, 0
-        alike += rows.size
-        right += int((partner[rows + part.start] == columns).sum())
-    if best == -np.inf:
+        top = top.or_of(top_of(scores, partner[part], part.start))
+    return claim_of(linker, top)
+
+
+@dataclass(frozen=True)
+class Top:
+    """The largest score of some pairs.
+
+    Attributes
+    ----------
+    score : float
+    place : (int, int)
+        Rows of the first pair that has it.
+    alike, right : int
+        How many pairs have it, and how many of them are true.
+    """
+
+    score: float = -np.inf
+    place: tuple[int, int] = (-1, -1)
+    alike: int = 0
+    right: int = 0
+
+    def or_of(self, other: Top) -> Top:
+        """The largest score of these pairs and others."""
+        if self.score != other.score:
+            return self if self.score > other.score else other
+        if not self.alike:
+            return other
+        first = min(self.place, other.place) if other.alike else self.place
+        return Top(self.score, first, self.alike + other.alike, self.right + other.right)
+
+
+def top_of(scores: FloatArray, partner: IndexArray, first_row: int = 0, first_column: int = 0) -> Top:
+    """The largest score of some queries, whose partners are `partner`, with candidates side by side."""
+    top = float(scores.max(initial=-np.inf))
+    if top == -np.inf:
+        return Top()
+    rows, columns = np.nonzero(scores == top)
+    right = int((partner[rows] == columns + first_column).sum())
+    return Top(top, (int(rows[0]) + first_row, int(columns[0]) + first_column), rows.size, right)
+
+
+def claim_of(linker: LearnedLinker, top: Top) -> Claim | None:
+    """The claim that a pair of this score is a match; None when no pair can be one."""
+    if top.score == -np.inf:
         return None
-    probability = linker.probabilities(np.array([best]))
+    probability = linker.probabilities(np.array([top.score]))
     return Claim(
-        query=place[0],
-        candidate=place[1],
-        score=best,
+        query=top.place[0],
+        candidate=top.place[1],
+        score=top.score,
         probability=None if probability is None else float(probability[0]),
-        correct=right / alike,
+        correct=top.right / top.alike,
     )
 
 

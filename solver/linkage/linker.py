@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
+from linkrisk.solver.linkage.helpers import Helpers
+from linkrisk.solver.linkage.pair_shares import PairShare, ReadyPairs, Rows
 from linkrisk.solver.linkage.scored_pairs import ScoredPairs
 
 FloatArray = NDArray[np.float64]
@@ -47,6 +49,8 @@ class LinkageTask:
         Seed of every random choice.
     masked_queries : bool
         Whether the queries are the masked records and the candidates the original ones.
+    helpers : Helpers, optional
+        Who compares records besides this process.
     """
 
     queries: pd.DataFrame
@@ -59,6 +63,7 @@ class LinkageTask:
     training: pd.DataFrame | None = None
     seed: int = 0
     masked_queries: bool = False
+    helpers: Helpers | None = None
 
 
 class Linker(ABC):
@@ -75,11 +80,14 @@ class Linker(ABC):
         Whether it compares attributes that both files have.
     learns_from_training : bool
         Whether it takes training records.
+    has_workers : bool
+        Whether others can compare records for it.
     """
 
     name: ClassVar[str]
     common_attributes: ClassVar[bool] = True
     learns_from_training: ClassVar[bool] = False
+    has_workers: ClassVar[bool] = False
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -158,14 +166,27 @@ class LearnedLinker(ABC):
         return None
 
 
+class ScoredInShares(LearnedLinker):
+    """A linker whose scores of some queries with some candidates are found from these alone."""
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """How many numbers a candidate is compared by."""
+
+    @abstractmethod
+    def share(self, rows: Rows, candidates: Rows) -> PairShare:
+        """Some queries with some candidates, the latter in ascending order."""
+
+
 def in_chunks(
-    linker: LearnedLinker, rows: IndexArray, candidates: int, cells: int = _CELLS_AT_ONCE
+    linker: LearnedLinker | ReadyPairs, rows: IndexArray, candidates: int, cells: int = _CELLS_AT_ONCE
 ) -> Iterator[tuple[slice, FloatArray]]:
     """Scores of some queries with every candidate, a part of the queries at a time.
 
     Parameters
     ----------
-    linker : LearnedLinker
+    linker : LearnedLinker or ReadyPairs
     rows : ndarray of int, shape (any,)
         Rows of the queries.
     candidates : int

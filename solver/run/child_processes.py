@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import multiprocessing
+import os
 import signal
 import sys
 import threading
@@ -62,3 +64,34 @@ def main_module_hidden() -> Iterator[None]:
         yield
     finally:
         sys.modules["__main__"] = main
+
+
+@contextlib.contextmanager
+def children_allowed() -> Iterator[None]:
+    """Let a daemon, such as a worker of Dask, start a process.
+
+    `multiprocessing` refuses that: a daemon may be killed, and its children would be left behind. Ours end by
+    `end_with_parent`.
+    """
+    config: dict[str, object] = getattr(multiprocessing.current_process(), "_config", {})
+    daemon = config.pop("daemon", None)
+    try:
+        yield
+    finally:
+        if daemon is not None:
+            config["daemon"] = daemon
+
+
+def end_with_parent() -> None:
+    """End this process, and those that it has started, as soon as its parent is gone."""
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+
+    def wait() -> None:
+        parent.join()
+        if hasattr(os, "killpg") and os.getpgrp() == os.getpid():
+            os.killpg(os.getpgrp(), signal.SIGKILL)
+        os._exit(1)
+
+    threading.Thread(target=wait, name="parent", daemon=True).start()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +20,9 @@ from linkrisk.solver.engines.exact.engine import ExactEngine
 from linkrisk.solver.engines.isolated import EngineJob
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.linkage.helpers import Helpers
 from linkrisk.solver.run.clock import Clock, Limits
+from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.incumbent import Incumbent
 from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.worst_case.answers import library_versions
@@ -107,7 +111,7 @@ class Contest:
 
     def __init__(self, problem: Problem, settings: EngineOptions, limits: Limits, start: bool) -> None:
         self._problem, self._settings, self._time_limit = problem, settings, limits.time
-        self._tight = settings.big_c is None
+        self._tight, self._threads = settings.big_c is None, None
         self._system = problem_system(problem.searched, reduce=self._tight)
         self._evaluator = Evaluator(problem.pair)
         choices = IndicatorOptions(margin=settings.margin, big_c=settings.big_c, scale=self._tight)
@@ -123,12 +127,48 @@ class Contest:
         point = self._model.point(incumbent.solution)
         self._starts = (point,) if start and self._model.milp.violation(point) <= 1e-9 else ()
 
-    def row(self, name: str) -> BackendRow:
-        """Let a backend solve the model, or the exact engine the problem, and recount."""
-        try:
+    def rows(self, names: Sequence[str], report: Callable[[str], None]) -> Iterator[BackendRow]:
+        """One after the other, each told to `report` before it runs."""
+        for name in names:
+            if self.clock.stopped:
+                break
+            report(name)
             with interruptible(self.clock):
-                answer = self._exact() if name == EXACT else self._milp(name)
-        except RuntimeError as error:
+                row = self.row(name)
+            yield row
+
+    def rows_by(self, helpers: Helpers, names: Sequence[str]) -> list[BackendRow]:
+        """Side by side at workers, in the order of their names, as far as they come before this is stopped.
+
+        Each has as many threads as the settings say, the exact engine as well.
+        """
+        with interruptible(self.clock):
+            answers = list(helpers.answers(self, row_of, lambda _: list(names), self.clock))
+        return [row for _, row in sorted(answers, key=lambda answer: answer[0])]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a worker needs, which has a clock and an evaluator of its own."""
+        return {**self.__dict__, "clock": None, "_evaluator": None, "_threads": self._settings.threads}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """A contest at a worker."""
+        self.__dict__.update(state)
+        self.clock = Clock(None)
+        self._evaluator = Evaluator(self._problem.pair, self._threads)
+
+    def row(self, name: str, stopped: Callable[[], bool] | None = None) -> BackendRow:
+        """Let a backend solve the model, or the exact engine the problem, and recount.
+
+        Parameters
+        ----------
+        name : str
+        stopped : callable, optional
+            Whether it is to end; when absent, the clock says so.
+        """
+        asked = stopped or (lambda: self.clock.stopped)
+        try:
+            answer = self._exact(asked) if name == EXACT else self._milp(name, asked)
+        except (RuntimeError, UsageError) as error:  # the second where a worker lacks a backend
             return self._line(name, "failed", version=" ".join(str(error).split()))
         result = answer.result
         linked, kept = self._recount(result.values)
@@ -183,7 +223,7 @@ class Contest:
             version=version,
         )
 
-    def _milp(self, name: str) -> IsolatedResult:
+    def _milp(self, name: str, stopped: Callable[[], bool]) -> IsolatedResult:
         options = SolveOptions(
             time_limit=self._time_limit,
             threads=self._settings.threads,
@@ -195,14 +235,16 @@ class Contest:
             self._model.milp,
             options,
             starts=self._starts,
-            watch=lambda _: self.clock.stopped,
+            watch=lambda _: stopped(),
         )
 
-    def _exact(self) -> IsolatedResult:
+    def _exact(self, stopped: Callable[[], bool]) -> IsolatedResult:
         # A constant C is nothing to the exact engine: it gets the rows that a tight model would have.
         system: BlockSystem = self._system if self._tight else problem_system(self._problem.searched)
-        job = EngineJob(EXACT, system, self._theta, self.attack, self._settings, self._time_limit)
-        return run_isolated(job, watch=lambda _: self.clock.stopped)
+        job = EngineJob(
+            EXACT, system, self._theta, self.attack, self._settings, self._time_limit, self._threads
+        )
+        return run_isolated(job, watch=lambda _: stopped())
 
     def _recount(self, values: FloatArray | None) -> tuple[float | None, float | None]:
         """Weight that the solution's parameters link, and the part of it that keeps the margin."""
@@ -231,3 +273,8 @@ class Contest:
             return None
         most = self._system.kept_weight
         return rounded_bound(min(most, self._model.linked_weight(bound)), self._system.pair.weight)
+
+
+def row_of(contest: Contest, name: str, clock: Clock) -> BackendRow:
+    """One row, at a worker."""
+    return contest.row(name, lambda: clock.stopped)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.solver.linkage.linker import LinkageTask, in_chunks
+from linkrisk.solver.linkage.helpers import Helpers
+from linkrisk.solver.linkage.linker import LinkageTask, ScoredInShares, in_chunks
+from linkrisk.solver.linkage.pair_shares import Rows
 from linkrisk.solver.linkage.probabilistic.blocking import make_blocks
 from linkrisk.solver.linkage.probabilistic.coding import (
     CodedColumn,
@@ -22,9 +25,11 @@ from linkrisk.solver.linkage.probabilistic.coding import (
     readable_columns,
 )
 from linkrisk.solver.linkage.probabilistic.comparisons import Comparison
+from linkrisk.solver.linkage.probabilistic.cutting import Codes
 from linkrisk.solver.linkage.probabilistic.decision import Thresholds
 from linkrisk.solver.linkage.probabilistic.kernels import Blocks, Coded, Weights, add_weights
 from linkrisk.solver.linkage.probabilistic.match_weights import MatchWeights
+from linkrisk.solver.linkage.probabilistic.shares import CodeShare, outcomes_by
 from linkrisk.solver.linkage.probabilistic.weights import compiled_weights
 from linkrisk.solver.run.errors import UsageError
 
@@ -55,6 +60,11 @@ class ComparedFiles:
     coded: Coded
     blocks: Blocks
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many queries and candidates there are."""
+        return len(self.coded.query_code), self.coded.candidate_slot.shape[1]
+
     @classmethod
     def of(cls, task: LinkageTask, comparisons: Mapping[str, Comparison], keys: Sequence[str]) -> Self:
         """Code the files of a task, shares of deviation and range being taken of both files together."""
@@ -64,7 +74,7 @@ class ComparedFiles:
         return cls(tuple(readable), own, columns, code_files(columns), make_blocks(task, keys))
 
 
-class LearnedProbabilistic(MatchWeights):
+class LearnedProbabilistic(MatchWeights, ScoredInShares):
     """Scores are match weights in bits: the sum over attributes of ``log2(m / u)`` at the level reached.
 
     Parameters
@@ -108,8 +118,24 @@ class LearnedProbabilistic(MatchWeights):
                 list(pool.map(task, firsts))
         return total
 
-    def outcomes(self, thresholds: Thresholds) -> dict[str, float]:
+    @property
+    def codes(self) -> Codes:
+        """The files and the weights as compiled code reads them."""
+        return Codes(self.files.coded, self.files.blocks, self._weights)
+
+    @property
+    def width(self) -> int:
+        """As many as there are attributes."""
+        return len(self.files.attributes)
+
+    def share(self, rows: Rows, candidates: Rows) -> CodeShare:
+        """Some queries with some candidates (see `ScoredInShares.share`)."""
+        return CodeShare(self.codes, rows, candidates)
+
+    def outcomes(self, thresholds: Thresholds, helpers: Helpers | None = None) -> dict[str, float]:
         """How many pairs are linked, clerical and non-linked, each looked at once."""
+        if helpers is not None and helpers.worth(math.prod(self.files.shape)):
+            return outcomes_by(self.codes, thresholds, helpers)
         total = dict.fromkeys(("linked", "clerical", "non_linked"), 0.0)
         for weights in self._all_weights():
             for name, count in thresholds.outcomes(weights, np.ones(weights.size)).items():
@@ -117,7 +143,7 @@ class LearnedProbabilistic(MatchWeights):
         return total
 
     def _all_weights(self) -> Iterator[FloatArray]:
-        queries, candidates = len(self.files.coded.query_code), self.files.coded.candidate_slot.shape[1]
+        queries, candidates = self.files.shape
         for _, scores in in_chunks(self, np.arange(queries), candidates):
             yield scores.ravel()
 

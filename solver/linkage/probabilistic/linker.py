@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from linkrisk.datasets.masking.base import option, parse_number, parse_whole
 from linkrisk.datasets.microdata.names import parse_names
+from linkrisk.solver.linkage.helpers import Helpers
 from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker
 from linkrisk.solver.linkage.probabilistic.comparisons import USUAL, Comparison, parse_comparison
+from linkrisk.solver.linkage.probabilistic.cutting import Codes
 from linkrisk.solver.linkage.probabilistic.decision import Thresholds, error_rate_thresholds
 from linkrisk.solver.linkage.probabilistic.em import EMSettings, estimate
 from linkrisk.solver.linkage.probabilistic.learned import ComparedFiles, LearnedProbabilistic, restored_linker
@@ -26,7 +28,8 @@ from linkrisk.solver.linkage.probabilistic.passes.learning import (
     parse_band,
     restored_passes,
 )
-from linkrisk.solver.linkage.probabilistic.patterns import PatternCounts, agreement_patterns
+from linkrisk.solver.linkage.probabilistic.patterns import PatternCounts
+from linkrisk.solver.linkage.probabilistic.shares import patterns_by
 from linkrisk.solver.linkage.probabilistic.weights import pattern_weights
 from linkrisk.solver.run.errors import UsageError
 
@@ -73,6 +76,7 @@ class Probabilistic(Linker):
     """
 
     name: ClassVar[str] = "prl"
+    has_workers: ClassVar[bool] = True
 
     compare: tuple[tuple[str, Comparison], ...] = field(
         default=(),
@@ -204,7 +208,7 @@ class Probabilistic(Linker):
         if self.passes:
             return learn_in_passes(task, comparisons, self._em_settings(task), self._pass_settings())
         files = ComparedFiles.of(task, comparisons, self.blocking)
-        counts = agreement_patterns(files.coded, files.blocks)
+        counts = patterns_by(Codes(files.coded, files.blocks), task.helpers)
         if not counts.pairs:
             raise UsageError(f"no pair of records is equal on {' or '.join(self.blocking)}; block by others")
         records = (len(task.queries), len(task.candidates))
@@ -225,7 +229,7 @@ class Probabilistic(Linker):
                 even=learned.even,
             )
             parameters["thresholds"] = thresholds.to_dict() | self._outcomes(
-                learned, thresholds, counts, records[0] * records[1]
+                learned, thresholds, counts, records[0] * records[1], task.helpers
             )
         return learned
 
@@ -276,11 +280,15 @@ class Probabilistic(Linker):
 
     @staticmethod
     def _outcomes(
-        learned: LearnedProbabilistic, thresholds: Thresholds, counts: PatternCounts, pairs: int
+        learned: LearnedProbabilistic,
+        thresholds: Thresholds,
+        counts: PatternCounts,
+        pairs: int,
+        helpers: Helpers | None,
     ) -> dict[str, Any]:
         """Pairs by outcome; those that were not compared are non-links."""
         if any(how.disagreement is not None for how in learned.files.comparisons):
-            return {name: int(count) for name, count in learned.outcomes(thresholds).items()}
+            return {name: int(count) for name, count in learned.outcomes(thresholds, helpers).items()}
         weights = pattern_weights(counts.patterns, learned.level_weights)
         outcomes = {name: int(count) for name, count in thresholds.outcomes(weights, counts.counts).items()}
         outcomes["non_linked"] += pairs - int(counts.pairs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from linkrisk.solver.linkage.probabilistic.kernels import LEVEL_BITS, Blocks, Co
 from linkrisk.solver.run.errors import UsageError
 
 FloatArray = NDArray[np.float64]
+LongArray = NDArray[np.int64]
 
 _ROWS_PER_TASK = 256
 _SMALLEST_TABLE = 1 << 12
@@ -53,30 +55,63 @@ def agreement_patterns(coded: Coded, blocks: Blocks, threads: int | None = None)
     UsageError
         If there are too many patterns to hold.
     """
-    threads = threads or os.cpu_count() or 1
-    queries, attributes = coded.query_code.shape
+    table = table_of_patterns(coded, blocks, threads or os.cpu_count() or 1)
+    return as_counts(table, coded.query_code.shape[1])
+
+
+def table_of_patterns(
+    coded: Coded, blocks: Blocks, threads: int, stop: Callable[[], bool] = lambda: False
+) -> LongArray:
+    """The same as a table, shape (G, 2): patterns as codes in ascending order, and how often each occurs.
+
+    Parameters
+    ----------
+    coded : Coded
+    blocks : Blocks
+    threads : int
+    stop : callable
+        Asked now and then whether to give up: nobody then looks at the table.
+    """
+    queries = len(coded.query_code)
     firsts = iter(range(0, queries, _ROWS_PER_TASK))  # taken by whoever is free: next() is atomic
 
-    def task(_: int) -> NDArray[np.int64]:
+    def task(_: int) -> LongArray:
         table = np.full((_SMALLEST_TABLE, 2), -1, dtype=np.int64)
         for first in firsts:
             last = min(first + _ROWS_PER_TASK, queries)
             table = count_patterns(coded, blocks, first, last, table)
-            if len(table) > LARGEST_TABLE:
-                raise UsageError(
-                    f"there are more than {LARGEST_TABLE // 2:,} agreement patterns: compare fewer "
-                    "attributes, or with fewer thresholds"
-                )
+            _check_patterns(len(table))
+            if stop():
+                break
         return table[table[:, 0] >= 0]
 
     if threads == 1:
-        parts = [task(0)]
-    else:
-        with ThreadPoolExecutor(threads) as pool:
-            parts = list(pool.map(task, range(threads)))
-    table = np.concatenate(parts)
+        return added_up([task(0)])
+    with ThreadPoolExecutor(threads) as pool:
+        return added_up(list(pool.map(task, range(threads))))
+
+
+def _check_patterns(rows: int) -> None:
+    """Refuse a table of more than `LARGEST_TABLE` rows, of which half may be in use."""
+    if rows > LARGEST_TABLE:
+        raise UsageError(
+            f"there are more than {LARGEST_TABLE // 2:,} agreement patterns: compare fewer "
+            "attributes, or with fewer thresholds"
+        )
+
+
+def added_up(tables: Sequence[LongArray]) -> LongArray:
+    """Tables of patterns as one; numbers are whole, so that their order does not matter."""
+    table = np.concatenate(tables)
     keys, place = np.unique(table[:, 0], return_inverse=True)
-    counts = np.bincount(place, table[:, 1], minlength=keys.size)
+    _check_patterns(2 * keys.size)
+    counts = np.zeros(keys.size, dtype=np.int64)
+    np.add.at(counts, place, table[:, 1])
+    return np.stack([keys, counts], axis=1)
+
+
+def as_counts(table: LongArray, attributes: int) -> PatternCounts:
+    """A table of patterns with their levels."""
     shifts = LEVEL_BITS * np.arange(attributes)
-    levels = (keys[:, None] >> shifts) & ((1 << LEVEL_BITS) - 1)
-    return PatternCounts(levels.astype(np.uint8), counts.astype(np.float64))
+    levels = (table[:, :1] >> shifts) & ((1 << LEVEL_BITS) - 1)
+    return PatternCounts(levels.astype(np.uint8), table[:, 1].astype(np.float64))

@@ -84,7 +84,7 @@ def test_what_was_learned_holds_unless_it_is_given():
 
 def test_links_are_described_as_their_options_are():
     known, taken = defaults(LinkOptions), keywords(link)
-    assert set(taken) == {*known, "method", "settings", "cancel", "report"}
+    assert set(taken) == {*known, "method", "settings", "scheduler", "workers", "cancel", "report"}
     assert {name: taken[name] for name in known} == known
 
 

@@ -27,7 +27,7 @@ PASSES = {
 @pytest.mark.parametrize("at_once", [1, 7, 1 << 20])
 @pytest.mark.parametrize("name", PASSES)
 def test_pairs_are_those_of_a_double_loop(name, at_once, monkeypatch):
-    monkeypatch.setattr(joining, "_PAIRS_AT_ONCE", at_once)
+    monkeypatch.setattr(joining, "PAIRS_AT_ONCE", at_once)
     own = task(40, seed=3)
     learned = linker(*map(",".join, PASSES[name])).learn(own)
     found = learned.files.compared.pairs

@@ -126,14 +126,6 @@ def test_without_dask_it_is_said_how_to_install_it(capsys, monkeypatch):
     refuse(capsys, message, "fit", *PAIR, "--scheduler", ADDRESS_OF_NOBODY)
 
 
-def test_a_linker_has_no_workers():
-    from linkrisk.solver import link
-
-    learned = link(*FILES, method="dbrl").to_dict()
-    with pytest.raises(UsageError, match="is the result of a linker, which has no workers: leave them out"):
-        evaluate(*FILES, parameters=learned, workers=1)
-
-
 def test_what_is_asked_for_is_checked():
     assert crew_choice(None, None) == CrewChoice()
     for wrong in (True, 1.5, "2", -1):

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
+from linkrisk.solver.linkage.helpers import Helpers
 from linkrisk.solver.linkage.probabilistic.comparisons import Comparison
 from linkrisk.solver.linkage.probabilistic.em import OutsidePairs
 from linkrisk.solver.linkage.probabilistic.kernels import LEVEL_BITS
 from linkrisk.solver.linkage.probabilistic.passes.joining import JoinedFiles, Pairs
 from linkrisk.solver.linkage.probabilistic.passes.levels import PairLevels, ValueLevels
+from linkrisk.solver.linkage.probabilistic.passes.shares import Patterns, compared_by, patterns_of
 from linkrisk.solver.linkage.probabilistic.patterns import PatternCounts
 
 FloatArray = NDArray[np.float64]
@@ -24,6 +25,9 @@ RANDOM_PAIRS = 1 << 22
 """How many pairs drawn at random tell how all pairs agree; files with fewer pairs are compared whole."""
 
 _AT_ONCE = 1 << 20
+
+_DEARER = 5
+"""Pairs of all pairs that cost as much as a pair of a pass, whose values are compared one by one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,20 +47,20 @@ class ComparedPairs:
     counts: PatternCounts
 
 
-def compare_pairs(joined: JoinedFiles, levels: Sequence[PairLevels]) -> ComparedPairs:
+def compare_pairs(
+    joined: JoinedFiles, levels: Sequence[PairLevels], helpers: Helpers | None = None
+) -> ComparedPairs:
     """Compare the pairs of all passes, and number their patterns as they come."""
     number: dict[int, int] = {}
     # Room for all, of which the memory is taken only where something is written.
     most = sum(joined.pairs)
     room = Pairs(np.empty(most, np.int32), np.empty(most, np.int32), np.empty(most, np.uint8))
     pattern, size = np.empty(most, dtype=np.int32), 0
-    for pairs in joined.batches():
-        code = np.zeros(pairs.query.size, dtype=np.int64)
-        for k, attribute in enumerate(levels):
-            code |= attribute.of(pairs.query, pairs.candidate).astype(np.int64) << (LEVEL_BITS * k)
-        place, distinct = pd.factorize(code)
+    by_others = helpers is not None and helpers.worth(_DEARER * most)
+    looks = compared_by(helpers, joined, levels) if helpers and by_others else _compared(joined, levels)
+    for pairs, (place, distinct) in looks:
         known = [number.setdefault(one, len(number)) for one in distinct.tolist()]
-        part = slice(size, size + code.size)
+        part = slice(size, size + place.size)
         pattern[part] = np.array(known, dtype=np.int32)[place]
         room.query[part], room.candidate[part] = pairs.query, pairs.candidate
         room.first_pass[part] = pairs.first_pass
@@ -64,6 +68,12 @@ def compare_pairs(joined: JoinedFiles, levels: Sequence[PairLevels]) -> Compared
     return ComparedPairs(
         room.part(slice(size)), pattern[:size], _counted(pattern[:size], number, len(levels))
     )
+
+
+def _compared(joined: JoinedFiles, levels: Sequence[PairLevels]) -> Iterator[tuple[Pairs, Patterns]]:
+    """All pairs, some at a time, with their patterns."""
+    for pairs in joined.batches():
+        yield pairs, patterns_of(pairs, levels)
 
 
 def _counted(pattern: IntArray, number: Mapping[int, int], attributes: int) -> PatternCounts:

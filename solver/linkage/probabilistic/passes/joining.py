@@ -29,7 +29,8 @@ MOST_PAIRS = 200_000_000
 
 MOST_PASSES = 100
 
-_PAIRS_AT_ONCE = 1 << 20
+PAIRS_AT_ONCE = 1 << 20
+"""Pairs that are compared together."""
 
 
 class Pairs(NamedTuple):
@@ -108,21 +109,22 @@ class JoinedFiles:
         """How many queries there are."""
         return len(self.groups.key)
 
-    def batches(self) -> Iterator[Pairs]:
-        """All pairs, each once, in the order of queries; some of them at a time."""
+    def ranges(self, at_once: int | None = None) -> list[tuple[int, int]]:
+        """Queries in their order, in ranges that have at most so many pairs, but one query at least."""
         key, first = self.groups.key, self.groups.first
-        most = np.where(key >= 0, first[key + 1] - first[key], 0).sum(axis=1)
-        mark = np.full(self.candidates, -1, dtype=np.int64)
-        before = np.concatenate([[0], np.cumsum(most)])
-        row = 0
+        before = np.concatenate([[0], np.cumsum(np.append(np.diff(first), 0)[key].sum(axis=1))])
+        found, row = [], 0
         while row < self.queries:
-            after = int(np.searchsorted(before, before[row] + _PAIRS_AT_ONCE, side="right")) - 1
-            after = min(max(after, row + 1), self.queries)
-            room = int(before[after] - before[row])
-            found = Pairs(np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.uint8))
-            size = fill_pairs(self.groups, row, after, mark, *found)
-            yield found.part(slice(size))
-            row = after
+            after = int(np.searchsorted(before, before[row] + (at_once or PAIRS_AT_ONCE), side="right")) - 1
+            found.append((row, min(max(after, row + 1), self.queries)))
+            row = found[-1][1]
+        return found
+
+    def batches(self, ranges: Sequence[tuple[int, int]] | None = None) -> Iterator[Pairs]:
+        """All pairs, each once, in the order of queries; some of them at a time."""
+        mark = np.full(self.candidates, -1, dtype=np.int64)
+        for first, last in self.ranges() if ranges is None else ranges:
+            yield found_pairs(self.groups, first, last, mark)
 
     def agree(self, query: LongArray, candidate: LongArray) -> NDArray[np.bool_]:
         """Which passes compare the given pairs, shape (pairs, passes)."""
@@ -133,6 +135,14 @@ class JoinedFiles:
         for p, (begin, end) in enumerate(pairwise(ends.tolist())):
             slot[groups.member[begin:end], p] = code_of_member[begin:end]
         return np.asarray(groups.key[query] == slot[candidate])
+
+
+def found_pairs(groups: Groups, first: int, last: int, mark: LongArray) -> Pairs:
+    """The pairs of some queries; `mark` has no row of theirs, and as many entries as there are candidates."""
+    size = np.append(np.diff(groups.first), 0)  # the last one for keys that no candidate has
+    room = int(size[groups.key[first:last]].sum())
+    found = Pairs(np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.uint8))
+    return found.part(slice(fill_pairs(groups, first, last, mark, *found)))
 
 
 def _check_pairs(pairs: Sequence[int], passes: Sequence[Pass], every: int) -> None:

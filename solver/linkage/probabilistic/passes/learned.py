@@ -66,7 +66,9 @@ class PassFiles:
         readable = readable_columns(task, comparisons)
         own = {name: in_units(comparisons[name], *columns) for name, columns in readable.items()}
         levels = pair_levels(readable, own)
-        return cls(tuple(own), tuple(own.values()), levels, joined, compare_pairs(joined, levels))
+        return cls(
+            tuple(own), tuple(own.values()), levels, joined, compare_pairs(joined, levels, task.helpers)
+        )
 
 
 class LearnedPasses(MatchWeights):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from copy import copy
 
 import numpy as np
 import pandas as pd
@@ -12,12 +13,14 @@ from numpy.typing import NDArray
 from rapidfuzz.process import cpdist
 
 from linkrisk.solver.linkage.probabilistic.comparisons import DIFFERENCES, SIMILARITIES, Comparison
+from linkrisk.solver.linkage.probabilistic.cutting import placed
 from linkrisk.solver.linkage.probabilistic.passes.kernels import equal_levels, near_levels
 from linkrisk.solver.linkage.probabilistic.passes.key_values import joint_codes
 from linkrisk.solver.linkage.probabilistic.similarity import SCORERS
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
+IndexArray = NDArray[np.intp]
 SmallArray = NDArray[np.uint8]
 
 _ROUNDING = 4 * np.finfo(np.float64).eps
@@ -31,10 +34,16 @@ class PairLevels(ABC):
     ----------
     comparison : Comparison
         In units of the attribute, without interpolation.
+    threads : int
+        For comparing texts.
     """
 
     def __init__(self, comparison: Comparison) -> None:
-        self.comparison = comparison
+        self.comparison, self.threads = comparison, os.cpu_count() or 1
+
+    @abstractmethod
+    def part(self, rows: IndexArray, candidates: IndexArray) -> PairLevels:
+        """Of some queries and some candidates, both counted from 0 again."""
 
     @abstractmethod
     def of(self, query: IntArray, candidate: IntArray) -> SmallArray:
@@ -55,6 +64,12 @@ class NumberLevels(PairLevels):
             column.to_numpy(dtype=np.float64, na_value=np.nan) for column in (queries, candidates)
         )
         self._thresholds = np.array(comparison.thresholds)
+
+    def part(self, rows: IndexArray, candidates: IndexArray) -> NumberLevels:
+        """With their numbers (see `PairLevels.part`)."""
+        some = copy(self)
+        some._first, some._second = self._first[rows], self._second[candidates]
+        return some
 
     def of(self, query: IntArray, candidate: IntArray) -> SmallArray:
         """By the thresholds that the difference does not exceed (see `PairLevels.of`)."""
@@ -84,6 +99,14 @@ class ValueLevels(PairLevels):
         first, second, self.values = joint_codes(queries, candidates)
         self.first, self.second = first.astype(np.int32), second.astype(np.int32)
 
+    def part(self, rows: IndexArray, candidates: IndexArray) -> ValueLevels:
+        """With the values that they have (see `PairLevels.part`)."""
+        some, first, second = copy(self), self.first[rows], self.second[candidates]
+        kept = np.unique(np.concatenate([code[code >= 0] for code in (first, second)]))
+        some.first, some.second = placed(kept, first), placed(kept, second)
+        some.values = self.values[kept]
+        return some
+
     def of(self, query: IntArray, candidate: IntArray) -> SmallArray:
         """By equality; texts that are not equal by their similarity (see `PairLevels.of`)."""
         level = np.empty(query.size, dtype=np.uint8)
@@ -97,7 +120,7 @@ class ValueLevels(PairLevels):
             scorer=SCORERS[self.comparison.measure],
             score_cutoff=self.comparison.thresholds[-1],
             dtype=np.float64,
-            workers=os.cpu_count() or 1,
+            workers=self.threads,
         )
         level[level == 2] = self.comparison.levels
         for threshold in self.comparison.thresholds:

@@ -1,0 +1,233 @@
+"""`link --method prl` by processes and by a scheduler's workers: the same answers to the last bit."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from cli_runs import PAIR, refuse, run
+from clusters import ADDRESS_OF_NOBODY, small_cluster
+
+from linkrisk.solver import Cancel, evaluate, link
+from linkrisk.solver.linkage import helpers, pair_shares
+from linkrisk.solver.linkage.helpers import Helpers
+from linkrisk.solver.linkage.probabilistic import shares
+from linkrisk.solver.linkage.probabilistic.passes import shares as pass_shares
+from linkrisk.solver.run import cluster as clusters
+from linkrisk.solver.run.cluster import Cluster
+from linkrisk.solver.run.crew import Crew, CrewChoice
+from linkrisk.solver.run.errors import CancelledError, UsageError
+
+
+def files(records=330, seed=1):
+    """Two files of the same records, with values that are changed, missing or alike."""
+    chance = np.random.default_rng(seed)
+    first = pd.DataFrame(
+        {
+            "name": chance.choice(["anna", "anne", "hannah", "bob", "bobby", "robert", "martha"], records),
+            "town": chance.choice(["york", "cork", "leeds", "bath"], records),
+            "age": chance.integers(18, 60, records).astype(float),
+            "height": np.round(chance.normal(170, 10, records)),
+        }
+    )
+    anew = first.sample(frac=1.0, random_state=seed, ignore_index=True)
+    second = first.where(chance.random(first.shape) > 0.15, anew)
+    return [frame.mask(chance.random(frame.shape) < 0.05) for frame in (first, second)]
+
+
+FILES = files()
+NOMINAL = {"method": "prl", "nominal": ["name", "town"]}
+RATES = {"false_link_rate": 0.001, "false_non_link_rate": 0.1}
+WAYS = {
+    "all pairs": {"settings": {"compare": ["name=jaro-winkler:0.9..0.6"]}},
+    "levels": {"settings": {"compare": ["height=within:1,5", "age=equal"], **RATES}},
+    "interpolated": {"settings": RATES, "one_to_one": "hungarian"},
+    "blocked": {"settings": {"blocking": "town"}},
+    "passes": {
+        "settings": {
+            "passes": ["town,age", "soundex(name)", "height"],
+            "compare": ["name=jaro-winkler:0.9,0.7", "age=within:0,2"],
+            "frequency_weights": True,
+        },
+        "one_to_one": "greedy",
+    },
+    "two keys": {"settings": {"blocking": "town,age"}, "ties": "share", "direction": "masked-to-original"},
+}
+
+
+@pytest.fixture(scope="module")
+def address():
+    pytest.importorskip("distributed", reason="needs Dask: pip install 'linkrisk[dask]'")
+    with small_cluster() as found:
+        yield found
+
+
+@pytest.fixture(autouse=True)
+def all_is_shared_out(monkeypatch):
+    """Small files, too, in shares of some queries and some candidates."""
+    monkeypatch.setattr(helpers, "WORTH", 1)
+    monkeypatch.setattr(pair_shares, "_FEWEST", 50)
+    monkeypatch.setattr(pair_shares, "_CODES", 4 * 150)
+    monkeypatch.setattr(shares, "_LEAST_OF_ROW", 1)
+    monkeypatch.setattr(pass_shares, "_FEWEST", 500)
+
+
+def said(result) -> dict:
+    """What a result says, but for time and who has worked."""
+    content = {key: value for key, value in result.to_dict().items() if key not in ("seconds", "workers")}
+    return content if result.passes is None else content | {"links": result.passes.links.to_dict("list")}
+
+
+ALONE: dict = {}
+
+
+def alone(way):
+    """What one process says, once for all tests."""
+    if way not in ALONE:
+        ALONE[way] = said(link(*FILES, **NOMINAL, **WAYS[way]))
+    return ALONE[way]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_workers_of_a_scheduler_say_the_same(address, way):
+    found = link(*FILES, **NOMINAL, **WAYS[way], scheduler=address)
+    assert said(found) == alone(way)
+    assert found.details["workers"] == {"scheduler": address, "asked": None, "at_start": 2}
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3, 4])
+def test_processes_say_the_same(workers):
+    assert said(link(*FILES, **NOMINAL, **WAYS["all pairs"], workers=workers)) == alone("all pairs")
+
+
+def test_what_was_learned_is_applied_by_workers(address):
+    parameters = link(*FILES, **NOMINAL, **WAYS["two keys"])
+    others = files(200, seed=2)
+    expected = said(evaluate(*others, parameters=parameters))
+    assert said(evaluate(*others, parameters=parameters, scheduler=address)) == expected
+
+
+def test_progress_is_in_tasks(address):
+    told = []
+    link(*FILES, **NOMINAL, scheduler=address, report=lambda progress: told.append(progress.work))
+    assert told[0].startswith("0 of ")
+    assert told[-1] in {f"{many} of {many} tasks" for many in range(2, 100)}
+
+
+# What goes wrong
+
+
+@pytest.mark.parametrize("way", ["all pairs", "two keys", "passes"])
+def test_a_worker_that_dies_in_the_middle_costs_no_answer(address, monkeypatch, way):
+    each, killed = Cluster.each, []
+
+    def deadly(self, *given):
+        for answer in each(self, *given):
+            yield answer
+            if not killed:
+                killed.append(min(self.connection.client.run(os.getpid).values()))
+                os.kill(killed[0], signal.SIGKILL)
+
+    expected = alone(way)
+    monkeypatch.setattr(Cluster, "each", deadly)
+    assert said(link(*FILES, **NOMINAL, **WAYS[way], scheduler=address)) == expected
+    assert killed
+
+
+@pytest.mark.parametrize("way", ["two keys", "passes"])
+def test_what_workers_give_up_is_compared_here(address, monkeypatch, way):
+    expected = alone(way)
+    monkeypatch.setattr(Cluster, "each", lambda *_: iter(()))
+    assert said(link(*FILES, **NOMINAL, **WAYS[way], scheduler=address)) == expected
+
+
+def test_too_many_patterns_are_refused_by_workers_as_here(address, monkeypatch):
+    from linkrisk.solver.linkage.probabilistic import patterns
+
+    monkeypatch.setattr(patterns, "LARGEST_TABLE", 8)
+    with pytest.raises(UsageError, match=r"^there are more than 4 agreement patterns: compare fewer"):
+        link(*FILES, **NOMINAL, scheduler=address)
+
+
+def test_a_token_ends_it(address):
+    cancel = Cancel()
+    with pytest.raises(CancelledError, match="the run was cancelled before there was a result"):
+        link(*FILES, **NOMINAL, scheduler=address, cancel=cancel, report=lambda _: cancel.cancel())
+
+
+def waiting(folder: str, task: int, clock) -> None:
+    """Says that it has begun, goes on until it is told to end, and says so."""
+    Path(folder, f"begun {task}").touch()
+    while not clock.expired:
+        threading.Event().wait(0.01)
+    Path(folder, f"ended {task}").touch()
+
+
+def until(true) -> None:
+    """Wait for something that happens soon; whoever waits in vain hangs, and the suite says where."""
+    while not true():
+        threading.Event().wait(0.01)
+
+
+@pytest.mark.parametrize("asked", ["processes", "scheduler"])
+def test_ctrl_c_ends_the_work_of_others(address, asked, tmp_path):
+    crew = Crew(CrewChoice(workers=2) if asked == "processes" else CrewChoice(scheduler=address))
+
+    def interrupt() -> None:
+        until(lambda: list(tmp_path.glob("begun *")))
+        signal.raise_signal(signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        list(Helpers(crew).answers(str(tmp_path), waiting, lambda _: range(4)))
+    thread.join()
+    until(lambda: len(list(tmp_path.glob("ended *"))) == len(list(tmp_path.glob("begun *"))))
+    crew.close()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--workers", "0"], "the workers must be a whole number of at least 1, not 0"),
+        (["--workers", "two"], "--workers must be a whole number, not 'two'"),
+        (
+            ["--scheduler", ADDRESS_OF_NOBODY],
+            f"the scheduler at {ADDRESS_OF_NOBODY} does not answer: is it running? `dask scheduler` starts "
+            "one and says its address",
+        ),
+    ],
+)
+@pytest.mark.usefixtures("survey_folder", "address")
+def test_wrong_workers_are_refused_in_one_line(capsys, monkeypatch, options, message):
+    monkeypatch.setattr(clusters, "PATIENCE", 0.2)
+    refuse(capsys, message, "link", *PAIR, "--method", "prl", *options)
+
+
+@pytest.mark.usefixtures("survey_folder")
+def test_without_dask_it_is_said_how_to_install_it(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    message = "a scheduler needs Dask, which is not installed: pip install 'linkrisk[dask]'"
+    refuse(capsys, message, "link", *PAIR, "--method", "prl", "--scheduler", ADDRESS_OF_NOBODY)
+
+
+@pytest.mark.usefixtures("survey_folder")
+def test_other_linkers_have_no_workers(capsys):
+    message = "the linker dbrl has no workers: leave --workers and --scheduler out"
+    refuse(capsys, message, "link", *PAIR, "--method", "dbrl", "--workers", "2")
+    learned = link(*FILES, method="dbrl", attributes=["age", "height"]).to_dict()
+    with pytest.raises(UsageError, match=message):
+        evaluate(*FILES, parameters=learned, workers=1)
+
+
+@pytest.mark.usefixtures("survey_folder")
+def test_the_command_takes_them(capsys):
+    plain = run(capsys, "link", *PAIR, "--method", "prl")
+    shared = run(capsys, "link", *PAIR, "--method", "prl", "--workers", "2")
+    assert shared == plain
