@@ -1,16 +1,20 @@
 """Link two files of drawn persons in three passes, and print what it takes and what is found.
 
     python scripts/benchmark_passes.py --persons 1000000 --seed 1
+    python scripts/benchmark_passes.py --persons 100000 --seed 1 2 3 --splink PYTHON
 
-The files are made by another process, so that seconds and memory are those of `link` alone: reading the two
-CSV files, joining, comparing, learning, deciding, judging.
+Each seed has a process of its own, and its files are made by another one, so that seconds and memory are
+those of `link` alone: reading the two CSV files, joining, comparing, learning, deciding, judging. PYTHON is
+an interpreter with `pip install splink`, which links the same files after that (`splink_passes.py`).
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import multiprocessing
 import resource
+import subprocess
 import sys
 import tempfile
 import time
@@ -45,36 +49,64 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--persons", type=int, default=10_000)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seed", type=int, nargs="+", default=[1], help="seeds of the persons")
     parser.add_argument("--linked-leave", action="store_true", help="linked records leave after each pass")
     parser.add_argument("--frequency-weights", action="store_true")
+    parser.add_argument("--splink", metavar="PYTHON", help="interpreter that has Splink, to link them too")
     arguments = parser.parse_args()
     settings = {
         "linked_leave": arguments.linked_leave,
         "frequency_weights": arguments.frequency_weights,
     }
-    for line in figures(arguments.persons, arguments.seed, settings):
-        print(line, flush=True)
+    for seed in arguments.seed:
+        for line in figures(arguments.persons, seed, settings, splink=arguments.splink):
+            print(line, flush=True)
     return 0
 
 
-def figures(persons: int, seed: int, settings: dict[str, bool], *, process: bool = True) -> Iterator[str]:
-    """Seconds, memory, pairs, and the links that are right; files made by another process, or by this one."""
+def figures(
+    persons: int, seed: int, settings: dict[str, bool], *, splink: str | None = None, process: bool = True
+) -> Iterator[str]:
+    """What it takes to link two files and what is found, by processes of their own or by this one."""
     with tempfile.TemporaryDirectory() as folder:
         files = [Path(folder) / f"{name}.csv" for name in ("first", "second")]
-        if process:
-            with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as maker:
-                maker.submit(write_files, persons, seed, files).result()
-        else:
-            write_files(persons, seed, files)
-        linked(100, seed, settings)  # loads compiled code
-        begin, used = time.perf_counter(), time.process_time()
-        result = linked_files(files, settings)
-        seconds, used = time.perf_counter() - begin, time.process_time() - used
+        for do, given in ((write_files, ()), (measured, (settings,))):
+            task = (persons, seed, files, *given)
+            if process:
+                with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as alone:
+                    lines = alone.submit(do, *task).result()
+            else:
+                lines = do(*task)
+        yield from lines or []
+        if splink is not None:
+            yield splink_line(splink, files)
+
+
+def measured(persons: int, seed: int, files: list[Path], settings: dict[str, bool]) -> list[str]:
+    """Seconds, memory, pairs, and the links that are right."""
+    linked(100, seed, settings)  # loads compiled code
+    begin, used = time.perf_counter(), time.process_time()
+    result = linked_files(files, settings)
+    seconds, used = time.perf_counter() - begin, time.process_time() - used
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
-    yield f"{persons:,} x {persons:,} persons, seed {seed}: {seconds:.0f} s ({used:.0f} s of processor time)"
-    yield f"  peak memory {peak:,.0f} MB"
-    yield from report(result)
+    return [
+        f"{persons:,} x {persons:,} persons, seed {seed}: {seconds:.0f} s ({used:.0f} s of processor time)",
+        f"  peak memory {peak:,.0f} MB",
+        *report(result),
+    ]
+
+
+def splink_line(python: str, files: list[Path]) -> str:
+    """The same of Splink."""
+    output = files[0].with_name("splink.json")
+    command = [python, str(Path(__file__).with_name("splink_passes.py")), *map(str, files), str(output)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    found = json.loads(output.read_text(encoding="utf-8"))
+    return (
+        f"  Splink {found['version']} on DuckDB {found['duckdb']}: {found['seconds']:.0f} s "
+        f"({found['processor_seconds']:.0f} s of processor time), peak memory {found['peak_mb']:,.0f} MB; "
+        f"{found['linked']:,} links: precision {found['precision']:.4f}, recall {found['recall']:.4f}"
+    )
 
 
 def write_files(persons: int, seed: int, files: list[Path]) -> None:
@@ -119,7 +151,7 @@ def report(result: LinkResult) -> Iterator[str]:
     right = sum(one.right for one in passes.reports)
     rates = f"precision {passes.precision or 0:.4f}, recall {passes.recall:.4f}"
     yield f"  {len(passes.links):,} links, {right:,} right: {rates}"
-    yield from (f"  note: {note}" for note in result.details["notes"])
+    yield from (f"  note: {note}" for note in result.details["notes"] if not note.startswith("column "))
 
 
 if __name__ == "__main__":

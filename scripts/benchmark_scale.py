@@ -4,6 +4,7 @@
     LINKRISK_DATA=../shared/data python scripts/benchmark_scale.py --part samples --records 10000
     LINKRISK_DATA=../shared/data python scripts/benchmark_scale.py --part count --records 1000000
     LINKRISK_DATA=../shared/data python scripts/benchmark_scale.py --part growth --picture growth.svg
+    LINKRISK_DATA=../shared/data python scripts/benchmark_scale.py --part dask --records 1000000
 
 Every run is a command of its own, with its files in a temporary folder or that of `--folder`. Memory is the
 most that the command and the processes that it starts hold together, looked at ten times a second.
@@ -12,12 +13,13 @@ most that the command and the processes that it starts hold together, looked at 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,12 +27,14 @@ import psutil
 from growth_picture import growth_picture
 from scale_cases import CASES, NOMINAL, make_files
 
-PARTS = ("fits", "samples", "count", "growth")
+PARTS = ("fits", "samples", "count", "growth", "dask")
 FAMILIES = ("weighted-mean", "choquet")
 SAMPLE_SIZES = (250, 500, 1000, 2000, 4000)
 GROWTH = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 
 _LOOK = 0.1
+_TURNS = 2
+"""Runs of each kind, one after the other: whatever else the machine does, both kinds meet it."""
 _LEARNED = 400
 
 
@@ -46,8 +50,8 @@ class Measured(NamedTuple):
         path.write_text(json.dumps(self.result), encoding="utf-8")
 
 
-def measured(command: Sequence[str], output: Path) -> Measured:
-    """Run a command of the program that writes JSON to `output`."""
+def measured(command: Sequence[str], output: Path, workers: Sequence[psutil.Process] = ()) -> Measured:
+    """Run a command of the program that writes JSON to `output`; memory is that of its workers, too."""
     began = time.perf_counter()
     process = psutil.Popen(
         [sys.executable, "-m", "solver", *command, "--json", str(output)],
@@ -57,11 +61,20 @@ def measured(command: Sequence[str], output: Path) -> Measured:
     )
     most = 0.0
     while process.poll() is None:
-        most = max(most, _held(process))
+        most = max(most, sum(_held(each) for each in (process, *workers)))
         time.sleep(_LOOK)
     if process.returncode != 0:
         raise SystemExit(process.stderr.read())
     return Measured(time.perf_counter() - began, most, json.loads(output.read_text(encoding="utf-8")))
+
+
+@contextlib.contextmanager
+def _two_workers() -> Iterator[tuple[str, list[psutil.Process]]]:
+    """The address of a scheduler with two workers of one thread each, and their processes."""
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster:
+        yield cluster.scheduler_address, psutil.Process().children()
 
 
 def _held(process: psutil.Process) -> float:
@@ -111,7 +124,9 @@ class Bench:
         run = self.command("noise", records, FAMILIES[0], "--sample", "none")
         print(f"all records               {_interval(run)}", flush=True)
 
-    def count(self, case: str, records: int) -> Measured:
+    def count(
+        self, case: str, records: int, *further: str, workers: Sequence[psutil.Process] = ()
+    ) -> Measured:
         """Figure 3: a weighted mean, learned on a few records, counted on all, with ranks and distances."""
         learned = self._folder / "learned.json"
         self.command(case, _LEARNED, FAMILIES[0]).keep(learned)
@@ -119,10 +134,28 @@ class Bench:
         return measured(
             [
                 "evaluate", "--original", str(original), "--masked", str(masked), "--row-by-row",
-                "--parameters", str(learned),
+                "--parameters", str(learned), *further,
             ],
             self._folder / "result.json",
+            workers,
         )  # fmt: skip
+
+    def by_dask(self, case: str, records: int) -> None:
+        """The same count by the threads of one process, and by two Dask workers of one thread each."""
+        self.count(case, _LEARNED)  # what is compiled is compiled now
+        best: dict[str, float] = {}
+        with _two_workers() as (address, workers):
+            ways = {"threads": ((), ()), "dask": (("--scheduler", address), workers)}
+            for _ in range(_TURNS):
+                for name, (options, others) in ways.items():
+                    run = self.count(case, records, *options, workers=others)
+                    best[name] = min(best.get(name, run.seconds), run.seconds)
+                    linked = f"{run.result['linked']:9,} linked"
+                    print(
+                        f"{name:8} {records:9,} {linked} {run.seconds:8.1f} s {run.megabytes:8.0f} MB",
+                        flush=True,
+                    )
+        print(f"dask/threads, the best of each: {best['dask'] / best['threads']:.2f}")
 
     def growth(self, cases: Sequence[str], sizes: Sequence[int], picture: Path | None) -> None:
         """Figure 5: counting one attack, from a thousand records to a million."""
@@ -166,6 +199,9 @@ def main() -> None:
             bench.fits(given.cases.split(","), sizes)
         elif given.part == "samples":
             bench.samples(sizes[0])
+        elif given.part == "dask":
+            for records in sizes:
+                bench.by_dask(given.cases.split(",")[0], records)
         elif given.part == "count":
             for records in sizes:
                 run = bench.count(given.cases.split(",")[0], records)

@@ -32,7 +32,7 @@ ROOT = Path(__file__).resolve().parent.parent
 GENERATIONS = {
     "attacks": 1,
     "big-C engine": 1,
-    "evaluator": 2,  # a tree of boxes
+    "evaluator": 3,  # a tree of boxes; blocks in larger batches
     "exact engine": 3,  # parts of a file; counts by the tree of boxes
     "linkers": 1,
     "masking": 1,

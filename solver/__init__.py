@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from linkrisk.solver.api.compare import compare as compare
     from linkrisk.solver.api.estimator import WorstCaseLinkage as WorstCaseLinkage
     from linkrisk.solver.api.evaluate import evaluate as evaluate
+    from linkrisk.solver.api.find_links import find_links as find_links
     from linkrisk.solver.api.fit import fit as fit
     from linkrisk.solver.api.link import link as link
     from linkrisk.solver.api.mask import mask as mask
@@ -24,13 +25,25 @@ _WHERE = {
     "WorstCaseLinkage": "api.estimator",
     "compare": "api.compare",
     "evaluate": "api.evaluate",
+    "find_links": "api.find_links",
     "fit": "api.fit",
     "link": "api.link",
     "mask": "api.mask",
     "risk": "api.risk",
     "verify": "api.verify",
 }
-__all__ = ["Cancel", "WorstCaseLinkage", "compare", "evaluate", "fit", "link", "mask", "risk", "verify"]
+__all__ = [
+    "Cancel",
+    "WorstCaseLinkage",
+    "compare",
+    "evaluate",
+    "find_links",
+    "fit",
+    "link",
+    "mask",
+    "risk",
+    "verify",
+]
 
 
 def __getattr__(name: str) -> Any:

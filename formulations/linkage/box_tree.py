@@ -84,6 +84,17 @@ def box_tree(records: FloatArray, importance: FloatArray, categories: IndexArray
     return BoxTree(order, low, high, lacking, levels)
 
 
+def regions(
+    records: FloatArray, importance: FloatArray, categories: IndexArray | None, levels: int
+) -> list[IndexArray]:
+    """Records in ``2**levels`` groups of neighbours, as many in each, give or take one (see `box_tree`)."""
+    many = len(records)
+    nominal = np.zeros(records.shape[1], dtype=np.intp) if categories is None else categories
+    order = np.arange(many, dtype=np.intp)
+    _halve(records, order, importance, nominal, levels)
+    return np.split(order, [many * box >> levels for box in range(1, 1 << levels)])
+
+
 def category_counts(tables: DistanceTables | None, attributes: int) -> IndexArray:
     """How many categories a candidate can have in each attribute; 0 for numeric ones."""
     counts = np.zeros(attributes, dtype=np.intp)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -65,6 +65,12 @@ class CandidateOrders:
         labels[order[1:]] = np.cumsum((ordered[1:] != ordered[:-1]).any(axis=1))
         return labels
 
+    @cached_property
+    def extremes(self) -> tuple[FloatArray, FloatArray]:
+        """The lowest and the highest known value of each attribute; NaN where none is known."""
+        low = np.fmin.reduce(self.candidates, initial=np.nan)
+        return low, np.fmax.reduce(self.candidates, initial=np.nan)
+
     def order(self, attribute: int) -> IndexArray:
         """The candidates by an attribute, shape (candidates,)."""
         return self._ordered(attribute)[0]
@@ -85,7 +91,7 @@ class CandidateOrders:
         key: Hashable,
         importance: FloatArray,
         categories: IndexArray | None = None,
-        points: FloatArray | None = None,
+        points: Callable[[], FloatArray] | None = None,
     ) -> BoxedCandidates:
         """The candidates in a tree of boxes; of the trees asked for, the last few are kept.
 
@@ -96,12 +102,12 @@ class CandidateOrders:
         importance : ndarray of float64, shape (dimensions,)
         categories : ndarray of int, shape (dimensions,), optional
             As in `box_tree`.
-        points : ndarray of float64, shape (candidates, dimensions), optional
-            Where the candidates are, if it is not their values.
+        points : callable, optional
+            Gives where the candidates are, shape (candidates, dimensions), if it is not their values.
         """
         known = self._boxed.pop(key, None)
         if known is None:
-            tree = box_tree(self.candidates if points is None else points, importance, categories)
+            tree = box_tree(self.candidates if points is None else points(), importance, categories)
             place = np.empty_like(tree.order)
             place[tree.order] = np.arange(tree.order.size)
             known = BoxedCandidates(tree, self.candidates[tree.order], place)

@@ -26,7 +26,9 @@ BoolArray = NDArray[np.bool_]
 _BLOCKS_AT_ONCE = 256
 
 
-def lost_blocks(pair: LinkagePair, aggregator: Aggregator, stop: Callable[[], bool]) -> BoolArray:
+def lost_blocks(
+    pair: LinkagePair, aggregator: Aggregator, stop: Callable[[], bool], threads: int | None = None
+) -> BoolArray:
     """Blocks that no parameters can link, because of one rival alone.
 
     Parameters
@@ -35,6 +37,8 @@ def lost_blocks(pair: LinkagePair, aggregator: Aggregator, stop: Callable[[], bo
     aggregator : Aggregator
     stop : callable
         Asked again and again whether to stop; blocks that were not looked at count as not lost.
+    threads : int, optional
+        As many as there are processors when absent.
 
     Returns
     -------
@@ -47,7 +51,7 @@ def lost_blocks(pair: LinkagePair, aggregator: Aggregator, stop: Callable[[], bo
     if pair.ties is Ties.STRICT:
         lost |= (np.bincount(pair.twin_group) > 1)[pair.twin_group[pair.partner]]
     if aggregator.monotone and pair.ordered.size:
-        _scan(pair, aggregator, pair.ordered, lost, stop)
+        _scan(pair, aggregator, pair.ordered, lost, stop, threads)
     return lost
 
 
@@ -57,6 +61,7 @@ def _scan(
     ordered: IndexArray,
     lost: BoolArray,
     stop: Callable[[], bool],
+    threads: int | None,
 ) -> None:
     """Mark the blocks that have a candidate as near as their partner on every attribute."""
     kind = aggregator.differences
@@ -81,7 +86,7 @@ def _scan(
             vectors = np.ascontiguousarray(aggregator.comparable(vectors))
             lost[block] = _any_dominates(vectors, nearest[block])
 
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
         list(pool.map(task, range(0, pair.blocks, _BLOCKS_AT_ONCE)))
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,6 +85,10 @@ class LinkagePair:
         """Parts of a problem share what is computed of its candidates."""
         if self.orders is None or self.orders.candidates is not self.candidates:
             object.__setattr__(self, "orders", CandidateOrders(self.candidates))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What goes to other processes: the fields alone, not what was computed of them."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @property
     def by_candidate(self) -> CandidateOrders:

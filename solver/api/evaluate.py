@@ -23,8 +23,9 @@ from linkrisk.solver.api.choices import (
     TableLike,
     TiesName,
 )
+from linkrisk.solver.api.chosen_linker import Run
 from linkrisk.solver.api.keywords import checked_keywords
-from linkrisk.solver.api.link import Run, relink
+from linkrisk.solver.api.link import relink
 from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
 from linkrisk.solver.inputs.learned_links import reusable_schema
 from linkrisk.solver.inputs.link_tasks import LinkOptions
@@ -269,6 +270,7 @@ def _evaluate(
     theta = _encode(problem, fitted["parameters"], source)
     compile_once(LINKAGE, report)
     crew.prepare(compile_once, LINKAGE)
+    crew.know(problem.pair, problem.rereading)
     stop = None if cancel is None else lambda: cancel.cancelled
     evaluator = Evaluator(problem.pair, stop=stop, elsewhere=counting_by(crew, problem.pair, report))
     form = problem.aggregator.form(theta)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import Field, dataclass, fields, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.base import Option
 from linkrisk.datasets.microdata.schema import Scale
 from linkrisk.datasets.pairs.linkage_frames import LinkageFrames
 from linkrisk.datasets.pairs.remarks import remarks
@@ -19,6 +17,7 @@ from linkrisk.datasets.pairs.survey_design import survey_design
 from linkrisk.datasets.pairs.table_pair import TablePair
 from linkrisk.formulations.linkage.pair import Direction, Ties
 from linkrisk.solver.api.choices import DirectionName, MatchingName, SchemaLike, TableLike, TiesName
+from linkrisk.solver.api.chosen_linker import Run, check_workers, chosen_linker
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.passes import check_not_passes, linked_passes, one_to_one_of
 from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
@@ -40,9 +39,9 @@ from linkrisk.solver.linkage.judged_links import judged_links
 from linkrisk.solver.linkage.linker import LearnedLinker, Linker, Truth
 from linkrisk.solver.linkage.matching import matched, score_matrix
 from linkrisk.solver.linkage.probabilistic.passes.learned import LearnedPasses
-from linkrisk.solver.linkage.registry import LINKERS, all_settings
+from linkrisk.solver.linkage.registry import LINKERS
 from linkrisk.solver.linkage.result import LinkResult, OneToOne
-from linkrisk.solver.run.crew import Crew, CrewChoice, crew_choice, hired
+from linkrisk.solver.run.crew import crew_choice, hired
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.incumbent import Reporter
 from linkrisk.solver.run.interruption import Cancel
@@ -161,10 +160,7 @@ def link(
         decisions=decisions,
         seed=seed,
     )
-    if isinstance(method, Linker) and settings:
-        raise UsageError("settings are for a method given by its name; this linker has its own")
-    linker = method if isinstance(method, Linker) else make_linker(method, settings or {})
-    asked_for = crew_choice(scheduler, workers)
+    linker, asked_for = chosen_linker(method, settings), crew_choice(scheduler, workers)
     check_workers(linker, asked_for)
 
     def do() -> LinkResult:
@@ -172,29 +168,6 @@ def link(
             return _run(original, masked, linker, options, None, Run(crew, report, cancel))
 
     return cancellable(do, cancel)
-
-
-@dataclass(frozen=True)
-class Run:
-    """What a linkage has besides its options.
-
-    Attributes
-    ----------
-    crew : Crew
-        Who compares records besides this process.
-    report : callable, optional
-    cancel : Cancel, optional
-    """
-
-    crew: Crew
-    report: Reporter | None = None
-    cancel: Cancel | None = None
-
-
-def check_workers(linker: Linker, choice: CrewChoice) -> None:
-    """Refuse workers for a linker that has no work for them."""
-    if choice.asked and not linker.has_workers:
-        raise UsageError(f"the linker {linker.name} has no workers: leave --workers and --scheduler out")
 
 
 def relink(
@@ -214,43 +187,6 @@ def relink(
     return _run(original, masked, linker, chosen, parameters, run)
 
 
-def make_linker(name: str, settings: Mapping[str, Any]) -> Linker:
-    """A linker from its name and its settings; UsageError when there is no such linker or setting."""
-    if name not in LINKERS:
-        raise UsageError(f"unknown method '{name}': choose one of {', '.join(LINKERS)}")
-    known = {item.name: item for item in fields(LINKERS[name])}  # type: ignore[arg-type]
-    for setting in settings:
-        if setting not in known:
-            shown = [
-                _flag(item.metadata["option"].flag or item.name)
-                for item in known.values()
-                if "option" in item.metadata
-            ]
-            takes = ", ".join(shown) or "no settings"
-            elsewhere = all_settings().get(setting)
-            given = setting if elsewhere is None else elsewhere.flag or setting
-            raise UsageError(f"{name} takes no {_flag(given)}; it takes {takes}")
-    return LINKERS[name](**{setting: _read(known[setting], value) for setting, value in settings.items()})
-
-
-def _read(item: Field[Any], value: Any) -> Any:
-    """A setting, read like an option where it is given as text."""
-    option: Option | None = item.metadata.get("option")
-    if option is None or option.parse is None:
-        return value
-    parse = option.parse
-    try:
-        if option.repeated and isinstance(value, list | tuple):
-            return tuple(parse(one) if isinstance(one, str) else one for one in value)
-        return parse(value) if isinstance(value, str) and not option.repeated else value
-    except DataError as error:
-        raise UsageError(f"{item.name}: {error}") from error
-
-
-def _flag(name: str) -> str:
-    return "--" + name.replace("_", "-")
-
-
 def _run(
     original: Any,
     masked: Any,
@@ -267,7 +203,7 @@ def _run(
     if original is None or masked is None:
         raise UsageError("linkers have no embedded files: give both --original and --masked")
     schema = given_schema(options)
-    pair = read_pair(original, masked, options, schema)
+    pair = read_pair(original, masked, linker, options, schema)
     keys = linker.keys if parameters is None else learned_keys(parameters)
     frames = compared_frames(pair, linker, options, schema, keys)
     task, labels, partner = linkage_task(pair, frames, direction, options.seed)
@@ -290,7 +226,7 @@ def _run(
         check_not_passes(options)
     if options.one_to_one is not None:
         matching = options.one_to_one
-        one_to_one = one_to_one_of(passes, matching) if passes else _one_to_one(found, truth, options)
+        one_to_one = one_to_one_of(passes, matching, truth) if passes else _one_to_one(found, truth, options)
     details = {
         "name": pair.name,
         "direction": direction.value,

@@ -13,6 +13,7 @@ from linkrisk.solver.inputs.link_tasks import LinkOptions
 from linkrisk.solver.linkage.linker import LinkageTask, Truth
 from linkrisk.solver.linkage.probabilistic.passes.deciding import Decisions, decide
 from linkrisk.solver.linkage.probabilistic.passes.learned import LearnedPasses
+from linkrisk.solver.linkage.probabilistic.passes.losses import expected_losses
 from linkrisk.solver.linkage.probabilistic.passes.reporting import LinkedPasses, report_passes
 from linkrisk.solver.linkage.result import OneToOne
 from linkrisk.solver.run.errors import UsageError
@@ -21,11 +22,11 @@ from linkrisk.solver.run.errors import UsageError
 def linked_passes(
     learned: LearnedPasses,
     task: LinkageTask,
-    truth: Truth,
+    truth: Truth | None,
     labels: tuple[Sequence[str], Sequence[str]],
     options: LinkOptions,
 ) -> LinkedPasses:
-    """Decide on the pairs of passes, and report.
+    """Decide on the pairs of passes, and report; by estimates where the true links are not known.
 
     Raises
     ------
@@ -47,19 +48,20 @@ def linked_passes(
         _listed(learned, found, which, labels, reverse=task.masked_queries)
         for which in (found.linked, found.clerical)
     )
+    losses = expected_losses(learned, task, found) if truth is None else None
     return LinkedPasses(
-        reports=report_passes(learned, found, truth),
+        reports=report_passes(learned, found, truth, losses),
         decided=0 if reviewed is None else reviewed.link.size,
-        matches=truth.partner.size,
+        matches=None if truth is None else truth.partner.size,
+        estimated_missed=None if losses is None else losses.missed,
         links=links.drop(columns=["query", "candidate"]),
         clerical=_for_review(clerical, task),
     )
 
 
-def one_to_one_of(passes: LinkedPasses, matching: str) -> OneToOne:
+def one_to_one_of(passes: LinkedPasses, matching: str, truth: Truth) -> OneToOne:
     """The links as those of a matching, which links from the threshold of the passes on."""
-    right = sum(report.right for report in passes.reports)
-    return OneToOne(matching, None, len(passes.links), right, passes.matches)
+    return OneToOne(matching, None, len(passes.links), passes.right or 0, truth.partner.size)
 
 
 def check_not_passes(options: LinkOptions) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 import pandas as pd
 
 from linkrisk.datasets.microdata.writing import write_table, write_whole
-from linkrisk.formulations.linkage.pair import Ties
+from linkrisk.formulations.linkage.pair import Direction, Ties
 from linkrisk.solver.api.evaluate import EvaluationResult
 from linkrisk.solver.commands.pass_lines import pass_lines
 from linkrisk.solver.commands.wording import (
@@ -22,7 +22,7 @@ from linkrisk.solver.commands.wording import (
     strata_lines,
     weighted_pairs,
 )
-from linkrisk.solver.linkage.result import LinkResult
+from linkrisk.solver.linkage.result import FoundLinks, LinkResult
 from linkrisk.solver.report.formats import count
 from linkrisk.solver.run.records import RecordsTable
 
@@ -30,7 +30,7 @@ from linkrisk.solver.run.records import RecordsTable
 def finish(
     arguments: argparse.Namespace,
     content: Callable[[], str],
-    table: RecordsTable,
+    table: RecordsTable | None,
     tables: Mapping[str, Callable[[], pd.DataFrame]],
     text: str,
 ) -> int:
@@ -41,7 +41,7 @@ def finish(
     arguments : Namespace
     content : callable
         Makes the JSON.
-    table : RecordsTable
+    table : RecordsTable, optional
         Of which the JSON may leave out the records.
     tables : mapping of str to callable
         Makes the table of each option.
@@ -50,7 +50,8 @@ def finish(
     try:
         if arguments.json is not None:
             write_whole(arguments.json, content())
-            say_left_out(arguments, table)
+            if table is not None:
+                say_left_out(arguments, table)
         for name, make in tables.items():
             path = getattr(arguments, name)
             if path is not None:
@@ -67,12 +68,15 @@ def say_left_out(arguments: argparse.Namespace, table: RecordsTable) -> None:
         print(f"note: {what}; --table FILE.parquet writes them", file=sys.stderr)
 
 
-def finish_link(arguments: argparse.Namespace, result: LinkResult) -> int:
+def finish_link(arguments: argparse.Namespace, result: LinkResult | FoundLinks) -> int:
     """The same for a linkage, with the pairs of its passes."""
-    tables: dict[str, Callable[[], pd.DataFrame]] = {"table": result.table.to_frame}
+    tables: dict[str, Callable[[], pd.DataFrame]] = {}
     passes = result.passes
     if passes is not None:
         tables |= {"links": lambda: passes.links, "clerical": lambda: passes.clerical}
+    if isinstance(result, FoundLinks):
+        return finish(arguments, result.to_json, None, tables, summary_of_found(result))
+    tables["table"] = result.table.to_frame
     return finish(arguments, result.to_json, result.table, tables, summary_of_links(result))
 
 
@@ -135,6 +139,23 @@ def summary_of_links(result: LinkResult) -> str:
         *listed(_curve(result)),
         *spaced(strata_lines(details)),
         *[f"note: {note}" for note in details["notes"]],
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def summary_of_found(result: FoundLinks) -> str:
+    """The same where the true links are not known."""
+    details = result.details
+    sizes = [details["queries"], details["candidates"]]
+    if details["direction"] == Direction.MASKED_TO_ORIGINAL:
+        sizes.reverse()
+    way = "" if result.matching is None else f", one to one ({result.matching})"
+    lines = [
+        f"{details['name']}: {count(sizes[0])} and {count(sizes[1])} records, true links not known",
+        f"{result.method}, {directions(details['direction'])}{way}",
+        "",
+        *pass_lines(result.passes),
+        *(["", *(f"note: {note}" for note in details["notes"])] if details["notes"] else []),
     ]
     return "\n".join(lines) + "\n"
 

@@ -18,6 +18,18 @@ from linkrisk.solver.commands.offered import offered
 from linkrisk.solver.commands.settings import add_settings, given_settings
 from linkrisk.solver.run.errors import UsageError
 
+_OF_TRUTH = (
+    "id",
+    "row_by_row",
+    "original_attributes",
+    "masked_attributes",
+    "training",
+    "ties",
+    "threshold",
+    "table",
+)
+"""Options that `find_links` does not take."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments: those of every linker, and the settings that the linkers declare."""
@@ -65,6 +77,17 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--attributes", metavar="A,B", help="attributes of both files; default: all common columns"
     )
+    group.add_argument(
+        "--no-truth",
+        action="store_true",
+        help="with passes: nobody knows which record is which; link all the same, and estimate errors",
+    )
+    for which in ("original", "masked"):
+        group.add_argument(
+            f"--{which}-id",
+            metavar="COLUMN",
+            help=f"with --no-truth: column that names the records of the {which} file; default: row numbers",
+        )
     for which in ("original", "masked"):
         group.add_argument(
             f"--{which}-attributes",
@@ -90,6 +113,7 @@ def _choices(names: Sequence[str]) -> str:
 
 def run(arguments: argparse.Namespace) -> int:
     """Link, print, write the files that were asked for."""
+    from linkrisk.solver.api.find_links import find_links
     from linkrisk.solver.api.link import link
     from linkrisk.solver.commands.count_summaries import finish_link
     from linkrisk.solver.commands.progress import progress_line, reporter
@@ -97,12 +121,13 @@ def run(arguments: argparse.Namespace) -> int:
     from linkrisk.solver.linkage.registry import all_settings
 
     check_targets(arguments, "json", "table", "links", "clerical")
+    _check_truth(arguments)
     settings, options = given_settings(arguments, all_settings()), given_options(arguments)
     for option in ("links", "clerical"):
         if getattr(arguments, option) is not None and "passes" not in settings:
             raise UsageError(f"--{option} lists pairs of passes: give --pass too, or leave it out")
     with progress_line("comparing records") as line:
-        result = link(
+        result = (find_links if arguments.no_truth else link)(
             arguments.original,
             arguments.masked,
             method=arguments.method,
@@ -114,6 +139,23 @@ def run(arguments: argparse.Namespace) -> int:
     return finish_link(arguments, result)
 
 
+def _check_truth(arguments: argparse.Namespace) -> None:
+    """Refuse options that need the true links where these are not known, and the other way round."""
+    if arguments.no_truth:
+        for name in _OF_TRUTH:
+            if getattr(arguments, name) not in (None, False):
+                raise UsageError(
+                    f"--{name.replace('_', '-')} does not go with --no-truth: leave one of the two out"
+                )
+        return
+    for name in ("original_id", "masked_id"):
+        if getattr(arguments, name) is not None:
+            raise UsageError(
+                f"--{name.replace('_', '-')} names records whose true links are not known: give --no-truth "
+                "too, or --id for a column that tells which record is which"
+            )
+
+
 def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """Those fields of `LinkOptions` that the user has given."""
     given = {
@@ -122,6 +164,8 @@ def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
         "original_attributes": names(arguments.original_attributes, "--original-attributes"),
         "masked_attributes": names(arguments.masked_attributes, "--masked-attributes"),
         "id_column": arguments.id,
+        "original_id": arguments.original_id,
+        "masked_id": arguments.masked_id,
         "row_by_row": arguments.row_by_row or None,
         "nominal": names(arguments.nominal, "--nominal"),
         "ordinal": names(arguments.ordinal, "--ordinal"),

@@ -151,12 +151,14 @@ def _certificates() -> None:
     """What making a certificate and checking it call."""
     from linkrisk.solver.certificates.checking.simplex_kernels import replay
     from linkrisk.solver.certificates.checking.simplex_tree import packed, unpacked
+    from linkrisk.solver.certificates.checking.warming import warm_up
     from linkrisk.solver.certificates.writing.simplex_search import TreeSearch
 
     values = np.random.default_rng(1).integers(-9, 10, size=(_BLOCKS, _ATTRIBUTES), dtype=np.int64)
     owner, weight = np.arange(_BLOCKS, dtype=np.int64), np.ones(_BLOCKS, dtype=np.int64)
     codes = TreeSearch(values, owner, weight, _BLOCKS // 2).run(_BLOCKS)
     replay(values, owner, weight, _BLOCKS // 2, unpacked(packed(codes), PHASE))
+    warm_up()
 
 
 def _masking() -> None:

@@ -23,6 +23,7 @@ from linkrisk.formulations.linkage.ties import Partners
 from linkrisk.solver.engines.attacks.search import attack
 from linkrisk.solver.engines.base import Engine, EngineOptions, EngineResult
 from linkrisk.solver.engines.steering import STEERING, GrowthSteering, Steering
+from linkrisk.solver.linkage.elsewhere import Elsewhere
 from linkrisk.solver.linkage.evaluation import Evaluation
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import Beside, Clock
@@ -49,6 +50,8 @@ class GrowingRows(Evaluator):
     seed : int
         Seed of the first parameters to be looked at.
     steering : GrowthSteering
+    elsewhere : Elsewhere, optional
+        Who looks for rivals where there are many; the answers are the same.
 
     Attributes
     ----------
@@ -63,8 +66,9 @@ class GrowingRows(Evaluator):
         clock: Clock,
         seed: int,
         steering: GrowthSteering = STEERING.growth,
+        elsewhere: Elsewhere | None = None,
     ) -> None:
-        super().__init__(pair, stop=lambda: clock.expired, spend=clock.spend)
+        super().__init__(pair, stop=lambda: clock.expired, spend=clock.spend, elsewhere=elsewhere)
         self._aggregator = aggregator
         self._partners = aggregator.partners(pair)
         self._lost = ~pair.reachable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from linkrisk.datasets.pairs.by_schema import record_id, text_columns, with_miss
 from linkrisk.datasets.pairs.categorical import listed_categories
 from linkrisk.datasets.pairs.linkage_frames import LinkageFrames, linkage_frames
 from linkrisk.datasets.pairs.table_pair import TablePair, align, load_tables
+from linkrisk.datasets.pairs.unaligned import label_columns, unaligned
 from linkrisk.formulations.linkage.pair import Direction, Ties
 from linkrisk.solver.inputs.problem import check_alignment_options, schema_of
 from linkrisk.solver.linkage.linker import LinkageTask, Linker
@@ -78,6 +79,35 @@ class LinkOptions:
     decisions: Any = None
     seed: int = 0
 
+    truth: ClassVar[bool] = True
+    """Whether it is known which record of one file is which of the other."""
+
+    @property
+    def labels(self) -> tuple[str | None, str | None]:
+        """Columns of either file that say what its records are called, and are not compared."""
+        return self.id_column, self.id_column
+
+
+@dataclass(frozen=True)
+class FindOptions(LinkOptions):
+    """The same where nobody knows which record is which.
+
+    Attributes
+    ----------
+    original_id, masked_id : str, optional
+        Columns that name the records of either file; row numbers when absent.
+    """
+
+    original_id: str | None = None
+    masked_id: str | None = None
+
+    truth: ClassVar[bool] = False
+
+    @property
+    def labels(self) -> tuple[str | None, str | None]:
+        """See `LinkOptions.labels`."""
+        return self.original_id, self.masked_id
+
 
 def check_options(options: LinkOptions, linker: Linker) -> None:
     """Refuse options out of range, and those that would not be looked at."""
@@ -87,6 +117,11 @@ def check_options(options: LinkOptions, linker: Linker) -> None:
         raise UsageError("--threshold is about one-to-one links: give --one-to-one too, or leave it out")
     if not 0 <= options.seed < 2**31:
         raise UsageError(f"the seed must be between 0 and {2**31 - 1}, not {options.seed}")
+    if not options.truth and not linker.lists_links:
+        raise UsageError(
+            f"{linker.name} is judged by the true links and says nothing without them: give --method prl "
+            "with --pass, or leave --no-truth out"
+        )
     if options.training is not None and not linker.learns_from_training:
         raise UsageError(f"{linker.name} learns from the two files alone: leave --training out")
 
@@ -96,15 +131,26 @@ def given_schema(options: LinkOptions) -> Schema | None:
     return schema_of(options.schema)
 
 
-def read_pair(original: Any, masked: Any, options: LinkOptions, schema: Schema | None) -> TablePair:
-    """The two files, with their records aligned."""
+def read_pair(
+    original: Any, masked: Any, linker: Linker, options: LinkOptions, schema: Schema | None
+) -> TablePair:
+    """The two files, with their records aligned where it is known how."""
     check_alignment_options(options.id_column, options.row_by_row)
     listed = listed_categories(options.nominal, options.ordinal, schema)
-    text = (*listed, *text_columns(schema))
+    text = (*listed, *text_columns(schema), *(name for name in options.labels if name is not None))
     loaded = load_tables(original, masked, options.id_column, text, ("original", "masked"))
     tables = with_missing(loaded, schema)
+    if not options.truth:
+        first, second = spelled_alike(tables, listed)
+        return unaligned(first, second, label_columns((first, second), options.labels, schema))
     id_column, notes = record_id(schema, tables, options.id_column, options.row_by_row)
     first, second = spelled_alike(tables, listed)
+    if linker.lists_links and id_column is None and len(first.frame) != len(second.frame):
+        raise UsageError(
+            f"{first.source} has {len(first.frame):,} records and {second.source} has {len(second.frame):,}: "
+            "name the column that identifies them in both with --id, or give --no-truth if nobody knows "
+            "which record is which"
+        )
     pair = align(first, second, id_column=id_column, row_by_row=options.row_by_row)
     return replace(pair, notes=(*notes, *pair.notes))
 
@@ -136,7 +182,8 @@ def _chosen(
 ) -> tuple[Sequence[str], Sequence[str]]:
     """The attributes of either file."""
     own = (options.original_attributes, options.masked_attributes)
-    columns = [_columns(table, options.id_column, schema) for table in (pair.original, pair.masked)]
+    tables = (pair.original, pair.masked)
+    columns = [_columns(table, label, schema) for table, label in zip(tables, options.labels, strict=True)]
     if not linker.common_attributes:
         if options.attributes is not None:
             raise UsageError(
@@ -151,17 +198,16 @@ def _chosen(
     else:
         common = [name for name in columns[0] if name in columns[1]]
         sides = [common if options.attributes is None else list(options.attributes)] * 2
-    for names, table in zip(sides, (pair.original, pair.masked), strict=True):
+    for names, table, label in zip(sides, tables, options.labels, strict=True):
         check_no_duplicates(names, "the attributes")
         if not names:
             what = (
                 "no attribute in common with the other file" if linker.common_attributes else "no attribute"
             )
             raise UsageError(f"{table.source} has {what}: nothing can be compared")
-        if options.id_column in names:
+        if label in names:
             raise UsageError(
-                f"'{options.id_column}' is both the id column and an attribute: leave it out of the "
-                "attributes"
+                f"'{label}' is both the id column and an attribute: leave it out of the attributes"
             )
         check_compared(names, schema)
     return sides[0], sides[1]

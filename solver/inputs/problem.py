@@ -21,9 +21,10 @@ from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
 from linkrisk.datasets.pairs.table_pair import check_alignment
 from linkrisk.datasets.public.default_pair import default_pair
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS, Aggregator, make_aggregator
-from linkrisk.formulations.linkage.distances import Differences, Standardisation
+from linkrisk.formulations.linkage.distances import Differences, FileMoments, Standardisation, file_moments
 from linkrisk.formulations.linkage.missing import Missing
 from linkrisk.formulations.linkage.pair import Direction, LinkagePair, Ties, make_pair
+from linkrisk.solver.inputs.rereading import Rereading, rereading
 from linkrisk.solver.inputs.scales import scale_notes
 from linkrisk.solver.inputs.survey import BlockSurvey, weight_unit
 from linkrisk.solver.linkage.categories import category_distances
@@ -118,6 +119,8 @@ class Problem:
         What setting it up took, once the files had been read and checked.
     survey : BlockSurvey
         Sampling weights and strata of the blocks.
+    rereading : Rereading or None
+        How other processes can read the pair themselves; None where it has to be sent.
     """
 
     files: FilePair
@@ -126,6 +129,7 @@ class Problem:
     options: ProblemOptions
     seconds: float = 0.0
     survey: BlockSurvey = field(default_factory=BlockSurvey)
+    rereading: Rereading | None = None
 
     @property
     def searched(self) -> Searched:
@@ -212,25 +216,29 @@ def make_problem(original: Any = None, masked: Any = None, options: ProblemOptio
     schema = schema_of(options.schema)
     # Any attributes will do to refuse a request that no file could satisfy, before the files are read.
     _aggregator(options, ("A", "B"), categorical=False)
-    return problem_of(_files(original, masked, options, schema), options)
+    return problem_of(_files(original, masked, options, schema), options, (original, masked))
 
 
-def problem_of(files: FilePair, options: ProblemOptions) -> Problem:
-    """Set up the linkage problem of files that were read, with options that `make_problem` has checked."""
+def problem_of(files: FilePair, options: ProblemOptions, read: tuple[Any, Any] = (None, None)) -> Problem:
+    """Set up the linkage problem of files that were read, with options that `make_problem` has checked.
+
+    `read` is where others can read them, if they can.
+    """
     began = time.perf_counter()
     missing = Missing(options.missing)
     # The aggregator next: a request that it refuses should not cost the comparison of records.
     aggregator = _aggregator(options, files.attributes, categorical=bool(files.categorical))
     weight = files.design.weight
     unit = 1.0 if weight is None else weight_unit(weight[files.partner >= 0])
-    direction = Direction(options.direction)
+    direction, standardisation = Direction(options.direction), Standardisation(options.standardisation)
+    moments = None if files.categorical else _moments(files, standardisation)
     pair = make_pair(
         files.original_values,
         files.masked_values,
         files.partner,
         attributes=files.attributes,
         direction=direction,
-        standardisation=Standardisation(options.standardisation),
+        standardisation=moments or standardisation,
         ties=Ties(options.ties),
         weight=None if weight is None else weight / unit,
         tables=distance_tables(files, missing),
@@ -238,7 +246,24 @@ def problem_of(files: FilePair, options: ProblemOptions) -> Problem:
     )
     survey = BlockSurvey.of(files.design, direction, pair.query_rows, pair.partner)
     files = replace(files, notes=(*files.notes, *_missing_notes(files, missing), *scale_notes(files, pair)))
-    return Problem(files, pair, aggregator, options, time.perf_counter() - began, survey)
+    again = _rereading(pair, *read, direction, moments)
+    return Problem(files, pair, aggregator, options, time.perf_counter() - began, survey, again)
+
+
+def _moments(files: FilePair, standardisation: Standardisation) -> FileMoments | None:
+    """What numeric attributes are standardised by; None where they are not."""
+    names = [repr(name) for name in files.attributes]
+    return file_moments(files.original_values, files.masked_values, standardisation, names)
+
+
+def _rereading(
+    pair: LinkagePair, original: Any, masked: Any, direction: Direction, moments: FileMoments | None
+) -> Rereading | None:
+    """How others can read the pair, queries first."""
+    if direction is Direction.MASKED_TO_ORIGINAL:
+        original, masked = masked, original
+        moments = None if moments is None else FileMoments(moments.masked, moments.original)
+    return rereading(pair, (original, masked), moments)
 
 
 def with_aggregator(problem: Problem, name: str, k_additive: int | None) -> Problem:

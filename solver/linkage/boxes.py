@@ -83,13 +83,13 @@ def _turned(pair: LinkagePair, form: DistanceForm) -> Bounded:
     matrix, n = form.parameters, len(pair.attributes)
     values, vectors = np.linalg.eigh(matrix)
     turn = np.sqrt(values.clip(0.0))[:, None] * vectors.T
-    points, own = pair.candidates @ turn.T, pair.queries @ turn.T
+    own = pair.queries @ turn.T
     key = (b"turned", matrix.tobytes())
-    boxed = pair.by_candidate.boxed(key, np.ones(n), points=points)
+    boxed = pair.by_candidate.boxed(key, np.ones(n), points=lambda: pair.candidates @ turn.T)
     largest = _largest(pair, Differences.SQUARED)
     left_out = _ROUNDED * n * float(np.abs(values).max()) - float(values.min(initial=0.0))
     noise = _noise(form, largest)
-    far = np.maximum(np.abs(pair.candidates).max(axis=0), np.abs(pair.queries).max(axis=0))
+    far = np.maximum(np.abs(pair.by_candidate.extremes).max(axis=0), np.abs(pair.queries).max(axis=0))
     shift = _ROUNDED * n * float((np.abs(turn) @ far).max())
     squares = DistanceForm(FormKind.WEIGHTED_SUM, Differences.SQUARED, np.ones(n))
     return Bounded(boxed, own, squares, False, shift, left_out * float(largest.sum()) + noise)
@@ -104,9 +104,9 @@ def _noise(form: DistanceForm, largest: FloatArray) -> float:
 def _largest(pair: LinkagePair, kind: Differences) -> FloatArray:
     """Above every attribute distance that is finite, shape (attributes,)."""
     # Nothing is known of no records at all: what is NaN counts for nothing here.
-    files = [pair.queries, pair.candidates]
-    low = np.fmin(*(np.fmin.reduce(values, initial=np.nan) for values in files))
-    high = np.fmax(*(np.fmax.reduce(values, initial=np.nan) for values in files))
+    low, high = pair.by_candidate.extremes
+    low = np.fmin(low, np.fmin.reduce(pair.queries, initial=np.nan))
+    high = np.fmax(high, np.fmax.reduce(pair.queries, initial=np.nan))
     largest = high - low
     if pair.missing is not None:
         found = [pair.missing.of_queries, pair.missing.of_candidates, pair.missing.of_both[None, :]]

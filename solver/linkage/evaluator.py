@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +17,7 @@ from linkrisk.formulations.linkage.pair import LinkagePair, Ties
 from linkrisk.formulations.linkage.ties import GRAIN_SHARE, TIE_TOLERANCE
 from linkrisk.solver.linkage.arrays import Boxes, Compared, Form, Found, Missing, Tables, nothing_found
 from linkrisk.solver.linkage.boxes import Bounded, bounded
+from linkrisk.solver.linkage.elsewhere import Elsewhere
 from linkrisk.solver.linkage.evaluation import BestCounts, Evaluation, completed, spread
 from linkrisk.solver.linkage.settling import COUNTING, NEAREST, RANKING, settle
 from linkrisk.solver.run.work import COMPARISON, Spend, ignore
@@ -32,18 +32,12 @@ _MISSED = 50
 """Candidates that are looked at until one is found that stands in the way, roughly."""
 
 _PAIRS_PER_TASK = 3_000_000
-"""So that whether to stop is asked again within a fraction of a second, however many candidates there are."""
+"""So that whether to stop is asked again within a fraction of a second."""
+
+_FEWEST_AT_ONCE = 32
+"""Blocks however many candidates there are: boxes leave most of these out, and calls have their price."""
 
 _DIFFERENCES = {Differences.SQUARED: 0, Differences.ABSOLUTE: 1, Differences.SIGNED: 2}
-
-
-class Elsewhere(Protocol):
-    """Whoever counts blocks in other processes."""
-
-    def found(
-        self, form: DistanceForm, purpose: int, blocks: IndexArray, stop: Callable[[], bool] | None
-    ) -> Found | None:
-        """What became of some blocks of the whole pair; None where they are to be counted here."""
 
 
 class Evaluator:
@@ -170,7 +164,8 @@ class Evaluator:
         bounds = bounded(pair, form)
         compared, boxes = _compared(pair, form, bounds), _boxes(pair, bounds)
         numbers, found = as_numbers(form), nothing_found(pair.blocks)
-        together = max(1, min(self._blocks_at_once, _PAIRS_PER_TASK // max(1, len(pair.candidates))))
+        few = max(_FEWEST_AT_ONCE, _PAIRS_PER_TASK // max(1, len(pair.candidates)))
+        together = min(self._blocks_at_once, few)
         # Neighbours one after the other: what one of them looks at is still at hand for the next.
         turns = np.argsort(compared.partner, kind="stable").astype(np.intp)
 

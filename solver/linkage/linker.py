@@ -94,6 +94,11 @@ class Linker(ABC):
         """Columns of both files that it needs besides the attributes to compare."""
         return ()
 
+    @property
+    def lists_links(self) -> bool:
+        """Whether it decides which pairs are links, which is of use where the true ones are not known."""
+        return False
+
     @abstractmethod
     def learn(self, task: LinkageTask) -> LearnedLinker:
         """Learn what there is to learn from the two files and from training records.

@@ -22,6 +22,7 @@ from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.formulations.linkage.pair import LinkagePair, Ties
 from linkrisk.formulations.linkage.ties import TIE_TOLERANCE
 from linkrisk.solver.linkage.arrays import Missing, Tables
+from linkrisk.solver.linkage.elsewhere import Elsewhere, marked
 from linkrisk.solver.linkage.evaluator import as_arrays, missing_arrays
 from linkrisk.solver.linkage.kernels import difference
 from linkrisk.solver.run.work import COMPARISON, Spend, ignore
@@ -114,7 +115,12 @@ def _links(
 
 
 def linked_in_order(
-    pair: LinkagePair, order: IndexArray, *, ranked: bool = False, stop: Callable[[], bool] = lambda: False
+    pair: LinkagePair,
+    order: IndexArray,
+    *,
+    ranked: bool = False,
+    stop: Callable[[], bool] = lambda: False,
+    threads: int | None = None,
 ) -> BoolArray:
     """Which blocks are linked by comparing attributes in an order, each where all before it tie.
 
@@ -127,6 +133,8 @@ def linked_in_order(
         Compare ranks instead: 0 is the largest attribute distance of each candidate.
     stop : callable
         Asked again and again whether to stop; blocks that were not looked at by then are not linked.
+    threads : int, optional
+        As many as there are processors when absent.
 
     Returns
     -------
@@ -148,7 +156,7 @@ def linked_in_order(
             (missing[0][part], *missing[1:]), ranked, near, window, linked[part],
         )  # fmt: skip
 
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
         list(pool.map(task, range(0, pair.blocks, together)))
     return linked
 
@@ -207,6 +215,25 @@ class _Near:
 
 
 @dataclass(frozen=True)
+class InOrder:
+    """Which blocks an order links (`linked_in_order`), to be asked of other processes.
+
+    Attributes
+    ----------
+    order : tuple of int
+    ranked : bool
+    """
+
+    order: Order
+    ranked: bool
+
+    def __call__(self, pair: LinkagePair, stop: Callable[[], bool], threads: int | None = None) -> BoolArray:
+        """Those of a pair."""
+        order = np.array(self.order, dtype=np.intp)
+        return linked_in_order(pair, order, ranked=self.ranked, stop=stop, threads=threads)
+
+
+@dataclass(frozen=True)
 class Ordered:
     """An order, and what it links.
 
@@ -234,6 +261,7 @@ def best_order(
     *,
     ranked: bool = False,
     spend: Spend = ignore,
+    elsewhere: Elsewhere | None = None,
 ) -> Ordered:
     """The order that links most, of those that grow from each attribute by whichever adds most.
 
@@ -246,6 +274,8 @@ def best_order(
         As in `linked_in_order`.
     spend : callable
         Called with the cost of each order.
+    elsewhere : Elsewhere, optional
+        Who compares records where there are many; the answers are the same.
     """
     attributes = range(len(pair.attributes))
     best = Ordered((), ranked, np.zeros(pair.blocks, dtype=np.bool_), 0.0)
@@ -254,7 +284,7 @@ def best_order(
     def weigh(order: Order) -> float:
         nonlocal best
         if order not in known and not stop():
-            linked = linked_in_order(pair, np.array(order, dtype=np.intp), ranked=ranked, stop=stop)
+            linked = marked(InOrder(order, ranked), pair, stop, elsewhere)
             spend(COMPARISON * len(pair.attributes) * pair.blocks * len(pair.candidates))
             known[order] = float(pair.weight[linked].sum())
             if known[order] > best.weight:

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
+from scipy.optimize import linear_sum_assignment
+from scipy.sparse.csgraph import connected_components, min_weight_full_bipartite_matching
 
 from linkrisk.formulations.compiled import kernel
-from linkrisk.solver.linkage.matching import LARGEST_MATRIX, MATCHINGS, hungarian
+from linkrisk.solver.linkage.matching import MATCHINGS
 from linkrisk.solver.run.errors import UsageError
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int32]
 IndexArray = NDArray[np.intp]
+
+_DENSE = 250_000
+"""Cells of a group of connected records up to which its scores are a matrix: 2 MB, and faster than a list."""
 
 
 def matched_pairs(query: IntArray, candidate: IntArray, score: FloatArray, how: str, seed: int) -> BoolArray:
@@ -27,18 +32,19 @@ def matched_pairs(query: IntArray, candidate: IntArray, score: FloatArray, how: 
     ----------
     query, candidate : ndarray of int32, shape (pairs,)
     score : ndarray of float64, shape (pairs,)
-        Finite.
+        What a link gains; finite and above 0.
     how : str
         One of `matching.MATCHINGS`: ``greedy`` takes the largest score, then the next whose records are both
-        free; ``hungarian`` the largest total score, as many pairs as possible, each group of connected
-        records by itself.
+        free; ``hungarian`` the largest total score, each group of connected records by itself. Unlike where
+        all pairs are scored, it does not link as many records as it can: two poor links in place of a good
+        one would mostly be wrong.
     seed : int
         Of the order of equal scores.
 
     Raises
     ------
     UsageError
-        If there is no such matching, or ``hungarian`` has a group of more than `LARGEST_MATRIX` pairs.
+        If there is no such matching.
     """
     if how not in MATCHINGS:
         raise UsageError(f"unknown matching '{how}': choose one of {', '.join(MATCHINGS)}")
@@ -93,17 +99,25 @@ def _hungarian(query: IntArray, candidate: IntArray, score: FloatArray) -> BoolA
 
 
 def _matched_group(row: IndexArray, column: IndexArray, score: FloatArray) -> BoolArray:
-    """The Hungarian matching of one group of connected records."""
+    """The matching of one group of connected records with the largest total score."""
     row, column = (np.unique(side, return_inverse=True)[1] for side in (row, column))
-    shape = int(row.max()) + 1, int(column.max()) + 1
-    if shape[0] * shape[1] > LARGEST_MATRIX:
-        raise UsageError(
-            f"the matching hungarian meets {shape[0]:,} x {shape[1]:,} records that are all connected by "
-            "pairs; use greedy, or link from a higher probability"
-        )
-    scores = np.full(shape, -np.inf)
-    scores[row, column] = score
-    return np.asarray(hungarian(scores)[row] == column)
+    rows, columns = int(row.max()) + 1, int(column.max()) + 1
+    taken: tuple[NDArray[Any], NDArray[Any]]
+    if rows * columns <= _DENSE:
+        # What is no pair gains nothing, as little as no link.
+        scores = np.zeros((rows, columns))
+        scores[row, column] = score
+        taken = linear_sum_assignment(scores, maximize=True)
+    else:
+        # Every row has a column of its own besides, which gains nothing, so that a full matching exists.
+        most, own = float(score.max()) + 1.0, np.arange(rows)
+        cost = np.concatenate([most - score, np.full(rows, most)])
+        ends = np.concatenate([row, own]), np.concatenate([column, columns + own])
+        edges = sparse.csr_array((cost, ends), shape=(rows, columns + rows))
+        taken = min_weight_full_bipartite_matching(edges)
+    partner = np.full(rows, -1, dtype=np.intp)
+    partner[taken[0]] = taken[1]
+    return np.asarray(partner[row] == column)
 
 
 _WAYS: Mapping[str, Callable[[IntArray, IntArray, FloatArray], BoolArray]] = MappingProxyType(

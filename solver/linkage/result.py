@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import pandas as pd
+
 from linkrisk.solver.linkage.curves import PrecisionRecall
 from linkrisk.solver.linkage.probabilistic.passes.reporting import LinkedPasses
 from linkrisk.solver.run.records import RecordsTable
@@ -113,3 +115,57 @@ class LinkResult:
         share = 100.0 * self.linked / self.records
         ways = self.details["direction"]
         return f"LinkResult({self.method}, {ways}: {self.linked} of {self.records} linked ({share:.1f} %))"
+
+
+@dataclass(frozen=True)
+class FoundLinks:
+    """The links between two files of which nobody knows the true ones.
+
+    Attributes
+    ----------
+    method : str
+        The linker.
+    parameters : dict
+        What it learned.
+    matching : str or None
+        The one-to-one matching, where asked for.
+    passes : LinkedPasses
+        A report per pass, the links, the pairs for clerical review.
+    details : dict
+        Everything else of the JSON.
+    """
+
+    method: str
+    parameters: dict[str, Any] = field(repr=False)
+    matching: str | None
+    passes: LinkedPasses
+    details: dict[str, Any] = field(repr=False)
+
+    @property
+    def links(self) -> pd.DataFrame:
+        """The linked pairs, the likeliest first."""
+        return self.passes.links
+
+    @property
+    def clerical(self) -> pd.DataFrame:
+        """The pairs for clerical review, with an empty column for the decision."""
+        return self.passes.clerical
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of `link --no-truth --json` as a dictionary."""
+        headline = {
+            "method": self.method,
+            "status": "linked",
+            "parameters": self.parameters,
+            "matching": self.matching,
+            "passes": self.passes.to_dict(),
+        }
+        return {**headline, **self.details}
+
+    def to_json(self) -> str:
+        """The JSON of `link --no-truth --json`."""
+        return dump_json(self.to_dict())
+
+    def __repr__(self) -> str:
+        sizes = f"{self.details['queries']} and {self.details['candidates']} records"
+        return f"FoundLinks({self.method}, {self.details['direction']}: {len(self.links)} links of {sizes})"

@@ -1,6 +1,6 @@
-"""Counting by workers: blocks are shared out, every worker holds all candidates.
+"""Looking at blocks by workers: blocks are shared out, every worker holds all candidates.
 
-What becomes of a block depends on nothing but the distance and the candidates, so the answers are the same,
+What becomes of a block depends on nothing but the question and the candidates, so the answers are the same,
 whoever gives them.
 """
 
@@ -8,29 +8,34 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.formulations.linkage.box_tree import regions
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.linkage.arrays import Found, nothing_found
+from linkrisk.solver.linkage.elsewhere import Mark, Stop, Told
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.settling import RANKING
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.crew import Crew
 from linkrisk.solver.run.incumbent import Progress, Reporter
 from linkrisk.solver.run.interruption import Cancel
-from linkrisk.solver.run.workers import Here, Workers
+from linkrisk.solver.run.workers import Do, Here, Workers
 
+FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
+BoolArray = NDArray[np.bool_]
+Answer = TypeVar("Answer")
 Given = TypeVar("Given")
 
-Part = tuple[DistanceForm, int, IndexArray]
-"""A distance, what is counted, and the blocks."""
+Part = tuple[int, IndexArray]
+"""The number of a task, and its blocks."""
 
 WORTH = 50_000_000
 """Pairs of a block and a candidate from which ranks are shared out: fewer are done before they are sent."""
@@ -38,15 +43,12 @@ WORTH = 50_000_000
 _STOPS_SOONER = 40
 """Times as many for what needs no ranks, and ends at the first rival that is nearer."""
 
-_FEWEST, _MOST = 256, 4_096
+_FEWEST, _MOST = 256, 32_768
 """Blocks of a task: fewer are not worth their way, of more a lost one costs too much."""
 
 _TASKS_EACH = 4
 """Tasks for each worker, so that none waits long for the last one."""
 
-
-Told = Callable[[str], object]
-"""Called with how many tasks are done, in words."""
 
 TASKS = "tasks"
 """What a reporter is told is being done where nothing but a count is."""
@@ -69,7 +71,7 @@ def itself(pair: LinkagePair) -> LinkagePair:
 
 
 class Spreading(Generic[Given]):
-    """Counts blocks by workers (`Elsewhere` of the evaluator).
+    """Looks at blocks by workers (`elsewhere.Elsewhere`).
 
     Parameters
     ----------
@@ -94,56 +96,109 @@ class Spreading(Generic[Given]):
         self._candidates = len(pair_of(given).candidates)
         self._one_at_a_time = threading.Lock()
 
-    def found(
-        self, form: DistanceForm, purpose: int, blocks: IndexArray, stop: Callable[[], bool] | None
-    ) -> Found | None:
+    def listen(self, told: Told) -> None:
+        """Tell somebody else from now on."""
+        self._told = told
+
+    def found(self, form: DistanceForm, purpose: int, blocks: IndexArray, stop: Stop | None) -> Found | None:
         """What became of some blocks; None where they are too few, or workers have other things to do."""
         worth = WORTH if purpose == RANKING else _STOPS_SOONER * WORTH
+        whole = nothing_found(blocks.size)
+
+        def put(places: IndexArray, part: Found) -> None:
+            for own, all_of_them in zip(part, whole, strict=True):
+                all_of_them[places] = own
+
+        do = partial(count_part, self._pair_of, form, purpose)
+        shared = self._share_out(do, blocks, np.maximum(form.importance, 0.0), worth, stop, put)
+        return whole if shared else None
+
+    def marked(self, mark: Mark, stop: Stop) -> BoolArray | None:
+        """Which blocks of the whole pair; None as `found`."""
+        pair = self._pair_of(self._given)
+        whole = np.zeros(pair.blocks, dtype=np.bool_)
+
+        def put(places: IndexArray, part: BoolArray) -> None:
+            whole[places] = part
+
+        do, blocks = partial(mark_part, self._pair_of, mark), np.arange(pair.blocks)
+        shared = self._share_out(do, blocks, np.ones(len(pair.attributes)), WORTH, stop, put)
+        return whole if shared else None
+
+    def _share_out(
+        self,
+        do: Do[Given, Part, Answer],
+        blocks: IndexArray,
+        importance: FloatArray,
+        worth: int,
+        stop: Stop | None,
+        put: Callable[[IndexArray, Answer], None],
+    ) -> bool:
+        """Have tasks done, neighbours together, and put answers in their places; False if that is no use."""
         if blocks.size * self._candidates < worth or self._workers.busy:
-            return None
-        if not self._one_at_a_time.acquire(blocking=False):  # a thread beside this one is counting
-            return None
+            return False
+        if not self._one_at_a_time.acquire(blocking=False):  # a thread beside this one has shared work out
+            return False
         try:
-            return self._found(form, purpose, blocks, stop)
+            places = self._neighbours(blocks, importance)
+            clock = Clock(None, cancel=None if stop is None else _Asked(stop))
+            tasks = [(at, blocks[place]) for at, place in enumerate(places)]
+            for done, (at, answer) in enumerate(self._answers(do, tasks, clock), start=1):
+                put(places[at], answer)
+                if self._told is not None:
+                    self._told(f"{done:,} of {len(tasks):,} tasks")
         finally:
             self._one_at_a_time.release()
+        return True
 
-    def _found(
-        self, form: DistanceForm, purpose: int, blocks: IndexArray, stop: Callable[[], bool] | None
-    ) -> Found:
-        clock = Clock(None, cancel=None if stop is None else _Asked(stop))
+    def _answers(
+        self, do: Do[Given, Part, Answer], tasks: Sequence[Part], clock: Clock
+    ) -> Iterator[tuple[int, Answer]]:
+        """The answers to all tasks, whoever gives them, as far as there is time."""
+        given_up = dict(tasks)
+        for (at, _), answer in self._workers.each(do, tasks, clock, _unlimited):
+            del given_up[at]
+            yield at, answer
+        # Whoever has died of them, or a process that could not be started, must not cost an answer.
+        for (at, _), answer in Here(self._given).each(do, given_up.items(), clock, _unlimited):
+            yield at, answer
+
+    def _neighbours(self, blocks: IndexArray, importance: FloatArray) -> list[IndexArray]:
+        """Places in `blocks` of each task's: neighbours, as what one looks at is at hand for the next."""
         each = math.ceil(blocks.size / (_TASKS_EACH * self._workers.many))
         many = math.ceil(blocks.size / min(_MOST, max(_FEWEST, each)))
-        places = np.array_split(np.arange(blocks.size), many)
-        tasks = [(at, (form, purpose, blocks[place])) for at, place in enumerate(places)]
-        whole = nothing_found(blocks.size)
-        given_up = set(range(many))
-        do = partial(count_part, self._pair_of)
-        for (at, _), found in self._workers.each(do, tasks, clock, _unlimited):
-            _put(found, places[at], whole)
-            given_up.discard(at)
-            if self._told is not None:
-                self._told(f"{many - len(given_up):,} of {many:,} tasks")
-        # Whoever has died of them, or a process that could not be started, must not cost an answer.
-        left = [task for task in tasks if task[0] in given_up]
-        for (at, _), found in Here(self._given).each(do, left, clock, _unlimited):
-            _put(found, places[at], whole)
-        return whole
+        pair = self._pair_of(self._given)
+        categories = np.zeros(len(pair.attributes), dtype=np.intp)
+        for k, table in pair.looked_up.items():
+            categories[k] = len(table)
+        places = regions(pair.queries[blocks], importance, categories, math.ceil(math.log2(many)))
+        return [np.sort(place) for place in places if place.size]
 
 
 def count_part(
-    pair_of: Callable[[Given], LinkagePair], given: Given, task: tuple[int, Part], clock: Clock
+    pair_of: Callable[[Given], LinkagePair],
+    form: DistanceForm,
+    purpose: int,
+    given: Given,
+    task: Part,
+    clock: Clock,
 ) -> Found:
     """Count some blocks, at a worker."""
-    form, purpose, blocks = task[1]
     evaluator = Evaluator(pair_of(given), clock.most_threads, stop=lambda: clock.expired)
-    return evaluator.found(form, purpose, blocks)
+    return evaluator.found(form, purpose, task[1])
+
+
+def mark_part(
+    pair_of: Callable[[Given], LinkagePair], mark: Mark, given: Given, task: Part, clock: Clock
+) -> BoolArray:
+    """Ask some blocks a question, at a worker."""
+    return mark(pair_of(given).part(task[1]), lambda: clock.expired, clock.most_threads)
 
 
 class _Asked(Cancel):
     """A token that asks somebody else."""
 
-    def __init__(self, stop: Callable[[], bool]) -> None:
+    def __init__(self, stop: Stop) -> None:
         super().__init__()
         self._stop = stop
 
@@ -155,9 +210,3 @@ class _Asked(Cancel):
 
 def _unlimited(left: int) -> None:
     del left
-
-
-def _put(part: Found, places: IndexArray, whole: Found) -> None:
-    """Write what was found of some blocks where it belongs."""
-    for own, all_of_them in zip(part, whole, strict=True):
-        all_of_them[places] = own

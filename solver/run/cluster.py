@@ -11,6 +11,7 @@ import contextlib
 import logging
 import pickle
 import queue
+import threading
 import time
 import uuid
 import warnings
@@ -23,6 +24,7 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.elsewhere import Allowance, Done, done
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
+from linkrisk.solver.run.recipes import Known, UnmadeError, packed, unpacked
 from linkrisk.solver.run.stamp import Stamp, difference, stamp
 from linkrisk.solver.run.workers import ATTEMPTS, TICK, Answer, Do, Given, Here, Share, Task, Workers
 
@@ -134,11 +136,13 @@ class Cluster(Workers[Given]):
         What all tasks share; each worker gets it once.
     connection : Connection
         Stays open when these workers are closed.
+    known : sequence of (object, Recipe)
+        What of it each worker may make itself. If one cannot, all is sent.
     """
 
-    def __init__(self, given: Given, connection: Connection) -> None:
+    def __init__(self, given: Given, connection: Connection, known: Known = ()) -> None:
         super().__init__(given)
-        self.connection = connection
+        self.connection, self._known = connection, known
         self._placed: Any = None
         self._closed = False
         self._calls: list[_Call[Any, Any, Any]] = []
@@ -157,8 +161,14 @@ class Cluster(Workers[Given]):
         """What all tasks share, where they are; sent again where whoever had it has died."""
         if self._placed is None or self._placed.status != "finished":
             client = self.connection.client
-            self._placed = client.scatter(_Wrapped(self._given), broadcast=True, hash=False)
+            wrapped = _Made(packed(self._given, self._known)) if self._known else _Wrapped(self._given)
+            self._placed = client.scatter(wrapped, broadcast=True, hash=False)
         return self._placed
+
+    def send_all(self) -> None:
+        """A worker cannot make what it was told how to make: from now on it is sent."""
+        if self._known:
+            self._known, self._placed = (), None
 
     def each(
         self, do: Do[Given, Task, Answer], tasks: Iterable[Task], clock: Clock, share: Share
@@ -191,6 +201,26 @@ class _Wrapped(Generic[Given]):
 
     def __init__(self, given: Given) -> None:
         self.given = given
+
+
+class _Made:
+    """Something that each worker makes when it is first asked for, and keeps as long as this."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+        self._lock = threading.Lock()
+        self._made: list[Any] = []
+
+    def __reduce__(self) -> tuple[type[_Made], tuple[bytes]]:
+        return _Made, (self._content,)
+
+    @property
+    def given(self) -> Any:
+        """What it is; UnmadeError where it cannot be made here."""
+        with self._lock:
+            if not self._made:
+                self._made.append(unpacked(self._content))
+            return self._made[0]
 
 
 class _Call(Generic[Given, Task, Answer]):
@@ -232,7 +262,12 @@ class _Call(Generic[Given, Task, Answer]):
                 continue
             self._begin_some()  # so that no worker waits until this answer has come
             future, task, attempt = ended
-            found = self._result(future)
+            try:
+                found = self._result(future)
+            except UnmadeError:
+                self._cluster.send_all()
+                self.left.append((task, attempt))
+                continue
             if found is not None:
                 yield task, found.counted(self._clock)
             elif attempt < ATTEMPTS:
@@ -265,9 +300,9 @@ class _Call(Generic[Given, Task, Answer]):
         name = getattr(getattr(self._do, "func", self._do), "__name__", "task")
         key = f"{name}-{uuid.uuid4().hex}"  # Dask's dashboard shows the name
         # As bytes: Dask would look for its own objects in all that it is given.
-        packed = pickle.dumps((self._do, task, allowance, stamp()))
+        content = pickle.dumps((self._do, task, allowance, stamp()))
         try:
-            future = self._client.submit(_one, self._cluster.placed(), packed, key=key, pure=False)
+            future = self._client.submit(_one, self._cluster.placed(), content, key=key, pure=False)
         except Exception as error:  # of many kinds, where the scheduler is going
             _log.debug("a task could not be sent: %s", error)
             self.left.appendleft((task, attempt))
@@ -315,11 +350,11 @@ class _Awaited(Cancel):
         return str(self._state.state) in ("cancelled", "released", "forgotten")
 
 
-def _one(placed: _Wrapped[Any], packed: bytes) -> Done[Any]:
+def _one(placed: _Wrapped[Any] | _Made, content: bytes) -> Done[Any]:
     """Do a task, at a worker."""
     import distributed
 
-    do, task, allowance, expected = pickle.loads(packed)
+    do, task, allowance, expected = pickle.loads(content)
     worker = distributed.get_worker()
     _check_stamp(worker.address, expected)
     clock = allowance.clock(_Awaited(worker.state.tasks[worker.get_current_task()]))

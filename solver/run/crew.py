@@ -9,6 +9,7 @@ from typing import Any
 
 from linkrisk.solver.run.cluster import Cluster, Connection
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.recipes import Recipe
 from linkrisk.solver.run.workers import Given, Processes, Workers
 
 _ONE_THREAD = 1
@@ -60,6 +61,7 @@ class Crew:
     def __init__(self, choice: CrewChoice | None = None) -> None:
         self.choice = choice or CrewChoice()
         self._open: list[Workers[Any]] = []
+        self._known: list[tuple[object, Recipe]] = []
         self._connection = None if self.choice.scheduler is None else Connection(self.choice.scheduler)
         self._slots = None if self._connection is None else self._connection.slots
 
@@ -67,13 +69,18 @@ class Crew:
         """Workers that share something; None where none were asked for."""
         found: Workers[Given]
         if self._connection is not None:
-            found = Cluster(given, self._connection)
+            found = Cluster(given, self._connection, tuple(self._known))
         elif self.choice.workers is not None:
             found = Processes(given, self.choice.workers, _ONE_THREAD)
         else:
             return None
         self._open.append(found)
         return found
+
+    def know(self, thing: object, recipe: Recipe | None) -> None:
+        """Have workers of other machines make something themselves, wherever it is in what they share."""
+        if recipe is not None and all(other is not thing for other, _ in self._known):
+            self._known.append((thing, recipe))
 
     def prepare(self, do: Callable[..., object], *given: object) -> None:
         """Have the workers of other machines compile, or whatever this machine does beforehand."""

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from linkrisk.solver.engines.base import Engine, EngineOptions
 from linkrisk.solver.engines.steering import PartSteering
 from linkrisk.solver.inputs.problem import Searched
+from linkrisk.solver.linkage.elsewhere import Elsewhere
 from linkrisk.solver.linkage.spreading import counting_by
 from linkrisk.solver.run.clock import Beside, Clock
 from linkrisk.solver.run.crew import Crew
@@ -178,7 +179,7 @@ def search_whole(
     if first.ended_early and not _over(run):
         run, parts = _in_parts(searched, engine, clock, options, run, crew)
         if not _over(run):  # all is one part, or smaller ones have done all that they can
-            run, parts = _once_more(searched, engine, clock, options, report, run, parts)
+            run, parts = _once_more(searched, engine, clock, options, report, elsewhere, run, parts)
     return beside_orders(run, searched), parts
 
 
@@ -204,6 +205,7 @@ def _once_more(
     clock: Clock,
     options: EngineOptions,
     report: Reporter | None,
+    elsewhere: Elsewhere | None,
     known: Run,
     parts: tuple[Part, ...],
 ) -> tuple[Run, tuple[Part, ...]]:
@@ -217,7 +219,7 @@ def _once_more(
 
     start = Start(incumbent.solution, np.ones(searched.pair.blocks, dtype=np.bool_))
     counted = known.orders.counted
-    run = search(searched, engine, clock, options, tell, [start], orders=not counted)
+    run = search(searched, engine, clock, options, tell, [start], orders=not counted, elsewhere=elsewhere)
     if run.incumbent.value < incumbent.value:  # there was no time to count what is known
         return known, parts
     run.incumbent.report = report

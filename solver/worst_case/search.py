@@ -17,15 +17,15 @@ from linkrisk.formulations.linkage.aggregators.owa import OrderedWeightedAverage
 from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
 from linkrisk.formulations.linkage.block_system import block_system, system_of
 from linkrisk.formulations.linkage.forms import DistanceForm
-from linkrisk.formulations.linkage.lost import lost_blocks
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.engines.attacks.search import attack
 from linkrisk.solver.engines.base import Engine, EngineOptions
 from linkrisk.solver.engines.growing_rows import GrowingRows, GrowingRun
 from linkrisk.solver.inputs.problem import Searched
 from linkrisk.solver.linkage.baselines import baseline_forms, own_attacks
+from linkrisk.solver.linkage.elsewhere import Elsewhere, Lost, marked
 from linkrisk.solver.linkage.evaluation import Evaluation
-from linkrisk.solver.linkage.evaluator import Elsewhere, Evaluator
+from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.orders import best_order
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.incumbent import Incumbent, Reporter
@@ -130,6 +130,15 @@ class _Work:
         incumbent = Incumbent(clock, aggregator.equal(), 0.0, system.kept_weight, report, phase="")
         evaluator = self._evaluator()
         self.run = Run(incumbent, evaluator, system, out_of_time(incumbent))
+        if elsewhere is not None:
+            elsewhere.listen(self._tell)
+
+    def _tell(self, tasks: str) -> None:
+        """How far a look at all records is; later phases have other things to say."""
+        incumbent = self.run.incumbent
+        if incumbent.phase == "compare":
+            incumbent.work = tasks
+            incumbent.tell()
 
     def _evaluator(self) -> Evaluator:
         pair, at_once = self._problem.pair, self._build.blocks_at_once
@@ -228,7 +237,8 @@ class _Work:
         for ranked, simplest in ((False, WeightedMean), (True, OrderedWeightedAverage)):
             relative = simplest(pair.attributes, aggregator.tied_differences)
             if type(aggregator) is simplest or aggregator.lift_from(relative) is not None:
-                found.append(best_order(pair, late, ranked=ranked, spend=self._clock.spend))
+                spend, elsewhere = self._clock.spend, self._elsewhere
+                found.append(best_order(pair, late, ranked=ranked, spend=spend, elsewhere=elsewhere))
                 self.run.orders = Orders(tuple(found), counted=False)
         self.run.orders = Orders(tuple(found), counted=not late())
 
@@ -252,7 +262,7 @@ class _Work:
     def _lose(self) -> None:
         """Find the blocks that one rival alone keeps from being linked: a first bound, and less to count."""
         run, clock, pair = self.run, self._clock, self._problem.pair
-        lost = lost_blocks(pair, self._problem.aggregator, lambda: clock.expired)
+        lost = marked(Lost(self._problem.aggregator), pair, lambda: clock.expired, self._elsewhere)
         clock.spend(COMPARISON * pairs_of(self._problem))
         run.evaluator.mark_lost(lost)
         run.system = replace(run.system, lost=lost)
@@ -317,7 +327,8 @@ class _Work:
         """Attack and search on rows that grow where they matter."""
         run, clock, choices = self.run, self._clock, self._choices
         steering = choices.steering
-        rows = GrowingRows(self._problem.pair, self._problem.aggregator, clock, choices.seed, steering.growth)
+        pair, aggregator = self._problem.pair, self._problem.aggregator
+        rows = GrowingRows(pair, aggregator, clock, choices.seed, steering.growth, self._elsewhere)
         rows.follow(run.evaluator)
         rows.mark_lost(run.system.lost)
         run.evaluator = rows

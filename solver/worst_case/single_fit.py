@@ -254,6 +254,7 @@ def fit_one(
             compile_once(CERTIFICATES, request.report)
         request.crew.prepare(compile_once, problem.aggregator.name)
         clock = request.clock(problem)
+    request.crew.know(problem.pair, problem.rereading)
     with interruptible(clock):
         fitted = (
             _fit_whole(problem, request, clock, starts)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
-from benchmark_passes import PASSES, figures, linked
+from benchmark_passes import PASSES, figures, linked, splink_line
 from drawn_persons import CHANGED, LACKING, MANY, draw_persons
 
 
@@ -36,3 +38,17 @@ def test_modes_of_passes():
     together, leave = (linked(300, 4, {"linked_leave": mode}).passes for mode in (False, True))
     assert np.isclose(together.recall, leave.recall, atol=0.02)
     assert together.precision > 0.98
+
+
+def test_another_linker_beside_ours(tmp_path):
+    """What an interpreter with Splink writes is what is printed; it gets the script and three files."""
+    found = {"version": "9", "duckdb": "8", "seconds": 7.2, "processor_seconds": 6.1, "peak_mb": 1234.5,
+             "linked": 5000, "precision": 0.99999, "recall": 0.4}  # fmt: skip
+    (tmp_path / "found.json").write_text(json.dumps(found), encoding="utf-8")
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\ntest -f "$1" && cp "{tmp_path}/found.json" "$4"\n', encoding="utf-8")
+    python.chmod(0o755)
+    assert splink_line(str(python), [tmp_path / "first.csv", tmp_path / "second.csv"]) == (
+        "  Splink 9 on DuckDB 8: 7 s (6 s of processor time), peak memory 1,234 MB; 5,000 links: precision "
+        "1.0000, recall 0.4000"
+    )

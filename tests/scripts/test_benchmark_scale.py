@@ -39,6 +39,21 @@ def test_the_picture_has_both_lines_and_a_size_for_every_second_point() -> None:
 
 @with_data
 @pytest.mark.slow
+def test_threads_and_workers_count_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("distributed", reason="needs Dask: pip install 'linkrisk[dask]'")
+    given = ["", "--part", "dask", "--records", "500", "--folder", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", given)
+    benchmark_scale.main()
+    *runs, last = capsys.readouterr().out.splitlines()
+    assert [run.split()[0] for run in runs] == ["threads", "dask"] * 2
+    assert len({run.split()[2] for run in runs}) == 1
+    assert last.startswith("dask/threads, the best of each: ")
+
+
+@with_data
+@pytest.mark.slow
 def test_growth_is_measured_and_drawn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

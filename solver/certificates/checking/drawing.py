@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
+import numpy as np
 import pandas as pd
 
 from linkrisk.datasets.pairs.file_pair import FilePair
@@ -93,19 +94,14 @@ def _order(files: FilePair, seed: int, blocks: int) -> list[int]:
     digest = hashlib.sha256(METHOD.encode())
     for values in (files.original_values, files.masked_values):
         digest.update(struct.pack(">2q", *values.shape))
-        for row in values.tolist():
-            digest.update(struct.pack(f">{len(row)}d", *(_plain(value) for value in row)))
-    digest.update(struct.pack(f">{len(files.partner)}q", *files.partner.tolist()))
+        # One NaN for all, and zero without a sign.
+        digest.update(np.where(np.isnan(values), math.nan, values + 0.0).astype(">f8").tobytes())
+    digest.update(files.partner.astype(">i8").tobytes())
     start = digest.digest() + struct.pack(">q", seed)
     keys: list[int] = []
     for at in range(math.ceil(blocks / 4)):
         keys.extend(struct.unpack(">4Q", hashlib.sha256(start + struct.pack(">q", at)).digest()))
     return sorted(range(blocks), key=keys.__getitem__)
-
-
-def _plain(value: float) -> float:
-    """One NaN for all, and zero without a sign."""
-    return math.nan if math.isnan(value) else value + 0.0
 
 
 def _strata(files: FilePair, column: str, rows: Sequence[tuple[int, int]]) -> list[str]:

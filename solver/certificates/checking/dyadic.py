@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+_DIGITS = 53
+
 
 def shift_of(values: Iterable[float]) -> int:
     """The smallest s >= 0 such that every value times ``2**s`` is whole."""
@@ -17,3 +24,17 @@ def whole_numbers(values: Sequence[float], shift: int) -> tuple[int, ...]:
         numerator, denominator = value.as_integer_ratio()
         numbers.append((numerator << shift) // denominator)
     return tuple(numbers)
+
+
+def shift_of_array(values: FloatArray) -> int:
+    """`shift_of` of an array of finite doubles.
+
+    A double is ``m * 2**(e - 53)`` with a whole m below ``2**53``; its digits end
+    where the lowest one is.
+    """
+    fraction, exponent = np.frexp(values[values != 0.0])
+    if fraction.size == 0:
+        return 0
+    whole = np.ldexp(fraction, _DIGITS).astype(np.int64)
+    _, lowest = np.frexp((whole & -whole).astype(np.float64))
+    return max(0, int((_DIGITS - exponent - (lowest - 1)).max()))

@@ -40,17 +40,19 @@ class MissingDifferences:
     candidates: FloatArray
     both: float
 
-    def of(self, block: int, candidates: IndexArray) -> FloatArray:
-        """The differences of a block to some candidates, where the value is missing in one or both."""
-        known, other = self.queries[block], self.candidates[candidates]
-        if math.isnan(known):
-            return np.where(np.isnan(other), self.both, other)
-        return np.full(candidates.size, known)
+    def of(self, blocks: int | IndexArray, candidates: IndexArray) -> FloatArray:
+        """The differences of a block to some candidates, where the value is missing in one or both.
 
-    def doubles(self) -> list[float]:
+        Or of blocks, one for each of the candidates.
+        """
+        known, other = self.queries[blocks], self.candidates[candidates]
+        result: FloatArray = np.where(np.isnan(known), np.where(np.isnan(other), self.both, other), known)
+        return result
+
+    def doubles(self) -> FloatArray:
         """All of them."""
-        values = np.concatenate([self.queries, self.candidates])
-        return [self.both, *values[~np.isnan(values)].tolist()]
+        values = np.concatenate([self.queries, self.candidates, [self.both]])
+        return np.asarray(values[~np.isnan(values)])
 
 
 def missing_differences(

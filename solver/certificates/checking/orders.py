@@ -8,20 +8,34 @@ and no fit may claim less.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.solver.certificates.checking.boxes import (
+    CHUNK,
+    Boxes,
+    Comparing,
+    boxes,
+    comparing,
+    in_chunks,
+    spatial_order,
+)
 from linkrisk.solver.certificates.checking.cores import Rows
 from linkrisk.solver.certificates.checking.records import Records
 from linkrisk.solver.certificates.checking.ties import TOLERANCES
+from linkrisk.solver.certificates.checking.walk_kernels import settle_order
 
+FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
 Order = tuple[int, ...]
+
+_BEFORE_ALL, _BEFORE_OTHERS, _APART = 1e300, 1e200, 4
 
 
 @dataclass(frozen=True)
@@ -53,68 +67,123 @@ class Ordered:
         return f"{said} alone" if len(self.order) == 1 else f"{said}, each only where those before it tie,"
 
 
-def best_order(rows: Rows) -> Ordered | None:
+def best_order(rows: Rows, above: Fraction | None = None) -> Ordered | None:
     """The order that links most, of those that grow from each attribute (or rank) by whichever adds most.
 
-    None where the family has no such limits.
+    Parameters
+    ----------
+    rows : Rows
+    above : Fraction, optional
+        Only orders that link more than this matter: others are given up as soon as they cannot.
+
+    Returns
+    -------
+    Ordered or None
+        None where the family has no such limits, or none of them links more than `above`.
     """
-    found = [_best(rows.records, ranked) for ranked in rows.family.orders]
+    least = Fraction(-1) if above is None else above
+    found = [
+        best for ranked in rows.family.orders if (best := _best(rows.records, ranked, least)) is not None
+    ]
     return max(found, key=lambda best: best.weight, default=None)
 
 
-def _best(records: Records, ranked: bool) -> Ordered:
-    (found,) = _extended(records, [()], ranked)
-    fronts, known = found, list(found)
-    while fronts and len(fronts[0].order) < records.queries.shape[1]:
-        longer = _extended(records, [front.order for front in fronts], ranked)
-        known += [ordered for orders in longer for ordered in orders]
-        best = [max(orders, key=lambda ordered: ordered.weight) for orders in longer]
-        fronts = [end for end, front in zip(best, fronts, strict=True) if end.weight > front.weight]
-    return max(known, key=lambda ordered: ordered.weight)
-
-
-def _extended(records: Records, fronts: Sequence[Order], ranked: bool) -> list[list[Ordered]]:
-    """What each of the orders links when one more comes after it, whichever is not yet in it."""
-    shape = len(fronts), records.queries.shape[1]
-    count = np.zeros(shape, dtype=np.intp)
-    weight = np.full(shape, Fraction(0), dtype=object)
-    for block in range(records.blocks):
-        if not records.reachable(block):
-            continue
-        farther, own = _farther(records, block, ranked), records.weight(block)
-        for at, front in enumerate(fronts):
-            linked = _linked_after(farther, front)
-            count[at] += linked
-            weight[at, linked] += own
-    return [
-        [
-            Ordered((*front, k), ranked, int(count[at, k]), weight[at, k])
-            for k in range(shape[1])
-            if k not in front
-        ]
-        for at, front in enumerate(fronts)
+def _best(records: Records, ranked: bool, above: Fraction) -> Ordered | None:
+    """The best of those that begin with each attribute or rank, a shorter one before a longer one."""
+    compared = comparing(records)
+    known = [
+        ordered
+        for first in range(records.queries.shape[1])
+        for ordered in _Beginning(records, compared, first, ranked, above).grown()
+        if ordered.weight > above
     ]
+    known.sort(key=lambda ordered: len(ordered.order))
+    return max(known, key=lambda ordered: ordered.weight, default=None)
 
 
-def _farther(records: Records, block: int, ranked: bool) -> IndexArray:
-    """Whether each rival (row) is farther than the partner by each attribute or rank: 1, or 0 where it ties.
+class _Beginning:
+    """Orders that begin with one attribute or rank.
 
-    It is -1 where the rival is nearer, or rounding leaves open which of the two is.
+    Parameters
+    ----------
+    records : Records
+    compared : Comparing
+    first : int
+    ranked : bool
+    above : Fraction
     """
-    own = np.array([records.partner[block]])
-    mine = np.abs(records.rounded_differences(block, own)[0])
-    tied = (mine + records.widths[block]) * (1.0 + TOLERANCES["tie"])
-    other = np.abs(records.rounded_differences(block, records.rivals(block)))
-    if ranked:
-        mine, tied, other = -np.sort(-mine), -np.sort(-tied), -np.sort(-other, axis=1)
-    return np.where(other == mine, 0, np.where(other > tied, 1, -1))
 
+    def __init__(
+        self, records: Records, compared: Comparing, first: int, ranked: bool, above: Fraction
+    ) -> None:
+        self._records, self._compared, self._first, self._ranked = records, compared, first, ranked
+        self._above = above
+        self._boxed = self._boxes_for((first,))
+        self._nearby = np.argsort(self._boxed.places[records.partners])
 
-def _linked_after(farther: IndexArray, front: Order) -> BoolArray:
-    """Whether all rivals are farther by the order, or tie and are farther by the attribute after it."""
-    tied = farther
-    for k in front:
-        if (tied[:, k] < 0).any():
-            return np.zeros(farther.shape[1], dtype=np.bool_)
-        tied = tied[tied[:, k] == 0]
-    return np.asarray((tied > 0).all(axis=0))
+    def _boxes_for(self, order: Order) -> Boxes:
+        """Boxes in which those that tie by an order stand together: what many share is divided first."""
+        scale = np.where(self._shared, _BEFORE_OTHERS, 1.0)
+        if not self._ranked:
+            scale[list(order)] = _BEFORE_ALL * 2.0 ** -(_APART * np.arange(len(order)))
+        return boxes(self._records, self._compared, spatial_order(self._records, scale))
+
+    @property
+    def _shared(self) -> BoolArray:
+        """Which attributes have few values."""
+        return self._records.distinct**2 <= len(self._records.candidates)
+
+    def grown(self) -> Iterator[Ordered]:
+        """The order of one, and all that come of adding one more to the best, as long as that helps."""
+        state = np.full(self._records.blocks, -1, dtype=np.int64)
+        state[self._records.reached] = 0
+        front: Order = ()
+        left, weight = [self._first], Fraction(-1)
+        while left and (state == 0).any():
+            found = {k: self._settled(state, (*front, k)) for k in left}
+            states = {k: own for k, own in found.items() if own is not None}
+            longer = [self._ordered((*front, k), own) for k, own in states.items()]
+            yield from longer
+            best = max(longer, key=lambda ordered: ordered.weight, default=None)
+            if best is None or best.weight <= weight:
+                return
+            front, weight, state = best.order, best.weight, states[best.order[-1]]
+            left = [k for k in range(self._records.queries.shape[1]) if k not in front]
+
+    def _ordered(self, order: Order, state: IndexArray) -> Ordered:
+        linked = np.flatnonzero(state > 0)
+        return Ordered(order, self._ranked, linked.size, self._records.weights.total(linked))
+
+    def _settled(self, before: IndexArray, order: Order) -> IndexArray | None:
+        """What becomes of blocks that are open by an order without its last one (0): see `settle_order`.
+
+        Whom an order links, every longer one links; whom it does not as one is nearer, none links.
+        None when neither this order nor a longer one links enough.
+        """
+        state, sequence = before.copy(), np.array(order, dtype=np.int64)
+        still = self._nearby[before[self._nearby] == 0]
+        anew = not self._ranked and len(order) > 1 and self._shared[order[-1]]
+        boxed = self._boxes_for(order) if anew else self._boxed
+        arrays: tuple[Any, ...] = *self._compared.arrays, *boxed.arrays
+
+        def settle(blocks: IndexArray) -> None:
+            mine, tied = self._partners(blocks)
+            twins = boxed.twins[boxed.places[self._records.partners[blocks]]]
+            own = np.empty(blocks.size, dtype=np.int64)
+            given: tuple[Any, ...] = blocks, twins, mine, tied, self._ranked, sequence, *arrays, own
+            settle_order(*given)
+            state[blocks] = own
+
+        part = CHUNK
+        while still.size:
+            in_chunks(still[:part], settle)
+            still, part = still[part:], 2 * part
+            if self._records.weights.total(np.flatnonzero(state >= 0)) <= self._above:
+                return None
+        return state
+
+    def _partners(self, blocks: IndexArray) -> tuple[FloatArray, FloatArray]:
+        """Distances of partners by attribute or rank, and those up to which a rival is not farther."""
+        mine = np.abs(self._records.rounded_differences(blocks, self._records.partners[blocks]))
+        tied = (mine + self._records.widths[blocks]) * (1.0 + TOLERANCES["tie"])
+        return (-np.sort(-mine), -np.sort(-tied)) if self._ranked else (mine, tied)

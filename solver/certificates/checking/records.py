@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.datasets.pairs.file_pair import FilePair
-from linkrisk.solver.certificates.checking.dyadic import shift_of, whole_numbers
+from linkrisk.solver.certificates.checking.dyadic import shift_of_array, whole_numbers
 from linkrisk.solver.certificates.checking.missing import (
     MissingDifferences,
     missing_differences,
@@ -32,11 +31,15 @@ from linkrisk.solver.certificates.checking.ties import (
     tied,
     widths,
 )
+from linkrisk.solver.certificates.checking.weights import Weights, weights_of
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
 ExactRecord = tuple[int | None, ...]
+
+MOST_KEPT = 1 << 20
+"""Whole numbers of records that are remembered."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +85,7 @@ class Records:
     missing: Mapping[int, MissingDifferences] = field(default_factory=dict)
     has_missing: bool = False
     sampling: Sampling | None = None
+    _known: dict[tuple[bool, int], ExactRecord] = field(default_factory=dict, init=False)
 
     @property
     def blocks(self) -> int:
@@ -91,49 +95,73 @@ class Records:
     @cached_property
     def shift(self) -> int:
         """Exact values are in units of ``2**-shift``; squares and products of them in its square."""
-        looked_up = [np.unique(table[np.isfinite(table)]) for table in self.tables.values()]
-        values = [self.queries.ravel(), self.candidates.ravel(), self.widths.ravel(), *looked_up]
-        known = [part[~np.isnan(part)].tolist() for part in values]
-        grains = shift_of(self.grains.tolist()) + GRAIN_SHIFT
-        lacking = [differences.doubles() for differences in self.missing.values()]
-        return max(grains, *(shift_of(part) for part in (*known, *lacking)))
+        values = [self.queries, self.candidates, self.widths, *self.tables.values()]
+        known = [shift_of_array(part[np.isfinite(part)]) for part in values]
+        grains = shift_of_array(self.grains) + GRAIN_SHIFT
+        return max(grains, *known, *(shift_of_array(some.doubles()) for some in self.missing.values()))
+
+    @cached_property
+    def partners(self) -> IndexArray:
+        """`partner` as an array."""
+        return np.array(self.partner, dtype=np.intp)
 
     @cached_property
     def widths(self) -> FloatArray:
         """By how much rounding may have moved differences to partners; zero for categories."""
-        queries, partners = self.queries.copy(), self.candidates[list(self.partner)]
+        queries, partners = self.queries.copy(), self.candidates[self.partners]
         for k, differences in self.missing.items():
-            for block in np.flatnonzero(np.isnan(queries[:, k] - partners[:, k])).tolist():
-                apart = abs(float(differences.of(block, np.array([self.partner[block]]))[0]))
-                queries[block, k] = partners[block, k] = apart
+            some = np.flatnonzero(np.isnan(queries[:, k] - partners[:, k]))
+            queries[some, k] = partners[some, k] = np.abs(differences.of(some, self.partners[some]))
         result = widths(queries, partners, self.offset)
         result[:, list(self.tables)] = 0.0
         return result
 
-    @cached_property
-    def _exact(self) -> tuple[list[ExactRecord], list[ExactRecord]]:
-        """Queries and candidates as whole numbers, None where a value is missing."""
-        queries, candidates = (
-            [self._in_units(row) for row in values.tolist()] for values in (self.queries, self.candidates)
-        )
-        return queries, candidates
+    def _exact(self, values: FloatArray, at: int) -> ExactRecord:
+        """A record as whole numbers, None where a value is missing."""
+        key = values is self.queries, at
+        known = self._known.get(key)
+        if known is None:
+            row: list[float] = values[at].tolist()
+            numbers = whole_numbers([0.0 if math.isnan(x) else x for x in row], self.shift)
+            known = tuple(None if math.isnan(x) else number for x, number in zip(row, numbers, strict=True))
+            if len(self._known) * len(row) < MOST_KEPT:
+                self._known[key] = known
+        return known
 
-    def _in_units(self, row: Sequence[float]) -> ExactRecord:
-        numbers = whole_numbers([0.0 if math.isnan(x) else x for x in row], self.shift)
-        return tuple(None if math.isnan(x) else number for x, number in zip(row, numbers, strict=True))
+    @cached_property
+    def twins(self) -> IndexArray:
+        """A number for each candidate, the same for those that are equal on every attribute."""
+        comparable = np.where(np.isnan(self.candidates), np.inf, self.candidates)
+        order = np.lexsort(comparable.T)
+        ascending = comparable[order]
+        fresh = (ascending[1:] != ascending[:-1]).any(axis=1)
+        result = np.zeros(order.size, dtype=np.intp)
+        result[order[1:]] = np.cumsum(fresh)
+        return result
 
     @cached_property
-    def _copies(self) -> Counter[ExactRecord]:
-        return Counter(self._exact[1])
+    def distinct(self) -> IndexArray:
+        """How many values each attribute of the candidates has."""
+        return np.array([np.unique(column).size for column in self.candidates.T])
+
+    @cached_property
+    def _copies(self) -> IndexArray:
+        return np.bincount(self.twins)[self.twins[self.partners]]
 
     def copies(self, block: int) -> int:
         """Candidates that equal the block's partner on every attribute, itself included."""
-        return self._copies[self._exact[1][self.partner[block]]]
+        return int(self._copies[block])
+
+    @cached_property
+    def weights(self) -> Weights:
+        """What linking each block counts."""
+        own = None if self.sampling is None else self.sampling.weights
+        copies = self._copies if self.share else np.ones(self.blocks, dtype=np.intp)
+        return weights_of(own, copies)
 
     def weight(self, block: int) -> Fraction:
         """What linking the block counts."""
-        own = Fraction(1) if self.sampling is None else self.sampling.weights[block]
-        return own / self.copies(block) if self.share else own
+        return self.weights.of(block)
 
     def is_rival(self, block: int, candidate: int) -> bool:
         """Whether the candidate must be farther than the partner for the block to be linked."""
@@ -141,28 +169,47 @@ class Records:
             return False
         if not self.possible(block, np.array([candidate]))[0]:
             return False
-        exact = self._exact[1]
-        return not (self.share and exact[candidate] == exact[self.partner[block]])
+        return not (self.share and self.twins[candidate] == self.twins[self.partner[block]])
 
-    def possible(self, block: int, candidates: IndexArray) -> BoolArray:
-        """Whether each of the candidates can be a block's partner: no distance of categories is infinite."""
+    def possible(self, blocks: int | IndexArray, candidates: IndexArray) -> BoolArray:
+        """Whether each of the candidates can be a block's partner: no distance of categories is infinite.
+
+        Or one candidate that of each of some blocks.
+        """
         possible = np.ones(candidates.size, dtype=np.bool_)
         for k, table in self.tables.items():
             columns = self.candidates[candidates, k].astype(np.intp)
-            possible &= np.isfinite(table[int(self.queries[block, k]), columns])
+            possible &= np.isfinite(table[self.queries[blocks, k].astype(np.intp), columns])
         return possible
+
+    @cached_property
+    def reached(self) -> BoolArray:
+        """Whether each block's own partner is possible."""
+        return self.possible(np.arange(self.blocks), self.partners)
+
+    def impossible_pairs(self) -> int:
+        """How many pairs of a block and a candidate are impossible."""
+        limited = [k for k, table in self.tables.items() if not np.isfinite(table).all()]
+        if not limited:
+            return 0
+        ours, often = np.unique(self.queries[:, limited].astype(np.intp), axis=0, return_counts=True)
+        theirs, many = np.unique(self.candidates[:, limited].astype(np.intp), axis=0, return_counts=True)
+        count = 0
+        for query, times in zip(ours, often.tolist(), strict=True):
+            can = [np.isfinite(self.tables[k][query[at], theirs[:, at]]) for at, k in enumerate(limited)]
+            count += times * int(many[~np.logical_and.reduce(can)].sum())
+        return count
 
     def reachable(self, block: int) -> bool:
         """Whether the block's own partner is possible; the block is never linked if not."""
-        return bool(self.possible(block, np.array([self.partner[block]]))[0])
+        return bool(self.reached[block])
 
     def rivals(self, block: int) -> IndexArray:
         """All rivals of a block: candidates that cannot be its partner are not rivals."""
         everyone = np.arange(len(self.candidates))
         mask = (everyone != self.partner[block]) & self.possible(block, everyone)
         if self.share:
-            comparable = np.where(np.isnan(self.candidates), np.inf, self.candidates)
-            mask &= (comparable != comparable[self.partner[block]]).any(axis=1)
+            mask &= self.twins != self.twins[self.partner[block]]
         return np.flatnonzero(mask)
 
     def distances(self, block: int, candidate: int) -> list[int]:
@@ -174,7 +221,7 @@ class Records:
 
     def _differences(self, block: int, candidate: int) -> list[int]:
         """Differences of values, and distances of categories, in units of ``2**-shift``."""
-        query, other = self._exact[0][block], self._exact[1][candidate]
+        query, other = self._exact(self.queries, block), self._exact(self.candidates, candidate)
         differences = [
             self._lacking(block, candidate, k) if a is None or b is None else a - b
             for k, (a, b) in enumerate(zip(query, other, strict=True))
@@ -201,32 +248,35 @@ class Records:
             widened = [z + (g >> GRAIN_SHIFT) for z, g in zip(widened, grains, strict=True)]
         return Partner(self.distances(block, own), [tied(z) for z in widened])
 
-    def rounded_ties(self, block: int, *, squares: bool) -> FloatArray:
-        """The same ties in double precision, shape (attributes,)."""
-        own = np.array([self.partner[block]])
-        wide = np.abs(self.rounded_differences(block, own)[0]) + self.widths[block]
+    def rounded_ties(self, blocks: IndexArray, *, squares: bool) -> FloatArray:
+        """The same ties of some blocks in double precision, shape (blocks, attributes)."""
+        wide = np.abs(self.rounded_differences(blocks, self.partners[blocks])) + self.widths[blocks]
         if squares or self.differences == "squared":
             wide = wide * wide + self.grains * self.grains
         else:
             wide = wide + 2.0**-GRAIN_SHIFT * self.grains
         return np.asarray(wide * (1.0 + TOLERANCES["tie"]))
 
-    def rounded_distances(self, block: int, candidates: IndexArray) -> FloatArray:
+    def rounded_distances(self, blocks: int | IndexArray, candidates: IndexArray) -> FloatArray:
         """Attribute distances of possible candidates in double precision, shape (candidates, attributes)."""
-        difference = self.rounded_differences(block, candidates)
+        difference = self.rounded_differences(blocks, candidates)
         if self.differences == "squared":
             return np.asarray(difference * difference)
         return np.asarray(np.abs(difference) if self.differences == "absolute" else difference)
 
-    def rounded_differences(self, block: int, candidates: IndexArray) -> FloatArray:
-        """Differences of values, and distances of categories, shape (candidates, attributes)."""
-        difference = self.queries[block] - self.candidates[candidates]
+    def rounded_differences(self, blocks: int | IndexArray, candidates: IndexArray) -> FloatArray:
+        """Differences of values, and distances of categories, shape (candidates, attributes).
+
+        Of one block to all of these candidates, or of each block to one.
+        """
+        difference = self.queries[blocks] - self.candidates[candidates]
         for k, table in self.tables.items():
             columns = self.candidates[candidates, k].astype(np.intp)
-            difference[:, k] = table[int(self.queries[block, k]), columns]
+            difference[:, k] = table[self.queries[blocks, k].astype(np.intp), columns]
         for k, lacking_values in self.missing.items():
             unknown = np.isnan(difference[:, k])
-            difference[unknown, k] = lacking_values.of(block, candidates[unknown])
+            own = np.broadcast_to(blocks, candidates.shape)[unknown]
+            difference[unknown, k] = lacking_values.of(own, candidates[unknown])
         return np.asarray(difference)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -74,12 +74,12 @@ def check_parts(
     parts = []
     for at, (item, blocks) in enumerate(zip(told, drawn.samples, strict=True)):
         if item is None:
-            parts.append(ProvenPart(_total(records, blocks), frozenset(), 0, 0))
+            parts.append(ProvenPart(records.weights.total(blocks), frozenset(), 0, 0))
             continue
         part = Fields(item, f"{fields.where}, samples[{at}]")
         parts.append(prove(part.inner("proof"), blocks, part.inner("bound")))
     inside = {block for sample in drawn.samples for block in sample}
-    outside = _total(records, (block for block in range(records.blocks) if block not in inside))
+    outside = records.weights.total(block for block in range(records.blocks) if block not in inside)
     certain = ProvenPart(
         outside + sum((part.weight for part in parts), Fraction(0)),
         frozenset().union(*(part.lost for part in parts)),
@@ -131,7 +131,7 @@ def check_limit(
         or any(_holds(weight, stage, parts, records) for stage in drawn.stages),
         f"{claim.where}: the limit {float(weight):.10g} does not follow from the samples",
     )
-    most = most_blocks(records, min(weight * (1 + ROUNDED), _total(records, range(records.blocks))), ())
+    most = most_blocks(records, min(weight * (1 + ROUNDED), records.weights.total()), ())
     demand(
         count >= most,
         f"{claim.where}, linked_confidence_limit: {count} is claimed, {most} records may be linked",
@@ -154,8 +154,12 @@ def check_limit(
 
 def _check_counted(counted: Fields, records: Records) -> None:
     """A fit with a certificate has counted its attack on all records."""
-    every = counted.whole("records") == records.blocks and counted.value("all") is True
-    demand(every and len(counted.keys()) == 2, f"{counted.where}: all {records.blocks} records were counted")
+    many = counted.whole("records")
+    demand(
+        many == records.blocks and counted.value("all") is True and len(counted.keys()) == 2,
+        f"{counted.where}: the fit has counted its attack on {many} records, which proves nothing of all "
+        f"{records.blocks}; fit again with a longer --time-limit",
+    )
 
 
 def _claimed(claim: Fields, setting: Setting, records: Records) -> tuple[Fraction, int]:
@@ -184,17 +188,14 @@ def _check_stage(told: Fields, stage: DrawnStage, parts: Sequence[ProvenPart], r
     )
     limit = Fraction(told.real("limit"))
     demand(
-        limit * (1 + ROUNDED) >= _total(records, range(records.blocks))
-        or _holds(limit, stage, parts, records),
+        limit * (1 + ROUNDED) >= records.weights.total() or _holds(limit, stage, parts, records),
         f"{told.where}, limit: {float(limit):.10g} does not follow from its bound",
     )
 
 
 def _holds(limit: Fraction, stage: DrawnStage, parts: Sequence[ProvenPart], records: Records) -> bool:
     """Whether a stage rules out that more than a limit is linked in the whole file."""
-    weights = [records.weight(block) for block in range(records.blocks)]
-    heaviest = max(weights)
-    counts = all(weight == heaviest for weight in weights)
+    heaviest, counts = records.weights.heaviest
     found = _bound(stage, parts) / heaviest
     having = int(limit / heaviest) + 1 if counts else int(limit * (1 + ROUNDED) / heaviest)
     return ruled_out(
@@ -224,14 +225,14 @@ def _check_sample(
         f"{told.where}, linked: {told.whole('linked')}, but the parameters link {len(inside)}",
     )
     proved = _bound(stage, parts)
-    most = _most_of(records, stage.blocks, proved)
+    most = records.weights.most_within(stage.blocks, proved)
     bound = told.whole("linked_upper_bound")
     demand(
         most <= bound <= len(stage.blocks),
         f"{told.where}, linked_upper_bound: {bound} is claimed, {most} is proved",
     )
     if told.get("weight_linked") is not None:
-        here = _total(records, inside)
+        here = records.weights.total(inside)
         demand(
             abs(Fraction(told.real("weight_linked")) - here) <= ROUNDED * here,
             f"{told.where}, weight_linked: the parameters give {float(here):.10g}",
@@ -241,21 +242,6 @@ def _check_sample(
             f"{told.where}, weight_upper_bound: {float(proved):.10g} is proved",
         )
     return stage, bound
-
-
-def _most_of(records: Records, blocks: Collection[int], bound: Fraction) -> int:
-    """How many of some blocks can have a total weight within a bound: the lightest first."""
-    left, count = bound, 0
-    for weight in sorted(records.weight(block) for block in blocks):
-        left -= weight
-        if left < 0:
-            break
-        count += 1
-    return count
-
-
-def _total(records: Records, blocks: Any) -> Fraction:
-    return sum((records.weight(block) for block in blocks), Fraction(0))
 
 
 def is_sampled(fields: Mapping[str, Any]) -> bool:

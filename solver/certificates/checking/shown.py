@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from linkrisk.solver.certificates.checking.cores import Rows
-from linkrisk.solver.certificates.checking.counting import Settled, linked_blocks, settled_blocks
+from linkrisk.solver.certificates.checking.counting import SettledBlock, linked_blocks, settled_blocks
 from linkrisk.solver.certificates.checking.families.base import Family
 from linkrisk.solver.certificates.checking.families.weighted_mean import WeightedMean
 from linkrisk.solver.certificates.checking.fields import Fields, listed, real, reals, whole
@@ -63,17 +63,18 @@ def check_table(fit: Fields, rows: Rows, theta: list[Fraction]) -> tuple[list[bo
     linked, told : list of bool
         Whether each block is linked, and whether the table says so.
     """
-    settled, records = settled_blocks(rows, theta), rows.records
+    records = rows.records
     table = fit.inner("records_table")
     demand(table.listed("columns") == COLUMNS, f"{table.where}, columns: they must be {', '.join(COLUMNS)}")
     content = table.listed("rows")
     if left_out(fit):
         demand(not content, f"{table.where}: it has rows, and says that they were left out")
-        linked = [block.linked for block in settled]
+        linked = linked_blocks(rows, theta)
         return linked, linked
     demand(len(content) == records.blocks, f"{table.where}: there are {records.blocks} records")
-    told = []
-    for at, (item, block) in enumerate(zip(content, settled, strict=True)):
+    settled = settled_blocks(rows, theta)
+    linked, told = settled.linked.tolist(), []
+    for at, (item, block) in enumerate(zip(content, settled.blocks(), strict=True)):
         row, place = listed(item, table.where), f"{table.where}: row {at + 1}"
         right = len(row) == len(COLUMNS) and row[0] == records.labels[at]
         right = right and (row[1] is None or row[1] is block.linked)
@@ -81,7 +82,7 @@ def check_table(fit: Fields, rows: Rows, theta: list[Fraction]) -> tuple[list[bo
         demand(right, f"{place} should be record {records.labels[at]}, {state}")
         _check_row(row, block, place)
         told.append(row[1] is True)
-    return [block.linked for block in settled], told
+    return linked, told
 
 
 def left_out(fit: Fields) -> bool:
@@ -89,7 +90,7 @@ def left_out(fit: Fields) -> bool:
     return fit.inner("records_table").get("left_out") is not None
 
 
-def _check_row(row: list[object], block: Settled, place: str) -> None:
+def _check_row(row: list[object], block: SettledBlock, place: str) -> None:
     _, _, rank, distance, nearest, margin, ties = row
     for name, told, (least, most) in (("rank", rank, block.rank), ("ties", ties, block.ties)):
         right = told is None or least <= whole(told, place) <= most

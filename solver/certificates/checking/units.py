@@ -20,15 +20,9 @@ def whole_weights(records: Records, unit: Fraction, blocks: Iterable[int]) -> di
 
 def most_blocks(records: Records, bound: Fraction, lost: Container[int]) -> int:
     """How many blocks that are not lost can have a total weight within the bound: the lightest first."""
-    left, count = bound, 0
-    for weight in sorted(records.weight(block) for block in range(records.blocks) if block not in lost):
-        left -= weight
-        if left < 0:
-            break
-        count += 1
-    return count
+    return records.weights.most_within((block for block in range(records.blocks) if block not in lost), bound)
 
 
 def total_weight(records: Records, blocks: Iterable[int]) -> Fraction:
     """The weight of some blocks together."""
-    return sum((records.weight(block) for block in blocks), Fraction(0))
+    return records.weights.total(blocks)

@@ -147,5 +147,5 @@ def _excess(rows: Rows, block: int, rivals: IndexArray) -> FloatArray:
     """About how much farther than a tie some parameters can make each rival, shape (rivals,)."""
     records, family = rows.records, rows.family
     own = records.rounded_distances(block, np.array([records.partner[block]]))[0]
-    tied = records.rounded_ties(block, squares=family.squares)
+    tied = records.rounded_ties(np.array([block]), squares=family.squares)[0]
     return family.excess(own, tied, records.rounded_distances(block, rivals))

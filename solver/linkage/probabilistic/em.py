@@ -21,6 +21,9 @@ FloatArray = NDArray[np.float64]
 BOUND = 1e-9
 """Least m- and u-probability of a level, and least distance of p from 0 and 1."""
 
+MOST_MATCHES = 1.5
+"""Matches per record of the smaller file from which on EM has taken similar pairs for matches."""
+
 START_M = 0.9
 """The m-probability of full agreement to start from; the other levels share the rest."""
 
@@ -35,6 +38,8 @@ class EMSettings:
         The share of matches, when it is known; estimated otherwise.
     start_p : float
         Where its estimate starts.
+    most_p : float
+        What the estimate may not exceed.
     fixed_u : bool
         Take u-probabilities from the agreement of all pairs, which are hardly ever matches, instead of
         estimating them.
@@ -48,6 +53,7 @@ class EMSettings:
 
     p: float | None = None
     start_p: float = 0.01
+    most_p: float = 1.0
     fixed_u: bool = False
     prior: float = 0.0
     tolerance: float = 1e-6
@@ -213,7 +219,9 @@ def estimate(
     while not converged and len(trace) <= settings.most_iterations:
         new_m = model.proportions(matches)
         new_u = u if settings.fixed_u else model.proportions(others)
-        new_p = p if settings.p is not None else float(counts.counts @ model.match) / model.pairs
+        new_p = p
+        if settings.p is None:
+            new_p = min(float(counts.counts @ model.match) / model.pairs, settings.most_p)
         new_p = min(max(new_p, BOUND), 1 - BOUND)
         moved = max(float(np.abs(new_m - m).max()), float(np.abs(new_u - u).max()), abs(new_p / p - 1.0))
         m, u, p = new_m, new_u, new_p

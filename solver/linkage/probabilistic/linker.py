@@ -183,6 +183,11 @@ class Probabilistic(Linker):
         """The blocking keys, or the columns of the passes."""
         return (*self.blocking, *dict.fromkeys(name for one in self.passes for name in one.columns))
 
+    @property
+    def lists_links(self) -> bool:
+        """With passes."""
+        return bool(self.passes)
+
     def _check_rates(self) -> None:
         rates = (self.false_link_rate, self.false_non_link_rate)
         if (rates[0] is None) != (rates[1] is None):

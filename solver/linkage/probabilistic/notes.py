@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from linkrisk.solver.linkage.probabilistic.em import BOUND, EMSettings, Estimate
+from linkrisk.solver.linkage.probabilistic.em import BOUND, MOST_MATCHES, EMSettings, Estimate
 
 
 def notes_on(
@@ -33,7 +33,12 @@ def notes_on(
     expected = found.p * pairs
     if settings.p is None and found.p <= BOUND:
         notes.append(f"the share of matches p is at its bound {BOUND:g}: EM found no matches")
-    elif settings.p is None and expected > 1.5 * records:
+    elif settings.p is None and found.p >= settings.most_p:
+        notes.append(
+            f"EM would expect more than {expected:,.0f} matches for {records:,} records and was held to "
+            "these: many pairs are similar without being matches; give the share of matches if you know it"
+        )
+    elif settings.p is None and expected > MOST_MATCHES * records:
         notes.append(
             f"EM expects {expected:,.0f} matches for {records:,} records: what it found are similar pairs, "
             "not matches; give the share of matches, or compare other attributes"

@@ -23,7 +23,8 @@ expectation is largest where the values are 0 or 1, as it is convex in them: the
 stratum it is at most that of the binomial number (Hoeffding, theorem 3, and Ann. Math. Statist. 34, 1963,
 theorem 4). W is contradicted where this is below :math:`\alpha` for some t.
 
-All comparisons are of whole numbers.
+Comparisons are of logarithms where these tell for sure (`chances`), else of whole numbers; where these would
+have millions of digits, what cannot be told is taken for not contradicted.
 """
 
 from __future__ import annotations
@@ -32,6 +33,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, comb, floor
+
+from linkrisk.solver.worst_case.sampled.chances import Chances, binomial, hypergeometric
+
+_MOST_EXACT = 20_000
+"""Records of a sample whose chances are known in whole numbers within a moment."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +59,17 @@ class Design:
     sample: int
     share: Fraction | None = None
 
+    def chances(self, having: int) -> Chances:
+        """The same in floating point, with a bound of its error."""
+        if self.share is None:
+            return hypergeometric(self.records, self.sample, having)
+        return binomial(self.sample, self._mean(having))
+
+    def _mean(self, having: int) -> Fraction:
+        """Mean of the share of the sample with the property, at least."""
+        assert self.share is not None
+        return self.share * having / self.sample if self.sample else Fraction(0)
+
     def terms(self, having: int) -> tuple[Iterator[tuple[int, int]], int]:
         """How likely each number in the sample is, from the smallest up, and what all of them sum up to.
 
@@ -63,7 +80,7 @@ class Design:
         """
         if self.share is None:
             return _hypergeometric(self.records, self.sample, having), comb(self.records, self.sample)
-        mean = self.share * having / self.sample if self.sample else Fraction(0)
+        mean = self._mean(having)
         return _binomial(self.sample, mean), mean.denominator**self.sample
 
 
@@ -114,9 +131,12 @@ def _first(design: Design, found: Fraction | int, contradicts: Callable[[int], b
 
 
 def _count_contradicts(design: Design, found: int, having: int, alpha: Fraction) -> bool:
-    """Whether at most `found` in the sample is too unlikely where `having` records have the property."""
+    """Whether at most `found` in the sample is surely too unlikely where `having` have the property."""
     if design.share is not None and found > design.share * having - 1:
         return _sum_contradicts(design, Fraction(found), having, alpha)
+    told = design.chances(having).few(found, alpha)
+    if told is not None or design.sample > _MOST_EXACT:
+        return bool(told)
     terms, whole = design.terms(having)
     allowed, below = alpha * whole, 0
     for number, ways in terms:
@@ -129,7 +149,10 @@ def _count_contradicts(design: Design, found: int, having: int, alpha: Fraction)
 
 
 def _sum_contradicts(design: Design, found: Fraction, having: int, alpha: Fraction) -> bool:
-    """Whether a sum of at most `found` in the sample is too unlikely where it is `having` in all."""
+    """Whether a sum of at most `found` in the sample is surely too unlikely where it is `having` in all."""
+    told = design.chances(having).small(found, alpha)
+    if told is not None or design.sample > _MOST_EXACT:
+        return bool(told)
     terms, whole = design.terms(having)
     allowed = alpha * whole
     # E (t - X)_+ is the sum of P(X <= j) over j < t.

@@ -14,7 +14,7 @@ import pytest
 from fit_runs import frames
 
 import linkrisk
-from linkrisk import compare, evaluate, fit, link, mask, verify
+from linkrisk import compare, evaluate, find_links, fit, link, mask, verify
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.noise import AdditiveNoise
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
@@ -23,13 +23,13 @@ from linkrisk.formulations.linkage.pair import Direction, Ties
 from linkrisk.solver.api import choices
 from linkrisk.solver.engines.base import EngineOptions
 from linkrisk.solver.engines.registry import ENGINES
-from linkrisk.solver.inputs.link_tasks import LinkOptions
+from linkrisk.solver.inputs.link_tasks import FindOptions, LinkOptions
 from linkrisk.solver.inputs.problem import ProblemOptions
 from linkrisk.solver.linkage.distance_based import DistanceBased
 from linkrisk.solver.linkage.matching import MATCHINGS
 from linkrisk.solver.run.errors import UsageError
 
-FUNCTIONS = (fit, compare, evaluate, link, verify, mask)
+FUNCTIONS = (fit, compare, evaluate, link, find_links, verify, mask)
 each = pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 
 
@@ -86,6 +86,12 @@ def test_links_are_described_as_their_options_are():
     known, taken = defaults(LinkOptions), keywords(link)
     assert set(taken) == {*known, "method", "settings", "scheduler", "workers", "cancel", "report"}
     assert {name: taken[name] for name in known} == known
+    known, taken = defaults(FindOptions), keywords(find_links)
+    shared = set(known) & set(taken)
+    assert set(taken) == {*shared, "method", "settings", "scheduler", "workers", "cancel", "report"}
+    assert {taken[name] == known[name] for name in shared} == {True}
+    assert set(known) - shared == {"original_attributes", "masked_attributes", "id_column", "row_by_row",
+                                   "training", "ties", "threshold"}  # fmt: skip
 
 
 def test_the_settings_of_engines_are_keywords():
@@ -121,6 +127,7 @@ def test_type_checkers_know_the_names(literal, names):
         (compare, "backend", "backends"),
         (evaluate, "parameter", "parameters"),
         (link, "one2one", "one_to_one"),
+        (find_links, "original_ids", "original_id"),
         (verify, "certifcate", "certificate"),
         (mask, "sed", "seed"),
     ],

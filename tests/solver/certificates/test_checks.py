@@ -26,12 +26,11 @@ from linkrisk.solver.certificates.checking.hitting import (
     core_inequality,
     half_inequality,
 )
-from linkrisk.solver.certificates.checking.records import make_records
+from linkrisk.solver.certificates.checking.records import Records, make_records
 from linkrisk.solver.certificates.checking.rejection import RejectedError
 from linkrisk.solver.certificates.checking.semidefinite import is_negative_semidefinite
 from linkrisk.solver.certificates.checking.setting import read_setting
 from linkrisk.solver.certificates.checking.simplex_kernels import replay, rows_conflict
-from linkrisk.solver.certificates.checking.ties import TIE_SHIFT, Partner
 from linkrisk.solver.certificates.writing.hitting import HittingTree
 from linkrisk.solver.certificates.writing.simplex_search import TreeSearch
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
@@ -113,42 +112,12 @@ def test_links_are_counted_as_by_definition(case, ties, direction):
 
 def test_comparisons_too_near_for_doubles_are_exact():
     """A rival farther by a hair more than the tie, or less, than doubles can tell."""
-    family = family_of("weighted-mean", 1, {})
-    for beyond in (-1, 0, 1):
-        rows = Rows(_Near(beyond), family)
-        assert linked_blocks(rows, [Fraction(1)]) == [beyond > 0]
-
-
-class _Near:
-    """One block: the partner at distance 2**80, the rival at the tie and `beyond` units more."""
-
-    blocks, partner = 1, (0,)
-
-    def __init__(self, beyond):
-        self._tied = 2**80 * (2**TIE_SHIFT + 1)
-        self._rival = self._tied + beyond
-
-    def reachable(self, block):
-        return block == 0
-
-    def rivals(self, block):
-        return np.array([1 + block])
-
-    def rounded_distances(self, block, candidates):
-        exact = [2**80 << TIE_SHIFT, self._rival]
-        return np.array([[float(exact[at])] for at in candidates + block])
-
-    def rounded_ties(self, block, *, squares):
-        assert (block, squares) == (0, False)
-        return np.array([float(self._tied)])
-
-    def partner_of(self, block, *, squares):
-        assert not squares
-        return Partner([2 ** (80 + TIE_SHIFT + block)], [self._tied << TIE_SHIFT])
-
-    def distances(self, block, candidate):
-        assert (block, candidate) == (0, 1)
-        return [self._rival]
+    tied = 1.0 + 2.0**-36 + 2.0**-48  # and 2**-84 more, which no double has
+    for rival, linked in ((tied, False), (np.nextafter(tied, 2.0), True)):
+        values = np.array([[1.0], [rival]])
+        nothing = np.zeros(1)
+        records = Records(np.zeros((1, 1)), values, (0,), False, "absolute", ("a",), nothing, nothing)
+        assert linked_blocks(Rows(records, family_of("weighted-mean", 1, {})), [Fraction(1)]) == [linked]
 
 
 @every_case

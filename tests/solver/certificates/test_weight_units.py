@@ -16,6 +16,7 @@ from linkrisk.solver.certificates.checking.hitting import (
 from linkrisk.solver.certificates.checking.simplex_kernels import LARGEST_TOTAL
 from linkrisk.solver.certificates.checking.simplex_tree import capped
 from linkrisk.solver.certificates.checking.units import most_blocks, whole_weights
+from linkrisk.solver.certificates.checking.weights import weights_of
 from linkrisk.solver.certificates.writing.hitting import HittingTree
 from linkrisk.solver.certificates.writing.multipliers import mended
 from linkrisk.solver.certificates.writing.units import weight_unit
@@ -27,6 +28,7 @@ class Weighed:
     def __init__(self, weights):
         self._weights = [Fraction(weight) for weight in weights]
         self.blocks = len(self._weights)
+        self.weights = weights_of(self._weights, np.ones(self.blocks, dtype=np.intp))
 
     def weight(self, block):
         return self._weights[block]

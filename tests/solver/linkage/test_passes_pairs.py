@@ -84,7 +84,8 @@ def test_levels_and_weights_are_those_of_each_pair():
 @pytest.mark.parametrize("settings", [{}, {"fixed_u": True}, {"prior": 0.0}, {"match_share": 0.01}])
 def test_a_pass_that_compares_all_pairs_learns_what_all_pairs_teach(settings):
     first, second = persons(60, seed=6)
-    own = task_of(first.assign(one=1.0), second.assign(one=1.0), ("surname", "name", "town", "age"))
+    names = ("surname", "name", "town", "age", "born")  # without the last, EM takes similar pairs for matches
+    own = task_of(first.assign(one=1.0), second.assign(one=1.0), names)
     ways = compare("surname=jaro-winkler:0.92,0.8", "age=within:1,3", "name=levenshtein:0.8")
     whole = Probabilistic(compare=ways, **settings).learn(own)
     passes = linker("one", compare=ways, **settings).learn(own)
@@ -276,3 +277,19 @@ def test_parameters_that_are_none(change, message):
     with pytest.raises(UsageError) as error:
         Probabilistic.restored(parameters, own)
     assert str(error.value).startswith(message)
+
+
+def test_no_more_matches_are_expected_than_there_can_be():
+    first, second = persons(60, seed=6)
+    own = task_of(first.assign(one=1.0), second.assign(one=1.0), ("surname", "name", "town", "age"))
+    ways = compare("surname=jaro-winkler:0.92,0.8", "age=within:1,3", "name=levenshtein:0.8")
+    whole = Probabilistic(compare=ways).learn(own)
+    assert whole.p > 1.5 / 60
+    assert any("what it found are similar pairs" in note for note in whole.notes)
+    passes = linker("one", compare=ways).learn(own)
+    assert passes.p == pytest.approx(1.5 / 60)
+    assert passes.notes[0] == (
+        "EM would expect more than 90 matches for 60 records and was held to these: many pairs are similar "
+        "without being matches; give the share of matches if you know it"
+    )
+    assert linker("one", compare=ways, match_share=0.03).learn(own).p == 0.03

@@ -109,6 +109,38 @@ def test_what_only_dead_workers_had_is_sent_again(connection):
     assert of_all(workers, scaled, range(3)) == before
 
 
+class MadeThere:
+    """Makes a number in other processes, and says so; or nothing."""
+
+    def __init__(self, folder: Path, number: int | None) -> None:
+        self.folder, self.number, self.home = folder, number, os.getpid()
+
+    def make(self) -> list[int] | None:
+        assert os.getpid() != self.home
+        (self.folder / str(os.getpid())).touch()
+        return None if self.number is None else [self.number]
+
+
+def first_scaled(given: dict[str, list[int]], task: int, _clock: Clock) -> int:
+    return given["number"][0] * task
+
+
+def test_what_workers_can_make_is_made_once_by_each(connection, tmp_path):
+    number = [7]
+    workers = Cluster({"number": number}, connection, [(number, MadeThere(tmp_path, 8))])
+    assert of_all(workers, first_scaled, range(5)) == [(k, 8 * k) for k in range(5)]
+    assert {path.name for path in tmp_path.iterdir()} <= set(
+        map(str, connection.client.run(os.getpid).values())
+    )
+
+
+def test_what_workers_cannot_make_is_sent(connection, tmp_path):
+    number = [7]
+    workers = Cluster({"number": number}, connection, [(number, MadeThere(tmp_path, None))])
+    assert of_all(workers, first_scaled, range(5)) == [(k, 7 * k) for k in range(5)]
+    assert list(tmp_path.iterdir())
+
+
 def test_what_goes_wrong_is_raised(connection):
     with pytest.raises(ValueError, match="task 0 cannot be done"):
         of_all(Cluster(1, connection), failing, range(1))

@@ -10,10 +10,11 @@ import sys
 import pytest
 from cli_runs import PAIR, refuse
 from clusters import ADDRESS_OF_NOBODY, small_cluster
-from fit_runs import frames
+from fit_runs import frames, steered
 from sklearn.base import clone
 
 from linkrisk.solver import WorstCaseLinkage, evaluate, fit
+from linkrisk.solver.inputs import rereading
 from linkrisk.solver.linkage import spreading
 from linkrisk.solver.run import cluster as clusters
 from linkrisk.solver.run.cluster import Cluster
@@ -55,7 +56,17 @@ def test_a_fit_of_samples_says_the_same_whoever_searches_them(address):
 
 
 def test_a_fit_of_all_records_says_the_same_whoever_counts(address):
-    options = {"aggregator": "owa", "work_limit": 0.3}
+    options, works = {"aggregator": "owa", "work_limit": 0.3}, set()
+    found = fit(*FILES, **options, scheduler=address, report=lambda progress: works.add(progress.work))
+    assert said(found) == said(fit(*FILES, **options))
+    assert "1 of 8 tasks" in works
+
+
+def test_rows_grow_the_same_whoever_looks_for_them(address, monkeypatch):
+    """Of a file that is taken to be too large to have all rows."""
+    monkeypatch.setattr(spreading, "_STOPS_SOONER", 1)
+    steering = steered(most_reduced=0)
+    options = {"aggregator": "weighted-mean", "work_limit": 0.1, "steering": steering}
     assert said(fit(*FILES, **options, scheduler=address)) == said(fit(*FILES, **options))
 
 
@@ -81,6 +92,30 @@ def test_a_worker_that_dies_in_the_middle_of_a_count_costs_no_record(address, mo
     monkeypatch.setattr(Cluster, "each", deadly)
     assert said(evaluate(*FILES, parameters=parameters, scheduler=address)) == said(alone)
     assert killed
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_parquet_files_are_read_where_they_are_and_sent_where_they_are_not(
+    address, tmp_path, monkeypatch, there
+):
+    monkeypatch.setattr(rereading, "WORTH", 0)
+    paths = [tmp_path / "original.parquet", tmp_path / "masked.parquet"]
+    for frame, path in zip(FILES, paths, strict=True):
+        frame.to_parquet(path, index=False)
+    parameters = {"aggregator": "owa", "parameters": {"weights": {"1": 0.5, "2": 0.3, "3": 0.2}}}
+    alone = evaluate(*paths, parameters=parameters)
+    each, sent, sending = Cluster.each, [], Cluster.send_all
+
+    def without_files(self, *given):
+        if not there:
+            for path in paths:
+                path.unlink(missing_ok=True)
+        return each(self, *given)
+
+    monkeypatch.setattr(Cluster, "each", without_files)
+    monkeypatch.setattr(Cluster, "send_all", lambda self: sent.append(0) or sending(self))
+    assert said(evaluate(*paths, parameters=parameters, scheduler=address)) == said(alone)
+    assert bool(sent) != there
 
 
 def test_with_no_worker_that_answers_this_process_counts(address, monkeypatch):

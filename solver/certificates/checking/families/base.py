@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.solver.certificates.checking.fields import Fields
+from linkrisk.solver.certificates.checking.shapes import Shape
 from linkrisk.solver.certificates.checking.ties import TIE_SHIFT, Partner
 from linkrisk.solver.run.errors import UsageError
 
@@ -146,23 +147,28 @@ class Family(ABC):
         """By how many roundings a distance may be off, in `counting.ERROR` of `size` and the parameters."""
         return max(self.dimension, self.attributes) + 16
 
+    @abstractmethod
+    def shape(self, theta: Sequence[Fraction]) -> Shape:
+        """The distance by which candidates are enumerated."""
+
     def slack(self, theta: FloatArray, own: FloatArray, tied: FloatArray, rivals: FloatArray) -> FloatArray:
         """By how much each rival may be farther than the partner and still tie, shape (rivals,).
 
         Parameters
         ----------
         theta : ndarray of float64, shape (dimension,)
-        own, tied : ndarray of float64, shape (attributes,)
-            Attribute distances of the partner, and up to which a rival ties with it (`squares`).
+        own, tied : ndarray of float64, shape (rivals, attributes)
+            Attribute distances of each rival's partner, and up to which it ties with it (`squares`).
         rivals : ndarray of float64, shape (rivals, attributes)
         """
-        wide, near = self.distance(theta, np.stack([tied, own]))
-        return np.full(len(rivals), wide - near)
+        del rivals
+        return self.distance(theta, tied) - self.distance(theta, own)
 
     def excess(self, own: FloatArray, tied: FloatArray, rivals: FloatArray) -> FloatArray:
         """About how much farther than a tie some parameters can make each rival, shape (rivals,).
 
-        It only says where to look first for a rival that rules a block out. Parameters are those of `slack`.
+        It only says where to look first for a rival that rules a block out. Parameters are those of `slack`,
+        but for one partner, of shape (attributes,).
         """
         del own
         return np.asarray((rivals - tied).max(axis=1))

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
+from math import comb
 from typing import ClassVar
 
 import numpy as np
 
+from linkrisk.solver.certificates.checking.box_kernels import PAIRS
 from linkrisk.solver.certificates.checking.families.base import FloatArray, Interaction, Row
 from linkrisk.solver.certificates.checking.families.measures import (
     MOST_ATTRIBUTES,
@@ -20,6 +22,7 @@ from linkrisk.solver.certificates.checking.families.measures import (
 from linkrisk.solver.certificates.checking.families.simplex import SimplexFamily
 from linkrisk.solver.certificates.checking.fields import Fields
 from linkrisk.solver.certificates.checking.parameters import check_weights, named_numbers
+from linkrisk.solver.certificates.checking.shapes import Shape
 from linkrisk.solver.run.errors import UsageError
 
 
@@ -140,6 +143,14 @@ class TwoAdditive(SimplexFamily):
         first, second = np.triu_indices(c.shape[1], 1)
         low, high = np.minimum(c[:, first], c[:, second]), np.maximum(c[:, first], c[:, second])
         return np.hstack([c, low, high])
+
+    def shape(self, theta: Sequence[Fraction]) -> Shape:
+        """The mean itself: a measure of many attributes would have too many values."""
+        weights = np.array([[float(value) for value in theta]])
+        scale, pairs = weights[0, : self.attributes].copy(), combinations(range(self.attributes), 2)
+        for at, pair in enumerate(pairs, start=self.attributes):
+            scale[list(pair)] += (weights[0, at] + weights[0, at + comb(self.attributes, 2)]) / 2.0
+        return Shape(PAIRS, weights, scale)
 
     def names(self, attributes: Sequence[str]) -> Sequence[str]:
         """Subsets of one and two attributes, whose Moebius coefficients are written down."""

@@ -13,6 +13,7 @@ from linkrisk.solver.certificates.checking.fields import Fields, listed, reals
 from linkrisk.solver.certificates.checking.parameters import SLACK
 from linkrisk.solver.certificates.checking.rejection import demand
 from linkrisk.solver.certificates.checking.semidefinite import is_negative_semidefinite
+from linkrisk.solver.certificates.checking.shapes import Shape, shape_of_form
 from linkrisk.solver.certificates.checking.ties import CANCELLATION_SHIFT, TIE_SHIFT, TOLERANCES, Partner
 from linkrisk.solver.run.errors import UsageError
 
@@ -95,6 +96,13 @@ class QuadraticForm(Family):
         diagonal = theta[[at for at, (k, m) in enumerate(self.cells) if k == m]]
         share = self.cancelled * TOLERANCES["cancellation"]
         return np.asarray((tied - own**2) @ diagonal + share * (rivals**2 @ diagonal))
+
+    def shape(self, theta: Sequence[Fraction]) -> Shape:
+        """The squared length of an image."""
+        matrix = np.zeros((self.attributes, self.attributes))
+        for (k, m), value in zip(self.cells, theta, strict=True):
+            matrix[k, m] = matrix[m, k] = float(value)
+        return shape_of_form(matrix, self.cancelled * TOLERANCES["cancellation"])
 
     def excess(self, own: FloatArray, tied: FloatArray, rivals: FloatArray) -> FloatArray:
         """The largest eigenvalue of G."""

@@ -8,9 +8,13 @@ from fractions import Fraction
 from itertools import combinations
 from typing import ClassVar
 
+import numpy as np
+
+from linkrisk.solver.certificates.checking.box_kernels import MEASURE
 from linkrisk.solver.certificates.checking.families.base import Family, Interaction, Multipliers, Row
 from linkrisk.solver.certificates.checking.parameters import SLACK
 from linkrisk.solver.certificates.checking.rejection import demand
+from linkrisk.solver.certificates.checking.shapes import Shape
 from linkrisk.solver.certificates.checking.ties import Partner
 
 MOST_ATTRIBUTES = 12
@@ -43,6 +47,13 @@ class MeasureFamily(Family):
     @abstractmethod
     def table(self, theta: Sequence[Fraction]) -> list[Fraction]:
         """The measure of each subset, by bit mask."""
+
+    def shape(self, theta: Sequence[Fraction]) -> Shape:
+        """The integral by its measure: an attribute counts by its value and by what it adds."""
+        measure = np.array([[float(value) for value in self.table(theta)]])
+        alone = np.array([measure[0, 1 << k] for k in range(self.attributes)])
+        added = np.array([measure[0, -1] - measure[0, -1 - (1 << k)] for k in range(self.attributes)])
+        return Shape(MEASURE, measure, (alone + added) / 2.0)
 
     @property
     def inequalities(self) -> list[tuple[int, int]]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
 
+from linkrisk.solver.certificates.checking.box_kernels import ORDERED
 from linkrisk.solver.certificates.checking.families.base import FloatArray, Row
 from linkrisk.solver.certificates.checking.families.simplex import SimplexFamily
+from linkrisk.solver.certificates.checking.shapes import Shape
 
 
 class OrderedWeightedAverage(SimplexFamily):
@@ -34,6 +37,10 @@ class OrderedWeightedAverage(SimplexFamily):
     def rounded(self, c: FloatArray) -> FloatArray:
         """The attribute distances in descending order."""
         return np.sort(c, axis=1)[:, ::-1]
+
+    def shape(self, theta: Sequence[Fraction]) -> Shape:
+        """The weighted sum of descending values."""
+        return Shape(ORDERED, np.array([[float(value) for value in theta]]), np.ones(self.attributes))
 
     def names(self, attributes: Sequence[str]) -> Sequence[str]:
         """The ranks: ``1`` is the largest attribute distance."""

@@ -6,8 +6,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import ClassVar
 
+import numpy as np
+
+from linkrisk.solver.certificates.checking.box_kernels import SUM
 from linkrisk.solver.certificates.checking.families.base import FloatArray, Row
 from linkrisk.solver.certificates.checking.families.simplex import SimplexFamily
+from linkrisk.solver.certificates.checking.shapes import Shape
 
 
 class WeightedMean(SimplexFamily):
@@ -33,6 +37,11 @@ class WeightedMean(SimplexFamily):
     def rounded(self, c: FloatArray) -> FloatArray:
         """The attribute distances."""
         return c
+
+    def shape(self, theta: Sequence[Fraction]) -> Shape:
+        """The weighted sum."""
+        weights = np.array([[float(value) for value in theta]])
+        return Shape(SUM, weights, weights[0])
 
     def names(self, attributes: Sequence[str]) -> Sequence[str]:
         """The attributes."""

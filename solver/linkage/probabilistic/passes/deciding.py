@@ -16,6 +16,9 @@ FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 IndexArray = NDArray[np.intp]
 
+_LEAST_GAIN = 1e-6
+"""Bits that every link gains, so that one of even odds is taken where nothing stands against it."""
+
 
 @dataclass(frozen=True, eq=False)
 class Reviewed:
@@ -97,7 +100,7 @@ def decide(
         chosen = np.flatnonzero(likely)
         chosen = chosen[free.both(chosen)]
         if one_to_one is not None:
-            some = pairs.query[chosen], pairs.candidate[chosen], pairs.score[chosen]
+            some = pairs.query[chosen], pairs.candidate[chosen], _gains(pairs.score[chosen], learned.even)
             chosen = chosen[matched_pairs(*some, one_to_one, seed)]
         linked[chosen] = True
         free.take(chosen)
@@ -112,6 +115,14 @@ def decide(
 
 def _weight(threshold: float | None) -> float:
     return np.inf if threshold is None else float(threshold)
+
+
+def _gains(weights: FloatArray, even: float) -> FloatArray:
+    """What links gain: their log odds in bits, so that the largest total is the likeliest set of links.
+
+    Where worse than even odds are linked too, what they gain more than the least of them.
+    """
+    return np.asarray(weights - min(even, weights.min(initial=np.inf)) + _LEAST_GAIN)
 
 
 class _Free:

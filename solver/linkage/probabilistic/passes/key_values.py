@@ -54,7 +54,7 @@ def pass_codes(task: LinkageTask, one: Pass) -> tuple[CodeArray, CodeArray]:
     together = np.zeros(queries + len(task.candidates), dtype=np.int64)
     known = np.ones(together.size, dtype=np.bool_)
     for key in one.keys:
-        code = _key_codes(task, key, one)
+        code = _checked_codes(task, key, one)
         known &= code >= 0
         # Numbered anew after each key, so that the product of two never overflows.
         together, _ = pd.factorize(together * (int(code.max()) + 1) + code)
@@ -62,24 +62,28 @@ def pass_codes(task: LinkageTask, one: Pass) -> tuple[CodeArray, CodeArray]:
     return together[:queries], together[queries:]
 
 
-def _key_codes(task: LinkageTask, key: Key, one: Pass) -> CodeArray:
-    frames = (task.queries, task.candidates)
-    for frame, source in zip(frames, task.sources, strict=True):
+def key_codes(task: LinkageTask, key: Key) -> tuple[CodeArray, CodeArray]:
+    """A number for each query and each candidate, equal where the key agrees; -1 where it has no value."""
+    columns = [frame[key.column] for frame in (task.queries, task.candidates)]
+    if key.plain:
+        return joint_codes(columns[0], columns[1])[:2]
+    code, distinct = pd.factorize(np.concatenate([_text(column) for column in columns]))
+    code = np.append(_numbered([key.of(text) for text in distinct]), -1)[code]
+    return code[: len(columns[0])], code[len(columns[0]) :]
+
+
+def _checked_codes(task: LinkageTask, key: Key, one: Pass) -> CodeArray:
+    """The numbers of both files one after the other; UsageError where a key cannot be used."""
+    for frame, source in zip((task.queries, task.candidates), task.sources, strict=True):
         if key.column not in frame.columns:
             raise UsageError(f"pass '{one}': {key.column!r} is not a column of {source}; both files need it")
-    columns = [frame[key.column] for frame in frames]
-    if key.plain:
-        first, second, _ = joint_codes(columns[0], columns[1])
-    else:
-        code, distinct = pd.factorize(np.concatenate([_text(column) for column in columns]))
-        code = np.append(_numbered([key.of(text) for text in distinct]), -1)[code]
-        first, second = code[: len(columns[0])], code[len(columns[0]) :]
-    for code, source in zip((first, second), task.sources, strict=True):
+    codes = key_codes(task, key)
+    for code, source in zip(codes, task.sources, strict=True):
         if not (code >= 0).any():
             hint = "dates are read when written like 1975-12-31 or 19751231"
             fix = hint if key.function in ("year", "month", "day") else "use another key"
             raise UsageError(f"pass '{one}': no record of {source} has a value of {str(key)!r}; {fix}")
-    return np.concatenate([first, second])
+    return np.concatenate(codes)
 
 
 def _numbered(texts: Sequence[str]) -> CodeArray:

@@ -13,7 +13,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.solver.linkage.linker import LinkageTask
 from linkrisk.solver.linkage.probabilistic.comparisons import Comparison
 from linkrisk.solver.linkage.probabilistic.decision import Thresholds, error_rate_thresholds
-from linkrisk.solver.linkage.probabilistic.em import EMSettings, estimate
+from linkrisk.solver.linkage.probabilistic.em import MOST_MATCHES, EMSettings, estimate
 from linkrisk.solver.linkage.probabilistic.learned import read_parameters
 from linkrisk.solver.linkage.probabilistic.notes import notes_on
 from linkrisk.solver.linkage.probabilistic.parameters import shown_parameters
@@ -96,7 +96,8 @@ def learn_in_passes(
     """Compare the pairs of all passes and learn from them.
 
     Pairs that no pass compares count as non-matches: u is that of all pairs, and p the share of matches among
-    all pairs, whatever the keys are.
+    all pairs, whatever the keys are. There are at most `MOST_MATCHES` times as many
+    matches as records of the smaller file.
 
     Raises
     ------
@@ -107,7 +108,9 @@ def learn_in_passes(
     records = len(task.queries), len(task.candidates)
     outside = outside_pairs(files.compared, files.levels, *records, task.seed)
     counts = files.compared.counts
-    em = replace(em, start_p=min(0.5, min(records) / (records[0] * records[1])))
+    # Where nobody knows the share, millions of similar pairs may look likelier as matches than as others.
+    most = min(records) / (records[0] * records[1])
+    em = replace(em, start_p=min(0.5, most), most_p=min(1.0, MOST_MATCHES * most))
     found = estimate(counts, [how.levels for how in files.comparisons], em, outside)
     parameters = shown_parameters(
         files.attributes, files.comparisons, counts, found, p_known=em.p is not None

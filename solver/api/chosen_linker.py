@@ -1,0 +1,85 @@
+"""A linker by its name and settings, and what a linkage has besides its options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, fields
+from typing import Any
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.base import Option
+from linkrisk.solver.linkage.linker import Linker
+from linkrisk.solver.linkage.registry import LINKERS, all_settings
+from linkrisk.solver.run.crew import Crew, CrewChoice
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.incumbent import Reporter
+from linkrisk.solver.run.interruption import Cancel
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a linkage has besides its options.
+
+    Attributes
+    ----------
+    crew : Crew
+        Who compares records besides this process.
+    report : callable, optional
+    cancel : Cancel, optional
+    """
+
+    crew: Crew
+    report: Reporter | None = None
+    cancel: Cancel | None = None
+
+
+def check_workers(linker: Linker, choice: CrewChoice) -> None:
+    """Refuse workers for a linker that has no work for them."""
+    if choice.asked and not linker.has_workers:
+        raise UsageError(f"the linker {linker.name} has no workers: leave --workers and --scheduler out")
+
+
+def chosen_linker(method: str | Linker, settings: Mapping[str, Any] | None) -> Linker:
+    """The linker that is given, or that of a name and its settings; UsageError for both at a time."""
+    if not isinstance(method, Linker):
+        return make_linker(method, settings or {})
+    if settings:
+        raise UsageError("settings are for a method given by its name; this linker has its own")
+    return method
+
+
+def make_linker(name: str, settings: Mapping[str, Any]) -> Linker:
+    """A linker from its name and its settings; UsageError when there is no such linker or setting."""
+    if name not in LINKERS:
+        raise UsageError(f"unknown method '{name}': choose one of {', '.join(LINKERS)}")
+    known = {item.name: item for item in fields(LINKERS[name])}  # type: ignore[arg-type]
+    for setting in settings:
+        if setting not in known:
+            shown = [
+                _flag(item.metadata["option"].flag or item.name)
+                for item in known.values()
+                if "option" in item.metadata
+            ]
+            takes = ", ".join(shown) or "no settings"
+            elsewhere = all_settings().get(setting)
+            given = setting if elsewhere is None else elsewhere.flag or setting
+            raise UsageError(f"{name} takes no {_flag(given)}; it takes {takes}")
+    return LINKERS[name](**{setting: _read(known[setting], value) for setting, value in settings.items()})
+
+
+def _read(item: Field[Any], value: Any) -> Any:
+    """A setting, read like an option where it is given as text."""
+    option: Option | None = item.metadata.get("option")
+    if option is None or option.parse is None:
+        return value
+    parse = option.parse
+    try:
+        if option.repeated and isinstance(value, list | tuple):
+            return tuple(parse(one) if isinstance(one, str) else one for one in value)
+        return parse(value) if isinstance(value, str) and not option.repeated else value
+    except DataError as error:
+        raise UsageError(f"{item.name}: {error}") from error
+
+
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
