@@ -34,6 +34,7 @@ GENERATIONS = {
     "big-C engine": 1,
     "evaluator": 2,  # a tree of boxes
     "exact engine": 3,  # parts of a file; counts by the tree of boxes
+    "key measures": 1,
     "linkers": 1,
     "masking": 1,
 }
@@ -59,6 +60,15 @@ CODE = {
         "solver/engines",
         "solver/worst_case/search.py",
         "solver/linkage/orders.py",
+    ),
+    "key measures": (
+        "solver/risk/diversity.py",
+        "solver/risk/frequencies.py",
+        "solver/risk/group_diversity.py",
+        "solver/risk/individual_risk.py",
+        "solver/risk/minimal_uniques.py",
+        "solver/risk/posterior_risk.py",
+        "solver/risk/suda.py",
     ),
     "linkers": (
         "datasets/pairs/partition.py",

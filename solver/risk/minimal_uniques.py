@@ -113,6 +113,8 @@ def minimal_uniques(
     worth = size_scores(keys, largest, scoring)
     counts = np.zeros((n, largest), dtype=np.int64)
     parts = np.zeros((n, keys))
+    rows = _two_of_each(codes)
+    codes = codes[rows]
     present = [np.packbits(column != MISSING) for column in codes.T]
     before: Level = {}
     done = 0
@@ -122,14 +124,21 @@ def minimal_uniques(
             break
         before, found = level
         for subset, records in found:
-            counts[records, size - 1] += 1
+            counts[rows[records], size - 1] += 1
             for key in subset:
-                parts[records, key] += worth[size - 1]
+                parts[rows[records], key] += worth[size - 1]
         done = size
     worth, planned = size_scores(keys, done, scoring), worth[0]
     if planned:  # where fewer sizes were searched than planned, all scores have fewer factors
         parts *= worth[0] / planned
     return MinimalUniques(done, counts[:, :done] @ worth, parts, counts[:, :done])
+
+
+def _two_of_each(codes: Codes) -> NDArray[np.intp]:
+    """At most two records of each kind: twins are unique nowhere, and a third changes nothing for others."""
+    groups = groups_of(codes)
+    before = pd.Series(groups).groupby(groups).cumcount().to_numpy()
+    return np.flatnonzero(before < 2)
 
 
 def _level(
