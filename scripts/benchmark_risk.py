@@ -1,10 +1,10 @@
 """Print what measures of a release take, in seconds and in memory.
 
     LINKRISK_DATA=../shared/data python scripts/benchmark_risk.py --part keys
-    LINKRISK_DATA=../shared/data python scripts/benchmark_risk.py --part keys --records 1000000
 
 Every measure of the part ``keys`` runs in a process of its own on the complete records of Adult with nine
-keys, drawn again with replacement where `--records` asks for more; memory is the most that the process held.
+keys; on as many as `--records` says, drawn from these with replacement; and on as many of which every
+attribute is drawn by itself, so that most are unique. Memory is the most that the process held.
 """
 
 from __future__ import annotations
@@ -43,12 +43,15 @@ _MEGABYTE = 1e3  # of the kilobytes that `getrusage` gives on Linux
 # ---- keys: uniqueness, individual risk, SUDA and diversity on Adult
 
 
-def adult(records: int | None) -> pd.DataFrame:
-    """The complete records, or as many drawn from them."""
+def adult(records: int | None = None, *, apart: bool = False) -> pd.DataFrame:
+    """The complete records, or as many drawn from them; `apart`, every attribute by itself."""
     file = pd.read_csv(Path(os.environ["LINKRISK_DATA"]) / "uci_adult_train.csv").dropna()
-    if records is not None:
-        file = file.sample(records, replace=True, random_state=1)
-    return file.reset_index(drop=True)
+    if records is None:
+        return file.reset_index(drop=True)
+    random = np.random.default_rng(1)
+    if not apart:
+        return file.sample(records, replace=True, random_state=random).reset_index(drop=True)
+    return pd.DataFrame({name: random.choice(file[name].to_numpy(), records) for name in file})
 
 
 def key_measure(name: str, file: pd.DataFrame) -> str:
@@ -71,9 +74,9 @@ def key_measure(name: str, file: pd.DataFrame) -> str:
     return f"{summary.below_distinct:,} records below 2-diversity, mean t {summary.mean_t:.3f}"
 
 
-def one_key_measure(name: str, records: int | None) -> None:
+def one_key_measure(name: str, records: int | None = None, *, apart: bool = False) -> None:
     """Print one line: measure, records, seconds, megabytes, what was found."""
-    file = adult(records)
+    file = adult(records, apart=apart)
     began = time.perf_counter()
     found = key_measure(name, file)
     seconds = time.perf_counter() - began
@@ -81,25 +84,29 @@ def one_key_measure(name: str, records: int | None) -> None:
     print(f"{name:16} {len(file):>9,} {seconds:8.2f} s {megabytes:7,.0f} MB  {found}", flush=True)
 
 
-def key_measures(records: int | None) -> None:
-    """Run every measure in a process of its own."""
-    print("measure            records     time   memory  found", flush=True)
-    size = [] if records is None else ["--records", str(records)]
-    for name in KEY_MEASURES:
-        subprocess.run([sys.executable, __file__, "--part", "keys", "--measure", name, *size], check=True)
+def key_measures(records: int) -> None:
+    """Run every measure on every file in a process of its own."""
+    drawn = ["--records", str(records)]
+    files = {"complete records": [], "drawn records": drawn, "drawn attributes": [*drawn, "--apart"]}
+    for title, options in files.items():
+        print(f"{title:16}   records     time   memory  found", flush=True)
+        for name in KEY_MEASURES:
+            command = [sys.executable, __file__, "--part", "keys", "--measure", name, *options]
+            subprocess.run(command, check=True)
 
 
 def main() -> None:
     """Run the part that was asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--part", choices=PARTS, default=PARTS[0])
-    parser.add_argument("--records", type=int, help="of the part keys; default: the complete ones")
+    parser.add_argument("--records", type=int, help="drawn in the part keys; default: 1,000,000")
     parser.add_argument("--measure", choices=KEY_MEASURES, help="of the part keys: this one, in this process")
+    parser.add_argument("--apart", action="store_true", help="with --measure: attributes drawn by themselves")
     arguments = parser.parse_args()
     if arguments.measure is not None:
-        one_key_measure(arguments.measure, arguments.records)
+        one_key_measure(arguments.measure, arguments.records, apart=arguments.apart)
     else:
-        key_measures(arguments.records)
+        key_measures(arguments.records or 1_000_000)
 
 
 if __name__ == "__main__":

@@ -14,10 +14,11 @@ pytestmark = pytest.mark.skipif(
 
 def test_adult_has_its_complete_records():
     """As the README of the data says."""
-    file = adult(None)
+    file = adult()
     assert len(file) == 30_162
     assert key_measure("uniqueness", file).endswith(" sample uniques")
     assert adult(50).equals(adult(50))
+    assert adult(50, apart=True).shape == adult(50).shape
 
 
 @pytest.mark.parametrize("name", KEY_MEASURES)
