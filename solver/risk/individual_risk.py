@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from linkrisk.solver.risk.base import Finding, Measure, Unit
-from linkrisk.solver.risk.frequencies import groups_of, sums, wildcard_sums
+from linkrisk.solver.risk.frequencies import groups_of, sums
 from linkrisk.solver.risk.keys import (
     KeyFile,
     PerRecord,
@@ -163,7 +163,7 @@ def measured(
     groups = groups_of(keys.codes)
     frequency, population = sums(groups), sums(groups, weight)
     risk = posterior_risk(frequency, population)
-    fitting = wildcard_sums(keys.codes, (None, weight)) if keys.incomplete else None
+    fitting = keys.wildcards(None, weight)
     return IndividualRisk(
         keys.names,
         weight is not None,
@@ -173,5 +173,5 @@ def measured(
         None if household is None else household_risk(risk, household),
         frequency,
         population,
-        remarks,
+        (*remarks, *keys.uncounted(fitting)),
     )

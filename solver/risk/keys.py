@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.schema import Role
 from linkrisk.solver.risk.base import MeasureResult
-from linkrisk.solver.risk.frequencies import MISSING, Codes, Groups, column_codes
+from linkrisk.solver.risk.frequencies import MISSING, Codes, Groups, column_codes, wildcard_sums
 from linkrisk.solver.risk.task import RiskTask
 from linkrisk.solver.run.records import MOST_ROWS
 
@@ -38,6 +38,16 @@ class KeyFile:
     def incomplete(self) -> bool:
         """Whether a value is missing."""
         return bool((self.codes == MISSING).any())
+
+    def wildcards(self, *weights: FloatArray | None) -> tuple[FloatArray, ...] | None:
+        """`wildcard_sums`; None where no value is missing, too."""
+        return wildcard_sums(self.codes, weights) if self.incomplete else None
+
+    def uncounted(self, wildcards: object) -> tuple[str, ...]:
+        """What has to be said where values are missing and no wildcards were counted."""
+        if not self.incomplete or wildcards is not None:
+            return ()
+        return ("values are missing in too many patterns to count them as values that fit any",)
 
 
 def key_names(task: RiskTask) -> tuple[str, ...]:

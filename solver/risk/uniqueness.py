@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.solver.risk.base import Finding, Measure
-from linkrisk.solver.risk.frequencies import groups_of, sums, wildcard_sums
+from linkrisk.solver.risk.frequencies import groups_of, sums
 from linkrisk.solver.risk.keys import (
     KeyFile,
     PerRecord,
@@ -72,7 +72,7 @@ class Uniqueness(PerRecord):
     many_values : tuple of str
         Key variables whose values are nearly all different.
     without : tuple of str
-        Notes on key variables that were not counted.
+        Notes on what was not counted.
     """
 
     measure: ClassVar[str] = "uniqueness"
@@ -172,12 +172,12 @@ class UniquenessOfKeys(Measure):
             now,
             now_fitting,
             many,
-            key_notes(task),
+            (*key_notes(task), *masked.uncounted(now_fitting)),
         )
 
 
 def _frequencies(keys: KeyFile) -> tuple[IntArray, IntArray | None]:
     """f_k of every record, with missing values as a category, and fitting any where there are some."""
     own = sums(groups_of(keys.codes)).astype(np.int64)
-    fitting = wildcard_sums(keys.codes, (None,)) if keys.incomplete else None
+    fitting = keys.wildcards(None)
     return own, None if fitting is None else fitting[0].astype(np.int64)

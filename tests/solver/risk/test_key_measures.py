@@ -10,6 +10,7 @@ import pytest
 from key_tasks import GUIDE_KEYS, practice_guide, schema, task_of
 
 from linkrisk.solver.api.risk import risk
+from linkrisk.solver.risk import frequencies
 from linkrisk.solver.risk import keys as keys_module
 from linkrisk.solver.risk.base import MeasureResult
 from linkrisk.solver.risk.diversity import Diversity, DiversityOfGroups
@@ -98,6 +99,18 @@ def test_suppressed_values_count_in_both_ways():
     assert single.expected_wildcard < single.expected
     for measure in MEASURES:
         check(measure.take(task, Clock(None)))
+
+
+def test_wildcards_that_would_take_too_long_are_not_counted(monkeypatch):
+    monkeypatch.setattr(frequencies, "MOST_WORK", 5)
+    suppressed = practice_guide()["education"].copy()
+    suppressed[4] = None
+    task = guide_task(education=suppressed)
+    note = "values are missing in too many patterns to count them as values that fit any"
+    for found in (uniqueness(task), individual(task)):
+        assert note in found.notes
+        check(found)
+    assert uniqueness(guide_task()).notes == ()
 
 
 def test_without_a_schema_all_that_is_compared_is_a_key():
