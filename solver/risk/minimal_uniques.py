@@ -30,7 +30,7 @@ IntArray = NDArray[np.int64]
 Bits = NDArray[np.uint8]
 Subset = tuple[int, ...]
 Level = dict[Subset, Bits]
-"""Who is unique on each set of keys of one size: eight records a byte."""
+"""Who is unique on each set of keys of one size and not on its first keys: eight records a byte."""
 
 MOST_SUBSETS = 8192
 """Sets of keys that are searched: all of up to 13 keys, those of 4 or fewer of 20."""
@@ -115,11 +115,10 @@ def minimal_uniques(
     parts = np.zeros((n, keys))
     rows = _two_of_each(codes)
     codes = codes[rows]
-    present = [np.packbits(column != MISSING) for column in codes.T]
     before: Level = {}
     done = 0
     for size in range(1, largest + 1):
-        level = _level(codes, size, before, present, clock if done else None)
+        level = _level(codes, size, before, clock if done else None)
         if level is None:
             break
         before, found = level
@@ -142,9 +141,14 @@ def _two_of_each(codes: Codes) -> NDArray[np.intp]:
 
 
 def _level(
-    codes: Codes, size: int, before: Level, present: list[Bits], clock: Clock | None
+    codes: Codes, size: int, before: Level, clock: Clock | None
 ) -> tuple[Level, list[tuple[Subset, NDArray[np.intp]]]] | None:
-    """The records that are unique on each set of this size, as bits, and those where the set is minimal."""
+    """The records of `_new_uniques` for each set of this size, as bits, and those where the set is minimal.
+
+    It is not where the record is unique on a smaller set, which then holds the last key, since the record is
+    not unique on the keys before. So it is unique on a set with one key fewer and the same last key, and that
+    is new there as well: to look at those is enough.
+    """
     unique: Level = {}
     found = []
     n = len(codes)
@@ -157,14 +161,12 @@ def _level(
         flags[records] = True
         bits = np.packbits(flags)
         smaller = np.zeros_like(bits)
-        for part in itertools.combinations(subset, size - 1) if size > 1 else ():
-            smaller |= before[part]
+        for part in itertools.combinations(subset[:-1], size - 2) if size > 1 else ():
+            smaller |= before[(*part, subset[-1])]
         minimal = np.flatnonzero(np.unpackbits(bits & ~smaller, count=n))
         if minimal.size:
             found.append((subset, minimal))
-        # Whoever is unique on a part is so on the whole, where no value of it is missing.
-        whole = np.bitwise_and.reduce([present[key] for key in subset])
-        unique[subset] = bits | (smaller & whole)
+        unique[subset] = bits
     return unique, found
 
 
