@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from linkrisk.solver.risk.base import Measure
+from linkrisk.solver.risk.population_uniqueness import PopulationUniques
 from linkrisk.solver.risk.references import ReferencePoints
 from linkrisk.solver.risk.worst_case import WorstCase
 
-MEASURES: dict[str, Measure] = {measure.name: measure for measure in (WorstCase(), ReferencePoints())}
+MEASURES: dict[str, Measure] = {
+    measure.name: measure for measure in (WorstCase(), ReferencePoints(), PopulationUniques())
+}
 """One line for each."""

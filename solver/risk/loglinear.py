@@ -1,0 +1,220 @@
+"""Poisson log-linear models of a cross-classification: independence, and all two-way interactions.
+
+Only cells that can have a positive mean are held. Where no record has a pair of categories, maximum
+likelihood gives mean 0 to all cells with this pair, so that cells are joined key by key, and most never come
+up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from linkrisk.datasets.microdata.categories import occurring
+from linkrisk.solver.run.clock import Clock
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+MOST_CELLS = 4_000_000
+"""Cells with a positive mean that are held at a time: with two-way margins of 6 keys some 300 MB."""
+
+MOST_SWEEPS = 1_000
+TOLERANCE = 1e-3
+"""Proportional fitting ends when every fitted margin is within so many records of the observed one."""
+
+
+class LogLinear(StrEnum):
+    """Which terms the logarithm of a mean has."""
+
+    INDEPENDENCE = "independence"
+    TWO_WAY = "two-way"
+
+
+@dataclass(frozen=True, eq=False)
+class CodedKeys:
+    """Key variables as codes; a missing value is a category of its own.
+
+    Attributes
+    ----------
+    codes : ndarray of int, shape (records, keys)
+        From 0, each code occurring.
+    levels : tuple of int, length keys
+        How many there are.
+    cell : ndarray of int, shape (records,)
+        The observed cell of each record, from 0.
+    """
+
+    codes: IndexArray
+    levels: tuple[int, ...]
+    cell: IndexArray
+
+    @classmethod
+    def of(cls, frame: pd.DataFrame, keys: Sequence[str]) -> CodedKeys:
+        """Code columns, at least one, of at least one record."""
+        columns = [np.unique(occurring(frame[name]).codes, return_inverse=True)[1] for name in keys]
+        codes = np.stack(columns, axis=1).astype(np.intp)
+        _, cell = np.unique(codes, axis=0, return_inverse=True)
+        levels = tuple(int(column.max()) + 1 for column in codes.T)
+        return cls(codes, levels, cell.reshape(-1).astype(np.intp))
+
+    @property
+    def records(self) -> int:
+        """How many records there are."""
+        return len(self.codes)
+
+    @property
+    def counts(self) -> IndexArray:
+        """How many records have the same keys, for each record, shape (records,)."""
+        return np.asarray(np.bincount(self.cell)[self.cell], dtype=np.intp)
+
+    def margins(self, model: LogLinear) -> tuple[tuple[int, ...], ...]:
+        """The sets of keys whose sample frequencies the model reproduces."""
+        if model is LogLinear.TWO_WAY and len(self.levels) > 1:
+            return tuple(combinations(range(len(self.levels)), 2))
+        return tuple((at,) for at in range(len(self.levels)))
+
+
+@dataclass(frozen=True, eq=False)
+class FittedCells:
+    """Cells with the means of a model.
+
+    Attributes
+    ----------
+    model : LogLinear
+    cell : ndarray of int, shape (records,)
+        The place of each record's cell.
+    count : ndarray of float64, shape (cells,)
+        Sample frequency ``f_k``.
+    mean : ndarray of float64, shape (cells,)
+        Its fitted expectation ``mu_k``.
+    groups : tuple of ndarray of int, each of shape (cells,)
+        Of every margin, to which of its categories each cell belongs.
+    whole : bool
+        Whether all cells with a positive mean are here; else only those that occur in the sample.
+    gap : float
+        How far a fitted margin is from the observed one at most, in records.
+    """
+
+    model: LogLinear
+    cell: IndexArray
+    count: FloatArray
+    mean: FloatArray
+    groups: tuple[IndexArray, ...]
+    whole: bool
+    gap: float
+
+
+def fit(
+    keys: CodedKeys, model: LogLinear, clock: Clock, most: int = MOST_CELLS, tolerance: float = TOLERANCE
+) -> FittedCells | None:
+    """Fit a model by maximum likelihood, by iterative proportional fitting.
+
+    The means of independence are known in closed form, ``n prod_j (n_j / n)``, which is all that is used
+    where there are too many cells.
+
+    Parameters
+    ----------
+    keys : CodedKeys
+    model : LogLinear
+    clock : Clock
+        When it has run out, the last sweep is the last one.
+    most : int
+        How many cells to hold.
+    tolerance : float
+        By how many records a fitted margin may miss the observed one.
+
+    Returns
+    -------
+    FittedCells or None
+        None for interactions where there are more than `most` cells.
+    """
+    cells = possible_cells(keys, model, most)
+    if cells is None:
+        return _observed_only(keys) if model is LogLinear.INDEPENDENCE else None
+    cell = _places(keys, cells)
+    count = np.bincount(cell, minlength=len(cells)).astype(np.float64)
+    groups = tuple(_group(cells, margin, keys.levels) for margin in keys.margins(model))
+    mean = _independent(keys, cells)
+    gap = _proportional_fit(mean, count, groups, clock, tolerance)
+    return FittedCells(model, cell, count, mean, groups, True, gap)
+
+
+def possible_cells(keys: CodedKeys, model: LogLinear, most: int) -> IndexArray | None:
+    """Cells in which no margin of the model is 0, shape (cells, keys); None where there are more than `most`.
+
+    With interactions a cell is extended by a category of the next key only where some record has this
+    category together with each of the cell's categories.
+    """
+    if math.prod(keys.levels) >= 2**62:  # cells are compared by one number each
+        return None
+    cells = np.arange(keys.levels[0], dtype=np.intp)[:, None]
+    for key in range(1, len(keys.levels)):
+        levels = keys.levels[key]
+        if len(cells) * levels > 50 * most:
+            return None
+        possible = np.ones((len(cells), levels), dtype=np.bool_)
+        for other in range(key) if model is LogLinear.TWO_WAY else ():
+            together = np.zeros((keys.levels[other], levels), dtype=np.bool_)
+            together[keys.codes[:, other], keys.codes[:, key]] = True
+            possible &= together[cells[:, other]]
+        if np.count_nonzero(possible) > most:
+            return None
+        row, level = np.nonzero(possible)
+        cells = np.column_stack((cells[row], level)).astype(np.intp)
+    return cells if len(cells) <= most else None
+
+
+def _independent(keys: CodedKeys, cells: IndexArray) -> FloatArray:
+    """Means of independence."""
+    mean = np.full(len(cells), float(keys.records))
+    for key, levels in enumerate(keys.levels):
+        share = np.bincount(keys.codes[:, key], minlength=levels) / keys.records
+        mean *= share[cells[:, key]]
+    return mean
+
+
+def _observed_only(keys: CodedKeys) -> FittedCells:
+    """Independence for the cells of the sample alone."""
+    _, first = np.unique(keys.cell, return_index=True)
+    count = np.bincount(keys.cell).astype(np.float64)
+    mean = _independent(keys, keys.codes[first])
+    return FittedCells(LogLinear.INDEPENDENCE, keys.cell, count, mean, (), False, 0.0)
+
+
+def _places(keys: CodedKeys, cells: IndexArray) -> IndexArray:
+    """Where the cell of each record stands among cells in lexicographic order."""
+    numbers = np.ravel_multi_index(tuple(cells.T), keys.levels)
+    own = np.ravel_multi_index(tuple(keys.codes.T), keys.levels)
+    return np.asarray(np.searchsorted(numbers, own), dtype=np.intp)
+
+
+def _group(cells: IndexArray, margin: tuple[int, ...], levels: tuple[int, ...]) -> IndexArray:
+    """To which category of a margin each cell belongs."""
+    shape = tuple(levels[key] for key in margin)
+    return np.ravel_multi_index(tuple(cells[:, key] for key in margin), shape).astype(np.intp)
+
+
+def _proportional_fit(
+    mean: FloatArray, count: FloatArray, groups: tuple[IndexArray, ...], clock: Clock, tolerance: float
+) -> float:
+    """Scale means in place until they have the observed margins; the largest deviation that is left."""
+    wanted = [np.bincount(group, weights=count) for group in groups]
+    gap = math.inf
+    for sweep in range(MOST_SWEEPS):
+        gap = 0.0
+        for group, target in zip(groups, wanted, strict=True):
+            fitted = np.bincount(group, weights=mean)
+            gap = max(gap, float(np.abs(fitted - target).max()))
+            # Categories of a margin that no cell has keep the factor 1.
+            mean *= np.divide(target, fitted, out=np.ones_like(fitted), where=fitted > 0.0)[group]
+        if gap <= tolerance or (sweep and clock.expired):
+            break
+    return gap
