@@ -1,4 +1,4 @@
-"""Poisson log-linear models of a cross-classification: independence, and all two-way interactions.
+"""Poisson log-linear models of a cross-classification: independence, and two-way interactions.
 
 Only cells that can have a positive mean are held. Where no record has a pair of categories, maximum
 likelihood gives mean 0 to all cells with this pair, so that cells are joined key by key, and most never come
@@ -10,18 +10,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.special import rel_entr
 
 from linkrisk.datasets.microdata.categories import occurring
 from linkrisk.solver.run.clock import Clock
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
+Pairs = tuple[tuple[int, int], ...]
+"""The interactions of a model, by the places of their keys; none is independence."""
 
 MOST_CELLS = 4_000_000
 """Cells with a positive mean that are held at a time: with two-way margins of 6 keys some 300 MB."""
@@ -31,19 +33,13 @@ TOLERANCE = 1e-3
 """Proportional fitting ends when every fitted margin is within so many records of the observed one."""
 
 
-class LogLinear(StrEnum):
-    """Which terms the logarithm of a mean has."""
-
-    INDEPENDENCE = "independence"
-    TWO_WAY = "two-way"
-
-
 @dataclass(frozen=True, eq=False)
 class CodedKeys:
     """Key variables as codes; a missing value is a category of its own.
 
     Attributes
     ----------
+    names : tuple of str
     codes : ndarray of int, shape (records, keys)
         From 0, each code occurring.
     levels : tuple of int, length keys
@@ -52,6 +48,7 @@ class CodedKeys:
         The observed cell of each record, from 0.
     """
 
+    names: tuple[str, ...]
     codes: IndexArray
     levels: tuple[int, ...]
     cell: IndexArray
@@ -63,7 +60,7 @@ class CodedKeys:
         codes = np.stack(columns, axis=1).astype(np.intp)
         _, cell = np.unique(codes, axis=0, return_inverse=True)
         levels = tuple(int(column.max()) + 1 for column in codes.T)
-        return cls(codes, levels, cell.reshape(-1).astype(np.intp))
+        return cls(tuple(keys), codes, levels, cell.reshape(-1).astype(np.intp))
 
     @property
     def records(self) -> int:
@@ -75,11 +72,29 @@ class CodedKeys:
         """How many records have the same keys, for each record, shape (records,)."""
         return np.asarray(np.bincount(self.cell)[self.cell], dtype=np.intp)
 
-    def margins(self, model: LogLinear) -> tuple[tuple[int, ...], ...]:
-        """The sets of keys whose sample frequencies the model reproduces."""
-        if model is LogLinear.TWO_WAY and len(self.levels) > 1:
-            return tuple(combinations(range(len(self.levels)), 2))
-        return tuple((at,) for at in range(len(self.levels)))
+    @property
+    def pairs(self) -> Pairs:
+        """All interactions, those that depend on each other most first.
+
+        By the likelihood ratio of independence of the two keys, in its standard deviations:
+        ``(G^2 - df) / sqrt(2 df)``.
+        """
+        pairs = combinations(range(len(self.levels)), 2)
+        return tuple(sorted(pairs, key=lambda pair: (-self._dependence(*pair), pair)))
+
+    def _dependence(self, first: int, second: int) -> float:
+        shape = self.levels[first], self.levels[second]
+        table = np.zeros(shape)
+        np.add.at(table, (self.codes[:, first], self.codes[:, second]), 1.0)
+        expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0, keepdims=True) / self.records
+        ratio = 2.0 * float(rel_entr(table, expected).sum())
+        degrees = (shape[0] - 1) * (shape[1] - 1)
+        return (ratio - degrees) / math.sqrt(2.0 * degrees) if degrees else -math.inf
+
+    def margins(self, pairs: Pairs) -> tuple[tuple[int, ...], ...]:
+        """The sets of keys whose sample frequencies a model with these interactions reproduces."""
+        inside = {key for pair in pairs for key in pair}
+        return (*pairs, *((key,) for key in range(len(self.levels)) if key not in inside))
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +103,8 @@ class FittedCells:
 
     Attributes
     ----------
-    model : LogLinear
+    interactions : tuple of (str, str)
+        The pairs of keys whose interaction the model has.
     cell : ndarray of int, shape (records,)
         The place of each record's cell.
     count : ndarray of float64, shape (cells,)
@@ -103,7 +119,7 @@ class FittedCells:
         How far a fitted margin is from the observed one at most, in records.
     """
 
-    model: LogLinear
+    interactions: tuple[tuple[str, str], ...]
     cell: IndexArray
     count: FloatArray
     mean: FloatArray
@@ -113,7 +129,7 @@ class FittedCells:
 
 
 def fit(
-    keys: CodedKeys, model: LogLinear, clock: Clock, most: int = MOST_CELLS, tolerance: float = TOLERANCE
+    keys: CodedKeys, pairs: Pairs, clock: Clock, most: int = MOST_CELLS, tolerance: float = TOLERANCE
 ) -> FittedCells | None:
     """Fit a model by maximum likelihood, by iterative proportional fitting.
 
@@ -123,7 +139,8 @@ def fit(
     Parameters
     ----------
     keys : CodedKeys
-    model : LogLinear
+    pairs : tuple of (int, int)
+        Interactions; none for independence.
     clock : Clock
         When it has run out, the last sweep is the last one.
     most : int
@@ -136,22 +153,23 @@ def fit(
     FittedCells or None
         None for interactions where there are more than `most` cells.
     """
-    cells = possible_cells(keys, model, most)
+    cells = possible_cells(keys, pairs, most)
     if cells is None:
-        return _observed_only(keys) if model is LogLinear.INDEPENDENCE else None
+        return None if pairs else _observed_only(keys)
     cell = _places(keys, cells)
     count = np.bincount(cell, minlength=len(cells)).astype(np.float64)
-    groups = tuple(_group(cells, margin, keys.levels) for margin in keys.margins(model))
+    groups = tuple(_group(cells, margin, keys.levels) for margin in keys.margins(pairs))
     mean = _independent(keys, cells)
     gap = _proportional_fit(mean, count, groups, clock, tolerance)
-    return FittedCells(model, cell, count, mean, groups, True, gap)
+    interactions = tuple((keys.names[first], keys.names[second]) for first, second in pairs)
+    return FittedCells(interactions, cell, count, mean, groups, True, gap)
 
 
-def possible_cells(keys: CodedKeys, model: LogLinear, most: int) -> IndexArray | None:
+def possible_cells(keys: CodedKeys, pairs: Pairs, most: int) -> IndexArray | None:
     """Cells in which no margin of the model is 0, shape (cells, keys); None where there are more than `most`.
 
-    With interactions a cell is extended by a category of the next key only where some record has this
-    category together with each of the cell's categories.
+    A cell is extended by a category of the next key only where some record has this category together with
+    each category of the cell that it interacts with.
     """
     if math.prod(keys.levels) >= 2**62:  # cells are compared by one number each
         return None
@@ -161,7 +179,7 @@ def possible_cells(keys: CodedKeys, model: LogLinear, most: int) -> IndexArray |
         if len(cells) * levels > 50 * most:
             return None
         possible = np.ones((len(cells), levels), dtype=np.bool_)
-        for other in range(key) if model is LogLinear.TWO_WAY else ():
+        for other in (first for first, second in pairs if second == key):
             together = np.zeros((keys.levels[other], levels), dtype=np.bool_)
             together[keys.codes[:, other], keys.codes[:, key]] = True
             possible &= together[cells[:, other]]
@@ -186,7 +204,7 @@ def _observed_only(keys: CodedKeys) -> FittedCells:
     _, first = np.unique(keys.cell, return_index=True)
     count = np.bincount(keys.cell).astype(np.float64)
     mean = _independent(keys, keys.codes[first])
-    return FittedCells(LogLinear.INDEPENDENCE, keys.cell, count, mean, (), False, 0.0)
+    return FittedCells((), keys.cell, count, mean, (), False, 0.0)
 
 
 def _places(keys: CodedKeys, cells: IndexArray) -> IndexArray:

@@ -62,8 +62,8 @@ class ModelRisk:
 
     Attributes
     ----------
-    model : str
-        ``independence`` or ``two-way``: all two-way interactions.
+    interactions : tuple of (str, str)
+        Pairs of keys whose interaction the model has; none in the model of independence.
     cells : int or None
         Cells with a positive mean; None where only those of the sample were looked at.
     tau_1 : float
@@ -80,7 +80,7 @@ class ModelRisk:
         How far a margin of the fit is from that of the sample at most, in records.
     """
 
-    model: str
+    interactions: tuple[tuple[str, str], ...]
     cells: int | None
     tau_1: float
     tau_2: float
@@ -89,6 +89,12 @@ class ModelRisk:
     z_1: float | None
     z_2: float | None
     gap: float
+
+    @property
+    def words(self) -> str:
+        """What to call it."""
+        count = len(self.interactions)
+        return "independence" if not count else f"{count} interaction{'s' if count > 1 else ''}"
 
     @property
     def misfit(self) -> float:
@@ -112,7 +118,7 @@ def model_risk(fitted: FittedCells, fraction: float) -> ModelRisk:
     unique = fitted.count == 1.0
     b_1, z_1, b_2, z_2 = _diagnostics(fitted, fraction) if fitted.whole else (None,) * 4
     return ModelRisk(
-        fitted.model.value,
+        fitted.interactions,
         fitted.mean.size if fitted.whole else None,
         float(population_unique(unseen[unique]).sum()),
         float(correct_match(unseen[unique]).sum()),

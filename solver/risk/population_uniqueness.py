@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.scales import CATEGORICAL
 from linkrisk.solver.risk.base import Finding, Measure, MeasureResult, Unit, Worse
-from linkrisk.solver.risk.loglinear import LogLinear
 from linkrisk.solver.risk.misclassification import KeyChange, Source, key_changes
 from linkrisk.solver.risk.sample_uniques import UniquesRisk, uniques_risk
 from linkrisk.solver.risk.task import RiskTask
@@ -77,8 +76,8 @@ class PopulationUniqueness(MeasureResult):
             Finding("tau_2_released", "right links to uniques, as released", self._released_share),
         ]
         z = first.chosen.z_2
-        words = f"misfit of the {first.chosen.model} model"
-        test = Finding("misfit", f"{words}, in deviations", z, unit=Unit.NUMBER, worse=Worse.NEITHER)
+        words = f"misfit of the model ({first.chosen.words}), deviations"
+        test = Finding("misfit", words, z, unit=Unit.NUMBER, worse=Worse.NEITHER)
         return (*found, test)
 
     @property
@@ -91,7 +90,7 @@ class PopulationUniqueness(MeasureResult):
         first = self.original
         said = (
             f"{first.uniques:,} of {len(first.count):,} records are unique on {shown_names(self.keys)}; by "
-            f"the {first.chosen.model} model some {first.chosen.tau_1:.1f} of them are unique in the "
+            f"the best model ({first.chosen.words}) some {first.chosen.tau_1:.1f} of them are unique in the "
             f"population too, and linking each to one of its equals there would be right for some "
             f"{first.chosen.tau_2:.1f}."
         )
@@ -154,17 +153,17 @@ def _fit_notes(which: str, risk: UniquesRisk, keys: int) -> list[str]:
         signs = {z is not None and z > 0.0 for z in (best.z_1, best.z_2)}
         bias = {frozenset({True}): "says too much", frozenset({False}): "says too little"}
         notes.append(
-            f"the {best.model} model does not fit the keys of the {which} file (misfit "
-            f"{best.misfit:.1f} deviations): it probably {bias.get(frozenset(signs), 'misleads')}"
+            f"no model fits the keys of the {which} file; the best one ({best.words}) misses by "
+            f"{best.misfit:.1f} deviations: it probably {bias.get(frozenset(signs), 'misleads')}"
         )
     if best.z_2 is None:
-        notes.append(f"the {best.model} model of the keys of the {which} file could not be tested")
-    if keys > 2 and LogLinear.TWO_WAY.value not in [model.model for model in risk.models]:
+        notes.append(f"the model of {best.words} of the keys of the {which} file could not be tested")
+    if keys > 2 and not risk.fits and len(risk.models) == 1:
         notes.append(
             f"two-way interactions of the keys of the {which} file have too many cells, or took too long"
         )
     if best.gap > _ENOUGH:
-        notes.append(f"the {best.model} model of the {which} file was not fitted to the end: time ran out")
+        notes.append(f"the model ({best.words}) of the {which} file was not fitted to the end: time ran out")
     return notes
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from linkrisk.solver.risk.loglinear import CodedKeys, FittedCells, LogLinear, fit
+from linkrisk.solver.risk.loglinear import CodedKeys, FittedCells, fit
 from linkrisk.solver.risk.poisson_uniqueness import (
     ModelRisk,
     correct_match,
@@ -36,7 +36,7 @@ class UniquesRisk:
     fraction : float
         The sampling fraction ``pi``.
     models : tuple of ModelRisk
-        With the diagnostics of each.
+        In the order in which they were fitted, with the diagnostics of each.
     chosen : ModelRisk
         The one whose larger test statistic is least.
     count : ndarray of int, shape (records,)
@@ -82,8 +82,10 @@ def uniques_risk(
 ) -> UniquesRisk:
     """Population uniqueness of the sample uniques of a file, by log-linear models.
 
-    Independence of the keys and, for three keys or more, all two-way interactions; of two keys these would be
-    the sample itself.
+    Independence of the keys, which says too much where it does not fit; for three keys or more, all two-way
+    interactions (of two keys these would be the sample itself), which may say too little; and models between
+    them, with the interactions of the keys that depend on each other most, as many as make ``B_2`` change its
+    sign: the forward selection of Skinner and Shlomo (2008), by bisection.
 
     Parameters
     ----------
@@ -106,11 +108,28 @@ def uniques_risk(
         raise UsageError(f"the sampling fraction is {fraction:g}; it must be above 0 and at most 1")
     clock = Clock(None) if clock is None else clock
     coded = CodedKeys.of(frame, keys)
-    fits = [fit(coded, LogLinear.INDEPENDENCE, clock)]
-    if len(keys) > 2 and not clock.expired:
-        fits.append(fit(coded, LogLinear.TWO_WAY, clock))
-    found = [(each, model_risk(each, fraction)) for each in fits if each is not None]
-    best: tuple[FittedCells, ModelRisk] = min(reversed(found), key=lambda pair: pair[1].misfit)
-    fitted, chosen = best
+    found = list(_tried(coded, fraction, clock))
+    fitted, chosen = min(reversed(found), key=lambda pair: pair[1].misfit)
     models = tuple(risk for _, risk in found)
     return UniquesRisk(fraction, models, chosen, coded.counts, fitted.mean[fitted.cell])
+
+
+def _tried(keys: CodedKeys, fraction: float, clock: Clock) -> Iterator[tuple[FittedCells, ModelRisk]]:
+    """Independence, all interactions, and models between the two."""
+    simple = fit(keys, (), clock)
+    assert simple is not None
+    yield simple, model_risk(simple, fraction)
+    pairs = keys.pairs if len(keys.levels) > 2 else ()
+    few, many = 0, len(pairs)
+    at = many
+    while few < at <= many and not clock.expired:
+        fitted = fit(keys, pairs[:at], clock)
+        if fitted is None:  # fewer interactions leave even more cells
+            return
+        risk = model_risk(fitted, fraction)
+        yield fitted, risk
+        if risk.b_2 is not None and risk.b_2 > 0.0:
+            few = at
+        else:
+            many = at
+        at = (few + many) // 2

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from linkrisk.solver.risk.loglinear import CodedKeys, LogLinear, fit, possible_cells
+from linkrisk.solver.risk.loglinear import CodedKeys, fit, possible_cells
 from linkrisk.solver.run.clock import Clock
 
 
@@ -29,15 +29,17 @@ def drawn(seed, records, levels):
     return np.stack(columns, axis=1)
 
 
-def dense_design(levels, model):
-    """Indicators of all categories, and of all pairs of categories, of every cell of the whole table."""
+def all_pairs(levels):
+    return tuple(itertools.combinations(range(len(levels)), 2))
+
+
+def dense_design(levels, pairs):
+    """Indicators of all categories, and of those of pairs of keys, of every cell of the whole table."""
     cells = np.array(list(itertools.product(*map(range, levels))))
     columns = [np.ones(len(cells))]
-    sizes = (1,) if model is LogLinear.INDEPENDENCE else (1, 2)
-    for size in sizes:
-        for chosen in itertools.combinations(range(len(levels)), size):
-            categories = itertools.product(*(range(1, levels[key]) for key in chosen))
-            columns += [(cells[:, chosen] == values).all(axis=1).astype(float) for values in categories]
+    for chosen in (*((key,) for key in range(len(levels))), *pairs):
+        categories = itertools.product(*(range(1, levels[key]) for key in chosen))
+        columns += [(cells[:, chosen] == values).all(axis=1).astype(float) for values in categories]
     return cells, np.stack(columns, axis=1)
 
 
@@ -54,12 +56,14 @@ def maximised(design, count):
     return np.exp(design @ found.x)
 
 
-@pytest.mark.parametrize("model", LogLinear)
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("levels", [(3, 4), (3, 2, 4), (2, 3, 2, 3)])
-def test_fit_is_that_of_the_likelihood_maximised_directly(model, levels):
+def test_fit_is_that_of_the_likelihood_maximised_directly(share, levels):
     codes = drawn(3, 400, levels)
-    fitted = fit(keys_of(codes), model, Clock(None), tolerance=1e-8)
-    cells, design = dense_design(levels, model)
+    pairs = keys_of(codes).pairs
+    pairs = pairs[: round(share * len(pairs))]
+    fitted = fit(keys_of(codes), pairs, Clock(None), tolerance=1e-8)
+    cells, design = dense_design(levels, pairs)
     count = np.array([(codes == cell).all(axis=1).sum() for cell in cells], dtype=float)
     assert fitted.whole
     assert fitted.mean.size == count.size  # no pair is missing, so all cells are there, in the same order
@@ -69,7 +73,7 @@ def test_fit_is_that_of_the_likelihood_maximised_directly(model, levels):
 
 def test_independence_has_its_closed_form():
     codes = drawn(5, 60, (4, 3, 2))
-    fitted = fit(keys_of(codes), LogLinear.INDEPENDENCE, Clock(None))
+    fitted = fit(keys_of(codes), (), Clock(None))
     shares = [np.bincount(column) / 60 for column in codes.T]
     expected = [60 * np.prod([shares[key][cell[key]] for key in range(3)]) for cell in codes]
     np.testing.assert_allclose(fitted.mean[fitted.cell], expected)
@@ -77,23 +81,23 @@ def test_independence_has_its_closed_form():
 
 def test_independence_of_too_many_cells_is_the_same_for_those_of_the_sample():
     keys = keys_of(drawn(5, 60, (4, 3, 2)))
-    whole = fit(keys, LogLinear.INDEPENDENCE, Clock(None))
-    part = fit(keys, LogLinear.INDEPENDENCE, Clock(None), most=10)
+    whole = fit(keys, (), Clock(None))
+    part = fit(keys, (), Clock(None), most=10)
     assert not part.whole
     np.testing.assert_allclose(part.mean[part.cell], whole.mean[whole.cell])
     np.testing.assert_array_equal(part.count[part.cell], keys.counts)
-    assert fit(keys, LogLinear.TWO_WAY, Clock(None), most=10) is None
+    assert fit(keys, keys.pairs, Clock(None), most=10) is None
 
 
 def test_two_way_of_two_keys_is_the_sample():
     keys = keys_of(drawn(1, 50, (4, 5)))
-    fitted = fit(keys, LogLinear.TWO_WAY, Clock(None))
+    fitted = fit(keys, keys.pairs, Clock(None))
     np.testing.assert_allclose(fitted.mean, fitted.count, atol=1e-3)
 
 
 def test_margins_of_the_fit_are_those_of_the_sample_where_pairs_are_missing():
     codes = drawn(8, 40, (6, 6, 6, 3))
-    fitted = fit(keys_of(codes), LogLinear.TWO_WAY, Clock(None))
+    fitted = fit(keys_of(codes), all_pairs(codes[0]), Clock(None))
     assert fitted.mean.size < 6 * 6 * 6 * 3
     for group in fitted.groups:
         np.testing.assert_allclose(
@@ -111,8 +115,8 @@ def test_possible_cells_are_those_of_the_dense_table(seed, records, levels):
     for pair in itertools.combinations(range(len(levels)), 2):
         others = tuple(key for key in range(len(levels)) if key not in pair)
         possible &= table.sum(axis=others, keepdims=True) > 0
-    np.testing.assert_array_equal(possible_cells(keys, LogLinear.TWO_WAY, 10**6), np.argwhere(possible))
-    assert len(possible_cells(keys, LogLinear.INDEPENDENCE, 10**6)) == table.size
+    np.testing.assert_array_equal(possible_cells(keys, all_pairs(levels), 10**6), np.argwhere(possible))
+    assert len(possible_cells(keys, (), 10**6)) == table.size
 
 
 def test_a_missing_value_is_a_category_of_its_own():
@@ -125,5 +129,16 @@ def test_a_missing_value_is_a_category_of_its_own():
 def test_a_clock_that_has_run_out_ends_the_fit_early(virtual_time):
     del virtual_time
     keys = keys_of(drawn(8, 200, (6, 6, 6, 3)))
-    hurried = fit(keys, LogLinear.TWO_WAY, Clock(0.0))
-    assert hurried.gap > fit(keys, LogLinear.TWO_WAY, Clock(None)).gap
+    hurried = fit(keys, keys.pairs, Clock(0.0))
+    assert hurried.gap > fit(keys, keys.pairs, Clock(None)).gap
+
+
+def test_interactions_come_by_how_much_keys_depend_on_each_other():
+    random = np.random.default_rng(2)
+    first, second, third = (random.integers(0, 4, 500) for _ in range(3))
+    copy = np.where(random.random(500) < 0.9, first, second)
+    close = np.where(random.random(500) < 0.4, third, second)
+    keys = keys_of(np.stack([first, third, copy, close], axis=1))
+    assert keys.pairs[0] == (0, 2)
+    assert keys.pairs[1] == (1, 3)
+    assert sorted(keys.pairs) == list(all_pairs(range(4)))
