@@ -40,6 +40,8 @@ class CodedKeys:
     Attributes
     ----------
     names : tuple of str
+    categories : tuple of tuple
+        What the codes of each key mean; None is a missing value.
     codes : ndarray of int, shape (records, keys)
         From 0, each code occurring.
     levels : tuple of int, length keys
@@ -49,6 +51,7 @@ class CodedKeys:
     """
 
     names: tuple[str, ...]
+    categories: tuple[tuple[str | None, ...], ...]
     codes: IndexArray
     levels: tuple[int, ...]
     cell: IndexArray
@@ -56,11 +59,16 @@ class CodedKeys:
     @classmethod
     def of(cls, frame: pd.DataFrame, keys: Sequence[str]) -> CodedKeys:
         """Code columns, at least one, of at least one record."""
-        columns = [np.unique(occurring(frame[name]).codes, return_inverse=True)[1] for name in keys]
+        columns, categories = [], []
+        for name in keys:
+            found = occurring(frame[name])
+            values, column = np.unique(found.codes, return_inverse=True)
+            columns.append(column)
+            categories.append(tuple(None if code < 0 else found.names[code] for code in values.tolist()))
         codes = np.stack(columns, axis=1).astype(np.intp)
         _, cell = np.unique(codes, axis=0, return_inverse=True)
         levels = tuple(int(column.max()) + 1 for column in codes.T)
-        return cls(tuple(keys), codes, levels, cell.reshape(-1).astype(np.intp))
+        return cls(tuple(keys), tuple(categories), codes, levels, cell.reshape(-1).astype(np.intp))
 
     @property
     def records(self) -> int:
@@ -71,6 +79,16 @@ class CodedKeys:
     def counts(self) -> IndexArray:
         """How many records have the same keys, for each record, shape (records,)."""
         return np.asarray(np.bincount(self.cell)[self.cell], dtype=np.intp)
+
+    def codes_of(self, frame: pd.DataFrame) -> IndexArray:
+        """The same codes for other records, shape (others, keys); -1 for a category that does not occur."""
+        columns = []
+        for name, categories in zip(self.names, self.categories, strict=True):
+            found = occurring(frame[name])
+            place = {category: at for at, category in enumerate(categories)}
+            table = np.array([place.get(category, -1) for category in (*found.names, None)], dtype=np.intp)
+            columns.append(table[found.codes])
+        return np.stack(columns, axis=1)
 
     @property
     def pairs(self) -> Pairs:
@@ -117,6 +135,9 @@ class FittedCells:
         Whether all cells with a positive mean are here; else only those that occur in the sample.
     gap : float
         How far a fitted margin is from the observed one at most, in records.
+    levels : tuple of int, length keys
+    numbers : ndarray of int, shape (cells,)
+        Of every cell, in ascending order: its codes as one number.
     """
 
     interactions: tuple[tuple[str, str], ...]
@@ -126,6 +147,18 @@ class FittedCells:
     groups: tuple[IndexArray, ...]
     whole: bool
     gap: float
+    levels: tuple[int, ...]
+    numbers: IndexArray
+
+    def at(self, codes: IndexArray) -> tuple[FloatArray, FloatArray]:
+        """Sample frequency and mean of other records' cells (`CodedKeys.codes_of`); 0 where there is none."""
+        count, mean = np.zeros(len(codes)), np.zeros(len(codes))
+        known = np.flatnonzero((codes >= 0).all(axis=1))
+        number = _numbers(codes[known], self.levels)
+        place = np.minimum(np.searchsorted(self.numbers, number), self.numbers.size - 1)
+        here = self.numbers[place] == number
+        count[known[here]], mean[known[here]] = self.count[place[here]], self.mean[place[here]]
+        return count, mean
 
 
 def fit(
@@ -162,7 +195,9 @@ def fit(
     mean = _independent(keys, cells)
     gap = _proportional_fit(mean, count, groups, clock, tolerance)
     interactions = tuple((keys.names[first], keys.names[second]) for first, second in pairs)
-    return FittedCells(interactions, cell, count, mean, groups, True, gap)
+    return FittedCells(
+        interactions, cell, count, mean, groups, True, gap, keys.levels, _numbers(cells, keys.levels)
+    )
 
 
 def possible_cells(keys: CodedKeys, pairs: Pairs, most: int) -> IndexArray | None:
@@ -171,8 +206,6 @@ def possible_cells(keys: CodedKeys, pairs: Pairs, most: int) -> IndexArray | Non
     A cell is extended by a category of the next key only where some record has this category together with
     each category of the cell that it interacts with.
     """
-    if math.prod(keys.levels) >= 2**62:  # cells are compared by one number each
-        return None
     cells = np.arange(keys.levels[0], dtype=np.intp)[:, None]
     for key in range(1, len(keys.levels)):
         levels = keys.levels[key]
@@ -203,15 +236,24 @@ def _observed_only(keys: CodedKeys) -> FittedCells:
     """Independence for the cells of the sample alone."""
     _, first = np.unique(keys.cell, return_index=True)
     count = np.bincount(keys.cell).astype(np.float64)
-    mean = _independent(keys, keys.codes[first])
-    return FittedCells((), keys.cell, count, mean, (), False, 0.0)
+    cells = keys.codes[first]
+    mean = _independent(keys, cells)
+    numbers = _numbers(cells, keys.levels)
+    return FittedCells((), keys.cell, count, mean, (), False, 0.0, keys.levels, numbers)
 
 
 def _places(keys: CodedKeys, cells: IndexArray) -> IndexArray:
     """Where the cell of each record stands among cells in lexicographic order."""
-    numbers = np.ravel_multi_index(tuple(cells.T), keys.levels)
-    own = np.ravel_multi_index(tuple(keys.codes.T), keys.levels)
-    return np.asarray(np.searchsorted(numbers, own), dtype=np.intp)
+    place = np.searchsorted(_numbers(cells, keys.levels), _numbers(keys.codes, keys.levels))
+    return np.asarray(place, dtype=np.intp)
+
+
+def _numbers(cells: IndexArray, levels: tuple[int, ...]) -> IndexArray:
+    """Codes of cells as one number each."""
+    number = np.zeros(len(cells), dtype=object if math.prod(levels) >= 2**62 else np.intp)
+    for column, size in zip(cells.T, levels, strict=True):
+        number = number * size + column
+    return number
 
 
 def _group(cells: IndexArray, margin: tuple[int, ...], levels: tuple[int, ...]) -> IndexArray:

@@ -46,8 +46,8 @@ class PopulationUniqueness(MeasureResult):
     changes : tuple of KeyChange
         With what probability each key of a masked record is the true one.
     right : ndarray of float64, shape (masked records,)
-        Of each sample unique of the masked file, the probability that a link by equal keys is right:
-        ``M_jj E(1 / F~_j | f~_j = 1)``; NaN for others. Higher is worse.
+        Of each sample unique of the masked file, the probability that it is the record of somebody of the
+        population who has its keys: ``M_jj E(1 / F~_j | f~_j = 1)``; NaN for others. Higher is worse.
     """
 
     measure: ClassVar[str] = "population-uniqueness"
@@ -62,8 +62,12 @@ class PopulationUniqueness(MeasureResult):
 
     @property
     def expected_right(self) -> float:
-        """Expected number of right links to sample uniques of the masked file."""
-        return float(np.nansum(self.right))
+        """Expected number of right links to sample uniques of the masked file.
+
+        Only where somebody has the keys of a record can it be linked: many combinations of keys are made by
+        masking alone.
+        """
+        return float(np.nansum(self.right * self.original.occupied))
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -76,7 +80,7 @@ class PopulationUniqueness(MeasureResult):
             Finding("tau_2_released", "right links to uniques, as released", self._released_share),
         ]
         z = first.chosen.z_2
-        words = f"misfit of the model ({first.chosen.words}), deviations"
+        words = "misfit of the model, in deviations"
         test = Finding("misfit", words, z, unit=Unit.NUMBER, worse=Worse.NEITHER)
         return (*found, test)
 
@@ -198,7 +202,7 @@ class PopulationUniques(Measure):
         fraction = min(1.0, sampling_fraction(task))
         changes = key_changes(files, keys, task.first.options.masking)
         half = clock.part(None if clock.remaining is None else clock.remaining / 2.0)
-        original = uniques_risk(files.original, keys, fraction, half)
+        original = uniques_risk(files.original, keys, fraction, half, files.masked)
         released = uniques_risk(files.masked, keys, fraction, clock)
         stays = np.prod([change.of_record for change in changes], axis=0)
         return PopulationUniqueness(

@@ -43,6 +43,9 @@ class UniquesRisk:
         ``f_k`` of each record's cell.
     mean : ndarray of float64, shape (records,)
         ``mu_k`` of each record's cell, by the chosen model.
+    occupied : ndarray of float64, shape (others,)
+        Of other records, the probability that somebody in the population has their keys: 1 where somebody in
+        the sample has, else ``1 - exp(-(1 - pi) lambda)``.
     """
 
     fraction: float
@@ -50,6 +53,7 @@ class UniquesRisk:
     chosen: ModelRisk
     count: IndexArray
     mean: FloatArray
+    occupied: FloatArray
 
     @property
     def unique(self) -> NDArray[np.bool_]:
@@ -78,7 +82,11 @@ class UniquesRisk:
 
 
 def uniques_risk(
-    frame: pd.DataFrame, keys: Sequence[str], fraction: float, clock: Clock | None = None
+    frame: pd.DataFrame,
+    keys: Sequence[str],
+    fraction: float,
+    clock: Clock | None = None,
+    others: pd.DataFrame | None = None,
 ) -> UniquesRisk:
     """Population uniqueness of the sample uniques of a file, by log-linear models.
 
@@ -96,6 +104,8 @@ def uniques_risk(
     fraction : float
         The sampling fraction ``pi``: share of the population that is in the sample.
     clock : Clock, optional
+    others : DataFrame, optional
+        Other records, for `UniquesRisk.occupied`.
 
     Raises
     ------
@@ -111,7 +121,11 @@ def uniques_risk(
     found = list(_tried(coded, fraction, clock))
     fitted, chosen = min(reversed(found), key=lambda pair: pair[1].misfit)
     models = tuple(risk for _, risk in found)
-    return UniquesRisk(fraction, models, chosen, coded.counts, fitted.mean[fitted.cell])
+    occupied = np.empty(0)
+    if others is not None:
+        count, mean = fitted.at(coded.codes_of(others))
+        occupied = np.where(count > 0.0, 1.0, -np.expm1(-unseen_mean(mean, fraction)))
+    return UniquesRisk(fraction, models, chosen, coded.counts, fitted.mean[fitted.cell], occupied)
 
 
 def _tried(keys: CodedKeys, fraction: float, clock: Clock) -> Iterator[tuple[FittedCells, ModelRisk]]:

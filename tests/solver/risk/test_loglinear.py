@@ -142,3 +142,15 @@ def test_interactions_come_by_how_much_keys_depend_on_each_other():
     assert keys.pairs[0] == (0, 2)
     assert keys.pairs[1] == (1, 3)
     assert sorted(keys.pairs) == list(all_pairs(range(4)))
+
+
+@pytest.mark.parametrize("most", [10**6, 5])
+def test_cells_of_other_records_are_found_by_their_categories(most):
+    names = ["a", "b", "c"]
+    sample = pd.DataFrame({"a": ["x", "x", "y"], "b": [1.0, 2.0, None], "c": ["u", "v", "u"]})
+    others = pd.DataFrame({"a": ["x", "y", "z", "x"], "b": [2.0, None, 1.0, None], "c": ["v", "u", "u", "u"]})
+    keys = CodedKeys.of(sample, names)
+    count, mean = fit(keys, (), Clock(None), most=most).at(keys.codes_of(others))
+    assert count.tolist() == [1, 1, 0, 0]
+    assert mean[:3] == pytest.approx([3 * (2 / 3) * (1 / 3) * (1 / 3), 3 * (1 / 3) * (1 / 3) * (2 / 3), 0.0])
+    assert mean[3] == pytest.approx(3 * (2 / 3) * (1 / 3) * (2 / 3) if most > 5 else 0.0)

@@ -68,7 +68,11 @@ def test_changed_keys_multiply_what_the_masked_file_says_by_their_probability(kn
         kept = (original[name] == masked[name]).groupby(original[name]).mean()
         stays *= 0.75 if known else masked[name].map(kept).to_numpy()
     np.testing.assert_allclose(found.right, alone.correct_match * stays)
-    assert found.expected_right < found.original.chosen.tau_2
+    own = original[list(CATEGORIES)].apply(tuple, axis=1)
+    here = masked[list(CATEGORIES)].apply(tuple, axis=1).isin(set(own)).to_numpy()
+    assert (found.original.occupied[here] == 1.0).all()
+    assert (found.original.occupied[~here] < 1.0).all()
+    assert found.expected_right == pytest.approx(np.nansum(found.right * found.original.occupied))
     assert any(("known from" if known else "estimated as") in note for note in found.notes)
 
 
@@ -80,7 +84,7 @@ def test_the_result_is_a_table_and_json():
     unique = frame["sample_count"] == 1
     assert frame.loc[unique, "correct_match"].sum() == pytest.approx(found.original.chosen.tau_2)
     assert frame["population_unique"].sum() == pytest.approx(found.original.chosen.tau_1)
-    assert frame["released_right"].sum() == pytest.approx(found.expected_right)
+    assert frame["released_right"].sum() == pytest.approx(np.nansum(found.right))
     read = json.loads(found.to_json())
     assert [finding["key"] for finding in read["findings"]][:3] == ["sample_uniques", "tau_1", "tau_2"]
     assert repr(found).startswith("population-uniqueness: ")
