@@ -56,6 +56,8 @@ class LinkReliability(MeasureResult):
         LOW and UPP, in units of the weight (bits for the linker prl).
     model : LogisticFit or None
         ``logit(p) = a + b W``; None where it has no finite solution.
+    slope_p_value : float or None
+        Of ``b = 0``, by the likelihood ratio. None without the fit.
     grouped : GroupedFit
         The model beside grouped links, with its test.
     fallback : str or None
@@ -80,6 +82,7 @@ class LinkReliability(MeasureResult):
     lower: float
     upper: float
     model: LogisticFit | None
+    slope_p_value: float | None
     grouped: GroupedFit
     fallback: str | None
     share: Estimate
@@ -198,6 +201,7 @@ def link_reliability(
         low,
         high,
         model,
+        None if model is None else model.p_value,
         grouped,
         fallback,
         proportion(count, weight.size),

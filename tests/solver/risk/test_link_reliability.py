@@ -207,6 +207,7 @@ def test_on_a_pair_it_calibrates_the_weights_of_prl():
     assert found.to_json() == again.to_json()
     read = json.loads(found.to_json())
     assert read["scored_by"] == "prl"
+    assert read["slope_p_value"] == pytest.approx(found.model.p_value)
     assert read["links"] == sum(row[3] for row in read["grouped"]["groups"]["rows"])
     assert repr(found).startswith("link-reliability: ")
 
