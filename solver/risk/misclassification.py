@@ -134,6 +134,23 @@ def _change(files: FilePair, key: str, known: Recoding | None) -> KeyChange:
     return KeyChange(key, Source.ESTIMATED, stays, _spread(probability, after.codes))
 
 
+def recoded_alike(files: FilePair, changes: Sequence[KeyChange]) -> pd.DataFrame:
+    """The original file with keys recoded as masking has recoded them: what an intruder compares with."""
+    frame = files.original.copy()
+    row = np.flatnonzero(files.partner >= 0)
+    for change in changes:
+        if change.source is Source.RECODED:
+            before, after = occurring(files.original[change.key]), occurring(files.masked[change.key])
+            becomes = dict(zip(before.codes[row], after.codes[files.partner[row]], strict=True))
+            # Categories that no record with a partner has stay what they are.
+            cells = [
+                (*after.names, None)[becomes[code]] if code in becomes else (*before.names, None)[code]
+                for code in before.codes
+            ]
+            frame[change.key] = pd.Series(cells, dtype=object)
+    return frame
+
+
 def _as_codes(before: Categories, after: Categories) -> IndexArray:
     """Codes of original records by the categories of the masked file; -2 where there is no such category."""
     place = {name: at for at, name in enumerate(after.names)}

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.scales import CATEGORICAL
 from linkrisk.solver.risk.base import Finding, Measure, MeasureResult, Unit, Worse
-from linkrisk.solver.risk.misclassification import KeyChange, Source, key_changes
+from linkrisk.solver.risk.misclassification import KeyChange, Source, key_changes, recoded_alike
 from linkrisk.solver.risk.sample_uniques import UniquesRisk, uniques_risk
 from linkrisk.solver.risk.task import RiskTask
 from linkrisk.solver.run.clock import Clock
@@ -45,6 +45,8 @@ class PopulationUniqueness(MeasureResult):
         By the keys of the masked file, which misclassification makes rarer or more frequent.
     changes : tuple of KeyChange
         With what probability each key of a masked record is the true one.
+    occupied : ndarray of float64, shape (masked records,)
+        The probability that somebody of the population has the keys of each masked record.
     right : ndarray of float64, shape (masked records,)
         Of each sample unique of the masked file, the probability that it is the record of somebody of the
         population who has its keys: ``M_jj E(1 / F~_j | f~_j = 1)``; NaN for others. Higher is worse.
@@ -58,6 +60,7 @@ class PopulationUniqueness(MeasureResult):
     original: UniquesRisk
     released: UniquesRisk
     changes: tuple[KeyChange, ...]
+    occupied: FloatArray
     right: FloatArray
 
     @property
@@ -67,7 +70,7 @@ class PopulationUniqueness(MeasureResult):
         Only where somebody has the keys of a record can it be linked: many combinations of keys are made by
         masking alone.
         """
-        return float(np.nansum(self.right * self.original.occupied))
+        return float(np.nansum(self.right * self.occupied))
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -203,6 +206,10 @@ class PopulationUniques(Measure):
         changes = key_changes(files, keys, task.first.options.masking)
         half = clock.part(None if clock.remaining is None else clock.remaining / 2.0)
         original = uniques_risk(files.original, keys, fraction, half, files.masked)
+        occupied = original.occupied
+        if any(change.source is Source.RECODED for change in changes):
+            as_known = recoded_alike(files, changes)
+            occupied = uniques_risk(as_known, keys, fraction, half, files.masked).occupied
         released = uniques_risk(files.masked, keys, fraction, clock)
         stays = np.prod([change.of_record for change in changes], axis=0)
         return PopulationUniqueness(
@@ -213,6 +220,7 @@ class PopulationUniques(Measure):
             original,
             released,
             changes,
+            occupied,
             np.asarray(stays * released.correct_match),
         )
 

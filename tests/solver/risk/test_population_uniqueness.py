@@ -70,10 +70,21 @@ def test_changed_keys_multiply_what_the_masked_file_says_by_their_probability(kn
     np.testing.assert_allclose(found.right, alone.correct_match * stays)
     own = original[list(CATEGORIES)].apply(tuple, axis=1)
     here = masked[list(CATEGORIES)].apply(tuple, axis=1).isin(set(own)).to_numpy()
-    assert (found.original.occupied[here] == 1.0).all()
-    assert (found.original.occupied[~here] < 1.0).all()
-    assert found.expected_right == pytest.approx(np.nansum(found.right * found.original.occupied))
+    assert (found.occupied[here] == 1.0).all()
+    assert (found.occupied[~here] < 1.0).all()
+    assert found.expected_right == pytest.approx(np.nansum(found.right * found.occupied))
     assert any(("known from" if known else "estimated as") in note for note in found.notes)
+
+
+def test_an_intruder_recodes_what_he_knows():
+    """The release is that of a survey that had asked for the coarser categories."""
+    original = survey()
+    masked = original.assign(town=original["town"].map(dict(zip("abcdef", "pppqqr", strict=True))))
+    found = measured(original, masked)
+    coarse = uniques_risk(masked, ["town", "job", "sex"], 1 / 20)
+    assert 0 < coarse.uniques < found.original.uniques
+    assert (found.occupied == 1.0).all()
+    assert found.expected_right == pytest.approx(coarse.chosen.tau_2)
 
 
 def test_the_result_is_a_table_and_json():
