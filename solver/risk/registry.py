@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from linkrisk.solver.risk.base import Measure
+from linkrisk.solver.risk.information_loss import InformationLossMeasure
+from linkrisk.solver.risk.interval_disclosure import IntervalDisclosureMeasure
 from linkrisk.solver.risk.references import ReferencePoints
 from linkrisk.solver.risk.worst_case import WorstCase
 
-MEASURES: dict[str, Measure] = {measure.name: measure for measure in (WorstCase(), ReferencePoints())}
+_ALL: tuple[Measure, ...] = (
+    WorstCase(),
+    ReferencePoints(),
+    IntervalDisclosureMeasure(),
+    InformationLossMeasure(),
+)
+
+MEASURES: dict[str, Measure] = {measure.name: measure for measure in _ALL}
 """One line for each."""
