@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from linkrisk.solver.risk.attribute_disclosure import AttributeDisclosureMeasure
 from linkrisk.solver.risk.base import Measure
 from linkrisk.solver.risk.information_loss import InformationLossMeasure
 from linkrisk.solver.risk.interval_disclosure import IntervalDisclosureMeasure
@@ -12,6 +13,7 @@ _ALL: tuple[Measure, ...] = (
     WorstCase(),
     ReferencePoints(),
     IntervalDisclosureMeasure(),
+    AttributeDisclosureMeasure(),
     InformationLossMeasure(),
 )
 
