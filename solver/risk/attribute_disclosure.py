@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
@@ -15,7 +16,7 @@ from linkrisk.formulations.linkage.pair import Direction
 from linkrisk.solver.risk.base import Finding, Kind, Measure, MeasureResult, Unit
 from linkrisk.solver.risk.claims import claimed
 from linkrisk.solver.risk.guesses import Guesses, guessed_categories, guessed_numbers
-from linkrisk.solver.risk.released import ReleasedAttribute, released_attribute
+from linkrisk.solver.risk.released import ReleasedAttribute, released_attribute, unreadable
 from linkrisk.solver.risk.task import RiskTask
 from linkrisk.solver.run.clock import Clock
 
@@ -37,7 +38,7 @@ class LearnedAttribute:
     numeric : bool
         Whether `guesses` are about errors; else about shares of right guesses.
     attack : str
-        ``equal weights``, or ``learned`` with the name of the family.
+        ``equal weights``, or ``learned`` and the name of the family.
     guesses : Guesses
     """
 
@@ -63,7 +64,7 @@ class LearnedAttribute:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)  # that of all measures
 class AttributeDisclosure(MeasureResult):
     """How well confidential attributes are learned by linking; a higher risk is worse.
 
@@ -152,7 +153,7 @@ class AttributeDisclosureMeasure(Measure):
             return "needs a schema that gives an attribute the role confidential"
         if not _asked(task):
             return "no confidential attribute is both in the masked file and not compared"
-        return None
+        return unreadable(task)
 
     def take(self, task: RiskTask, clock: Clock) -> AttributeDisclosure:
         """Guess every confidential attribute by both attacks."""
@@ -185,7 +186,7 @@ def _attacks(task: RiskTask) -> Iterator[tuple[str, IndexArray]]:
     equal = WeightedMean(pair.attributes)
     yield EQUAL, claimed(pair, task.evaluator.table(equal.form(equal.equal())), task.seed)
     attack = task.attack(task.worst.worst.details["aggregator"])
-    yield f"learned, {attack.problem.aggregator.name}", claimed(pair, attack.evaluation, task.seed)
+    yield f"learned {attack.problem.aggregator.name}", claimed(pair, attack.evaluation, task.seed)
 
 
 def _guessed(task: RiskTask, attribute: ReleasedAttribute, claims: IndexArray) -> Guesses:
@@ -200,8 +201,9 @@ def _guessed(task: RiskTask, attribute: ReleasedAttribute, claims: IndexArray) -
 
 def _finding(each: LearnedAttribute) -> Finding:
     found = each.guesses
-    words = f"{each.attribute}, {each.attack}"
-    key = f"{each.attribute}_{'equal' if each.attack == EQUAL else 'learned'}"
+    words = f"{each.attribute}, by {each.attack}"
+    name = re.sub(r"\W+", "_", each.attribute.lower())
+    key = f"{name}_by_{'equal_weights' if each.attack == EQUAL else 'the_learned'}"
     if found.risk is None:
         return Finding(key, words, None)
     return Finding(

@@ -14,14 +14,14 @@ from linkrisk.solver.risk.base import Finding, Measure, MeasureResult, Unit
 from linkrisk.solver.risk.frequencies import CategoryLoss, category_loss
 from linkrisk.solver.risk.numeric_loss import NumericLoss, numeric_loss
 from linkrisk.solver.risk.propensity import Propensity, propensity
-from linkrisk.solver.risk.released import ReleasedAttribute, released
+from linkrisk.solver.risk.released import ReleasedAttribute, released, unreadable
 from linkrisk.solver.risk.task import RiskTask
 from linkrisk.solver.run.clock import Clock
 
 FloatArray = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)  # that of all measures
 class InformationLoss(MeasureResult):
     """Information loss of a release. Every number is 0 where nothing was masked; more is a larger loss.
 
@@ -122,6 +122,10 @@ class InformationLossMeasure(Measure):
     name: ClassVar[str] = "information-loss"
     title: ClassVar[str] = "Information loss"
     cost: ClassVar[float] = 0.5
+
+    def lacking(self, task: RiskTask) -> str | None:
+        """It needs attributes that can be read."""
+        return unreadable(task)
 
     def take(self, task: RiskTask, clock: Clock) -> InformationLoss:
         """Compare the two files."""

@@ -18,7 +18,7 @@ from linkrisk.solver.risk.intervals import (
     rank_intervals,
     robust_disclosure,
 )
-from linkrisk.solver.risk.released import ReleasedAttribute, released
+from linkrisk.solver.risk.released import ReleasedAttribute, released, unreadable
 from linkrisk.solver.risk.task import RiskTask
 from linkrisk.solver.run.clock import Clock
 
@@ -75,7 +75,7 @@ class RobustShares:
     rmdid2: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)  # that of all measures
 class IntervalDisclosure(MeasureResult):
     """Interval disclosure of masked attributes with an order: shares from 0 to 1, higher is worse.
 
@@ -141,11 +141,14 @@ class IntervalDisclosure(MeasureResult):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Which attributes the numbers leave out."""
-        if not self.unchanged or set(self.unchanged) == set(self.ranks.attributes):
-            return ()
-        names = ", ".join(self.unchanged)
-        return (f"interval disclosure is that of masked attributes; released as they are: {names}",)
+        """Which attributes the numbers leave out, and why there is no RMDID."""
+        said = []
+        if self.unchanged and set(self.unchanged) != set(self.ranks.attributes):
+            names = ", ".join(self.unchanged)
+            said.append(f"interval disclosure is that of masked attributes; released as they are: {names}")
+        if self.deviations is not None and self.robust is None:
+            said.append("there is no RMDID: an attribute is constant, or half of the records lie on a plane")
+        return tuple(said)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per kind of interval, width in percent and attribute: kind, percent, attribute, share.
@@ -174,8 +177,9 @@ class IntervalDisclosureMeasure(Measure):
 
     def lacking(self, task: RiskTask) -> str | None:
         """It needs an attribute whose values have an order."""
-        if any(attribute.ranked for attribute in released(task)):
-            return None
+        wrong = unreadable(task)
+        if wrong is not None or any(attribute.ranked for attribute in released(task)):
+            return wrong
         return "needs a numeric or an ordinal attribute: nominal categories have no order"
 
     def take(self, task: RiskTask, clock: Clock) -> IntervalDisclosure:

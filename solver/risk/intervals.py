@@ -43,7 +43,7 @@ def rank_intervals(masked: FloatArray, percent: int) -> tuple[FloatArray, FloatA
 
     Notes
     -----
-    Interval disclosure, definition 1 of paper 004, from Domingo-Ferrer and Torra (2001).
+    D11.2, definition 1; from Domingo-Ferrer, Mateo-Sanz and Torra (2001).
     """
     low, high = np.full(masked.size, np.nan), np.full(masked.size, np.nan)
     known = ~np.isnan(masked)

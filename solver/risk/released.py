@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from linkrisk.datasets.errors import NotANumberError
+from linkrisk.datasets.errors import DataError, NotANumberError
 from linkrisk.datasets.microdata.categories import coded, occurring
 from linkrisk.datasets.microdata.category_names import in_order
 from linkrisk.datasets.microdata.numeric import numeric_matrix
@@ -92,6 +92,18 @@ def released(task: RiskTask) -> tuple[ReleasedAttribute, ...]:
     return tuple(each for each in found if not np.isnan(each.original).all())
 
 
+def unreadable(task: RiskTask) -> str | None:
+    """What is wrong with a confidential attribute, which nobody has looked at before; None if nothing is.
+
+    So a measure is left out, with the reason, instead of the whole run.
+    """
+    try:
+        released(task)
+    except DataError as error:
+        return str(error)
+    return None
+
+
 def released_attribute(task: RiskTask, name: str) -> ReleasedAttribute:
     """One attribute of both files, by its name."""
     if name in task.files.attributes:
@@ -116,7 +128,7 @@ def _other(files: FilePair, name: str, schema: Schema | None) -> ReleasedAttribu
     declared = None if schema is None else schema.get(name).scale
     if declared in (None, Scale.NUMERIC):
         try:
-            before, after = (_numbers(frame, name) for frame in (files.original, files.masked))
+            before, after = _numbers(files.original, name, "original"), _numbers(files.masked, name, "masked")
         except NotANumberError:
             if declared is Scale.NUMERIC:
                 raise
@@ -127,15 +139,17 @@ def _other(files: FilePair, name: str, schema: Schema | None) -> ReleasedAttribu
     tables = [Table(files.original, "original"), Table(files.masked, "masked")]
     columns = [table.frame[name] for table in spelled_alike(tables, {name: listed})]
     names = listed or in_order({each for column in columns for each in occurring(column).names})
-    before, after = (_positions(column, names) for column in columns)
+    before, after = (
+        _positions(column, names, table.source) for column, table in zip(columns, tables, strict=True)
+    )
     return ReleasedAttribute(name, scale, before, after, files.partner, tuple(names))
 
 
-def _numbers(frame: pd.DataFrame, name: str) -> FloatArray:
-    return numeric_matrix(frame, [name], "the file", allow_missing=True)[:, 0]
+def _numbers(frame: pd.DataFrame, name: str, source: str) -> FloatArray:
+    return numeric_matrix(frame, [name], source, allow_missing=True)[:, 0]
 
 
-def _positions(column: pd.Series, names: Sequence[str]) -> FloatArray:
+def _positions(column: pd.Series, names: Sequence[str], source: str) -> FloatArray:
     """Categories as positions; NaN where one is missing."""
-    codes = coded(column, names, "the file").codes
+    codes = coded(column, names, source).codes
     return np.where(codes < 0, np.nan, codes).astype(np.float64)

@@ -182,7 +182,7 @@ def test_nothing_masked_has_no_loss():
     assert lost.categories[0].total_variation == 0.0
     assert lost.propensity is None
     assert {finding.value for finding in lost.findings} == {0.0}
-    assert lost.paragraph == "nothing was masked: all 4 attributes are as they were."
+    assert repr(lost) == "information-loss: nothing was masked: all 4 attributes are as they were."
 
 
 def test_constant_columns_are_left_out():

@@ -38,7 +38,7 @@ ORIGINAL = np.array([5.0, 10.0, 45.0, 45.0, 45.0, 75.0, 95.0, 70.0, 100.0, 100.0
     ],
 )
 def test_definition_1_on_ten_records_by_hand(percent, within):
-    """Paper 004, definition 1."""
+    """D11.2, definition 1."""
     assert inside(ORIGINAL, *rank_intervals(MASKED, percent)).tolist() == within
 
 
@@ -126,12 +126,23 @@ def test_nothing_masked_discloses_everything():
     found = interval_disclosure(table(values, values))
     assert {finding.value for finding in found.findings if finding.key != "rmdid2"} == {1.0}
     assert found.notes == ()
+    assert repr(found).startswith(
+        "interval-disclosure: within 1 to 10 % of the ranks around the masked value lie 100.0 %"
+    )
 
 
 def test_only_masked_attributes_count():
     found = interval_disclosure([attribute("a", [1, 2, 3], [9, 8, 7]), attribute("b", [1, 2, 3], [1, 2, 3])])
     assert found.ranks.attributes == ("a",)
     assert found.notes == ("interval disclosure is that of masked attributes; released as they are: b",)
+
+
+def test_why_there_is_no_rmdid():
+    found = interval_disclosure([attribute("a", [1, 1, 1, 1], [1, 2, 3, 4])])
+    assert found.notes == (
+        "there is no RMDID: an attribute is constant, or half of the records lie on a plane",
+    )
+    assert found.deviations.each[-1, 0] == 0.25
 
 
 @settings(max_examples=30, deadline=None)
