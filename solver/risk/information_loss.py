@@ -100,6 +100,9 @@ class InformationLoss(MeasureResult):
         if self.masked and self.unchanged:
             names = ", ".join(self.unchanged)
             said.append(f"information loss is that of masked attributes; left as they are: {names}")
+        if self.numeric.dependent:
+            names = ", ".join(self.numeric.dependent)
+            said.append(f"regressions leave out linear combinations of other attributes: {names}")
         if self.propensity is not None and not self.propensity.converged:
             said.append("the propensity model separates some records of the two files: its pMSE is a limit")
         return tuple(said)

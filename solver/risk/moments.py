@@ -73,6 +73,21 @@ def correlations(values: FloatArray) -> FloatArray:
     return matrix
 
 
+def independent(values: FloatArray) -> NDArray[np.bool_]:
+    """Which attributes are no linear combination of those before them, shape (attributes,); complete records.
+
+    Values should be about 1 in size.
+    """
+    complete = values[~np.isnan(values).any(axis=1)]
+    if len(complete) == 0:
+        return np.ones(values.shape[1], dtype=np.bool_)
+    # The diagonal of R is what is left of a column once those before it are taken out.
+    left = np.zeros(values.shape[1])
+    diagonal = np.abs(np.diag(np.linalg.qr(complete - complete.mean(axis=0), mode="r")))
+    left[: diagonal.size] = diagonal
+    return np.asarray(left > 1e-8 * np.sqrt(len(complete)))
+
+
 @dataclass(frozen=True, eq=False)
 class Regression:
     """Least squares of one attribute on others, with an intercept.

@@ -15,6 +15,7 @@ from linkrisk.solver.risk.moments import (
     covariances,
     eigenvalue_difference,
     il1s,
+    independent,
     regression,
     spread,
 )
@@ -49,9 +50,12 @@ class NumericLoss:
         ``sum_j |l_j - l'_j| / l_j`` of the correlation matrices of all numeric attributes.
     regression : float or None
         Mean of ``|b' - b|`` over the standardised coefficients of the regressions of every attribute on all
-        others.
+        others, but for those that are `dependent`.
     overlap_lost : float or None
         1 minus the mean overlap of their 95 % confidence intervals; from 0 to 1.
+    dependent : tuple of str
+        Attributes that are linear combinations of those before them in the original file: coefficients would
+        be arbitrary.
     rows : tuple
         All that these are means of: statistic, attribute, with, original, masked, loss.
     """
@@ -64,6 +68,7 @@ class NumericLoss:
     eigenvalues: float | None
     regression: float | None
     overlap_lost: float | None
+    dependent: tuple[str, ...]
     rows: tuple[Row, ...]
 
     @property
@@ -85,7 +90,7 @@ def numeric_loss(attributes: Sequence[ReleasedAttribute]) -> NumericLoss:
     """Compare numeric attributes of two files: partners for IL1s, all records of both for the rest."""
     attributes = [each for each in attributes if not np.isnan(spread(each.original[:, None])).all()]
     if not attributes:
-        return NumericLoss(None, None, None, None, None, None, None, None, ())
+        return NumericLoss(None, None, None, None, None, None, None, None, (), ())
     # Where nothing differs, all attributes show that the loss is 0.
     differs = np.array([each.differs for each in attributes])
     looked_at = differs if differs.any() else ~differs
@@ -94,11 +99,12 @@ def numeric_loss(attributes: Sequence[ReleasedAttribute]) -> NumericLoss:
     names, scale = [each.name for each in attributes], spread(original)
     centre = np.nanmean(original, axis=0)
     first, second = (original - centre) / scale, (masked - centre) / scale
+    free = independent(first)
     rows = (
         *_values(attributes, scale),
         *_moments(original, masked, names, looked_at),
         *_pairs(first, second, names, looked_at),
-        *_regressions(first, second, names),
+        *_regressions(first[:, free], second[:, free], [names[at] for at in np.flatnonzero(free).tolist()]),
     )
     return NumericLoss(
         _mean(rows, "IL1s"),
@@ -109,6 +115,7 @@ def numeric_loss(attributes: Sequence[ReleasedAttribute]) -> NumericLoss:
         eigenvalue_difference(first, second) if len(attributes) > 1 else None,
         _mean(rows, "regression coefficient"),
         _mean(rows, "overlap lost"),
+        tuple(name for name, kept in zip(names, free, strict=True) if not kept),
         rows,
     )
 

@@ -17,6 +17,7 @@ from scipy.special import expit
 from linkrisk.datasets.microdata.scales import Scale
 from linkrisk.solver.api.risk import risk
 from linkrisk.solver.risk.information_loss import information_loss
+from linkrisk.solver.risk.interval_disclosure import interval_disclosure
 from linkrisk.solver.risk.moments import regression
 from linkrisk.solver.risk.propensity import Terms, design, propensity
 from tests.support.released_cases import attribute, table
@@ -52,7 +53,7 @@ def test_il1s_by_hand():
 
 def test_il1s_is_the_mean_over_masked_attributes_and_known_values():
     kept = attribute("kept", [1, 2, 3], [1, 2, 3])
-    one = attribute("one", [1, 2, 3], [2, np.nan, 3])
+    one = attribute("one", [1, 3, 2], [2, np.nan, 2])
     lost = information_loss([kept, one])
     assert lost.numeric.il1s == pytest.approx(0.5 / math.sqrt(2.0))
     assert (lost.masked, lost.unchanged) == (("one",), ("kept",))
@@ -71,10 +72,15 @@ def test_eigenvalues_as_sdcmicro_computes_them():
     assert lost.correlation == pytest.approx(changed)
 
 
-def test_no_eigenvalues_of_dependent_attributes():
+def test_dependent_attributes_have_no_eigenvalues_and_no_coefficients():
     original, masked = noisy()
     original[:, 2] = original[:, 0] + original[:, 1]
-    assert information_loss(table(original, masked)).numeric.eigenvalues is None
+    lost = information_loss(table(original, masked))
+    assert lost.numeric.eigenvalues is None
+    assert lost.numeric.dependent == ("c",)
+    two = information_loss(table(original[:, :2], masked[:, :2]))
+    assert lost.numeric.regression == pytest.approx(two.numeric.regression)
+    assert "regressions leave out linear combinations of other attributes: c" in lost.notes
 
 
 def test_regression_against_scikit_learn_and_the_normal_equations():
@@ -241,3 +247,23 @@ def test_as_a_measure_with_a_schema_mixed_columns_and_missing_values():
     assert lost.suppressed == pytest.approx(1.0 / 80.0)
     assert set(lost.to_frame()["statistic"]) >= {"IL1s", "mean", "correlation", "total variation", "pmse"}
     assert json.loads(found.to_json())["measures"]["information-loss"]["masked"] == ["income", "town"]
+
+
+GAPS = arrays(np.float64, (8, 2), elements=st.sampled_from([0.0, 1.0, 2.0, np.nan]))
+
+
+@settings(max_examples=80, deadline=None)
+@given(GAPS, GAPS, st.integers(0, 8))
+def test_whatever_is_missing_or_constant_there_are_numbers_and_no_warnings(original, masked, partners):
+    original[0] = [0.0, 1.0]  # an attribute without any value is left out before
+    partner = np.where(np.arange(8) < max(partners, 1), np.arange(8), -1)
+    both = [
+        attribute("a", original[:, 0], masked[:, 0], partner=partner),
+        attribute("b", original[:, 1], masked[:, 1], Scale.ORDINAL, "xyz", partner=partner),
+    ]
+    lost, found = information_loss(both), interval_disclosure(both)
+    for result in (lost, found):
+        assert all(finding.value >= 0.0 for finding in result.findings)
+        json.loads(result.to_json(), parse_constant=pytest.fail)
+        assert result.paragraph
+        assert isinstance(result.to_frame(), pd.DataFrame)
