@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from linkrisk.solver.risk.base import Measure
+from linkrisk.solver.risk.held_out import HeldOut
 from linkrisk.solver.risk.references import ReferencePoints
 from linkrisk.solver.risk.worst_case import WorstCase
 
-MEASURES: dict[str, Measure] = {measure.name: measure for measure in (WorstCase(), ReferencePoints())}
+MEASURES: dict[str, Measure] = {
+    measure.name: measure for measure in (WorstCase(), ReferencePoints(), HeldOut())
+}
 """One line for each."""
