@@ -209,7 +209,7 @@ def test_one_attribute_and_missing_values():
 def test_a_clock_that_has_run_out_still_gives_one_split_of_equal_weights():
     _, result = taken(frames(8, 16), clock=Clock(0.0))
     assert [(trial.aggregator, trial.share, trial.split) for trial in result.trials] == [(EQUAL, 0.5, 0)]
-    assert result.notes[1].startswith("held-out: 1 of 5 splits")
+    assert result.notes[0].startswith("held-out: 1 of 5 splits")
     assert "equal-weights" in result.paragraph
 
 
