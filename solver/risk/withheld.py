@@ -115,13 +115,15 @@ def withheld(attack: Attack, attribute: str, request: FitRequest, clock: Clock) 
     run = search(problem.searched, request.engine, clock, request.options, None, starts)
     _ = run.final  # before all else, which may depend on it
     low, most = attack.result.interval[0], certain_bound(attack)
-    unit = problem.survey.unit
-    if contained(attack.problem):
+    unit, inside = problem.survey.unit, contained(attack.problem)
+    if inside:
         run.incumbent.tighten(max(most / unit, run.incumbent.value))
     run = beside_orders(run, problem.searched)
     linked, bound = run.incumbent.value * unit, run.incumbent.bound * unit
+    # What is contained cannot link more than the whole, whatever either links.
+    least = max(0.0, low - bound) if inside else low - bound
     return WithheldAttribute(
-        problem.aggregator.name, attribute, linked, bound, low - linked, low - bound, most - linked
+        problem.aggregator.name, attribute, linked, bound, low - linked, least, most - linked
     )
 
 

@@ -155,7 +155,7 @@ def test_worst_cases_without_an_attribute_are_those_of_fit(seed, name):
         assert found.fall_low <= found.fall <= found.fall_high
         assert found.fall == attack.result.linked - expected.linked
         if contained(attack.problem):
-            assert found.fall_high >= 0.0
+            assert found.fall_low >= 0.0
             assert found.most <= attack.result.linked_upper_bound
 
 
