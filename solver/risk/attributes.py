@@ -60,7 +60,7 @@ class FamilyImportance:
     parameters: dict[str, Any]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LeakingAttributes(MeasureResult):
     """Importance of the attributes, and what withholding each would bring.
 

@@ -25,6 +25,9 @@ BoolArray = NDArray[np.bool_]
 _AT_ONCE = 200
 """Rows that a program begins with, and that each round adds at most."""
 
+_ROUNDED = 1e-6
+"""Ends this near to 0 or 1 are these: optimisers keep rows to a tenth of it."""
+
 MOST_PAIRS = 40_000_000
 """Pairs of a linked record and a candidate up to which rows are made."""
 
@@ -119,6 +122,8 @@ def forced_range(
         for side, sign in enumerate((1.0, -1.0)):
             if system.complete and not stop():
                 ends[side, k] = sign * cell.least(sign * row)
+    ends[np.abs(ends) < _ROUNDED] = 0.0
+    ends[np.abs(ends - 1.0) < _ROUNDED] = 1.0
     # The parameters themselves are in the cell; what an optimiser leaves out of it by rounding is not.
     own = measured @ theta
     return ForcedRange(np.minimum(ends[0], own), np.maximum(ends[1], own), outer)

@@ -47,7 +47,7 @@ _LEAST_SECONDS = 0.25
 """For one search; with less there are fewer splits."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class HeldOutRisk(MeasureResult):
     """Link rates on records whose partners were not used to learn the distance.
 

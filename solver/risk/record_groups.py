@@ -50,7 +50,7 @@ class Group:
 def group_columns(task: RiskTask, asked: Sequence[str] | None) -> tuple[str, ...]:
     """The columns to go by: those asked for that there are, or what the schema calls key or stratum.
 
-    Numeric ones are left out, unless they are asked for or have few values. Without a schema, texts
+    Numeric keys are left out, unless they are asked for or have few values. Without a schema, texts
     and attributes that are compared as categories. Never what leads to persons.
     """
     original, schema = task.files.original, task.schema
@@ -60,8 +60,8 @@ def group_columns(task: RiskTask, asked: Sequence[str] | None) -> tuple[str, ...
         texts = [str(name) for name in original.columns if not pd.api.types.is_numeric_dtype(original[name])]
         often = [name for name in texts if original[name].nunique() <= len(original) / 2]
         return tuple(dict.fromkeys([*task.files.categorical, *often]))
-    found = []
-    for name in (*task.columns(Role.STRATUM), *task.columns(Role.KEY)):
+    found = list(task.columns(Role.STRATUM))
+    for name in task.columns(Role.KEY):
         scales = {one.scale for one in schema.attributes if one.name == name}
         few = original[name].nunique() <= min(MOST_CATEGORIES, len(original) / 2)
         if few or scales & CATEGORICAL or not pd.api.types.is_numeric_dtype(original[name]):

@@ -29,7 +29,7 @@ _LEAST_GROUP = 10
 """Records of a group that is named as the worst."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RecordsAtRisk(MeasureResult):
     """What every attack makes of every record.
 

@@ -196,6 +196,7 @@ def test_what_a_reader_sees():
     _, result = taken(frames(3, 10), ("weighted-mean", "owa"))
     assert [finding.key for finding in result.findings] == ["importance", "fall"]
     assert "falls most without" in result.paragraph
+    assert repr(result) == f"attributes: {result.paragraph}"
     assert result.notes == ()
     table = result.to_frame()
     assert len(table) == 3 + 3 + 3  # attributes of the mean, ranks, and attributes without which the OWA is

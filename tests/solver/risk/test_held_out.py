@@ -219,6 +219,7 @@ def test_what_a_reader_sees():
     assert keys[:3] == ["held_out_equal_weights", "held_out_weighted_mean", "held_out_owa"]
     assert keys[3:] == ["over_fit_gap", "one_to_one"]
     assert result.paragraph.startswith("an intruder who knows 50 % of the records")
+    assert repr(result) == f"held-out: {result.paragraph}"
     assert list(result.to_frame()) == [
         "aggregator", "share", "split", "known", "attacked", "trained", "held_out", "one_to_one", "seconds",
         "finished",

@@ -176,6 +176,19 @@ def test_columns_are_those_of_the_schema():
     assert list(dict.fromkeys(group.column for group in result.groups)) == ["stratum", "sex"]
 
 
+def test_a_stratum_has_categories_however_many_codes_there_are():
+    original, masked = frames(5, 30, attributes=2)
+    original["area"] = np.arange(30) // 2
+    schema = {"attributes": [
+        {"name": "A", "role": "key"}, {"name": "B", "role": "key"}, {"name": "area", "role": "stratum"},
+    ]}  # fmt: skip
+    _, result = taken((original, masked), schema=schema)
+    table = result.to_groups()
+    assert set(table["column"]) == {"area"}
+    assert table["records"].tolist() == [8] + 11 * [2]
+    assert table["category"][0] == OTHERS
+
+
 def test_codes_read_as_floats_are_shown_as_numbers():
     assert shown_categories(pd.Series([1.0, 2.0, None])).tolist() == ["1", "2", MISSING]
 
@@ -191,6 +204,7 @@ def test_everything_and_nothing_linked():
     assert result.linked_by.max() <= 3
     assert result.never.sum() >= 11
     assert "provably by no parameters" in result.paragraph
+    assert repr(result) == f"records: {result.paragraph}"
     assert json.loads(result.to_json())["findings"][2]["key"] == "out_of_reach"
 
 
