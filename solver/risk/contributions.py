@@ -9,6 +9,9 @@ from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
 
 FloatArray = NDArray[np.float64]
 
+_ROWS_AT_ONCE = 20_000
+"""Of which equal attribute distances are compared, all with all of a row."""
+
 
 def contributions(form: DistanceForm, c: FloatArray) -> FloatArray:
     """Parts of the distance by attribute, which add up to it.
@@ -39,7 +42,11 @@ def contributions(form: DistanceForm, c: FloatArray) -> FloatArray:
 
     Of equal attribute distances, among which the derivative is not unique, each gets the mean of theirs.
     """
-    return _PARTS[form.kind](np.asarray(c, dtype=np.float64), form.parameters)
+    parts = np.empty(c.shape)
+    for first in range(0, len(c), _ROWS_AT_ONCE):
+        some = slice(first, first + _ROWS_AT_ONCE)
+        parts[some] = _PARTS[form.kind](c[some], form.parameters)
+    return parts
 
 
 def _weighted_sum(c: FloatArray, p: FloatArray) -> FloatArray:

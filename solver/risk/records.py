@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,6 +24,9 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.records import MOST_ROWS
 
 BoolArray = NDArray[np.bool_]
+
+_MOST_PARTS = 2_000
+"""Records up to which the JSON has the parts of all their distances."""
 
 _LEAST_GROUP = 10
 """Records of a group that is named as the worst."""
@@ -116,14 +119,24 @@ class RecordsAtRisk(MeasureResult):
         said = []
         if len(self.record) > MOST_ROWS:
             said.append(f"records: more than {MOST_ROWS:,} records are not listed in the JSON")
+        elif len(self.record) > _MOST_PARTS:
+            said.append(
+                f"records: of more than {_MOST_PARTS:,} the parts of distances are not in the JSON, but in "
+                "`to_contributions`"
+            )
         if any(np.isnan(attack.near[attack.reachable]).any() for attack in self.attacks):
             said.append("records: there was no time to count all near rivals")
         return tuple(said)
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON as a dictionary; long lists of records are left out."""
-        content = super().to_dict()
-        if len(self.record) > MOST_ROWS:
+        """The JSON as a dictionary; of many records without long lists."""
+        if len(self.record) <= _MOST_PARTS:
+            return super().to_dict()
+        nothing = np.empty((0, len(self.attacks[0].attributes)))
+        shorter = [replace(attack, to_partner=nothing, to_rival=nothing) for attack in self.attacks]
+        listed = len(self.record) <= MOST_ROWS
+        content = super(RecordsAtRisk, replace(self, attacks=tuple(shorter))).to_dict()
+        if not listed:
             for key in ("record", "attacks", "out_of_reach"):
                 del content[key]
         return content

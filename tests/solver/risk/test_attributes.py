@@ -195,7 +195,7 @@ def test_a_weight_of_one_has_no_projection():
 def test_what_a_reader_sees():
     _, result = taken(frames(3, 10), ("weighted-mean", "owa"))
     assert [finding.key for finding in result.findings] == ["importance", "fall"]
-    assert "falls most without" in result.paragraph
+    assert "more than without any other" in result.paragraph
     assert repr(result) == f"attributes: {result.paragraph}"
     assert result.notes == ()
     table = result.to_frame()

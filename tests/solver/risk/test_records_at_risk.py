@@ -16,6 +16,7 @@ from linkrisk.formulations.linkage.aggregators import AGGREGATORS
 from linkrisk.formulations.linkage.aggregators.k_additive import TwoAdditiveChoquet
 from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
+from linkrisk.solver.risk import records
 from linkrisk.solver.risk.contributions import contributions
 from linkrisk.solver.risk.near_rivals import near_rivals
 from linkrisk.solver.risk.record_groups import MISSING, OTHERS, shown_categories
@@ -217,3 +218,17 @@ def test_one_attribute_missing_values_and_no_time():
     assert list(frame)[:3] == ["record", "linked_by", "never"]
     assert len(frame) == 10
     assert len(result.to_contributions()) == 10 * len(result.attacks)
+
+
+@pytest.mark.parametrize(("most", "listed"), [("_MOST_PARTS", True), ("MOST_ROWS", False)])
+def test_many_records_make_no_long_json(monkeypatch, most, listed):
+    monkeypatch.setattr(records, "_MOST_PARTS", 5)
+    monkeypatch.setattr(records, most, 5)
+    _, result = taken(frames(6, 10))
+    content = result.to_dict()
+    assert ("attacks" in content) == listed
+    if listed:
+        assert content["attacks"][0]["to_partner"] == []
+        assert len(content["attacks"][0]["rank"]) == 10
+    assert len(result.notes) == 1
+    assert len(result.to_contributions()) == 10 * 3 * 3
