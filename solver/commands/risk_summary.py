@@ -30,7 +30,7 @@ def _line(finding: Finding) -> str:
     value = "-" if finding.value is None else _written(finding.value, finding.unit)
     if finding.kind is None:
         return f"  {finding.words:<{_WIDTH}}{value:>9}"
-    if finding.kind is Kind.CERTAIN and finding.high == finding.value:
+    if finding.kind is Kind.CERTAIN and finding.low == finding.high == finding.value:
         return f"  {finding.words:<{_WIDTH}}{value:>9}  proven"
     ends = [_written(end, finding.unit) if end is not None else "" for end in (finding.low, finding.high)]
     return f"  {finding.words:<{_WIDTH}}{value:>9}  {ends[0]} to {ends[1]}, {_KINDS[finding.kind]}"
