@@ -125,7 +125,8 @@ class LeakingAttributes(MeasureResult):
         least = f"at least {low:.1f}" if low > 0.0 else "perhaps nothing"
         return (
             f"{said}. Without {most.attribute} the attack found links {found:.1f} % of the records less, "
-            f"more than without any other; the worst case falls by {least} and at most {high:.1f} %, for certain."
+            f"more than without any other; the worst case falls by {least} and at most {high:.1f} %, for "
+            "certain."
         )
 
     @property
