@@ -1,12 +1,15 @@
 """Population uniqueness as a measure of a release."""
 
 import json
+import os
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from pair_tasks import pair_task
 
+from linkrisk.solver.api.mask import mask
 from linkrisk.solver.api.risk import risk
 from linkrisk.solver.measures.population_uniqueness import PopulationUniques
 from linkrisk.solver.measures.sample_uniques import uniques_risk
@@ -157,3 +160,30 @@ def test_it_is_a_measure_of_risk():
 def test_an_unknown_measure_is_refused():
     with pytest.raises(UsageError, match="unknown measure 'uniqueness'"):
         risk(survey(), survey(), measures="uniqueness")
+
+
+@pytest.mark.skipif(
+    "LINKRISK_DATA" not in os.environ, reason="needs public data: set LINKRISK_DATA to its folder"
+)
+@pytest.mark.parametrize("known", [True, False])
+def test_right_links_as_released_are_near_those_of_a_known_population(known):
+    """Adult as the population: links of released uniques to one of those who have their keys, by chance."""
+    keys = ["workclass", "education", "marital-status", "occupation", "race", "sex"]
+    population = pd.read_csv(Path(os.environ["LINKRISK_DATA"]) / "uci_adult_train.csv")[keys].fillna("?")
+    size = population.groupby(keys).size()
+    masking = f"pram change=0.1 attributes={','.join(keys)}"
+    schema = {
+        "attributes": [
+            *({"name": key, "role": "key", "scale": "nominal"} for key in keys),
+            {"name": "weight", "role": "weight"},
+        ]
+    }
+    true, estimated = [], []
+    for seed in range(3):
+        sample = population.sample(n=1628, random_state=seed).reset_index(drop=True).assign(weight=20.0)
+        masked = mask(sample, masking, seed=seed + 1).table
+        found = measured(sample, masked, schema, masking=[masking] if known else [])
+        unique = ~masked.duplicated(keys, keep=False) & (masked[keys] == sample[keys]).all(axis=1)
+        true.append((1.0 / size.reindex(pd.MultiIndex.from_frame(sample.loc[unique, keys]))).sum())
+        estimated.append(found.expected_right)
+    assert np.mean(estimated) == pytest.approx(np.mean(true), rel=0.2)
