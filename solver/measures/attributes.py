@@ -123,10 +123,10 @@ class LeakingAttributes(MeasureResult):
             return f"{said}."
         low, found, high = (100.0 * end / self.total for end in (most.fall_low, most.fall, most.fall_high))
         least = f"at least {low:.1f}" if low > 0.0 else "perhaps nothing"
+        falls = f"falls by {least} and at most {high:.1f} %"
         return (
             f"{said}. Without {most.attribute} the attack found links {found:.1f} % of the records less, "
-            f"more than without any other; the worst case falls by {least} and at most {high:.1f} %, for "
-            "certain."
+            f"more than without any other; the worst case {falls}, for certain."
         )
 
     @property
