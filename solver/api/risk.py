@@ -36,6 +36,7 @@ from linkrisk.solver.run.interruption import Cancel, interruptible
 from linkrisk.solver.worst_case.answers import library_versions
 from linkrisk.solver.worst_case.families import (
     ALL,
+    check_k_additive,
     family_problems,
     read_once,
     search_families,
@@ -72,6 +73,7 @@ def risk(
     standardisation: StandardisationName = "own",
     differences: DifferencesName | None = None,
     missing: MissingName = "expected",
+    k_additive: int | None = None,
     sample: int | str | None = AUTOMATIC,
     samples: int | None = None,
     confidence: float = CONFIDENCE,
@@ -99,7 +101,7 @@ def risk(
         The families of distances that the worst case is taken over.
     attributes, id_column, row_by_row, drop_constant, nominal, ordinal, schema, masking
         See `fit`.
-    direction, ties, standardisation, differences, missing
+    direction, ties, standardisation, differences, missing, k_additive
         The same.
     sample, samples, confidence
         The same, for the worst cases of large files.
@@ -139,6 +141,7 @@ def risk(
         schema=schema,
         masking=masking,
         missing=missing,
+        k_additive=k_additive,
     )
     request = fit_request(
         None,
@@ -154,6 +157,7 @@ def risk(
         command=command,
     )
     names = several(aggregator) or (str(aggregator),)
+    check_k_additive(names, options)
     with request.hired() as hired:
         return _risk(original, masked, asked, tolerated, names, options, hired)
 

@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"share of records that may be re-identified, for the verdict; default: {offered().tolerated:g}",
     )
     add_categories(parser)
-    add_problem(parser, "all", several=True)
+    add_problem(parser, several=True, family="all")
     group = parser.add_argument_group("run")
     group.add_argument(
         "--time-limit",

@@ -94,8 +94,7 @@ def fit_families(
         raise UsageError(
             "a certificate is about one family: name one aggregator, or leave the certificate out"
         )
-    if options.k_additive is not None and Choquet.name not in names:
-        raise UsageError(f"--k-additive is an option of choquet, not of {', '.join(names)}: leave it out")
+    check_k_additive(names, options)
     first = read_once(original, masked, options)
     problems = family_problems(first, names, options)
     for name, problem in problems.items():
@@ -104,6 +103,12 @@ def fit_families(
     clock = request.clock(first)
     with interruptible(clock):
         return search_families(first, problems, request, clock)
+
+
+def check_k_additive(names: Sequence[str], options: ProblemOptions) -> None:
+    """Refuse an option of a family that is not searched."""
+    if options.k_additive is not None and Choquet.name not in names:
+        raise UsageError(f"--k-additive is an option of choquet, not of {', '.join(names)}: leave it out")
 
 
 def read_once(original: Any, masked: Any, options: ProblemOptions) -> Problem:

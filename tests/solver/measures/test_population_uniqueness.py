@@ -158,8 +158,8 @@ def test_it_is_a_measure_of_risk():
 
 
 def test_an_unknown_measure_is_refused():
-    with pytest.raises(UsageError, match="unknown measure 'uniqueness'"):
-        risk(survey(), survey(), measures="uniqueness")
+    with pytest.raises(UsageError, match="unknown measure 'unique'"):
+        risk(survey(), survey(), measures="unique")
 
 
 @pytest.mark.skipif(
