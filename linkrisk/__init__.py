@@ -18,9 +18,21 @@ if TYPE_CHECKING:
     from linkrisk.solver import fit as fit
     from linkrisk.solver import link as link
     from linkrisk.solver import mask as mask
+    from linkrisk.solver import risk as risk
     from linkrisk.solver import verify as verify
 
-__all__ = ["Cancel", "WorstCaseLinkage", "compare", "evaluate", "find_links", "fit", "link", "mask", "verify"]
+__all__ = [
+    "Cancel",
+    "WorstCaseLinkage",
+    "compare",
+    "evaluate",
+    "find_links",
+    "fit",
+    "link",
+    "mask",
+    "risk",
+    "verify",
+]
 
 _HERE = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120  # pathlib takes 20 ms to import
 if not os.path.isdir(os.path.join(_HERE, "solver")):  # noqa: PTH112, PTH118

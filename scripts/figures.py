@@ -34,6 +34,7 @@ GENERATIONS = {
     "big-C engine": 1,
     "evaluator": 3,  # a tree of boxes; blocks in larger batches
     "exact engine": 3,  # parts of a file; counts by the tree of boxes
+    "key measures": 1,
     "linkers": 1,
     "masking": 1,
 }
@@ -59,6 +60,15 @@ CODE = {
         "solver/engines",
         "solver/worst_case/search.py",
         "solver/linkage/orders.py",
+    ),
+    "key measures": (
+        "solver/measures/diversity.py",
+        "solver/measures/frequencies.py",
+        "solver/measures/group_diversity.py",
+        "solver/measures/individual_risk.py",
+        "solver/measures/minimal_uniques.py",
+        "solver/measures/posterior_risk.py",
+        "solver/measures/suda.py",
     ),
     "linkers": (
         "datasets/pairs/partition.py",

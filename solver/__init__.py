@@ -1,4 +1,4 @@
-"""The application: fit, compare, evaluate, verify, link and mask, as `python -m solver` and as functions.
+"""The application: fit, compare, evaluate, verify, link, mask, risk, as `python -m solver` and as functions.
 
 May import `linkrisk.formulations` and `linkrisk.datasets`; neither may import this.
 """
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from linkrisk.solver.api.fit import fit as fit
     from linkrisk.solver.api.link import link as link
     from linkrisk.solver.api.mask import mask as mask
+    from linkrisk.solver.api.risk import risk as risk
     from linkrisk.solver.api.verify import verify as verify
     from linkrisk.solver.run.interruption import Cancel as Cancel
 
@@ -28,9 +29,21 @@ _WHERE = {
     "fit": "api.fit",
     "link": "api.link",
     "mask": "api.mask",
+    "risk": "api.risk",
     "verify": "api.verify",
 }
-__all__ = ["Cancel", "WorstCaseLinkage", "compare", "evaluate", "find_links", "fit", "link", "mask", "verify"]
+__all__ = [
+    "Cancel",
+    "WorstCaseLinkage",
+    "compare",
+    "evaluate",
+    "find_links",
+    "fit",
+    "link",
+    "mask",
+    "risk",
+    "verify",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -30,9 +30,10 @@ RANKS = {
     "inputs": 3,
     "compiling": 4,
     "worst_case": 5,
-    "api": 6,
-    "report": 7,
-    "commands": 8,
+    "measures": 6,
+    "api": 7,
+    "report": 8,
+    "commands": 9,
 }
 
 # What the verifier may use of this project: to trust a certificate, one need not trust what made it.

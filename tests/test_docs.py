@@ -37,6 +37,7 @@ HOMES = {
     "verify": "certificate.md",
     "link": "linkers.md",
     "mask": "masking.md",
+    "risk": "risk.md",
     "describe": "schema.md",
     "datasets": "data.md",
     "compile": "guide.md",

@@ -60,11 +60,16 @@ def add_categories(parser: argparse.ArgumentParser) -> None:
 
 
 def add_problem(
-    parser: argparse.ArgumentParser, default: str | None = None, *, several: bool = False
+    parser: argparse.ArgumentParser,
+    default: str | None = None,
+    *,
+    several: bool = False,
+    family: str | None = None,
 ) -> None:
     """What is linked to what, and how distances are formed.
 
-    `default` says what holds when left out, `several` that more than one aggregator may be named.
+    `default` says what holds when left out, `family` which aggregator then, and `several` that more than one
+    may be named.
     """
 
     def choices(names: Iterable[str], usual: str | None = None) -> str:
@@ -74,7 +79,7 @@ def add_problem(
     names = offered()
     group = parser.add_argument_group("linkage")
     more = "; several joined by commas, or all" if several else ""
-    group.add_argument("--aggregator", metavar="NAME", help=choices(names.aggregators) + more)
+    group.add_argument("--aggregator", metavar="NAME", help=choices(names.aggregators, family) + more)
     group.add_argument("--direction", metavar="WAY", help=choices(names.directions))
     group.add_argument(
         "--ties", metavar="RULE", help=f"{choices(names.ties)}; share: identical candidates share a link"

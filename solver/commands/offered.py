@@ -56,6 +56,8 @@ class Offered(NamedTuple):
     linkers: tuple[str, ...]
     matchings: tuple[str, ...]
     masking_methods: tuple[str, ...]
+    measures: tuple[str, ...]
+    tolerated: float
     margin: float
     seconds_of_fit: float
     seconds_of_compare: float
@@ -97,6 +99,8 @@ def offered_by_the_classes() -> Offered:
     from linkrisk.solver.inputs.problem import ProblemOptions
     from linkrisk.solver.linkage.matching import MATCHINGS
     from linkrisk.solver.linkage.registry import LINKERS, all_settings
+    from linkrisk.solver.measures.registry import MEASURES
+    from linkrisk.solver.measures.verdict import TOLERATED
 
     return Offered(
         aggregators=tuple(AGGREGATORS),
@@ -111,6 +115,8 @@ def offered_by_the_classes() -> Offered:
         linkers=tuple(LINKERS),
         matchings=tuple(MATCHINGS),
         masking_methods=tuple(METHODS),
+        measures=tuple(MEASURES),
+        tolerated=TOLERATED,
         margin=EngineOptions().margin,
         seconds_of_fit=limits.DEFAULT_TIME_LIMIT,
         seconds_of_compare=compare.DEFAULT_TIME_LIMIT,

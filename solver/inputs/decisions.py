@@ -10,10 +10,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.tables import load_table
+from linkrisk.datasets.microdata.tables import Table, load_table
 from linkrisk.datasets.pairs.identifiers import id_text
 from linkrisk.solver.linkage.probabilistic.passes.deciding import Reviewed
 
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
 IndexArray = NDArray[np.intp]
 
 SIDES = ("original", "masked")
@@ -21,6 +23,9 @@ SIDES = ("original", "masked")
 
 DECISION = "decision"
 """The column with the decision: one of the two words, or nothing where it is still open."""
+
+WEIGHT = "weight"
+"""The column with the match weight of each pair."""
 
 LINK, NON_LINK = "link", "non-link"
 
@@ -57,14 +62,7 @@ def read_decisions(
                 f"{', '.join((*SIDES, DECISION))}, as --clerical writes them"
             )
     frame = loaded.frame
-    word = frame[DECISION].map(lambda cell: "" if pd.isna(cell) else str(cell).strip().lower())
-    wrong = ~word.isin(["", LINK, NON_LINK]).to_numpy()
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise DataError(
-            f"{loaded.source}, row {row + 1}: the decision {str(frame[DECISION].iloc[row])!r} is neither "
-            f"'{LINK}' nor '{NON_LINK}'; write one of them, or nothing where it is open"
-        )
+    word = _words(loaded)
     made = np.flatnonzero((word != "").to_numpy())
     if not made.size:
         return None
@@ -81,6 +79,52 @@ def read_decisions(
         rows.append(place.astype(np.intp))
     link = (word.iloc[made] == LINK).to_numpy()
     return _once(loaded.source, made, Reviewed(rows[0], rows[1], link))
+
+
+def read_checked_links(table: Any) -> tuple[FloatArray, BoolArray]:
+    """Weights of the links that people have decided on, and whether each was found to be right.
+
+    Parameters
+    ----------
+    table : path or frame
+        With the columns ``weight`` and `DECISION`, as ``link --clerical`` writes them; others are not looked
+        at. Rows whose decision is still open are left out.
+
+    Raises
+    ------
+    DataError
+        If a column is missing, a word is neither of the two, or a weight is no finite number.
+    """
+    loaded = load_table(table, "decisions", (DECISION,))
+    for name in (WEIGHT, DECISION):
+        if name not in loaded.columns:
+            raise DataError(
+                f"{loaded.source} has no column {name!r}; checked links need the columns {WEIGHT} and "
+                f"{DECISION}, as --clerical writes them"
+            )
+    word = _words(loaded)
+    made = (word != "").to_numpy()
+    weight = pd.to_numeric(loaded.frame[WEIGHT], errors="coerce").to_numpy(dtype=np.float64)
+    wrong = made & ~np.isfinite(weight)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        cell = str(loaded.frame[WEIGHT].iloc[row])
+        raise DataError(f"{loaded.source}, row {row + 1}: the weight {cell!r} is no finite number; fix it")
+    return weight[made], (word[made] == LINK).to_numpy(dtype=np.bool_)
+
+
+def _words(loaded: Table) -> pd.Series:
+    """The decisions, empty where they are open; a DataError where one is no word of the two."""
+    cells = loaded.frame[DECISION]
+    word = cells.map(lambda cell: "" if pd.isna(cell) else str(cell).strip().lower())
+    wrong = ~word.isin(["", LINK, NON_LINK]).to_numpy()
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise DataError(
+            f"{loaded.source}, row {row + 1}: the decision {str(cells.iloc[row])!r} is neither "
+            f"'{LINK}' nor '{NON_LINK}'; write one of them, or nothing where it is open"
+        )
+    return word
 
 
 def _text(cell: Any) -> str:

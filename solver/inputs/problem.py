@@ -203,22 +203,34 @@ def make_problem(original: Any = None, masked: Any = None, options: ProblemOptio
     """
     options = options or ProblemOptions()
     check_alignment_options(options.id_column, options.row_by_row)
-    direction = choice(Direction, options.direction, "direction")
-    ties = choice(Ties, options.ties, "tie rule")
-    standardisation = choice(Standardisation, options.standardisation, "standardisation")
-    missing = choice(Missing, options.missing, "rule for missing values")
+    for kind, value, what in (
+        (Direction, options.direction, "direction"),
+        (Ties, options.ties, "tie rule"),
+        (Standardisation, options.standardisation, "standardisation"),
+        (Missing, options.missing, "rule for missing values"),
+    ):
+        choice(kind, value, what)
     k: object = options.k_additive
     if k is not None and (isinstance(k, bool) or not isinstance(k, int)):
         raise UsageError(f"k_additive must be a whole number, not {k!r}")
     schema = schema_of(options.schema)
     # Any attributes will do to refuse a request that no file could satisfy, before the files are read.
     _aggregator(options, ("A", "B"), categorical=False)
-    files = _files(original, masked, options, schema)
+    return problem_of(_files(original, masked, options, schema), options, (original, masked))
+
+
+def problem_of(files: FilePair, options: ProblemOptions, read: tuple[Any, Any] = (None, None)) -> Problem:
+    """Set up the linkage problem of files that were read, with options that `make_problem` has checked.
+
+    `read` is where others can read them, if they can.
+    """
     began = time.perf_counter()
+    missing = Missing(options.missing)
     # The aggregator next: a request that it refuses should not cost the comparison of records.
     aggregator = _aggregator(options, files.attributes, categorical=bool(files.categorical))
     weight = files.design.weight
     unit = 1.0 if weight is None else weight_unit(weight[files.partner >= 0])
+    direction, standardisation = Direction(options.direction), Standardisation(options.standardisation)
     moments = None if files.categorical else _moments(files, standardisation)
     pair = make_pair(
         files.original_values,
@@ -227,14 +239,14 @@ def make_problem(original: Any = None, masked: Any = None, options: ProblemOptio
         attributes=files.attributes,
         direction=direction,
         standardisation=moments or standardisation,
-        ties=ties,
+        ties=Ties(options.ties),
         weight=None if weight is None else weight / unit,
         tables=distance_tables(files, missing),
         missing=missing,
     )
     survey = BlockSurvey.of(files.design, direction, pair.query_rows, pair.partner)
     files = replace(files, notes=(*files.notes, *_missing_notes(files, missing), *scale_notes(files, pair)))
-    again = _rereading(pair, original, masked, direction, moments)
+    again = _rereading(pair, *read, direction, moments)
     return Problem(files, pair, aggregator, options, time.perf_counter() - began, survey, again)
 
 

@@ -36,15 +36,26 @@ def distance_matrix(pair: LinkagePair, form: DistanceForm) -> NDArray[np.float64
     return matrix
 
 
-def assigned_links(pair: LinkagePair, form: DistanceForm) -> int:
+def assigned_links(pair: LinkagePair, form: DistanceForm, random: np.random.Generator | None = None) -> int:
     """Correct links of the assignment with the smallest total distance (the Hungarian method's answer).
 
     With fewer candidates than blocks some blocks stay without a link.
+
+    Parameters
+    ----------
+    pair : LinkagePair
+    form : DistanceForm
+    random : numpy.random.Generator, optional
+        Puts the candidates into a random order first. Of assignments with the same total the method gives one
+        that goes by position, and in many files the partner is where the record is.
     """
-    matrix = distance_matrix(pair, form)
+    matrix, partner = distance_matrix(pair, form), pair.partner
+    if random is not None:
+        order = random.permutation(len(pair.candidates))
+        matrix, partner = matrix[:, order], np.argsort(order)[partner]
     possible = np.isfinite(matrix)
     if not possible.all():
         # Beyond the total of any assignment of possible pairs: no more impossible ones than there must be.
         matrix[~possible] = 2.0 * min(matrix.shape) * max(float(matrix[possible].max(initial=0.0)), 1.0)
     rows, columns = linear_sum_assignment(matrix)
-    return int(((pair.partner[rows] == columns) & possible[rows, columns]).sum())
+    return int(((partner[rows] == columns) & possible[rows, columns]).sum())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from linkrisk.formulations.linkage.aggregators.choquet import Choquet
 from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.solver.compiling.ahead import compile_once
 from linkrisk.solver.inputs.problem import Problem, ProblemOptions, make_problem, with_aggregator
+from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError
 from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.worst_case.answers import library_versions, work_done
@@ -93,21 +94,46 @@ def fit_families(
         raise UsageError(
             "a certificate is about one family: name one aggregator, or leave the certificate out"
         )
-    if options.k_additive is not None and Choquet.name not in names:
-        raise UsageError(f"--k-additive is an option of choquet, not of {', '.join(names)}: leave it out")
-    # Any family will do to read the files; these two take whatever attributes there are.
-    signed = options.differences == Differences.SIGNED
-    carrier = "mahalanobis" if signed else "weighted-mean"
-    first = make_problem(original, masked, replace(options, aggregator=carrier, k_additive=None))
-    problems = {name: _problem(first, name, options) for name in names}
-    if not any(isinstance(problem, Problem) for problem in problems.values()):
-        raise next(error for error in problems.values() if isinstance(error, Exception))
+    check_k_additive(names, options)
+    first = read_once(original, masked, options)
+    problems = family_problems(first, names, options)
     for name, problem in problems.items():
         if isinstance(problem, Problem):
             compile_once(name, request.report)  # before the clock runs
-    search = _Families(first, request)
-    with interruptible(search.clock):
-        families = search.run(problems)
+    clock = request.clock(first)
+    with interruptible(clock):
+        return search_families(first, problems, request, clock)
+
+
+def check_k_additive(names: Sequence[str], options: ProblemOptions) -> None:
+    """Refuse an option of a family that is not searched."""
+    if options.k_additive is not None and Choquet.name not in names:
+        raise UsageError(f"--k-additive is an option of choquet, not of {', '.join(names)}: leave it out")
+
+
+def read_once(original: Any, masked: Any, options: ProblemOptions) -> Problem:
+    """The files, with a family that takes any attributes."""
+    signed = options.differences == Differences.SIGNED
+    carrier = "mahalanobis" if signed else "weighted-mean"
+    return make_problem(original, masked, replace(options, aggregator=carrier, k_additive=None))
+
+
+def family_problems(
+    first: Problem, names: Sequence[str], options: ProblemOptions
+) -> dict[str, Problem | Exception]:
+    """The problem of every family, or why it cannot take it; the reason is raised where none can."""
+    problems = {name: _problem(first, name, options) for name in names}
+    if not any(isinstance(problem, Problem) for problem in problems.values()):
+        raise next(error for error in problems.values() if isinstance(error, Exception))
+    return problems
+
+
+def search_families(
+    first: Problem, problems: Mapping[str, Problem | Exception], request: FitRequest, clock: Clock
+) -> FitResults:
+    """Search every family that can take the files; UsageError where none has a result in the clock's time."""
+    search = _Families(first, request, clock)
+    families = search.run(problems)
     if all(family.result is None for family in families):
         raise UsageError(next(family.reason for family in families if family.reason is not None))
     return FitResults(tuple(families), search.details())
@@ -124,13 +150,12 @@ def _problem(first: Problem, name: str, options: ProblemOptions) -> Problem | Ex
 class _Families:
     """The searches, one after the other."""
 
-    def __init__(self, first: Problem, request: FitRequest) -> None:
-        self._first, self._request = first, request
-        self.clock = request.clock(first)
+    def __init__(self, first: Problem, request: FitRequest, clock: Clock) -> None:
+        self._first, self._request, self.clock = first, request, clock
         self._found: list[tuple[Aggregator, Start]] = []
         self._beyond = 0.0
 
-    def run(self, problems: dict[str, Problem | Exception]) -> list[Family]:
+    def run(self, problems: Mapping[str, Problem | Exception]) -> list[Family]:
         """Search each family that can take the problem."""
         rows = []
         left = sum(isinstance(problem, Problem) for problem in problems.values())

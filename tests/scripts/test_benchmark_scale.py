@@ -28,13 +28,14 @@ def test_every_case_has_two_files_of_the_size_asked_for(tmp_path: Path, case: st
     assert (case == "mixed") == set(NOMINAL).issubset(original)
 
 
-def test_the_picture_has_both_lines_and_a_size_for_every_second_point() -> None:
-    root = ElementTree.fromstring(growth_picture([(1_000, 0.5, 200.0), (10_000, 1.0, 300.0)]))
+def test_the_picture_has_two_lines_for_each_case_and_a_size_for_every_second_point() -> None:
+    points = [(1_000, 0.5, 200.0), (10_000, 1.0, 300.0)]
+    root = ElementTree.fromstring(growth_picture({"even": points, "odd": points}))
     names = [path.get("class") for path in root.iter("{http://www.w3.org/2000/svg}path")]
-    assert names == ["q", "s", "m"]
+    assert names == ["q", "c0", "c0 m", "c1", "c1 m"]
     texts = [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
     assert "1,000" in texts
-    assert "records" in texts
+    assert {"records", "even", "odd"} <= set(texts)
 
 
 @with_data
@@ -59,7 +60,9 @@ def test_growth_is_measured_and_drawn(
 ) -> None:
     picture = tmp_path / "growth.svg"
     monkeypatch.setattr(
-        sys, "argv", ["", "--part", "growth", "--records", "500,1000", "--picture", str(picture)]
+        sys,
+        "argv",
+        ["", "--part", "growth", "--cases", "M6-385", "--records", "500,1000", "--picture", str(picture)],
     )
     benchmark_scale.main()
     assert len(capsys.readouterr().out.splitlines()) == 2

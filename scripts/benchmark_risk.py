@@ -1,0 +1,113 @@
+"""Print what measures of a release take, in seconds and in memory.
+
+    LINKRISK_DATA=../shared/data python scripts/benchmark_risk.py --part keys
+
+Every measure of the part ``keys`` runs in a process of its own on the complete records of Adult with nine
+keys; on as many as `--records` says, drawn from these with replacement; and on as many of which every
+attribute is drawn by itself, so that most are unique. Memory is the most that the process held.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from linkrisk.datasets.microdata.schema import Attribute
+from linkrisk.solver.measures.diversity import attribute_diversity
+from linkrisk.solver.measures.frequencies import column_codes, groups_of, sums
+from linkrisk.solver.measures.individual_risk import measured
+from linkrisk.solver.measures.keys import KeyFile
+from linkrisk.solver.measures.suda import special_uniques
+
+PARTS = ("keys",)
+
+ADULT_KEYS = (
+    *("age", "workclass", "education", "marital-status", "occupation"),
+    *("race", "sex", "native-country", "class"),
+)
+"""Those of the file that ARX ships."""
+
+KEY_MEASURES = ("uniqueness", "individual-risk", "suda", "diversity")
+
+_MEGABYTE = 1e3  # of the kilobytes that `getrusage` gives on Linux
+
+
+# ---- keys: uniqueness, individual risk, SUDA and diversity on Adult
+
+
+def adult(records: int | None = None, *, apart: bool = False) -> pd.DataFrame:
+    """The complete records, or as many drawn from them; `apart`, every attribute by itself."""
+    file = pd.read_csv(Path(os.environ["LINKRISK_DATA"]) / "uci_adult_train.csv").dropna()
+    if records is None:
+        return file.reset_index(drop=True)
+    random = np.random.default_rng(1)
+    if not apart:
+        return file.sample(records, replace=True, random_state=random).reset_index(drop=True)
+    return pd.DataFrame({name: random.choice(file[name].to_numpy(), records) for name in file})
+
+
+def key_measure(name: str, file: pd.DataFrame) -> str:
+    """Take one measure, and say what it found."""
+    keys = KeyFile(ADULT_KEYS, np.column_stack([column_codes(file[key]) for key in ADULT_KEYS]))
+    if name == "uniqueness":
+        return f"{int((sums(groups_of(keys.codes)) == 1).sum()):,} sample uniques"
+    if name == "individual-risk":
+        # Adult has no weights; these stand for a sample of about 1 %.
+        weight = np.random.default_rng(1).uniform(50.0, 150.0, len(file))
+        return f"{measured(keys, weight, None).expected:,.1f} expected re-identifications"
+    if name == "suda":
+        found = special_uniques(keys)
+        held = int((found.smallest > 0).sum())
+        return (
+            f"{held:,} records with {int(found.msus.sum()):,} minimal sample uniques of up to {found.largest}"
+        )
+    groups = groups_of(keys.codes)
+    summary, _, _ = attribute_diversity(Attribute("hours-per-week"), file["hours-per-week"], groups)
+    return f"{summary.below_distinct:,} records below 2-diversity, mean t {summary.mean_t:.3f}"
+
+
+def one_key_measure(name: str, records: int | None = None, *, apart: bool = False) -> None:
+    """Print one line: measure, records, seconds, megabytes, what was found."""
+    file = adult(records, apart=apart)
+    began = time.perf_counter()
+    found = key_measure(name, file)
+    seconds = time.perf_counter() - began
+    megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / _MEGABYTE
+    print(f"{name:16} {len(file):>9,} {seconds:8.2f} s {megabytes:7,.0f} MB  {found}", flush=True)
+
+
+def key_measures(records: int) -> None:
+    """Run every measure on every file in a process of its own."""
+    drawn = ["--records", str(records)]
+    files = {"complete records": [], "drawn records": drawn, "drawn attributes": [*drawn, "--apart"]}
+    for title, options in files.items():
+        print(f"{title:16}   records     time   memory  found", flush=True)
+        for name in KEY_MEASURES:
+            command = [sys.executable, __file__, "--part", "keys", "--measure", name, *options]
+            subprocess.run(command, check=True)
+
+
+def main() -> None:
+    """Run the part that was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--part", choices=PARTS, default=PARTS[0])
+    parser.add_argument("--records", type=int, help="drawn in the part keys; default: 1,000,000")
+    parser.add_argument("--measure", choices=KEY_MEASURES, help="of the part keys: this one, in this process")
+    parser.add_argument("--apart", action="store_true", help="with --measure: attributes drawn by themselves")
+    arguments = parser.parse_args()
+    if arguments.measure is not None:
+        one_key_measure(arguments.measure, arguments.records, apart=arguments.apart)
+    else:
+        key_measures(arguments.records or 1_000_000)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,246 @@
+"""`risk`: every measure of one release, from files or frames to one table and one verdict."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any
+
+from linkrisk.datasets.pairs.categorical import Masking
+from linkrisk.solver.api.choices import (
+    DifferencesName,
+    DirectionName,
+    MissingName,
+    SchemaLike,
+    StandardisationName,
+    TableLike,
+    TiesName,
+)
+from linkrisk.solver.api.fit import fit_request
+from linkrisk.solver.api.keywords import checked_keywords
+from linkrisk.solver.api.limits import check_limits
+from linkrisk.solver.api.sampling import sampling_choice
+from linkrisk.solver.compiling.ahead import compile_once
+from linkrisk.solver.inputs.problem import Problem, ProblemOptions, schema_of
+from linkrisk.solver.measures.base import Measure, MeasureResult
+from linkrisk.solver.measures.registry import MEASURES
+from linkrisk.solver.measures.results import RiskResult
+from linkrisk.solver.measures.task import RiskTask
+from linkrisk.solver.measures.verdict import TOLERATED, verdict
+from linkrisk.solver.run.clock import AUTOMATIC, Clock
+from linkrisk.solver.run.crew import crew_choice
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.incumbent import Progress, Reporter
+from linkrisk.solver.run.interruption import Cancel, interruptible
+from linkrisk.solver.worst_case.answers import library_versions
+from linkrisk.solver.worst_case.families import (
+    ALL,
+    check_k_additive,
+    family_problems,
+    read_once,
+    search_families,
+    several,
+)
+from linkrisk.solver.worst_case.sampled.plan import CONFIDENCE
+from linkrisk.solver.worst_case.single_fit import FitRequest
+
+_SEARCHES = 0.5
+"""Share of the time limit for the worst cases, which most measures go by."""
+
+_STOPPED = "stopped before it was begun"
+_NO_TIME = "no time was left for it; a longer --time-limit would take it too"
+
+
+@checked_keywords
+def risk(
+    original: TableLike | None = None,
+    masked: TableLike | None = None,
+    *,
+    measures: str | Sequence[str] = ALL,
+    tolerated: float = TOLERATED,
+    aggregator: str | Sequence[str] = ALL,
+    attributes: Sequence[str] | None = None,
+    id_column: str | None = None,
+    row_by_row: bool = False,
+    drop_constant: bool = False,
+    nominal: Sequence[str] = (),
+    ordinal: Sequence[str] = (),
+    schema: SchemaLike | None = None,
+    masking: Masking = (),
+    direction: DirectionName = "original-to-masked",
+    ties: TiesName = "strict",
+    standardisation: StandardisationName = "own",
+    differences: DifferencesName | None = None,
+    missing: MissingName = "expected",
+    k_additive: int | None = None,
+    sample: int | str | None = AUTOMATIC,
+    samples: int | None = None,
+    confidence: float = CONFIDENCE,
+    scheduler: str | None = None,
+    workers: int | None = None,
+    seed: int = 0,
+    time_limit: float | str | None = AUTOMATIC,
+    work_limit: float | None = None,
+    memory_limit: float | str | None = AUTOMATIC,
+    cancel: Cancel | None = None,
+    report: Reporter | None = None,
+    command: str | None = None,
+) -> RiskResult:
+    """Take every measure of a release: the certified worst case, and what stands beside it.
+
+    Parameters
+    ----------
+    original, masked
+        The two files, as `fit` takes them.
+    measures : str or sequence of str
+        ``all``, or names of measures (`linkrisk.solver.measures.registry.MEASURES`).
+    tolerated : float
+        Share of records that may be re-identified, for the verdict.
+    aggregator : str or sequence of str
+        The families of distances that the worst case is taken over.
+    attributes, id_column, row_by_row, drop_constant, nominal, ordinal, schema, masking
+        See `fit`.
+    direction, ties, standardisation, differences, missing, k_additive
+        The same.
+    sample, samples, confidence
+        The same, for the worst cases of large files.
+    scheduler, workers
+        Who does the work, as for `fit`.
+    seed : int
+        Seed of every random choice.
+    time_limit, work_limit, memory_limit
+        Of the whole call: half of it for the worst cases, the rest shared out by what measures cost.
+    cancel, report, command
+        See `fit`.
+
+    Returns
+    -------
+    RiskResult
+
+    Raises
+    ------
+    TypeError
+        If there is no such keyword.
+    UsageError, DataError, FormulationError
+        If the request or the files cannot be used.
+    """
+    asked = asked_measures(measures)
+    _check_tolerated(tolerated)
+    options = ProblemOptions(
+        direction=direction,
+        attributes=attributes,
+        id_column=id_column,
+        row_by_row=row_by_row,
+        drop_constant=drop_constant,
+        ties=ties,
+        standardisation=standardisation,
+        differences=differences,
+        nominal=nominal,
+        ordinal=ordinal,
+        schema=schema,
+        masking=masking,
+        missing=missing,
+        k_additive=k_additive,
+    )
+    request = fit_request(
+        None,
+        seed=seed,
+        threads=None,
+        backend=None,
+        margin=None,
+        big_c=None,
+        limits=check_limits(time_limit, work_limit, memory_limit, cancel),
+        sampling=sampling_choice(sample, samples, confidence, None),
+        workers=crew_choice(scheduler, workers),
+        report=report,
+        command=command,
+    )
+    names = several(aggregator) or (str(aggregator),)
+    check_k_additive(names, options)
+    with request.hired() as hired:
+        return _risk(original, masked, asked, tolerated, names, options, hired)
+
+
+def asked_measures(measures: str | Sequence[str]) -> list[Measure]:
+    """The measures of these names, in the order of the registry; UsageError when there is none of a name."""
+    if isinstance(measures, str):
+        measures = [name.strip() for name in measures.split(",")]
+    names = list(MEASURES) if ALL in measures else list(measures)
+    for name in names:
+        if name not in MEASURES:
+            known = ", ".join(MEASURES)
+            raise UsageError(f"unknown measure {name!r}: choose from {known}, or {ALL}")
+    return [measure for name, measure in MEASURES.items() if name in names]
+
+
+def _check_tolerated(tolerated: object) -> None:
+    if isinstance(tolerated, bool) or not isinstance(tolerated, Real) or not 0.0 <= float(tolerated) <= 1.0:
+        raise UsageError(f"the tolerated share must be a number from 0 to 1, not {tolerated!r}")
+
+
+def _risk(
+    original: Any,
+    masked: Any,
+    measures: Sequence[Measure],
+    tolerated: float,
+    names: Sequence[str],
+    options: ProblemOptions,
+    request: FitRequest,
+) -> RiskResult:
+    """What `risk` does, once the request has been checked."""
+    began = time.perf_counter()
+    first = read_once(original, masked, options)
+    found = family_problems(first, names, options)
+    problems = {name: problem for name, problem in found.items() if isinstance(problem, Problem)}
+    for name in problems:
+        compile_once(name, request.report)
+    clock = request.clock(first)
+    with interruptible(clock):
+        whole = clock.remaining
+        part = clock.part(None if whole is None else _SEARCHES * whole)
+        worst = search_families(first, found, request, part)
+        task = RiskTask(first, problems, schema_of(options.schema), request, clock, worst)
+        taken, left_out = _take(measures, task, request.report)
+    details = {
+        **first.describe(),
+        "records": task.records,
+        "notes": list(first.files.notes),
+        "seed": request.options.seed,
+        "seconds": round(time.perf_counter() - began, 3),
+        "time_limit": request.limits.time,
+        "command": request.command,
+        "versions": library_versions(),
+    }
+    for about_one in ("aggregator", "aggregator_options", "differences"):
+        details.pop(about_one)
+    return RiskResult(verdict(worst, tolerated), taken, left_out, worst, details)
+
+
+def _take(
+    measures: Sequence[Measure], task: RiskTask, report: Reporter | None
+) -> tuple[dict[str, MeasureResult], dict[str, str]]:
+    """Take measures one after the other, each within its share of what is left."""
+    taken: dict[str, MeasureResult] = {}
+    left_out: dict[str, str] = {}
+    for at, measure in enumerate(measures):
+        lacking = measure.lacking(task)
+        if lacking is None and task.clock.expired and measure.cost > 0.0:
+            lacking = _STOPPED if task.clock.stopped else _NO_TIME
+        if lacking is not None:
+            left_out[measure.name] = lacking
+            continue
+        if report is not None:
+            low, high = task.worst.interval
+            report(Progress(task.clock.seconds, float(low), float(high), "measures", measure.name))
+        taken[measure.name] = measure.take(task, _share(task.clock, measures[at:]))
+    return taken, left_out
+
+
+def _share(clock: Clock, left: Sequence[Measure]) -> Clock:
+    """The time of the first of the measures that are left."""
+    costs = sum(measure.cost for measure in left)
+    remaining = clock.remaining
+    if remaining is None or costs == 0.0:
+        return clock.part(remaining)
+    return clock.part(max(1e-9, remaining * left[0].cost / costs))

@@ -1,0 +1,94 @@
+"""`python -m solver risk`: every measure of a release."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from typing import Any
+
+from linkrisk.solver.commands.arguments import (
+    add_categories,
+    add_files,
+    add_problem,
+    add_workers,
+    given_problem,
+    given_workers,
+    limit,
+    number,
+    whole_number,
+    words,
+)
+from linkrisk.solver.commands.offered import offered
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.description = (
+        "Take every measure of a release: the certified worst case of all families of distances, and what "
+        "stands beside it. One table, one verdict."
+    )
+    parser.epilog = "example: risk --original o.csv --masked m.csv --schema schema.toml --json risk.json"
+    add_files(parser)
+    group = parser.add_argument_group("measures")
+    names = ", ".join(offered().measures)
+    group.add_argument("--measures", metavar="A,B", default="all", help=f"{names}; default: all")
+    group.add_argument(
+        "--tolerated",
+        metavar="SHARE",
+        default=f"{offered().tolerated:g}",
+        help=f"share of records that may be re-identified, for the verdict; default: {offered().tolerated:g}",
+    )
+    add_categories(parser)
+    add_problem(parser, several=True, family="all")
+    group = parser.add_argument_group("run")
+    group.add_argument(
+        "--time-limit",
+        metavar="S",
+        help=f"seconds for all, or 'none'; default: {offered().seconds_of_fit:g}, or none with --work-limit",
+    )
+    group.add_argument("--work-limit", metavar="UNITS", help="units of work instead, as for fit")
+    group.add_argument("--seed", metavar="N", default="0", help="seed of every random choice; default: 0")
+    add_workers(parser, "search samples and count")
+    group = parser.add_argument_group("output")
+    group.add_argument("--json", metavar="FILE", help="write all results as JSON")
+    group.add_argument("--table", metavar="FILE", help="write the table of findings, as its suffix says")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Measure, print, write the files that were asked for."""
+    from linkrisk.datasets.microdata.writing import write_table, write_whole
+    from linkrisk.solver.api.risk import risk
+    from linkrisk.solver.commands.progress import progress_line, reporter
+    from linkrisk.solver.commands.risk_summary import summary
+    from linkrisk.solver.commands.targets import check_targets
+
+    check_targets(arguments, "json", "table")
+    limits: dict[str, Any] = {}
+    if arguments.time_limit is not None:
+        limits["time_limit"] = limit(arguments.time_limit, "--time-limit")
+    if arguments.work_limit is not None:
+        limits["work_limit"] = number(arguments.work_limit, "--work-limit")
+    with progress_line("comparing records") as line:
+        result = risk(
+            arguments.original,
+            arguments.masked,
+            measures=words(arguments.measures) or [],
+            tolerated=number(arguments.tolerated, "--tolerated"),
+            seed=whole_number(arguments.seed, "--seed") or 0,
+            report=reporter(line),
+            command="python -m solver " + shlex.join(arguments.command_line),
+            **limits,
+            **given_workers(arguments),
+            **given_problem(arguments),
+        )
+    try:
+        print(summary(result), end="")
+        sys.stdout.flush()
+    finally:  # a reader that has gone away must not cost the files of a long run
+        if arguments.json is not None:
+            write_whole(arguments.json, result.to_json())
+        if arguments.table is not None:
+            write_table(result.to_frame(), arguments.table)
+    return 0

@@ -1,0 +1,48 @@
+"""What `risk` prints: the verdict, the findings of every measure, and what has to be known."""
+
+from __future__ import annotations
+
+from linkrisk.solver.commands.wording import files_line
+from linkrisk.solver.measures.base import Finding, Kind, Unit
+from linkrisk.solver.measures.registry import MEASURES
+from linkrisk.solver.measures.results import RiskResult
+from linkrisk.solver.report.formats import count
+
+_WIDTH = 44
+_KINDS = {Kind.CERTAIN: "for certain", Kind.CONFIDENCE: "95 %", Kind.RANGE: "range"}
+
+
+def summary(result: RiskResult) -> str:
+    """All of it."""
+    lines = [*files_line(result.details, result.details["records"]), "", _sentence(result.verdict.sentence)]
+    for name, found in result.measures.items():
+        lines += ["", MEASURES[name].title, *(_line(finding) for finding in found.findings)]
+    left_out = [f"  {name}: {reason}" for name, reason in result.not_measured.items()]
+    lines += ["", "Not measured", *left_out] if left_out else []
+    notes = [f"note: {note}" for note in result.notes]
+    lines += ["", *notes] if notes else []
+    lines += ["", f"seed {result.details['seed']}, {result.details['seconds']:.1f} s"]
+    return "\n".join(lines) + "\n"
+
+
+def _line(finding: Finding) -> str:
+    """One number, with the ends of its interval."""
+    value = "-" if finding.value is None else _written(finding.value, finding.unit)
+    if finding.kind is None:
+        return f"  {finding.words:<{_WIDTH}}{value:>9}"
+    if finding.kind is Kind.CERTAIN and finding.low == finding.high == finding.value:
+        return f"  {finding.words:<{_WIDTH}}{value:>9}  proven"
+    ends = [_written(end, finding.unit) if end is not None else "" for end in (finding.low, finding.high)]
+    return f"  {finding.words:<{_WIDTH}}{value:>9}  {ends[0]} to {ends[1]}, {_KINDS[finding.kind]}"
+
+
+def _written(value: float, unit: Unit) -> str:
+    if unit is Unit.SHARE:
+        return f"{100.0 * value:.1f} %"
+    if unit is Unit.RECORDS:
+        return count(value)
+    return f"{value:.4g}"
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:] + "."

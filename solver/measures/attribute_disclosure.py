@@ -1,0 +1,211 @@
+"""Attribute disclosure: what is learned of confidential attributes from the record that one links to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
+from linkrisk.formulations.linkage.pair import Direction
+from linkrisk.solver.measures.base import Finding, Kind, Measure, MeasureResult, Unit
+from linkrisk.solver.measures.claims import claimed
+from linkrisk.solver.measures.guesses import Guesses, guessed_categories, guessed_numbers
+from linkrisk.solver.measures.released import ReleasedAttribute, released_attribute, unreadable
+from linkrisk.solver.measures.task import RiskTask
+from linkrisk.solver.run.clock import Clock
+
+IndexArray = NDArray[np.intp]
+
+_SHOWN = 3
+"""Attributes in the table of all measures: those of which most is learned."""
+
+EQUAL = "equal weights"
+
+
+@dataclass(frozen=True)
+class LearnedAttribute:
+    """What one attack learns of one confidential attribute.
+
+    Attributes
+    ----------
+    attribute : str
+    numeric : bool
+        Whether `guesses` are about errors; else about shares of right guesses.
+    attack : str
+        ``equal weights``, or ``learned`` and the name of the family.
+    guesses : Guesses
+    """
+
+    attribute: str
+    numeric: bool
+    attack: str
+    guesses: Guesses
+
+    @property
+    def sentence(self) -> str:
+        """How good the guess is, with and without the release."""
+        found = self.guesses
+        if found.learned is None or found.baseline is None:
+            return f"of {self.attribute} no value is known"
+        if self.numeric:
+            return (
+                f"{self.attribute} with an error (RMSE) of {found.learned:.4g}, where the mean of all "
+                f"has {found.baseline:.4g}"
+            )
+        return (
+            f"{self.attribute} right for {100.0 * found.learned:.1f} %, where the most frequent value is "
+            f"right for {100.0 * found.baseline:.1f} %"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)  # that of all measures
+class AttributeDisclosure(MeasureResult):
+    """How well confidential attributes are learned by linking; a higher risk is worse.
+
+    Attributes
+    ----------
+    records : int
+        Records that are linked.
+    learned : tuple of LearnedAttribute
+        By attribute and attack.
+    known_already : tuple of str
+        Confidential attributes that are compared, so that who links knows them before.
+    """
+
+    measure: ClassVar[str] = "attribute-disclosure"
+    records: int
+    learned: tuple[LearnedAttribute, ...]
+    known_already: tuple[str, ...]
+
+    @property
+    def _worst_first(self) -> list[str]:
+        """Attributes, the one that some attack learns best first."""
+        risks: dict[str, float] = {}
+        for each in self.learned:
+            risk = each.guesses.risk
+            risks[each.attribute] = max(risks.get(each.attribute, -np.inf), -np.inf if risk is None else risk)
+        return sorted(risks, key=lambda name: -risks[name])
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The risk of the attributes that are learned best, by both attacks."""
+        shown = [
+            each for name in self._worst_first[:_SHOWN] for each in self.learned if each.attribute == name
+        ]
+        return tuple(_finding(each) for each in shown)
+
+    @property
+    def paragraph(self) -> str:
+        """What the worst attack learns of the attribute that is learned best."""
+        worst = self._worst_first[0]
+        found = [each for each in self.learned if each.attribute == worst]
+        best = max(found, key=lambda each: -np.inf if each.guesses.risk is None else each.guesses.risk)
+        risk = best.guesses.risk
+        if risk is None:
+            return f"nothing can be learned: {best.sentence}."
+        if risk <= 0.0:
+            return (
+                f"the record one links to teaches no more about {named(self._worst_first)} than the best "
+                f"guess without the release. Best is {best.attack}: {best.sentence}."
+            )
+        return (
+            f"most is learned of {worst}. The record one links to by {best.attack} gives {best.sentence}: "
+            f"{100.0 * risk:.1f} % of what there is to learn."
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Confidential attributes that were left out."""
+        if not self.known_already:
+            return ()
+        return (f"compared, and so no matter of attribute disclosure: {named(self.known_already)}",)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per attribute and attack: attribute, attack, measured by, and the fields of `Guesses`."""
+        rows = [
+            {
+                "attribute": each.attribute,
+                "attack": each.attack,
+                "measured by": "RMSE" if each.numeric else "share right",
+                **vars(each.guesses),
+            }
+            for each in self.learned
+        ]
+        return pd.DataFrame(rows)
+
+
+class AttributeDisclosureMeasure(Measure):
+    """Confidential attributes of the record that one links to."""
+
+    name: ClassVar[str] = "attribute-disclosure"
+    title: ClassVar[str] = "Attribute disclosure (0: no better than without the release)"
+    cost: ClassVar[float] = 0.5
+
+    def lacking(self, task: RiskTask) -> str | None:
+        """It needs a confidential attribute that is released and not compared."""
+        if not task.confidential:
+            return "needs a schema that gives an attribute the role confidential"
+        if not _asked(task):
+            return "no confidential attribute is both in the masked file and not compared"
+        return unreadable(task)
+
+    def take(self, task: RiskTask, clock: Clock) -> AttributeDisclosure:
+        """Guess every confidential attribute by both attacks."""
+        del clock
+        attributes = [released_attribute(task, name) for name in _asked(task)]
+        attacks = dict(_attacks(task))
+        learned = [
+            LearnedAttribute(each.name, each.numeric, attack, _guessed(task, each, claims))
+            for each in attributes
+            for attack, claims in attacks.items()
+        ]
+        known = tuple(name for name in task.confidential if name in task.files.attributes)
+        return AttributeDisclosure(task.records, tuple(learned), known)
+
+
+def named(names: tuple[str, ...] | list[str]) -> str:
+    """Names for a sentence."""
+    return ", ".join(names)
+
+
+def _asked(task: RiskTask) -> list[str]:
+    """Confidential attributes that the masked file has and that are not compared."""
+    compared, columns = task.files.attributes, task.files.masked.columns
+    return [name for name in task.confidential if name in columns and name not in compared]
+
+
+def _attacks(task: RiskTask) -> Iterator[tuple[str, IndexArray]]:
+    """Which candidate each block is linked to, by equal weights and by the worst learned distance."""
+    pair = task.first.pair
+    equal = WeightedMean(pair.attributes)
+    yield EQUAL, claimed(pair, task.evaluator.table(equal.form(equal.equal())), task.seed)
+    attack = task.attack(task.worst.worst.details["aggregator"])
+    yield f"learned {attack.problem.aggregator.name}", claimed(pair, attack.evaluation, task.seed)
+
+
+def _guessed(task: RiskTask, attribute: ReleasedAttribute, claims: IndexArray) -> Guesses:
+    """Take the value of the masked record for that of the original one, pair by pair."""
+    looked = claims >= 0
+    queries, candidates = task.first.pair.query_rows[looked], claims[looked]
+    forwards = task.first.options.direction == Direction.ORIGINAL_TO_MASKED
+    originals, masked = (queries, candidates) if forwards else (candidates, queries)
+    guess = guessed_numbers if attribute.numeric else guessed_categories
+    return guess(attribute.original[originals], attribute.masked[masked])
+
+
+def _finding(each: LearnedAttribute) -> Finding:
+    found = each.guesses
+    words = f"{each.attribute}, by {each.attack}"
+    name = re.sub(r"\W+", "_", each.attribute.lower())
+    key = f"{name}_by_{'equal_weights' if each.attack == EQUAL else 'the_learned'}"
+    if found.risk is None:
+        return Finding(key, words, None)
+    return Finding(
+        key, words, found.risk, Unit.SHARE, low=found.risk_low, high=found.risk_high, kind=Kind.CONFIDENCE
+    )

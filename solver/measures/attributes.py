@@ -1,0 +1,234 @@
+"""Which attributes leak: importances, how much of them is forced, and the worst case without each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from linkrisk.solver.measures.base import Finding, Kind, Measure, MeasureResult, Unit, Worse
+from linkrisk.solver.measures.forced_weights import forced_range, importances
+from linkrisk.solver.measures.task import Attack, RiskTask
+from linkrisk.solver.measures.withheld import WithheldAttribute, withheld
+from linkrisk.solver.run.clock import Clock
+
+FloatArray = NDArray[np.float64]
+
+TIMES_FIT = 3.0
+"""Withholding every attribute takes at most so many times as long as the search of the family did."""
+
+_LEAST_SECONDS = 1.0
+"""That a search is taken to have lasted: of short ones a multiple is nothing."""
+
+_RANGES = 0.3
+"""Share of the time for ranges; the rest is for the worst cases without an attribute."""
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyImportance:
+    """What the learned parameters of a family say of attributes; all arrays have shape (owners,).
+
+    Attributes
+    ----------
+    aggregator : str
+    owners : tuple of str
+        Attributes; of an OWA ranks of attribute distances, 1 the largest.
+    importance : ndarray of float64
+        Weights, Shapley values, or shares of the diagonal; they sum to one. Higher is more of the distance.
+    low, high : ndarray of float64
+        Range of each over all parameters that keep the same records linked (`forced_range`); NaN where there
+        was no time. What is not forced away from zero need not leak.
+    outer : bool
+        Whether the range may be smaller than that: that of the quadratic form is of a relaxation.
+    interaction : list of list of float, or None
+        Pairwise interaction indices of attributes; positive where they complement each other.
+    parameters : dict
+        As `fit` shows them.
+    """
+
+    aggregator: str
+    owners: tuple[str, ...]
+    importance: FloatArray
+    low: FloatArray
+    high: FloatArray
+    outer: bool
+    interaction: list[list[float]] | None
+    parameters: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LeakingAttributes(MeasureResult):
+    """Importance of the attributes, and what withholding each would bring.
+
+    Attributes
+    ----------
+    total : float
+        What links are part of.
+    families : tuple of FamilyImportance
+        The family that links most first.
+    withheld : tuple of WithheldAttribute
+        In records (or the sum of what links count). A larger fall means that the attribute leaks more.
+    asked : int
+        Pairs of a family and an attribute that there are to be withheld.
+    """
+
+    measure: ClassVar[str] = "attributes"
+    total: float
+    families: tuple[FamilyImportance, ...]
+    withheld: tuple[WithheldAttribute, ...]
+    asked: int
+
+    @property
+    def _most(self) -> WithheldAttribute | None:
+        """The attribute without which the worst family links least."""
+        worst = [one for one in self.withheld if one.aggregator == self.families[0].aggregator]
+        return max(worst, key=lambda one: one.fall, default=None)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The largest importance with its range, and the largest fall with its interval."""
+        family = self.families[0]
+        at = int(np.argmax(family.importance))
+        words = f"importance of {family.owners[at]}, {family.aggregator}"
+        known = not np.isnan([family.low[at], family.high[at]]).any()
+        ends = (float(family.low[at]), float(family.high[at]), Kind.RANGE) if known else (None, None, None)
+        found = [Finding("importance", words, float(family.importance[at]), Unit.SHARE, Worse.NEITHER, *ends)]
+        if (most := self._most) is not None:
+            words = f"fall without {most.attribute}, {most.aggregator}"
+            low, high = most.fall_low / self.total, most.fall_high / self.total
+            found.append(
+                Finding(
+                    "fall", words, most.fall / self.total, worse=Worse.NEITHER, low=low, high=high,
+                    kind=Kind.CERTAIN,
+                )
+            )  # fmt: skip
+        return tuple(found)
+
+    @property
+    def paragraph(self) -> str:
+        """Which attribute leaks most, and how sure that is."""
+        family = self.families[0]
+        at = int(np.argmax(family.importance))
+        said = (
+            f"{family.owners[at]} has the largest importance in the worst distance ({family.aggregator}), "
+            f"{family.importance[at]:.2f}"
+        )
+        if not np.isnan(family.high[at] - family.low[at]):
+            said += f", and {family.low[at]:.2f} to {family.high[at]:.2f} link the same records"
+        if (most := self._most) is None:
+            return f"{said}."
+        low, found, high = (100.0 * end / self.total for end in (most.fall_low, most.fall, most.fall_high))
+        least = f"at least {low:.1f}" if low > 0.0 else "perhaps nothing"
+        falls = f"falls by {least} and at most {high:.1f} %"
+        return (
+            f"{said}. Without {most.attribute} the attack found links {found:.1f} % of the records less, "
+            f"more than without any other; the worst case {falls}, for certain."
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What there was no time for."""
+        said = []
+        if any(np.isnan(family.low).any() or np.isnan(family.high).any() for family in self.families):
+            said.append(
+                "attributes: there was no time for the range of every importance, or too many records"
+            )
+        if len(self.withheld) < self.asked:
+            said.append(
+                f"attributes: searched {len(self.withheld)} of {self.asked} worst cases without an attribute"
+            )
+        return tuple(said)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per family and owner.
+
+        ``aggregator``, ``owner``, ``importance``, ``low``, ``high``; and of attributes ``linked``, ``most``,
+        ``fall``, ``fall_low``, ``fall_high`` without them (`WithheldAttribute`).
+        """
+        parts = [
+            pd.DataFrame(
+                {
+                    "aggregator": family.aggregator,
+                    "owner": list(family.owners),
+                    "importance": family.importance,
+                    "low": family.low,
+                    "high": family.high,
+                }
+            )
+            for family in self.families
+        ]
+        columns = list(WithheldAttribute.__annotations__)
+        without = pd.DataFrame([vars(one) for one in self.withheld], columns=columns)
+        without = without.rename(columns={"attribute": "owner"}).astype(
+            {"aggregator": object, "owner": object}
+        )
+        return pd.concat(parts, ignore_index=True).merge(
+            without, "outer", ["aggregator", "owner"], sort=False
+        )
+
+
+class Attributes(Measure):
+    """Importance, forced ranges, and leaving attributes out one by one."""
+
+    name: ClassVar[str] = "attributes"
+    title: ClassVar[str] = "Which attributes leak"
+    cost: ClassVar[float] = 8.0
+
+    def take(self, task: RiskTask, clock: Clock) -> LeakingAttributes:
+        """First what parameters say, then searches; the family that links most first."""
+        attacks = sorted(task.attacks.values(), key=lambda attack: -attack.evaluation.linked_weight)
+        ranges = clock.part(None if clock.remaining is None else _RANGES * clock.remaining)
+        families = tuple(_importance(attack, ranges) for attack in attacks)
+        names = task.files.attributes if len(task.files.attributes) > 1 else ()
+        found = tuple(_withheld(attacks, task, clock)) if names else ()
+        return LeakingAttributes(task.total, families, found, len(attacks) * len(names))
+
+
+def _importance(attack: Attack, clock: Clock) -> FamilyImportance:
+    """What the parameters of one family say."""
+    aggregator, theta = attack.problem.aggregator, attack.theta
+    measured = importances(aggregator)
+    free = forced_range(
+        attack.problem.pair, aggregator, theta, attack.evaluation.linked, lambda: clock.expired
+    )
+    return FamilyImportance(
+        aggregator=aggregator.name,
+        owners=measured.owners,
+        importance=measured.matrix @ theta,
+        low=free.low,
+        high=free.high,
+        outer=free.outer,
+        interaction=aggregator.interaction(theta),
+        parameters=aggregator.decode(theta),
+    )
+
+
+def _withheld(attacks: list[Attack], task: RiskTask, clock: Clock) -> Iterator[WithheldAttribute]:
+    """Every worst case without an attribute that there is time for."""
+    if task.worst.confidence is not None:  # a bound of samples is none of all records
+        return
+    names = task.files.attributes
+    left = len(attacks) * len(names)
+    for attack in attacks:
+        for name in names:
+            if clock.expired:
+                return
+            one = withheld(attack, name, task.request, clock.part(_portion(attack, clock, left, len(names))))
+            left -= 1
+            if one is not None:
+                yield one
+
+
+def _portion(attack: Attack, clock: Clock, left: int, attributes: int) -> float | None:
+    """The time of one search: its share of what is left, and of `TIMES_FIT` times the family's own search."""
+    if clock.remaining is None:
+        return None
+    portion = clock.remaining / left
+    if not clock.counts:
+        lasted = max(float(attack.result.details["seconds"]), _LEAST_SECONDS)
+        portion = min(portion, TIMES_FIT * lasted / attributes)
+    return max(portion, 1e-9)

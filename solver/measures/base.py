@@ -1,0 +1,175 @@
+"""The contract of a measure, and what all results of measures have in common."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum, StrEnum
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from linkrisk.solver.run.results import dump_json, plain
+
+if TYPE_CHECKING:
+    from linkrisk.solver.measures.task import RiskTask
+    from linkrisk.solver.run.clock import Clock
+
+
+class Worse(StrEnum):
+    """Which way a number gets worse for whoever releases the file."""
+
+    HIGHER = "higher"
+    LOWER = "lower"
+    NEITHER = "neither"
+
+
+class Unit(StrEnum):
+    """What a number counts."""
+
+    SHARE = "share"
+    RECORDS = "records"
+    POINTS = "percentage points"
+    NUMBER = "number"
+
+
+class Kind(StrEnum):
+    """What the ends of an interval are."""
+
+    CERTAIN = "certain"
+    CONFIDENCE = "95 % confidence"
+    RANGE = "range"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One number of a measure, ready for a table.
+
+    Attributes
+    ----------
+    key : str
+        What it is in the JSON: lower case, joined by underscores.
+    words : str
+        What it is, as the line of a table.
+    value : float or None
+        None where there is none, such as a share of no records.
+    unit : Unit
+        Of `value`, `low` and `high`; shares are between 0 and 1.
+    worse : Worse
+    low, high : float or None
+        Ends of an interval.
+    kind : Kind or None
+        What kind of interval; None where there is none.
+    """
+
+    key: str
+    words: str
+    value: float | None
+    unit: Unit = Unit.SHARE
+    worse: Worse = Worse.HIGHER
+    low: float | None = None
+    high: float | None = None
+    kind: Kind | None = None
+
+    def __post_init__(self) -> None:
+        if (self.kind is None) != (self.low is None and self.high is None):
+            raise ValueError(f"{self.key}: an interval needs ends and a kind, or neither")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MeasureResult(ABC):
+    """What a measure has found: a frozen dataclass without a `repr` of its own, the same as its JSON.
+
+    Attributes
+    ----------
+    measure : str
+        The measure's name, of the class.
+    """
+
+    measure: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def findings(self) -> tuple[Finding, ...]:
+        """The few numbers that stand in the table of all measures, the most important first."""
+
+    @property
+    @abstractmethod
+    def paragraph(self) -> str:
+        """What was found, for a reader, in two to four sentences."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What has to be known besides."""
+        return ()
+
+    @abstractmethod
+    def to_frame(self) -> pd.DataFrame:
+        """The details as a table; its columns are documented where it is made."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON as a dictionary: the findings, and every field of the result."""
+        return {
+            "findings": [jsonable(finding) for finding in self.findings],
+            **{field.name: jsonable(getattr(self, field.name)) for field in dataclasses.fields(self)},
+            "notes": list(self.notes),
+        }
+
+    def to_json(self) -> str:
+        """The same as a text."""
+        return dump_json(self.to_dict())
+
+    def __repr__(self) -> str:
+        return f"{self.measure}: {self.paragraph}"
+
+
+class Measure(ABC):
+    """A question about a release, and how to answer it.
+
+    Attributes
+    ----------
+    name : str
+        What `--measures` takes.
+    title : str
+        What people read above its numbers.
+    cost : float
+        Its part of the time limit, beside those of the others: seconds that it typically takes on a file of
+        some hundred records.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    cost: ClassVar[float] = 1.0
+
+    def lacking(self, task: RiskTask) -> str | None:
+        """What the measure would need and the files do not have; None where it can be taken."""
+        del task
+        return None
+
+    @abstractmethod
+    def take(self, task: RiskTask, clock: Clock) -> MeasureResult:
+        """Measure; when `clock` has run out, with what there is by then, and saying so."""
+
+
+def jsonable(value: Any) -> Any:
+    """A field of a result as JSON takes it: arrays as lists, frames as rows, nothing that is not finite."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        names = [field.name for field in dataclasses.fields(value)]
+        return {name: jsonable(getattr(value, name)) for name in names}
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, pd.DataFrame):
+        rows = [[jsonable(cell) for cell in row] for row in value.itertuples(index=False, name=None)]
+        return {"columns": [str(name) for name in value.columns], "rows": rows}
+    if isinstance(value, Mapping):
+        return {str(key): jsonable(each) for key, each in value.items()}
+    if isinstance(value, np.ndarray):
+        return jsonable(value.tolist())
+    if isinstance(value, list | tuple):
+        return [jsonable(each) for each in value]
+    if isinstance(value, np.generic):
+        return jsonable(value.item())
+    return None if value is pd.NA else plain(value)

@@ -1,0 +1,232 @@
+"""l-diversity and t-closeness of the confidential attributes among records with the same key."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from linkrisk.datasets.microdata.category_names import spelled
+from linkrisk.datasets.microdata.names import shown_names
+from linkrisk.datasets.microdata.schema import Attribute, Scale
+from linkrisk.solver.measures.base import Finding, Measure, Unit, Worse
+from linkrisk.solver.measures.frequencies import MISSING, Codes, column_codes, groups_of
+from linkrisk.solver.measures.group_diversity import entries_of, l_diversity, t_closeness
+from linkrisk.solver.measures.keys import PerRecord, key_notes, masked_keys, without_keys
+from linkrisk.solver.measures.task import RiskTask
+from linkrisk.solver.run.clock import Clock
+
+FloatArray = NDArray[np.float64]
+
+ENOUGH = 2
+"""Records in groups with fewer values than this learn one for certain."""
+
+
+@dataclass(frozen=True)
+class AttributeDiversity:
+    """One confidential attribute among records with the same key.
+
+    Attributes
+    ----------
+    attribute : str
+    ordered : bool
+        Whether t is that of ordered values.
+    least_distinct, least_recursive : int
+        Smallest l of a group, distinct and recursive with c = 2. Fewer are worse.
+    least_entropy : float
+        Smallest exponential entropy of a group, 1 or more. Less is worse.
+    below_distinct, below_entropy, below_recursive : int
+        Records in groups with l below 2. More are worse.
+    most_t : float
+        Largest t of a group, 0 to 1. More is worse.
+    mean_t : float
+        Mean over records.
+    """
+
+    attribute: str
+    ordered: bool
+    least_distinct: int
+    least_entropy: float
+    least_recursive: int
+    below_distinct: int
+    below_entropy: int
+    below_recursive: int
+    most_t: float
+    mean_t: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Diversity(PerRecord):
+    """What the masked file says on confidential attributes without any identification (`group_diversity`).
+
+    Attributes
+    ----------
+    keys : tuple of str
+    groups : int
+        Different keys.
+    attributes : tuple of AttributeDiversity
+        Of each confidential attribute, c of them.
+    below : int
+        Records whose group has a single value of some confidential attribute: who knows the key knows it.
+        More are worse.
+    distinct : int64 array (records, c)
+        Distinct l of the record's group.
+    closeness : float64 array (records, c)
+        Its t.
+    remarks : tuple of str
+    """
+
+    measure: ClassVar[str] = "diversity"
+    per_record: ClassVar[tuple[str, ...]] = ("distinct", "closeness")
+    keys: tuple[str, ...]
+    groups: int
+    attributes: tuple[AttributeDiversity, ...]
+    below: int
+    distinct: NDArray[np.int64]
+    closeness: FloatArray
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Over all confidential attributes, the worst of each."""
+        distinct = float(min(each.least_distinct for each in self.attributes))
+        entropy = min(each.least_entropy for each in self.attributes)
+        most = max(each.most_t for each in self.attributes)
+        mean = max(each.mean_t for each in self.attributes)
+        return (
+            Finding(
+                "below_2_diversity", "one confidential value in the group", self.below / len(self.distinct)
+            ),
+            Finding("least_distinct_l", "least distinct l", distinct, Unit.NUMBER, Worse.LOWER),
+            Finding("least_entropy_l", "least entropy l", entropy, Unit.NUMBER, Worse.LOWER),
+            Finding("most_t", "largest t (t-closeness)", most, Unit.NUMBER),
+            Finding("mean_t", "mean t over records", mean, Unit.NUMBER),
+        )
+
+    @property
+    def paragraph(self) -> str:
+        """Who is disclosed without identification, and by which attribute most."""
+        records = len(self.distinct)
+        worst = max(self.attributes, key=lambda each: each.below_distinct)
+        far = max(self.attributes, key=lambda each: each.mean_t)
+        return (
+            f"{self.below:,} of {records:,} masked records share their key only with records of the same "
+            f"confidential value ({worst.below_distinct:,} in {worst.attribute}), which the key discloses "
+            "without a link. The distribution within a group is farthest from that of the file in "
+            f"{far.attribute} (t {far.most_t:.2g} at most, {far.mean_t:.2g} on average)."
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was left out."""
+        return self.remarks
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per confidential attribute; the columns are the fields of `AttributeDiversity`."""
+        return pd.DataFrame([vars(each) for each in self.attributes])
+
+
+class DiversityOfGroups(Measure):
+    """l-diversity and t-closeness."""
+
+    name: ClassVar[str] = "diversity"
+    title: ClassVar[str] = "Confidential attributes within a key"
+    cost: ClassVar[float] = 0.1
+
+    def lacking(self, task: RiskTask) -> str | None:
+        """Key variables and confidential attributes."""
+        if not task.confidential:
+            return "no schema names a confidential attribute"
+        if not _confidential(task):
+            return f"the masked file does not have {shown_names(list(task.confidential))}"
+        if set(task.keys) <= set(task.confidential):
+            return "there are no key variables beside the confidential attributes"
+        return without_keys(task)
+
+    def take(self, task: RiskTask, clock: Clock) -> Diversity:
+        """Count the values of every group of the masked file."""
+        del clock
+        keys, names = masked_keys(task), _confidential(task)
+        used = [at for at, name in enumerate(keys.names) if name not in names]
+        groups = groups_of(keys.codes[:, used])
+        assert task.schema is not None
+        found, distinct, closeness = [], [], []
+        for name in names:
+            each, l_of, t_of = attribute_diversity(task.schema.get(name), task.files.masked[name], groups)
+            found.append(each)
+            distinct.append(l_of)
+            closeness.append(t_of)
+        levels = np.column_stack(distinct)
+        return Diversity(
+            tuple(keys.names[at] for at in used),
+            int(groups.max()) + 1,
+            tuple(found),
+            int((levels < ENOUGH).any(axis=1).sum()),
+            levels,
+            np.column_stack(closeness),
+            (*_left_out(task), *key_notes(task)),
+        )
+
+
+def attribute_diversity(
+    attribute: Attribute, column: pd.Series, groups: NDArray[np.intp]
+) -> tuple[AttributeDiversity, NDArray[np.int64], FloatArray]:
+    """One attribute: its summary, and distinct l and t of each record's group.
+
+    A missing value is a category of its own; of ordered values, where it has no place, only for l.
+    """
+    ranked = _ranked(attribute, column)
+    ordered = ranked is not None
+    values = column_codes(column) if ranked is None else ranked
+    complete = np.where(values == MISSING, int(values.max(initial=-1)) + 1, values)
+    entries = entries_of(groups, complete)
+    measured = l_diversity(entries)
+    closeness = t_closeness(entries_of(groups, values) if ordered else entries, ordered=ordered)[groups]
+    distinct = measured.distinct[groups]
+    summary = AttributeDiversity(
+        attribute.name,
+        ordered,
+        int(distinct.min()),
+        float(measured.entropy.min()),
+        int(measured.recursive.min()),
+        int((distinct < ENOUGH).sum()),
+        # exp(log 2) may be less than 2 by rounding
+        int((measured.entropy[groups] < ENOUGH * (1.0 - 1e-12)).sum()),
+        int((measured.recursive[groups] < ENOUGH).sum()),
+        float(closeness.max()),
+        float(closeness.mean()),
+    )
+    return summary, distinct, closeness
+
+
+def _confidential(task: RiskTask) -> tuple[str, ...]:
+    return tuple(name for name in task.confidential if name in task.files.masked.columns)
+
+
+def _left_out(task: RiskTask) -> tuple[str, ...]:
+    gone = [name for name in task.confidential if name not in _confidential(task)]
+    return (f"the masked file does not have {shown_names(gone)}: no diversity of these",) if gone else ()
+
+
+def _ranked(attribute: Attribute, column: pd.Series) -> Codes | None:
+    """Ranks of values that have an order, those of numbers and of ordinal categories; else None."""
+    known = column.notna().to_numpy(dtype=bool)
+    ranks = np.full(len(column), MISSING, dtype=np.int64)
+    if attribute.scale is Scale.ORDINAL and attribute.categories is not None:
+        place = {category: at for at, category in enumerate(attribute.categories)}
+        codes, values = pd.factorize(column[known])
+        places = np.array([place.get(spelled(value), MISSING) for value in values], dtype=np.int64)
+        ranks[known] = places[codes]
+        return None if (places == MISSING).any() else ranks
+    if attribute.scale not in (None, Scale.NUMERIC):
+        return None
+    if attribute.scale is None and not pd.api.types.is_numeric_dtype(column.dtype):
+        return None
+    numbers = pd.to_numeric(column[known], errors="coerce").to_numpy(dtype=np.float64)
+    if np.isnan(numbers).any():
+        return None
+    ranks[known] = np.unique(numbers, return_inverse=True)[1].reshape(-1)
+    return ranks

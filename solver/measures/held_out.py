@@ -1,0 +1,284 @@
+"""Is the worst case realistic? An intruder learns from the records that he knows, and attacks the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from linkrisk.solver.inputs.problem import Searched
+from linkrisk.solver.linkage.baselines import euclidean_form
+from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.measures.base import Finding, Kind, Measure, MeasureResult, Unit, Worse
+from linkrisk.solver.measures.held_out_curves import HeldOutRate, summarised
+from linkrisk.solver.measures.held_out_rates import independent_records
+from linkrisk.solver.measures.held_out_trials import (
+    EQUAL,
+    LEAST_RECORDS,
+    Attacked,
+    Learner,
+    Split,
+    Trial,
+    learn,
+    record_counts,
+    sealed,
+    split_blocks,
+)
+from linkrisk.solver.measures.task import RiskTask
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.worst_case.search import Start
+
+FloatArray = NDArray[np.float64]
+
+SHARES = (0.1, 0.25, 0.5)
+"""Of the records that the intruder knows."""
+
+SPLITS = 5
+"""Random splits of each share, where there is time."""
+
+MATCHED = 1_500
+"""Candidates up to which records are matched one to one: the time grows with their cube."""
+
+_LEAST_SECONDS = 0.25
+"""For one search; with less there are fewer splits."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class HeldOutRisk(MeasureResult):
+    """Link rates on records whose partners were not used to learn the distance.
+
+    Attributes
+    ----------
+    records, candidates : int
+    shares : tuple of float
+        Of the records that the intruder knows; those without a split are left out.
+    splits : int
+        Random splits that were begun.
+    planned : int
+        Those that there should have been.
+    chance : float
+        Expected link rate of a random guess: 1 / candidates.
+    rates : tuple of HeldOutRate
+        For each share and family, equal weights included; higher rates are worse. A wide gap between training
+        and held-out rate means that the worst case is what its own truth has been fitted to.
+    trials : tuple of Trial
+        Every split: the learning curves.
+    """
+
+    measure: ClassVar[str] = "held-out"
+    records: int
+    candidates: int
+    shares: tuple[float, ...]
+    splits: int
+    planned: int
+    chance: float
+    rates: tuple[HeldOutRate, ...]
+    trials: tuple[Trial, ...]
+
+    @property
+    def _strongest(self) -> tuple[HeldOutRate, ...]:
+        """The rates where most is known."""
+        return tuple(rate for rate in self.rates if rate.share == self.shares[-1])
+
+    @property
+    def _best(self) -> HeldOutRate:
+        """The family with the highest of these; equal weights where nothing was learned."""
+        learned = [rate for rate in self._strongest if rate.aggregator != EQUAL]
+        return max(learned or self._strongest, key=lambda rate: rate.held_out)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Held-out rates where most is known, the gap of the highest, and the same one to one."""
+        known, best = f"{100.0 * self.shares[-1]:g} % known", self._best
+        found = [
+            Finding(
+                f"held_out_{rate.aggregator.replace('-', '_')}", f"{rate.aggregator}, {known}", rate.held_out,
+                low=rate.low, high=rate.high, kind=Kind.CONFIDENCE,
+            )
+            for rate in self._strongest
+        ]  # fmt: skip
+        words = f"over-fit gap, {best.aggregator}, {known}"
+        ends = (None, None, None) if best.gap_low is None else (best.gap_low, best.gap_high, Kind.CONFIDENCE)
+        # What the gap says of the release is that the attack would fail elsewhere: neither better nor worse.
+        found.append(Finding("over_fit_gap", words, best.gap, Unit.SHARE, Worse.NEITHER, *ends))
+        if best.one_to_one is not None:
+            words = f"one to one, {best.aggregator}, {known}"
+            low, high = best.one_to_one_low, best.one_to_one_high
+            found.append(
+                Finding("one_to_one", words, best.one_to_one, low=low, high=high, kind=Kind.CONFIDENCE)
+            )
+        return tuple(found)
+
+    @property
+    def paragraph(self) -> str:
+        """The best of the learned attacks beside equal weights and the worst case."""
+        best, equal = self._best, next(rate for rate in self._strongest if rate.aggregator == EQUAL)
+        said = (
+            f"an intruder who knows {100.0 * best.share:g} % of the records and learns from them links "
+            f"{_percent(best.held_out)} of the others ({_percent(best.low)} to {_percent(best.high)}, "
+            f"{best.aggregator}), where equal weights link {_percent(equal.held_out)} and a random guess "
+            f"{100.0 * self.chance:.2g} %."
+        )
+        if best.aggregator == EQUAL or best.worst is None:
+            return said
+        return (
+            f"{said} On the records that it was learned from this distance links {_percent(best.trained)}, "
+            f"and the worst case, which learns from all, is {_percent(best.worst)}."
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was left out."""
+        said = []
+        if missing := sorted(set(SHARES) - set(_usable(self.records))):
+            listed = ", ".join(f"{100.0 * share:g} %" for share in missing)
+            said.append(
+                f"held-out: with {listed} known, a side of the split has fewer than {LEAST_RECORDS} records"
+            )
+        fewest = min(rate.splits for rate in self.rates)
+        if fewest < self.planned:
+            some = f"{fewest}" if fewest == self.splits else f"{fewest} to {self.splits}"
+            said.append(f"held-out: {some} of {self.planned} splits in the time that was left")
+        if cut := sum(not trial.finished for trial in self.trials):
+            said.append(f"held-out: {cut} of {len(self.trials)} searches ended with their time")
+        if any(trial.one_to_one is None for trial in self.trials):
+            said.append(f"held-out: no one-to-one matching above {MATCHED:,} candidates, or out of time")
+        return tuple(said)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Learning curves, one row per split, share and family, as `Trial` describes its columns."""
+        return pd.DataFrame([vars(trial) for trial in self.trials])
+
+
+class HeldOut(Measure):
+    """The attack of an intruder who knows the truth for a share of the records.
+
+    Parameters
+    ----------
+    learner : Learner
+        What makes a distance of the records that are known.
+    """
+
+    name: ClassVar[str] = "held-out"
+    title: ClassVar[str] = "Held-out attack: an intruder who knows a share of the records"
+    cost: ClassVar[float] = 10.0
+
+    def __init__(self, learner: Learner = learn) -> None:
+        self._learner = learner
+
+    def lacking(self, task: RiskTask) -> str | None:
+        """Enough records for one split."""
+        if not _usable(task.records):
+            return f"a split needs {LEAST_RECORDS} known and {LEAST_RECORDS} attacked records"
+        return None
+
+    def take(self, task: RiskTask, clock: Clock) -> HeldOutRisk:
+        """Split after split, each with all shares and families, so that time that runs out is fair to all."""
+        shares, pair = _usable(task.records), task.first.pair
+        splits = _planned(clock, len(shares) * len(task.worst.results))
+        trials = list(self._trials(task, clock, shares, splits))
+        return HeldOutRisk(
+            records=pair.blocks,
+            candidates=len(pair.candidates),
+            shares=tuple(share for share in shares if any(trial.share == share for trial in trials)),
+            splits=1 + max(trial.split for trial in trials),
+            planned=SPLITS,
+            chance=1.0 / len(pair.candidates),
+            rates=summarised(trials, _worst(task), independent_records(record_counts(task.first))),
+            trials=tuple(trials),
+        )
+
+    def _trials(self, task: RiskTask, clock: Clock, shares: Sequence[float], splits: int) -> Iterator[Trial]:
+        """All trials that there is time for, and at least the first of equal weights."""
+        names = list(task.worst.results)
+        left = splits * len(shares) * len(names)
+        for number in range(splits):
+            for share in reversed(shares):  # the strongest intruder first: where time is short, he matters
+                if clock.expired and number + (share != shares[-1]) > 0:
+                    return
+                split = split_blocks(task.records, share, number, task.seed)
+                intruder = _Intruder(task, split, self._learner, assign=_may_assign(task, clock))
+                yield intruder.equal()
+                for name in names:
+                    if clock.expired:
+                        break
+                    yield intruder.learned(name, clock.part(_portion(clock, left)))
+                    left -= 1
+
+
+class _Intruder:
+    """One split: what every family learns, and links."""
+
+    def __init__(self, task: RiskTask, split: Split, learner: Learner, *, assign: bool) -> None:
+        self._task, self._split, self._learner = task, split, learner
+        pair, counts = task.first.pair, record_counts(task.first)
+        self._known, self._total = sealed(pair, split.known), float(counts[split.known].sum())
+        self._attacked = Attacked(pair, counts, split, task.seed, assign=assign)
+        self._starts: list[tuple[str, Start]] = []
+
+    def equal(self) -> Trial:
+        """Equal weights, on both parts: nothing is learned, so the two differ by chance alone."""
+        form = euclidean_form(self._known)
+        trained = Evaluator(self._known).weight(form) / self._total
+        rates = self._attacked.rate(form), self._attacked.one_to_one(form)
+        return self._trial(EQUAL, trained, *rates, 0.0, True)
+
+    def learned(self, name: str, clock: Clock) -> Trial:
+        """A family, which begins with what poorer ones have learned on the same records."""
+        problems = self._task.problems
+        problem = problems[name]
+        lifts = [
+            (problem.aggregator.lift_from(problems[one].aggregator), start) for one, start in self._starts
+        ]
+        starts = [Start(lift(start.theta), start.linked) for lift, start in lifts if lift is not None]
+        known = Searched(self._known, problem.aggregator, problem.survey.unit)
+        found = self._learner(known, self._task.request, clock, starts)
+        seconds = clock.seconds
+        self._starts.append((name, Start(found.theta, found.linked)))
+        form = problem.aggregator.form(problem.aggregator.domain.exact(found.theta))
+        trained = float(self._known.weight[found.linked].sum()) / self._total
+        rates = self._attacked.rate(form), self._attacked.one_to_one(form)
+        return self._trial(name, trained, *rates, seconds, found.finished)
+
+    def _trial(
+        self, name: str, trained: float, rate: float, one_to_one: float | None, seconds: float, finished: bool
+    ) -> Trial:
+        split = self._split
+        sizes = split.known.size, split.attacked.size
+        return Trial(name, split.share, split.number, *sizes, trained, rate, one_to_one, seconds, finished)
+
+
+def _usable(records: int) -> list[float]:
+    """The shares with enough records on either side."""
+    return [share for share in SHARES if split_blocks(records, share, 0, 0).usable]
+
+
+def _planned(clock: Clock, searches: int) -> int:
+    """Splits that there is time for."""
+    if clock.remaining is None:
+        return SPLITS
+    return max(1, min(SPLITS, int(clock.remaining / (_LEAST_SECONDS * max(searches, 1)))))
+
+
+def _portion(clock: Clock, left: int) -> float | None:
+    """The time of one of the searches that are left."""
+    return None if clock.remaining is None else max(1e-9, clock.remaining / left)
+
+
+def _may_assign(task: RiskTask, clock: Clock) -> bool:
+    return len(task.first.pair.candidates) <= MATCHED and not clock.expired
+
+
+def _worst(task: RiskTask) -> dict[str, float]:
+    """What the learned distances link of all records, as shares."""
+    equal = task.evaluator.weight(euclidean_form(task.first.pair)) / float(record_counts(task.first).sum())
+    found = {name: result.interval[0] / task.total for name, result in task.worst.results.items()}
+    return {EQUAL: equal, **found}
+
+
+def _percent(share: float) -> str:
+    return f"{100.0 * share:.1f} %"

@@ -1,0 +1,105 @@
+"""Learning curves: what the splits of each share and family come to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from linkrisk.solver.measures.held_out_rates import mean_interval, rate_interval
+from linkrisk.solver.measures.held_out_trials import Trial
+
+
+@dataclass(frozen=True)
+class HeldOutRate:
+    """The splits of one share and one family.
+
+    Attributes
+    ----------
+    aggregator : str
+        ``equal-weights`` for the intruder who learns nothing.
+    share : float
+        Of the records that the intruder knows.
+    splits : int
+    held_out, low, high : float
+        Mean share of the attacked records that are linked, and its 95 % interval; more is worse.
+    trained : float
+        Mean share of the known records that the same parameters link.
+    gap, gap_low, gap_high : float
+        Mean of `trained` minus `held_out`, and its 95 % interval (None of a single split): over-fitting.
+    one_to_one, one_to_one_low, one_to_one_high : float or None
+        The same as `held_out` of one-to-one matching; more is worse.
+    worst : float or None
+        What the parameters learned from all records link of them.
+    """
+
+    aggregator: str
+    share: float
+    splits: int
+    held_out: float
+    low: float
+    high: float
+    trained: float
+    gap: float
+    gap_low: float | None
+    gap_high: float | None
+    one_to_one: float | None
+    one_to_one_low: float | None
+    one_to_one_high: float | None
+    worst: float | None
+
+
+def summarised(
+    trials: Sequence[Trial], worst: Mapping[str, float], records: float
+) -> tuple[HeldOutRate, ...]:
+    """One rate for each share and family, shares ascending.
+
+    Parameters
+    ----------
+    trials : sequence of Trial
+    worst : mapping of str to float
+        What each family's parameters of the whole file link.
+    records : float
+        Independent records that the file is worth (`independent_records`).
+    """
+    names = list(dict.fromkeys(trial.aggregator for trial in trials))
+    found = []
+    for share in sorted({trial.share for trial in trials}):
+        for name in names:
+            some = [trial for trial in trials if (trial.share, trial.aggregator) == (share, name)]
+            if some:
+                found.append(_rate(some, worst.get(name), records))
+    return tuple(found)
+
+
+def _rate(trials: Sequence[Trial], worst: float | None, records: float) -> HeldOutRate:
+    held_out = np.array([trial.held_out for trial in trials])
+    trained = np.array([trial.trained for trial in trials])
+    matched = np.array([trial.one_to_one for trial in trials if trial.one_to_one is not None])
+    most = _attacked_once(trials, records)
+    low, high = rate_interval(held_out, most)
+    gap = mean_interval(trained - held_out)
+    one_to_one = rate_interval(matched, most) if matched.size else None
+    return HeldOutRate(
+        aggregator=trials[0].aggregator,
+        share=trials[0].share,
+        splits=len(trials),
+        held_out=float(held_out.mean()),
+        low=low,
+        high=high,
+        trained=float(trained.mean()),
+        gap=float((trained - held_out).mean()),
+        gap_low=gap and gap[0],
+        gap_high=gap and gap[1],
+        one_to_one=float(matched.mean()) if matched.size else None,
+        one_to_one_low=one_to_one and one_to_one[0],
+        one_to_one_high=one_to_one and one_to_one[1],
+        worst=worst,
+    )
+
+
+def _attacked_once(trials: Sequence[Trial], records: float) -> float:
+    """Records attacked in any of the splits, as many as independent ones: expected, of random splits."""
+    share = trials[0].attacked / (trials[0].attacked + trials[0].known)
+    return records * (1.0 - (1.0 - share) ** len(trials))

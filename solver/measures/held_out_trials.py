@@ -1,0 +1,195 @@
+"""One intruder: what he learns from the records that he knows, and what he links of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkrisk.formulations.linkage.forms import DistanceForm
+from linkrisk.formulations.linkage.pair import LinkagePair
+from linkrisk.solver.inputs.problem import Problem, Searched
+from linkrisk.solver.linkage.assignment import assigned_links
+from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.worst_case.search import Start, search
+from linkrisk.solver.worst_case.single_fit import FitRequest
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+EQUAL = "equal-weights"
+"""The intruder who learns nothing."""
+
+LEAST_RECORDS = 2
+"""Records that must be known, and attacked, for a rate to mean anything."""
+
+_STREAM = 14
+"""Of random numbers: other measures have others of the same seed."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One split, one family.
+
+    Attributes
+    ----------
+    aggregator : str
+        The family; ``equal-weights`` for the intruder who learns nothing.
+    share : float
+        Of the records whose partners the intruder knows.
+    split : int
+        Number of the split, from 0.
+    known, attacked : int
+        Records.
+    trained : float
+        Share of the known records that the learned parameters link; more is worse.
+    held_out : float
+        Share of the attacked ones; more is worse.
+    one_to_one : float or None
+        Share of the attacked records whose partner the assignment with the smallest total distance gives
+        them; more is worse. None where the file is too large for it.
+    seconds : float
+        Of learning.
+    finished : bool
+        Whether learning came to its own end, before its time was over.
+    """
+
+    aggregator: str
+    share: float
+    split: int
+    known: int
+    attacked: int
+    trained: float
+    held_out: float
+    one_to_one: float | None
+    seconds: float
+    finished: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Who is known in one split.
+
+    Attributes
+    ----------
+    share : float
+    number : int
+    known, attacked : ndarray of int, shape (any,)
+        Blocks, ascending; together all of them.
+    """
+
+    share: float
+    number: int
+    known: IndexArray
+    attacked: IndexArray
+
+    @property
+    def usable(self) -> bool:
+        """Whether there are enough records on either side."""
+        return min(self.known.size, self.attacked.size) >= LEAST_RECORDS
+
+
+def split_blocks(blocks: int, share: float, number: int, seed: int) -> Split:
+    """A simple random split; those of one number are nested, so that curves over the share are smooth."""
+    order = stream(seed, number, 0).permutation(blocks).astype(np.intp)
+    known = round(share * blocks)
+    return Split(share, number, np.sort(order[:known]), np.sort(order[known:]))
+
+
+def stream(seed: int, number: int, purpose: int) -> np.random.Generator:
+    """Random numbers of their own for each split and purpose."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_STREAM, number, purpose)))
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """What a learner has made of the records that it was given.
+
+    Attributes
+    ----------
+    theta : ndarray of float64, shape (dimension,)
+    linked : ndarray of bool, shape (known,)
+        Which of them it links.
+    finished : bool
+        Whether it came to its own end.
+    """
+
+    theta: FloatArray
+    linked: NDArray[np.bool_]
+    finished: bool
+
+
+class Learner(Protocol):
+    """Finds parameters that link many of the known records."""
+
+    def __call__(
+        self, known: Searched, request: FitRequest, clock: Clock, starts: Sequence[Start]
+    ) -> Learned:
+        """Learn.
+
+        Parameters
+        ----------
+        known : Searched
+            The known records as blocks, with all candidates; nothing of the others.
+        request : FitRequest
+            Engine, its options, and their seed.
+        clock : Clock
+        starts : sequence of Start
+            What poorer families have learned on the same records.
+        """
+
+
+def learn(known: Searched, request: FitRequest, clock: Clock, starts: Sequence[Start]) -> Learned:
+    """The attack search of the worst case, without its proof."""
+    engine, options = request.engine, request.options
+    run = search(known, engine, clock, options, None, starts, prove=False, orders=False)
+    linked = run.final.linked  # before all else, which may depend on it
+    return Learned(run.incumbent.solution, linked, clock.limit is None)
+
+
+def sealed(pair: LinkagePair, known: IndexArray) -> LinkagePair:
+    """All that a learner may see: the known records, their partners, and all masked records."""
+    return pair.part(known)
+
+
+class Attacked:
+    """The attack on the records of a split that are not known.
+
+    Parameters
+    ----------
+    pair : LinkagePair
+        Of all records.
+    counts : ndarray of float64, shape (blocks,)
+        What each of all records counts (`record_counts`).
+    split : Split
+    seed : int
+    assign : bool
+        Whether to match one to one, too.
+    """
+
+    def __init__(
+        self, pair: LinkagePair, counts: FloatArray, split: Split, seed: int, *, assign: bool
+    ) -> None:
+        self._pair, self._total = pair.part(split.attacked), float(counts[split.attacked].sum())
+        self._evaluator = Evaluator(self._pair)
+        self._random = stream(seed, split.number, 1) if assign else None
+
+    def rate(self, form: DistanceForm) -> float:
+        """Share of them that a distance links."""
+        return self._evaluator.weight(form) / self._total
+
+    def one_to_one(self, form: DistanceForm) -> float | None:
+        """Share of them that are matched with their partner."""
+        if self._random is None:
+            return None
+        return assigned_links(self._pair, form, self._random) / self._pair.blocks
+
+
+def record_counts(problem: Problem) -> FloatArray:
+    """What each block counts in a total, in the unit of the pair's weights: sampling weights, or one."""
+    weight = problem.survey.weight
+    return np.ones(problem.pair.blocks) if weight is None else weight / problem.survey.unit

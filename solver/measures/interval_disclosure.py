@@ -1,0 +1,252 @@
+"""Interval disclosure: how often the original value lies in an interval around the masked one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from linkrisk.solver.measures.base import Finding, Kind, Measure, MeasureResult
+from linkrisk.solver.measures.intervals import (
+    RMD_K,
+    deviation_intervals,
+    inside,
+    rank_intervals,
+    robust_disclosure,
+)
+from linkrisk.solver.measures.released import ReleasedAttribute, released, unreadable
+from linkrisk.solver.measures.task import RiskTask
+from linkrisk.solver.run.clock import Clock
+
+FloatArray = NDArray[np.float64]
+
+PERCENT = tuple(range(1, 11))
+"""Interval widths: percent of the records, or of a standard deviation (Mateo-Sanz et al., 2004: 1 to 10)."""
+
+_SDCMICRO = 5
+"""Percent of a standard deviation that sdcMicro's dRisk takes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Disclosed:
+    """Shares of records whose original values lie in intervals; higher is worse.
+
+    Attributes
+    ----------
+    attributes : tuple of str
+    each : ndarray of float64, shape (widths, attributes)
+        By width of the interval (`PERCENT`) and attribute, of the records that have an original value.
+    jointly : ndarray of float64, shape (widths,)
+        Share of the records with *all* of their values inside.
+    but_one : ndarray of float64, shape (widths,)
+        Share of the records with at most one value outside.
+    """
+
+    attributes: tuple[str, ...]
+    each: FloatArray
+    jointly: FloatArray
+    but_one: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class RobustShares:
+    """sdcMicro's ``dRiskRMD``; shares from 0 to 1, higher is worse.
+
+    Attributes
+    ----------
+    attributes : tuple of str
+    records : int
+        With all values in both files.
+    k : float
+        Factor of the intervals' length.
+    rmdid1, rmdid1w, rmdid2 : float
+        Share of unsafe records, the same weighted by robust distance, share of unsafe ones that are alone.
+    """
+
+    attributes: tuple[str, ...]
+    records: int
+    k: float
+    rmdid1: float
+    rmdid1w: float
+    rmdid2: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)  # that of all measures
+class IntervalDisclosure(MeasureResult):
+    """Interval disclosure of masked attributes with an order: shares from 0 to 1, higher is worse.
+
+    Attributes
+    ----------
+    records : int
+        Records with a partner.
+    unchanged : tuple of str
+        Attributes that were left as they are and are not looked at, as masked ones are there.
+    ranks : Disclosed
+        Rank intervals, of numeric and ordinal attributes.
+    deviations : Disclosed or None
+        Intervals of standard deviations (SDID), of numeric attributes; None where there are none.
+    robust : RobustShares or None
+        RMDID; None where there are no numeric attributes, or robust distances do not exist.
+    """
+
+    measure: ClassVar[str] = "interval-disclosure"
+    records: int
+    unchanged: tuple[str, ...]
+    ranks: Disclosed
+    deviations: Disclosed | None
+    robust: RobustShares | None
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The mean over widths of 1 to 10 % with its range over attributes, the joint share, SDID, RMDID."""
+        found = [
+            _over_attributes("rank_intervals", "within 1 to 10 % of the ranks", self.ranks),
+            Finding("rank_intervals_jointly", "all attributes within 10 %", float(self.ranks.jointly[-1])),
+        ]
+        if self.deviations is not None:
+            at = PERCENT.index(_SDCMICRO)
+            found += [
+                _over_attributes("sdid", "within 1 to 10 % of a std. deviation (SDID)", self.deviations),
+                Finding(
+                    "sdid_jointly", "all attributes within 10 % (SDID)", float(self.deviations.jointly[-1])
+                ),
+            ]
+            if len(self.deviations.attributes) > 1:  # one attribute alone may always be outside
+                share = float(self.deviations.but_one[at])
+                found.append(Finding("sdcmicro_drisk", "sdcMicro's dRisk, k = 0.05", share))
+        if self.robust is not None:
+            found.append(Finding("rmdid1", f"RMDID1, k = {self.robust.k:g}", self.robust.rmdid1))
+            found.append(Finding("rmdid2", "RMDID2, unsafe and alone", self.robust.rmdid2))
+        return tuple(found)
+
+    @property
+    def paragraph(self) -> str:
+        """How near masked values stay, and of which attribute most."""
+        mean = self.ranks.each.mean(axis=0)
+        worst = int(np.argmax(mean))
+        said = (
+            f"within 1 to 10 % of the ranks around the masked value lie {100.0 * float(mean.mean()):.1f} % "
+            f"of the original values on average, most of {self.ranks.attributes[worst]} "
+            f"({100.0 * float(mean[worst]):.1f} %). All of a record's values are within 10 % for "
+            f"{100.0 * float(self.ranks.jointly[-1]):.1f} % of the records"
+        )
+        if self.deviations is None:
+            return said + "."
+        share = 100.0 * float(self.deviations.each.mean())
+        return f"{said}. Within 1 to 10 % of a standard deviation lie {share:.1f} % of the values."
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Which attributes the numbers leave out, and why there is no RMDID."""
+        said = []
+        if self.unchanged and set(self.unchanged) != set(self.ranks.attributes):
+            names = ", ".join(self.unchanged)
+            said.append(f"interval disclosure is that of masked attributes; released as they are: {names}")
+        if self.deviations is not None and self.robust is None:
+            said.append("there is no RMDID: an attribute is constant, or half of the records lie on a plane")
+        return tuple(said)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per kind of interval, width in percent and attribute: kind, percent, attribute, share.
+
+        Joint shares have the attribute ``(all)``, those with at most one value outside ``(all but one)``.
+        """
+        rows: list[tuple[str, int, str, float]] = []
+        for kind, found in (("ranks", self.ranks), ("standard deviations", self.deviations)):
+            if found is None:
+                continue
+            for at, percent in enumerate(PERCENT):
+                rows += [
+                    (kind, percent, *each) for each in zip(found.attributes, found.each[at], strict=True)
+                ]
+                rows.append((kind, percent, "(all)", float(found.jointly[at])))
+                rows.append((kind, percent, "(all but one)", float(found.but_one[at])))
+        return pd.DataFrame(rows, columns=["kind", "percent", "attribute", "share"])
+
+
+class IntervalDisclosureMeasure(Measure):
+    """Rank intervals, SDID, RMDID."""
+
+    name: ClassVar[str] = "interval-disclosure"
+    title: ClassVar[str] = "Interval disclosure"
+    cost: ClassVar[float] = 0.5
+
+    def lacking(self, task: RiskTask) -> str | None:
+        """It needs an attribute whose values have an order."""
+        wrong = unreadable(task)
+        if wrong is not None or any(attribute.ranked for attribute in released(task)):
+            return wrong
+        return "needs a numeric or an ordinal attribute: nominal categories have no order"
+
+    def take(self, task: RiskTask, clock: Clock) -> IntervalDisclosure:
+        """Count values in intervals."""
+        del clock
+        return interval_disclosure(released(task), task.seed)
+
+
+def interval_disclosure(attributes: Sequence[ReleasedAttribute], seed: int = 0) -> IntervalDisclosure:
+    """Interval disclosure of the masked ones among some attributes; of all where none is masked."""
+    ranked = [each for each in attributes if each.ranked]
+    masked = [each for each in ranked if each.is_masked] or ranked
+    numeric = [each for each in masked if each.numeric]
+    return IntervalDisclosure(
+        int((ranked[0].partner >= 0).sum()),
+        tuple(each.name for each in ranked if not each.is_masked),
+        _by_ranks(masked),
+        _by_deviations(numeric) if numeric else None,
+        _robust(numeric, seed) if numeric else None,
+    )
+
+
+def _by_ranks(attributes: Sequence[ReleasedAttribute]) -> Disclosed:
+    """By intervals of ranks among all masked records."""
+    return _disclosed(attributes, rank_intervals)
+
+
+def _by_deviations(attributes: Sequence[ReleasedAttribute]) -> Disclosed:
+    """By intervals of standard deviations of the masked file."""
+    return _disclosed(attributes, lambda masked, percent: deviation_intervals(masked, percent / 100.0))
+
+
+def _disclosed(
+    attributes: Sequence[ReleasedAttribute],
+    intervals: Callable[[FloatArray, int], tuple[FloatArray, FloatArray]],
+) -> Disclosed:
+    each, jointly, but_one = [], [], []
+    known = attributes[0].partner >= 0
+    partner = attributes[0].partner[known]
+    for percent in PERCENT:
+        found = []
+        for attribute in attributes:
+            low, high = intervals(attribute.masked, percent)
+            found.append(inside(attribute.original[known], low[partner], high[partner]))
+        within = np.column_stack(found)
+        each.append(np.nansum(within, axis=0) / np.maximum((~np.isnan(within)).sum(axis=0), 1))
+        outside = (within == 0.0).sum(axis=1)
+        jointly.append(float((outside == 0).mean()))
+        but_one.append(float((outside <= 1).mean()))
+    names = tuple(attribute.name for attribute in attributes)
+    return Disclosed(names, np.array(each), np.array(jointly), np.array(but_one))
+
+
+def _robust(attributes: Sequence[ReleasedAttribute], seed: int) -> RobustShares | None:
+    """RMDID of the attributes that vary, on the records that have all values in both files."""
+    pairs = [each.paired for each in attributes]
+    original, masked = (np.column_stack([pair[side] for pair in pairs]) for side in (0, 1))
+    complete = ~np.isnan(original + masked).any(axis=1)
+    found = robust_disclosure(original[complete], masked[complete], RMD_K, seed)
+    if found is None:
+        return None
+    names = tuple(attribute.name for attribute in attributes)
+    return RobustShares(names, int(complete.sum()), RMD_K, *found.shares)
+
+
+def _over_attributes(key: str, words: str, disclosed: Disclosed) -> Finding:
+    """Mean over widths and attributes, and its range over attributes."""
+    mean = disclosed.each.mean(axis=0)
+    low, high = float(mean.min()), float(mean.max())
+    return Finding(key, words, float(mean.mean()), low=low, high=high, kind=Kind.RANGE)

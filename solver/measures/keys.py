@@ -1,0 +1,154 @@
+"""The key variables of a release as codes, with the weights and households of its records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from linkrisk.datasets.microdata.names import shown_names
+from linkrisk.datasets.microdata.schema import Role
+from linkrisk.solver.measures.base import MeasureResult
+from linkrisk.solver.measures.frequencies import MISSING, Codes, Groups, column_codes, wildcard_sums
+from linkrisk.solver.measures.task import RiskTask
+from linkrisk.solver.run.records import MOST_ROWS
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class KeyFile:
+    """The key variables of one file.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The key variables, a of them.
+    codes : int64 array (n, a)
+        Equal codes for equal values; numbers count as their values, a missing value is `MISSING`.
+    """
+
+    names: tuple[str, ...]
+    codes: Codes
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether a value is missing."""
+        return bool((self.codes == MISSING).any())
+
+    def wildcards(self, *weights: FloatArray | None) -> tuple[FloatArray, ...] | None:
+        """`wildcard_sums`; None where no value is missing, too."""
+        return wildcard_sums(self.codes, weights) if self.incomplete else None
+
+    def uncounted(self, wildcards: object) -> tuple[str, ...]:
+        """What has to be said where values are missing and no wildcards were counted."""
+        if not self.incomplete or wildcards is not None:
+            return ()
+        return ("values are missing in too many patterns to count them as values that fit any",)
+
+
+def key_names(task: RiskTask) -> tuple[str, ...]:
+    """The key variables that both files have."""
+    return tuple(name for name in task.keys if name in task.files.masked.columns)
+
+
+def without_keys(task: RiskTask) -> str | None:
+    """What is lacking where the masked file has none of the key variables."""
+    if key_names(task):
+        return None
+    return f"the masked file has none of the key variables {shown_names(list(task.keys))}"
+
+
+def key_notes(task: RiskTask) -> tuple[str, ...]:
+    """Key variables that were left out of the masked file."""
+    gone = [name for name in task.keys if name not in task.files.masked.columns]
+    if not gone:
+        return ()
+    return (f"key variables that the masked file does not have are not counted: {shown_names(gone)}",)
+
+
+def masked_keys(task: RiskTask) -> KeyFile:
+    """The key variables as they are released, of all masked records."""
+    return _key_file(task.files.masked, key_names(task))
+
+
+def original_keys(task: RiskTask) -> KeyFile:
+    """The same variables of all original records."""
+    return _key_file(task.files.original, key_names(task))
+
+
+def masked_weights(task: RiskTask) -> tuple[FloatArray | None, tuple[str, ...]]:
+    """How many of the population each masked record stands for, and what has to be said of it.
+
+    That is the weight of its original record (see `SurveyDesign`). A record without one has the weight that
+    the masked file gives, and where that is none the mean of all others, with a note.
+    """
+    files = task.files
+    design = files.design
+    if design.weight is None:
+        return None, ()
+    weight = np.full(len(files.masked), np.nan)
+    known = files.partner >= 0
+    weight[files.partner[known]] = design.weight[known]
+    if design.weight_column in files.masked.columns:
+        own = pd.to_numeric(files.masked[design.weight_column], errors="coerce").to_numpy(np.float64)
+        usable = np.isnan(weight) & np.isfinite(own) & (own > 0.0)
+        weight[usable] = own[usable]
+    without = np.isnan(weight)
+    if not without.any():
+        return weight, ()
+    weight[without] = weight[~without].mean()
+    note = f"{int(without.sum()):,} masked records have no known sampling weight; the mean of the others"
+    return weight, (f"{note} is taken for them",)
+
+
+def masked_households(task: RiskTask) -> Groups | None:
+    """The household of each masked record, from 0; None where no schema names a household column.
+
+    From the masked file, or else of its original record; who has none is a household alone.
+    """
+    files = task.files
+    names = () if task.schema is None else task.schema.select(role=Role.HOUSEHOLD)
+    held = next((name for name in names if name in files.masked.columns), None)
+    if held is not None:
+        found = column_codes(files.masked[held])
+    else:
+        held = next((name for name in names if name in files.original.columns), None)
+        if held is None:
+            return None
+        found = np.full(len(files.masked), MISSING, dtype=np.int64)
+        known = files.partner >= 0
+        found[files.partner[known]] = column_codes(files.original[held])[known]
+    alone = found == MISSING
+    found[alone] = int(found.max(initial=0)) + 1 + np.arange(int(alone.sum()))
+    return np.asarray(pd.factorize(found)[0], dtype=np.intp)
+
+
+class PerRecord(MeasureResult):
+    """A result with numbers of every record, which its JSON leaves out where records are many.
+
+    Attributes
+    ----------
+    per_record : tuple of str
+        The fields with a row for each record.
+    """
+
+    per_record: ClassVar[tuple[str, ...]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON as a dictionary; `per_record` is None for more than 100,000 records."""
+        found = super().to_dict()
+        for name in self.per_record:
+            if found[name] is not None and len(found[name]) > MOST_ROWS:
+                found[name] = None
+        return found
+
+
+def _key_file(frame: pd.DataFrame, names: tuple[str, ...]) -> KeyFile:
+    codes = np.empty((len(frame), len(names)), dtype=np.int64, order="F")
+    for at, name in enumerate(names):
+        codes[:, at] = column_codes(frame[name])
+    return KeyFile(names, codes)

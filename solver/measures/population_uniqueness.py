@@ -1,0 +1,244 @@
+"""How many records are unique in the population, not only in the file, by Poisson log-linear models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from linkrisk.datasets.microdata.names import shown_names
+from linkrisk.datasets.microdata.scales import CATEGORICAL
+from linkrisk.solver.measures.base import Finding, Measure, MeasureResult, Unit, Worse
+from linkrisk.solver.measures.misclassification import KeyChange, Source, key_changes, recoded_alike
+from linkrisk.solver.measures.sample_uniques import UniquesRisk, uniques_risk
+from linkrisk.solver.measures.task import RiskTask
+from linkrisk.solver.run.clock import Clock
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+_ENOUGH = 1.0
+"""Records by which a fitted margin may miss the observed one before that is said."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PopulationUniqueness(MeasureResult):
+    """Sample uniques that are unique in the population, and links of sample uniques that are right.
+
+    Attributes
+    ----------
+    keys : tuple of str
+        The categorical key variables.
+    left_out : tuple of str
+        Key variables that are not categorical.
+    labels : tuple of str
+        What to call the original records.
+    partner : ndarray of int, shape (original records,)
+        The masked row of each, -1 where it has none.
+    original : UniquesRisk
+        By the true keys: what anybody would risk whose keys were released as they are. ``tau_1`` and
+        ``tau_2`` are expected numbers of records; higher is worse.
+    released : UniquesRisk
+        By the keys of the masked file, which misclassification makes rarer or more frequent.
+    changes : tuple of KeyChange
+        With what probability each key of a masked record is the true one.
+    occupied : ndarray of float64, shape (masked records,)
+        The probability that somebody of the population has the keys of each masked record.
+    right : ndarray of float64, shape (masked records,)
+        Of each sample unique of the masked file, the probability that it is the record of somebody of the
+        population who has its keys: ``M_jj E(1 / F~_j | f~_j = 1)``; NaN for others. Higher is worse.
+    """
+
+    measure: ClassVar[str] = "population-uniqueness"
+    keys: tuple[str, ...]
+    left_out: tuple[str, ...]
+    labels: tuple[str, ...]
+    partner: IndexArray
+    original: UniquesRisk
+    released: UniquesRisk
+    changes: tuple[KeyChange, ...]
+    occupied: FloatArray
+    right: FloatArray
+
+    @property
+    def expected_right(self) -> float:
+        """Expected number of right links to sample uniques of the masked file.
+
+        Only where somebody has the keys of a record can it be linked: many combinations of keys are made by
+        masking alone.
+        """
+        return float(np.nansum(self.right * self.occupied))
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Shares of the records: unique in the file, in the population, rightly linked before and after."""
+        first, records = self.original, len(self.original.count)
+        found = [
+            Finding("sample_uniques", "unique in the file on its keys", first.uniques / records),
+            Finding("tau_1", "unique in the population too", first.chosen.tau_1 / records),
+            Finding("tau_2", "right links to uniques, keys unmasked", first.chosen.tau_2 / records),
+            Finding("tau_2_released", "right links to uniques, as released", self._released_share),
+        ]
+        z = first.chosen.z_2
+        words = "misfit of the model, in deviations"
+        test = Finding("misfit", words, z, unit=Unit.NUMBER, worse=Worse.NEITHER)
+        return (*found, test)
+
+    @property
+    def _released_share(self) -> float:
+        return self.expected_right / self.right.size
+
+    @property
+    def paragraph(self) -> str:
+        """Uniques, how many of them in the population, and what misclassification leaves."""
+        first = self.original
+        said = (
+            f"{first.uniques:,} of {len(first.count):,} records are unique on {shown_names(self.keys)}; by "
+            f"the best model ({first.chosen.words}) some {first.chosen.tau_1:.1f} of them are unique in the "
+            f"population too, and linking each to one of its equals there would be right for some "
+            f"{first.chosen.tau_2:.1f}."
+        )
+        if all(change.source is Source.UNCHANGED for change in self.changes):
+            return f"{said} The keys were not masked."
+        return (
+            f"{said} Of the {self.released.uniques:,} uniques of the masked file some "
+            f"{self.expected_right:.1f} links are right, as masking may have changed keys."
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Keys that are left out, models that do not fit, and where misclassification is known from."""
+        notes = []
+        if self.left_out:
+            notes.append(
+                f"population uniqueness leaves out {shown_names(self.left_out)}: not categorical; name them "
+                "in --ordinal or --nominal if an intruder would know their exact values"
+            )
+        for which, risk in (("original", self.original), ("masked", self.released)):
+            notes += _fit_notes(which, risk, len(self.keys))
+        for source, words in (
+            (Source.KNOWN, "known from --masking"),
+            (Source.ESTIMATED, "estimated as the share of records of each category that kept it"),
+            (Source.RECODED, "1, as they are recoded: an intruder recodes what he knows"),
+        ):
+            keys = [change.key for change in self.changes if change.source is source]
+            if keys:
+                notes.append(f"probability that a key is the true one, for {shown_names(keys)}: {words}")
+        return tuple(notes)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per original record.
+
+        Columns: record; sample_count (records with the same keys); mean (``mu_k``); population_unique and
+        correct_match (probabilities; the latter of sample uniques only); released_count and released_right
+        (of the masked record that it became).
+        """
+        first, row = self.original, self.partner
+        known = row >= 0
+        right, count = (np.full(row.size, np.nan) for _ in range(2))
+        right[known], count[known] = self.right[row[known]], self.released.count[row[known]]
+        return pd.DataFrame(
+            {
+                "record": self.labels,
+                "sample_count": first.count,
+                "mean": first.mean,
+                "population_unique": first.population_unique,
+                "correct_match": first.correct_match,
+                "released_count": count,
+                "released_right": right,
+            }
+        )
+
+
+def _fit_notes(which: str, risk: UniquesRisk, keys: int) -> list[str]:
+    """What has to be known of the models of one file."""
+    notes, best = [], risk.chosen
+    if not risk.fits and best.z_2 is not None:
+        signs = {z is not None and z > 0.0 for z in (best.z_1, best.z_2)}
+        bias = {frozenset({True}): "says too much", frozenset({False}): "says too little"}
+        notes.append(
+            f"no model fits the keys of the {which} file; the best one ({best.words}) misses by "
+            f"{best.misfit:.1f} deviations: it probably {bias.get(frozenset(signs), 'misleads')}"
+        )
+    if best.z_2 is None:
+        notes.append(f"the model of {best.words} of the keys of the {which} file could not be tested")
+    if keys > 2 and not risk.fits and len(risk.models) == 1:
+        notes.append(
+            f"two-way interactions of the keys of the {which} file have too many cells, or took too long"
+        )
+    if best.gap > _ENOUGH:
+        notes.append(f"the model ({best.words}) of the {which} file was not fitted to the end: time ran out")
+    return notes
+
+
+class PopulationUniques(Measure):
+    """Population uniqueness by Poisson log-linear models, with misclassified keys."""
+
+    name: ClassVar[str] = "population-uniqueness"
+    title: ClassVar[str] = "Uniqueness in the population"
+    cost: ClassVar[float] = 5.0
+
+    def lacking(self, task: RiskTask) -> str | None:
+        """Categorical keys, and weights that say how large the population is."""
+        if not _categorical_keys(task):
+            return (
+                "no key variable is categorical; name those that an intruder knows exactly in --nominal, "
+                "--ordinal or the schema"
+            )
+        if task.files.design.weight is None:
+            return (
+                "without sampling weights it is not known how large the population is; give a column of the "
+                "schema the role weight"
+            )
+        if sampling_fraction(task) > 1.0 + 1e-9:
+            return (
+                "the sampling weights sum to less than the number of records; they must count the population"
+            )
+        return None
+
+    def take(self, task: RiskTask, clock: Clock) -> PopulationUniqueness:
+        """Fit the models to the keys of both files."""
+        files, keys = task.files, _categorical_keys(task)
+        fraction = min(1.0, sampling_fraction(task))
+        changes = key_changes(files, keys, task.first.options.masking)
+        half = clock.part(None if clock.remaining is None else clock.remaining / 2.0)
+        original = uniques_risk(files.original, keys, fraction, half, files.masked)
+        occupied = original.occupied
+        if any(change.source is Source.RECODED for change in changes):
+            as_known = recoded_alike(files, changes)
+            occupied = uniques_risk(as_known, keys, fraction, half, files.masked).occupied
+        released = uniques_risk(files.masked, keys, fraction, clock)
+        stays = np.prod([change.of_record for change in changes], axis=0)
+        return PopulationUniqueness(
+            keys,
+            tuple(name for name in task.keys if name not in keys),
+            files.original_labels,
+            files.partner,
+            original,
+            released,
+            changes,
+            occupied,
+            np.asarray(stays * released.correct_match),
+        )
+
+
+def sampling_fraction(task: RiskTask) -> float:
+    """``pi``: records for each of the population, by the sampling weights of records that have some."""
+    weight = task.files.design.weight
+    assert weight is not None
+    known = weight[np.isfinite(weight)]
+    return float(known.size / known.sum())
+
+
+def _categorical_keys(task: RiskTask) -> tuple[str, ...]:
+    """Key variables of both files that have categories."""
+    schema, files = task.schema, task.files
+    declared = {name for name in task.keys if schema is not None and schema.get(name).scale in CATEGORICAL}
+    return tuple(
+        name
+        for name in task.keys
+        if name in files.masked.columns and (name in files.categorical or name in declared)
+    )

@@ -1,0 +1,105 @@
+"""Risk by the categories of columns: strata, regions, sexes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from linkrisk.datasets.microdata.roles import NAMES_RECORDS, Role
+from linkrisk.datasets.microdata.scales import CATEGORICAL
+from linkrisk.formulations.linkage.pair import Direction
+from linkrisk.solver.measures.task import RiskTask
+
+BoolArray = NDArray[np.bool_]
+
+MOST_CATEGORIES = 12
+"""Of a column; of one with more, the most frequent and all others together."""
+
+OTHERS = "all others"
+MISSING = "missing"
+
+
+@dataclass(frozen=True)
+class Group:
+    """The records of one category.
+
+    Attributes
+    ----------
+    column, category : str
+    records : int
+    linked : int
+        Of these, by the worst of the learned attacks; more is worse.
+    by_any : int
+        By any of the attacks.
+    share : float
+        ``linked / records``. A count of this file, not an estimate: it has no interval.
+    """
+
+    column: str
+    category: str
+    records: int
+    linked: int
+    by_any: int
+    share: float
+
+
+def group_columns(task: RiskTask, asked: Sequence[str] | None) -> tuple[str, ...]:
+    """The columns to go by: those asked for that there are, or what the schema calls key or stratum.
+
+    Numeric keys are left out, unless they are asked for or have few values. Without a schema, texts
+    and attributes that are compared as categories. Never what leads to persons.
+    """
+    original, schema = task.files.original, task.schema
+    if asked is not None:
+        return tuple(name for name in asked if name in original.columns)
+    if schema is None:
+        texts = [str(name) for name in original.columns if not pd.api.types.is_numeric_dtype(original[name])]
+        often = [name for name in texts if original[name].nunique() <= len(original) / 2]
+        return tuple(dict.fromkeys([*task.files.categorical, *often]))
+    found = list(task.columns(Role.STRATUM))
+    for name in task.columns(Role.KEY):
+        scales = {one.scale for one in schema.attributes if one.name == name}
+        few = original[name].nunique() <= min(MOST_CATEGORIES, len(original) / 2)
+        if few or scales & CATEGORICAL or not pd.api.types.is_numeric_dtype(original[name]):
+            found.append(name)
+    hidden = {name for role in NAMES_RECORDS for name in task.columns(role)}
+    return tuple(name for name in dict.fromkeys(found) if name not in hidden)
+
+
+def groups(task: RiskTask, columns: Sequence[str], linked: BoolArray, by_any: BoolArray) -> tuple[Group, ...]:
+    """What is linked in each category of each column, the most frequent first.
+
+    Parameters
+    ----------
+    task : RiskTask
+    columns : sequence of str
+        Of the original file.
+    linked, by_any : ndarray of bool, shape (blocks,)
+    """
+    pair, problem = task.first.pair, task.first
+    original = problem.options.direction == Direction.ORIGINAL_TO_MASKED
+    rows = pair.query_rows if original else pair.partner
+    found: list[Group] = []
+    for name in columns:
+        category = shown_categories(task.files.original[name].iloc[rows])
+        for each in category.value_counts(sort=True).index:
+            of = (category == each).to_numpy()
+            counts = int(of.sum()), int(linked[of].sum()), int(by_any[of].sum())
+            found.append(Group(name, str(each), *counts, counts[1] / counts[0]))
+    return tuple(found)
+
+
+def shown_categories(values: pd.Series) -> pd.Series:
+    """Categories as texts, with a name for what is missing and one for those that are rare."""
+    missing = values.isna().to_numpy()
+    numbers = pd.api.types.is_float_dtype(values) and bool((values[~missing] % 1 == 0).all())
+    texts = (values[~missing].astype("int64") if numbers else values[~missing]).astype(str)
+    counts = texts.value_counts()
+    kept = set(counts.index if len(counts) <= MOST_CATEGORIES else counts.index[: MOST_CATEGORIES - 1])
+    shown = np.full(len(values), MISSING, dtype=object)
+    shown[~missing] = [text if text in kept else OTHERS for text in texts]
+    return pd.Series(shown)

@@ -1,0 +1,200 @@
+"""Which records are at risk: by which attacks, how clearly, in which groups, because of which attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from linkrisk.solver.measures.base import Finding, Measure, MeasureResult, Unit, Worse
+from linkrisk.solver.measures.near_rivals import TIMES, near_rivals
+from linkrisk.solver.measures.record_attacks import (
+    AttackOnRecords,
+    attack_on_records,
+    attacks_of,
+    out_of_reach,
+)
+from linkrisk.solver.measures.record_groups import OTHERS, Group, group_columns, groups
+from linkrisk.solver.measures.task import RiskTask
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.records import MOST_ROWS
+
+BoolArray = NDArray[np.bool_]
+
+_MOST_PARTS = 2_000
+"""Records up to which the JSON has the parts of all their distances."""
+
+_LEAST_GROUP = 10
+"""Records of a group that is named as the worst."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RecordsAtRisk(MeasureResult):
+    """What every attack makes of every record.
+
+    Attributes
+    ----------
+    record : tuple of str
+        What the records are called.
+    attacks : tuple of AttackOnRecords
+        The learned distances, the one that links most first, then equal weights and classical Mahalanobis.
+    out_of_reach : mapping of str to ndarray of bool, shape (blocks,)
+        For each family the records that provably none of its parameters link. More are better.
+    groups : tuple of Group
+        Risk by category of columns of the original file.
+    near_times : float
+        A rival is near when it is at most so many times as far as the partner.
+    """
+
+    measure: ClassVar[str] = "records"
+    record: tuple[str, ...]
+    attacks: tuple[AttackOnRecords, ...]
+    out_of_reach: dict[str, BoolArray]
+    groups: tuple[Group, ...]
+    near_times: float = TIMES
+
+    @property
+    def linked_by(self) -> NDArray[np.intp]:
+        """Number of attacks that link each record, shape (blocks,)."""
+        return np.asarray(np.sum([attack.linked for attack in self.attacks], axis=0, dtype=np.intp))
+
+    @property
+    def never(self) -> BoolArray:
+        """Records that provably no parameters of any of the families link."""
+        return np.asarray(np.logical_and.reduce(list(self.out_of_reach.values())))
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Records by how many attacks link them, how many are hidden, and the worst group."""
+        by, worst = self.linked_by, self.attacks[0]
+        total, hidden = len(self.record), ~worst.linked & (worst.near >= 2)
+        found = [
+            Finding("linked_by_any", "re-identified by any of these attacks", float((by > 0).mean())),
+            Finding("linked_by_all", "by all of them", float((by == len(self.attacks)).mean())),
+            Finding(
+                "out_of_reach", "provably by no parameters of any family", float(self.never.sum()) / total,
+                worse=Worse.LOWER,
+            ),
+        ]  # fmt: skip
+        if not np.isnan(worst.near).any():
+            words = f"not by {worst.attack}, and two near rivals"
+            found.append(Finding("hidden", words, float(hidden.mean()), Unit.SHARE, Worse.LOWER))
+        if (group := self._worst_group()) is not None:
+            words = f"worst group, {group.column} {group.category}"[:42]
+            found.append(Finding("worst_group", words, group.share))
+        return tuple(found)
+
+    def _worst_group(self) -> Group | None:
+        large = [one for one in self.groups if one.records >= _LEAST_GROUP and one.category != OTHERS]
+        return max(large, key=lambda group: group.share, default=None)
+
+    @property
+    def paragraph(self) -> str:
+        """How many attacks agree, and what leads to the records."""
+        by, total, worst = self.linked_by, len(self.record), self.attacks[0]
+        said = (
+            f"{int((by > 0).sum()):,} of {total:,} records are re-identified by at least one of "
+            f"{len(self.attacks)} attacks and {int((by == len(self.attacks)).sum()):,} by all of them; "
+            f"{int(self.never.sum()):,} provably by no parameters of any family."
+        )
+        if (group := self._worst_group()) is not None:
+            said += (
+                f" The worst group is {group.column} {group.category}: {group.linked:,} of {group.records:,}."
+            )
+        apart = worst.apart
+        if apart is None:
+            return said
+        most = max(apart, key=lambda name: apart[name])
+        return (
+            f"{said} What tells records apart most is {most} ({100.0 * apart[most]:.0f} %, {worst.attack})."
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is not listed or was not counted."""
+        said = []
+        if len(self.record) > MOST_ROWS:
+            said.append(f"records: more than {MOST_ROWS:,} records are not listed in the JSON")
+        elif len(self.record) > _MOST_PARTS:
+            said.append(
+                f"records: of more than {_MOST_PARTS:,} the parts of distances are not in the JSON, but in "
+                "`to_contributions`"
+            )
+        if any(np.isnan(attack.near[attack.reachable]).any() for attack in self.attacks):
+            said.append("records: there was no time to count all near rivals")
+        return tuple(said)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON as a dictionary; of many records without long lists."""
+        if len(self.record) <= _MOST_PARTS:
+            return super().to_dict()
+        nothing = np.empty((0, len(self.attacks[0].attributes)))
+        shorter = [replace(attack, to_partner=nothing, to_rival=nothing) for attack in self.attacks]
+        listed = len(self.record) <= MOST_ROWS
+        content = super(RecordsAtRisk, replace(self, attacks=tuple(shorter))).to_dict()
+        if not listed:
+            for key in ("record", "attacks", "out_of_reach"):
+                del content[key]
+        return content
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per record.
+
+        ``record``; ``linked_by``, the number of attacks that link it; ``never``, whether provably no
+        parameters do; and for each attack ``linked``, ``rank`` of the partner, ``margin``, ``ties`` and
+        ``near`` rivals, joined to its name by an underscore.
+        """
+        columns: dict[str, Any] = {
+            "record": list(self.record), "linked_by": self.linked_by, "never": self.never
+        }  # fmt: skip
+        for attack in self.attacks:
+            for what in ("linked", "rank", "margin", "ties", "near"):
+                columns[f"{what}_{attack.attack}"] = getattr(attack, what)
+        return pd.DataFrame(columns)
+
+    def to_groups(self) -> pd.DataFrame:
+        """One row per category, as `Group` describes its columns."""
+        return pd.DataFrame([vars(group) for group in self.groups], columns=list(Group.__annotations__))
+
+    def to_contributions(self) -> pd.DataFrame:
+        """One row per record, attack and attribute: record, attack, attribute, to_partner, to_rival."""
+        return pd.concat([attack.to_frame(self.record) for attack in self.attacks], ignore_index=True)
+
+
+class Records(Measure):
+    """Every record under every attack.
+
+    Parameters
+    ----------
+    columns : sequence of str, optional
+        Columns of the original file to show the risk by; those that the schema calls key or stratum when
+        absent.
+    """
+
+    name: ClassVar[str] = "records"
+    title: ClassVar[str] = "Which records"
+    cost: ClassVar[float] = 2.0
+
+    def __init__(self, columns: Sequence[str] | None = None) -> None:
+        self._columns = columns
+
+    def take(self, task: RiskTask, clock: Clock) -> RecordsAtRisk:
+        """Look at every record under every attack."""
+        stop: Callable[[], bool] = lambda: clock.expired  # noqa: E731
+        pair = task.first.pair
+        attacks = [
+            attack_on_records(pair, name, form, evaluation, near_rivals(pair, form, stop))
+            for name, form, evaluation in attacks_of(task)
+        ]
+        by_any = np.logical_or.reduce([attack.linked for attack in attacks])
+        columns = group_columns(task, self._columns)
+        return RecordsAtRisk(
+            tuple(task.first.labels),
+            tuple(attacks),
+            out_of_reach(task, stop),
+            groups(task, columns, attacks[0].linked, by_any),
+        )

@@ -1,0 +1,170 @@
+"""What 0 and 100 % mean on a file: no masking at all, shuffled attributes, matching at random."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
+from linkrisk.formulations.linkage.pair import Ties
+from linkrisk.solver.inputs.problem import Problem, problem_of
+from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.measures.base import Finding, Kind, Measure, MeasureResult
+from linkrisk.solver.measures.matching_by_chance import ChanceMatches, chance_matches
+from linkrisk.solver.measures.task import RiskTask
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.worst_case.search import search
+
+FloatArray = NDArray[np.float64]
+
+SHUFFLES = 20
+"""Files with shuffled attributes that equal weights are counted on."""
+
+_LEVEL = 0.95
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class References(MeasureResult):
+    """Numbers of right links that say what little and much are on this file.
+
+    Attributes
+    ----------
+    records, candidates : int
+    unmasked : float
+        What no masking at all would allow: records that differ from all others (with shared ties, expected
+        links; with sampling weights, their sum).
+    shuffled : ndarray of float64, shape (shuffles,)
+        Links of equal weights where every masked attribute is shuffled by itself: what remains of any link
+        when all that ties an attribute to a record is gone.
+    learned_on_shuffled, learned_on_shuffled_bound : float or None
+        Links of the weighted mean that was learned on one such file, and its bound: what learning alone finds
+        where there is nothing to be found. None where there was no time.
+    total : float
+        What links are part of.
+    chance : ndarray of float64, shape (any,)
+        Probability of 0, 1, 2, ... right links of a one-to-one matching at random.
+    """
+
+    measure: ClassVar[str] = "references"
+    records: int
+    candidates: int
+    unmasked: float
+    shuffled: FloatArray
+    learned_on_shuffled: float | None
+    learned_on_shuffled_bound: float | None
+    total: float
+    chance: FloatArray
+
+    @property
+    def _matches(self) -> ChanceMatches:
+        return ChanceMatches(self.chance, self.records / self.candidates)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Shares, from what much is to what little is."""
+        ends = np.quantile(self.shuffled, [(1.0 - _LEVEL) / 2.0, (1.0 + _LEVEL) / 2.0]) / self.total
+        found = [
+            Finding("unmasked", "no masking at all", self.unmasked / self.total),
+            Finding(
+                "shuffled", "attributes shuffled, equal weights", float(self.shuffled.mean()) / self.total,
+                low=float(ends[0]), high=float(ends[1]), kind=Kind.RANGE,
+            ),
+            Finding(
+                "chance", "matched at random", self._matches.mean / self.records,
+                low=self._matches.quantile(0.025) / self.records,
+                high=self._matches.quantile(0.975) / self.records,
+                kind=Kind.RANGE,
+            ),
+        ]  # fmt: skip
+        if self.learned_on_shuffled is not None and self.learned_on_shuffled_bound is not None:
+            low, high = self.learned_on_shuffled / self.total, self.learned_on_shuffled_bound / self.total
+            words = "attributes shuffled, weights learned"
+            learned = Finding("learned_on_shuffled", words, low, low=low, high=high, kind=Kind.CERTAIN)
+            found.insert(1, learned)
+        return tuple(found)
+
+    @property
+    def paragraph(self) -> str:
+        """What little and much are here."""
+        much, little = 100.0 * self.unmasked / self.total, 100.0 * float(self.shuffled.mean()) / self.total
+        said = (
+            f"without any masking {much:.1f} % of the records could be re-identified; with attributes "
+            f"shuffled one by one equal weights link {little:.1f} %, and a matching at random "
+            f"{self._matches.mean:.2g} of {self.records:,} records."
+        )
+        if self.learned_on_shuffled is None:
+            return said
+        learned = 100.0 * self.learned_on_shuffled / self.total
+        return f"{said} Weights learned on shuffled attributes link {learned:.1f} %: so much is over-fitting."
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per number of right links: links, probability by chance, files with shuffled attributes."""
+        links = np.arange(self.chance.size)
+        counted = [int((np.round(self.shuffled) == count).sum()) for count in links]
+        return pd.DataFrame({"links": links, "probability": self.chance, "shuffled_files": counted})
+
+
+class ReferencePoints(Measure):
+    """No masking, shuffled attributes, random matching."""
+
+    name: ClassVar[str] = "references"
+    title: ClassVar[str] = "What 0 and 100 % mean here"
+    cost: ClassVar[float] = 3.0
+
+    def take(self, task: RiskTask, clock: Clock) -> References:
+        """Count equal weights on shuffled files, and learn on the last of these."""
+        random = np.random.default_rng(task.seed)
+        counts: list[float] = []
+        problem = task.first
+        while len(counts) < SHUFFLES and not (counts and clock.expired):
+            problem = shuffled(task.first, random)
+            counts.append(_by_equal_weights(problem))
+        learned = None
+        if WeightedMean.name in task.problems and not clock.expired:
+            searched = replace(task.problems[WeightedMean.name].searched, pair=problem.pair)
+            run = search(searched, task.request.engine, clock, task.request.options, None)
+            learned = run.incumbent
+        pair, unit = task.first.pair, task.first.survey.unit
+        return References(
+            pair.blocks,
+            len(pair.candidates),
+            unmasked(task.first),
+            np.array(counts) * unit,
+            None if learned is None else learned.value * unit,
+            None if learned is None else learned.bound * unit,
+            task.total,
+            chance_matches(pair.blocks, max(pair.blocks, len(pair.candidates))).probability,
+        )
+
+
+def shuffled(problem: Problem, random: np.random.Generator) -> Problem:
+    """The problem with every masked attribute in an order of its own, which keeps its distribution."""
+    files = problem.files
+    masked = files.masked.copy()
+    for name in files.attributes:
+        masked[name] = files.masked[name].array.take(random.permutation(len(masked)))
+    return problem_of(replace(files, masked=masked), problem.options)
+
+
+def unmasked(problem: Problem) -> float:
+    """Links without any masking: who has no twin is linked by any distance with positive weights."""
+    files, pair = problem.files, problem.pair
+    original = files.original[list(files.attributes)]
+    names = list(files.attributes)
+    group = original.groupby(names, dropna=False, observed=True, sort=False).ngroup().to_numpy()
+    size = np.bincount(group)[group]
+    known = files.partner >= 0
+    shared = pair.ties is Ties.SHARE
+    each = np.where(size == 1, 1.0, 1.0 / size if shared else 0.0)
+    weight = files.design.weight
+    return float((each if weight is None else each * weight)[known].sum())
+
+
+def _by_equal_weights(problem: Problem) -> float:
+    """Weight that equal weights link."""
+    equal = WeightedMean(problem.pair.attributes)
+    return Evaluator(problem.pair).weight(equal.form(equal.equal()))

@@ -1,0 +1,136 @@
+"""What measures look at: the file pair, its roles, and the worst cases, each found once for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from linkrisk.datasets.microdata.schema import Role, Schema
+from linkrisk.datasets.pairs.file_pair import FilePair
+from linkrisk.solver.inputs.problem import Problem
+from linkrisk.solver.linkage.evaluation import Evaluation
+from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.results import FitResult
+from linkrisk.solver.worst_case.family_results import FitResults
+from linkrisk.solver.worst_case.single_fit import FitRequest
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Attack:
+    """Parameters that were learned, and what they link.
+
+    Attributes
+    ----------
+    problem : Problem
+        Of the family.
+    theta : ndarray of float64, shape (dimension,)
+    result : FitResult
+        With the bound for all other parameters.
+    evaluation : Evaluation
+        What became of every record: rank, ties and distances of all.
+    """
+
+    problem: Problem
+    theta: FloatArray
+    result: FitResult
+    evaluation: Evaluation
+
+
+@dataclass
+class RiskTask:
+    """One file pair, and what is asked about it.
+
+    Attributes
+    ----------
+    first : Problem
+        The pair, with a family that takes any attributes.
+    problems : mapping of str to Problem
+        Of every family that is asked for and can take the files.
+    schema : Schema or None
+    request : FitRequest
+        How to search, with the seed of all random choices.
+    clock : Clock
+        Of the whole call.
+    worst : FitResults
+        The worst cases of all families.
+    """
+
+    first: Problem
+    problems: Mapping[str, Problem]
+    schema: Schema | None
+    request: FitRequest
+    clock: Clock
+    worst: FitResults
+    _attacks: dict[str, Attack] = field(default_factory=dict)
+
+    @property
+    def files(self) -> FilePair:
+        """The two files with their partners."""
+        return self.first.files
+
+    @property
+    def records(self) -> int:
+        """Number of blocks: records with a partner."""
+        return self.first.pair.blocks
+
+    @property
+    def seed(self) -> int:
+        """Of every random choice."""
+        return self.request.options.seed
+
+    @property
+    def total(self) -> float:
+        """What links are part of: records, or the sum of their sampling weights."""
+        return self.worst.worst.total
+
+    @property
+    def attacks(self) -> dict[str, Attack]:
+        """The learned attack of every family that has one, by name."""
+        return {name: self.attack(name) for name in self.worst.results}
+
+    def attack(self, name: str) -> Attack:
+        """The learned attack of a family."""
+        if name not in self._attacks:
+            result, problem = self.worst.results[name], self.problems[name]
+            theta = problem.aggregator.domain.exact(problem.aggregator.encode(result.parameters))
+            evaluation = Evaluator(problem.pair).table(problem.aggregator.form(theta))
+            self._attacks[name] = Attack(problem, theta, result, evaluation)
+        return self._attacks[name]
+
+    @cached_property
+    def evaluator(self) -> Evaluator:
+        """The evaluator of the pair, whatever the family."""
+        return Evaluator(self.first.pair)
+
+    # ---- roles of columns
+
+    def columns(self, role: Role) -> tuple[str, ...]:
+        """The columns of a role, of those that the original file has; none without a schema."""
+        if self.schema is None:
+            return ()
+        return tuple(name for name in self.schema.select(role=role) if name in self.files.original.columns)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Key variables: what an intruder may know. All that is compared where no schema names some."""
+        return self.columns(Role.KEY) or self.files.attributes
+
+    @property
+    def confidential(self) -> tuple[str, ...]:
+        """Confidential attributes, as the schema names them."""
+        return self.columns(Role.CONFIDENTIAL)
+
+    @property
+    def partners(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """The records that have a partner and these partners, side by side."""
+        known = np.flatnonzero(self.files.partner >= 0)
+        masked = self.files.masked.iloc[self.files.partner[known]]
+        return self.files.original.iloc[known].reset_index(drop=True), masked.reset_index(drop=True)

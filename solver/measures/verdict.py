@@ -1,0 +1,72 @@
+"""One sentence for whoever decides whether the file may be released, as far as the worst case goes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from linkrisk.solver.worst_case.family_results import FitResults
+
+TOLERATED = 0.05
+"""Share of records that may be re-identified where nothing else is said."""
+
+
+class Answer(StrEnum):
+    """What the worst case says beside what is tolerated."""
+
+    BELOW = "below"
+    ABOVE = "above"
+    OPEN = "open"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The worst case beside what is tolerated.
+
+    Attributes
+    ----------
+    answer : Answer
+        ``above``: a distance was found that re-identifies more than is tolerated. ``below``: none of these
+        families does, which is proven, or certain with `confidence`. ``open``: the interval holds both.
+    low, high : float
+        The interval of the worst case, as shares.
+    tolerated : float
+        Share of records.
+    confidence : float or None
+        Of `high`, where samples were searched.
+    sentence : str
+        All of it for a reader.
+    """
+
+    answer: Answer
+    low: float
+    high: float
+    tolerated: float
+    confidence: float | None
+    sentence: str
+
+
+def verdict(worst: FitResults, tolerated: float) -> Verdict:
+    """The verdict on worst cases."""
+    total = worst.worst.total
+    low, high = (end / total for end in worst.interval)
+    sure = "" if worst.confidence is None else f", with {100.0 * worst.confidence:g} % confidence"
+    limit = f"the {_percent(tolerated)} that are tolerated"
+    if low > tolerated:
+        answer = Answer.ABOVE
+        more = "" if high <= low else " or more"
+        said = f"at worst {_percent(low)}{more} of the records can be re-identified, above {limit}"
+    elif high <= tolerated:
+        answer = Answer.BELOW
+        said = f"no distance re-identifies more than {_percent(high)} of the records{sure}, within {limit}"
+    else:
+        answer = Answer.OPEN
+        said = (
+            f"at worst between {_percent(low)} and {_percent(high)} of the records can be re-identified"
+            f"{sure}: whether that is within {limit} is open, and a longer time limit may tell"
+        )
+    return Verdict(answer, low, high, tolerated, worst.confidence, said)
+
+
+def _percent(share: float) -> str:
+    return f"{100.0 * share:.1f} %"

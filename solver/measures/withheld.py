@@ -1,0 +1,133 @@
+"""The worst case without one of the attributes, with what is known of the worst case with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkrisk.formulations.linkage.aggregators.choquet import Choquet
+from linkrisk.formulations.linkage.aggregators.mahalanobis import Mahalanobis
+from linkrisk.formulations.linkage.aggregators.owa import OrderedWeightedAverage
+from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
+from linkrisk.solver.inputs.problem import Problem, problem_of
+from linkrisk.solver.measures.task import Attack
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.errors import INPUT_ERRORS
+from linkrisk.solver.run.results import objective
+from linkrisk.solver.worst_case.beside_orders import beside_orders
+from linkrisk.solver.worst_case.search import Start, search
+from linkrisk.solver.worst_case.single_fit import FitRequest
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class WithheldAttribute:
+    """The worst case of a family where an attribute is not there to be compared.
+
+    Attributes
+    ----------
+    aggregator, attribute : str
+    linked, most : float
+        The certified interval without it: records, or the sum of what links count.
+    fall_low, fall_high : float
+        By how much the worst case falls with it, at least and at most. More means that it leaks more; below
+        zero where the family links more without it (`owa`, whose ranks are others then).
+    fall : float
+        The same of the attacks that were found.
+    """
+
+    aggregator: str
+    attribute: str
+    linked: float
+    most: float
+    fall: float
+    fall_low: float
+    fall_high: float
+
+
+def without(problem: Problem, attribute: str) -> Problem:
+    """The problem with one attribute less; FormulationError or DataError where that is none."""
+    files = problem.files
+    kept = tuple(name for name in files.attributes if name != attribute)
+    categorical = {name: one for name, one in files.categorical.items() if name != attribute}
+    return problem_of(replace(files, attributes=kept, categorical=categorical), problem.options)
+
+
+def contained(problem: Problem) -> bool:
+    """Whether every distance without an attribute is one of the family with it, so that bounds carry over.
+
+    With weight zero, a measure that does not count it, or a row and column of zeros. Of an OWA it is not: who
+    is left out has no rank.
+    """
+    return isinstance(problem.aggregator, WeightedMean | Choquet | Mahalanobis)
+
+
+def projected(attack: Attack, attribute: str) -> FloatArray | None:
+    """Parameters of the smaller problem that are nearest in kind; None where there are none.
+
+    A weighted mean and a quadratic form lose their part, a measure is restricted to the sets without the
+    attribute; all are scaled back to their domain.
+    """
+    aggregator, theta = attack.problem.aggregator, attack.theta
+    k, n = aggregator.attributes.index(attribute), len(aggregator.attributes)
+    if isinstance(aggregator, WeightedMean):
+        smaller = np.delete(theta, k)
+        total = float(smaller.sum())
+    elif isinstance(aggregator, OrderedWeightedAverage):
+        smaller = theta[:-1]
+        total = float(smaller.sum())
+    elif isinstance(aggregator, Mahalanobis):
+        matrix = np.delete(np.delete(aggregator.domain.matrix(theta), k, 0), k, 1)
+        smaller, total = matrix[np.triu_indices(n - 1)], float(np.trace(matrix))
+    elif type(aggregator) is Choquet:
+        sets = np.arange(1, 2**n)
+        smaller = theta[(sets >> k) & 1 == 0]
+        total = float(smaller[-1]) if smaller.size else 0.0
+    else:
+        return None
+    return smaller / total if total > 0.0 else None
+
+
+def withheld(attack: Attack, attribute: str, request: FitRequest, clock: Clock) -> WithheldAttribute | None:
+    """Search the smaller problem; None where the family cannot take what is left.
+
+    Parameters
+    ----------
+    attack : Attack
+        Of all attributes: its projection is a start, and where the family contains the smaller one, its bound
+        is a bound.
+    attribute : str
+    request : FitRequest
+    clock : Clock
+    """
+    try:
+        problem = without(attack.problem, attribute)
+    except INPUT_ERRORS:
+        return None
+    theta = projected(attack, attribute)
+    starts = []
+    if theta is not None:
+        theta = problem.aggregator.domain.repair(theta)
+        starts = [Start(theta, attack.evaluation.linked)]
+    run = search(problem.searched, request.engine, clock, request.options, None, starts)
+    _ = run.final  # before all else, which may depend on it
+    low, most = attack.result.interval[0], certain_bound(attack)
+    unit, inside = problem.survey.unit, contained(attack.problem)
+    if inside:
+        run.incumbent.tighten(max(most / unit, run.incumbent.value))
+    run = beside_orders(run, problem.searched)
+    linked, bound = run.incumbent.value * unit, run.incumbent.bound * unit
+    # What is contained cannot link more than the whole, whatever either links.
+    least = max(0.0, low - bound) if inside else low - bound
+    return WithheldAttribute(
+        problem.aggregator.name, attribute, linked, bound, low - linked, least, most - linked
+    )
+
+
+def certain_bound(attack: Attack) -> float:
+    """What no parameters of all attributes exceed, for certain."""
+    result = attack.result
+    return float(result.details.get(objective(result.details)[1], result.linked_upper_bound))

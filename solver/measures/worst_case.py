@@ -1,0 +1,111 @@
+"""The certified worst case of every family of distances: the number that all other measures stand beside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import pandas as pd
+
+from linkrisk.solver.measures.base import Finding, Kind, Measure, MeasureResult
+from linkrisk.solver.measures.task import RiskTask
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.worst_case.family_results import Family
+
+
+@dataclass(frozen=True)
+class FamilyRisk:
+    """The worst case of one family.
+
+    Attributes
+    ----------
+    aggregator : str
+    linked : float or None
+        Records that the learned distance links (expected links with shared ties, their sampling weights where
+        there are some); None where the family has no result.
+    most : float or None
+        No parameters of the family link more.
+    proven : bool
+        Whether the two meet.
+    confidence : float or None
+        Of `most`, where samples were searched; None where it is certain.
+    reason : str or None
+        Why there is no result.
+    """
+
+    aggregator: str
+    linked: float | None
+    most: float | None
+    proven: bool
+    confidence: float | None
+    reason: str | None
+
+    @classmethod
+    def of(cls, family: Family) -> FamilyRisk:
+        """What a fit has found."""
+        result = family.result
+        if result is None:
+            return cls(family.aggregator, None, None, False, None, family.reason)
+        return cls(family.aggregator, *result.interval, result.proven, result.confidence, None)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WorstCaseRisk(MeasureResult):
+    """Worst-case re-identification by distance-based record linkage, family by family.
+
+    Attributes
+    ----------
+    total : float
+        What all numbers are part of: records, or the sum of their sampling weights.
+    families : tuple of FamilyRisk
+        More links are worse.
+    """
+
+    measure: ClassVar[str] = "worst-case"
+    total: float
+    families: tuple[FamilyRisk, ...]
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The interval of every family, as shares."""
+        return tuple(self._finding(family) for family in self.families if family.linked is not None)
+
+    def _finding(self, family: FamilyRisk) -> Finding:
+        assert family.linked is not None
+        assert family.most is not None
+        low, high = family.linked / self.total, family.most / self.total
+        kind = Kind.CERTAIN if family.confidence is None else Kind.CONFIDENCE
+        key = f"worst_case_{family.aggregator.replace('-', '_')}"
+        return Finding(key, f"worst case, {family.aggregator}", low, low=low, high=high, kind=kind)
+
+    @property
+    def paragraph(self) -> str:
+        """The worst family, and how much worse any could be."""
+        found = [family for family in self.families if family.linked is not None and family.most is not None]
+        worst = max(found, key=lambda family: family.linked or 0.0)
+        most = max(family.most or 0.0 for family in found)
+        low, high = 100.0 * (worst.linked or 0.0) / self.total, 100.0 * most / self.total
+        proven = all(family.proven for family in found)
+        upper = (
+            "and no distance of these families re-identifies more"
+            if proven
+            else f"and none more than {high:.1f} %"
+        )
+        return f"the worst distance found ({worst.aggregator}) re-identifies {low:.1f} %, {upper}."
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per family: aggregator, linked, most, proven, confidence, reason."""
+        return pd.DataFrame([vars(family) for family in self.families])
+
+
+class WorstCase(Measure):
+    """What `fit --aggregator all` finds."""
+
+    name: ClassVar[str] = "worst-case"
+    title: ClassVar[str] = "Worst case, with a bound"
+    cost: ClassVar[float] = 0.0  # its searches have a share of their own
+
+    def take(self, task: RiskTask, clock: Clock) -> WorstCaseRisk:
+        """Hand on what was found before any other measure."""
+        del clock
+        return WorstCaseRisk(task.total, tuple(FamilyRisk.of(family) for family in task.worst.families))

@@ -1,0 +1,230 @@
+"""Who leaks: textbook importances, ranges against enumeration, and worst cases without an attribute."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from fit_runs import frames
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from risk_runs import task_of
+
+from linkrisk.formulations.linkage.aggregators import AGGREGATORS
+from linkrisk.formulations.linkage.aggregators.choquet import Choquet
+from linkrisk.formulations.linkage.aggregators.k_additive import KAdditiveChoquet, TwoAdditiveChoquet
+from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
+from linkrisk.solver import fit
+from linkrisk.solver.measures import forced_weights
+from linkrisk.solver.measures.attributes import Attributes
+from linkrisk.solver.measures.forced_weights import forced_range, importances
+from linkrisk.solver.measures.withheld import contained, projected, withheld, without
+from linkrisk.solver.run.clock import Clock
+
+ALL = tuple(AGGREGATORS)
+
+
+def taken(files, names=("weighted-mean",), clock=None, **options):
+    task = task_of(files, names, **options)
+    return task, Attributes().take(task, clock or Clock(None))
+
+
+# ---- importances
+
+
+def test_shapley_values_of_the_students():
+    """M. Grabisch, EJOR 89 (1996) 445-456: mathematics, physics, literature."""
+    theta = np.array([0.45, 0.45, 0.5, 0.3, 0.9, 0.9, 1.0])
+    aggregator = Choquet(("mathematics", "physics", "literature"))
+    found = importances(aggregator)
+    assert (found.matrix @ theta).tolist() == pytest.approx([3.5 / 12, 3.5 / 12, 5 / 12])
+    assert found.owners == aggregator.attributes
+    np.testing.assert_allclose(
+        aggregator.interaction(theta), [[0, -0.45, 0.1], [-0.45, 0, 0.1], [0.1, 0.1, 0]], atol=1e-12
+    )
+
+
+def test_shapley_values_of_the_gloves():
+    """L. S. Shapley's game of gloves: who has the only left glove gets 2/3, each of two right ones 1/6."""
+    worth = [float(1 in (s & 1,) and s > 1) for s in range(1, 8)]
+    found = importances(Choquet(("left", "right", "other"))).matrix @ np.array(worth)
+    assert found.tolist() == pytest.approx([2 / 3, 1 / 6, 1 / 6])
+
+
+@pytest.mark.parametrize("kind", [*AGGREGATORS.values(), TwoAdditiveChoquet, KAdditiveChoquet])
+def test_importances_are_linear_and_sum_to_one(kind):
+    names = ("A", "B", "C", "D")
+    aggregator = kind(names, 3) if kind is KAdditiveChoquet else kind(names)
+    found = importances(aggregator)
+    for theta in aggregator.domain.sample(20, np.random.default_rng(0)):
+        shares = found.matrix @ theta
+        assert shares.sum() == pytest.approx(1.0)
+        own = aggregator.importance(theta)
+        if own is not None:
+            np.testing.assert_allclose(shares, list(own.values()), atol=1e-9)
+    if aggregator.name == "owa":
+        assert found.owners == ("rank 1", "rank 2", "rank 3", "rank 4")
+
+
+# ---- how much is forced
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 1000))
+def test_the_range_of_two_weights_is_the_interval_of_brute_force(seed):
+    task = task_of(frames(seed, 8, attributes=2))
+    attack, pair = task.attack("weighted-mean"), task.first.pair
+    linked = attack.evaluation.linked
+    found = forced_range(pair, attack.problem.aggregator, attack.theta, linked, lambda: False)
+    c = (pair.queries[:, None] - pair.candidates[None]) ** 2
+    gaps = np.delete(c - c[np.arange(8), pair.partner][:, None], [], axis=1)
+    low, high = 0.0, 1.0
+    for block in np.flatnonzero(linked):
+        for rival in set(range(8)) - {int(pair.partner[block])}:
+            first, second = gaps[block, rival]  # w first + (1 - w) second >= 0
+            if first > second:
+                low = max(low, -second / (first - second))
+            elif first < second:
+                high = min(high, second / (second - first))
+    assert found.low[0] == pytest.approx(low, abs=1e-7)
+    assert found.high[0] == pytest.approx(high, abs=1e-7)
+    assert found.low[1] == pytest.approx(1.0 - high, abs=1e-7)
+    assert not found.outer
+
+
+@settings(max_examples=4)
+@given(st.integers(0, 1000), st.sampled_from(ALL))
+def test_parameters_that_keep_the_records_linked_are_within_the_range(seed, name):
+    task = task_of(frames(seed, 8), (name,))
+    attack, random = task.attack(name), np.random.default_rng(seed)
+    aggregator, linked = attack.problem.aggregator, attack.evaluation.linked
+    found = forced_range(task.first.pair, aggregator, attack.theta, linked, lambda: False)
+    matrix = importances(aggregator).matrix
+    assert found.outer == (name == "mahalanobis")
+    for point in aggregator.domain.sample(200, random):
+        theta = aggregator.domain.repair(attack.theta + 0.2 * random.random() * (point - attack.theta))
+        if task.evaluator.count(aggregator.form(theta))[linked].all():
+            assert (matrix @ theta >= found.low - 1e-7).all()
+            assert (matrix @ theta <= found.high + 1e-7).all()
+
+
+def test_where_nothing_is_linked_nothing_is_forced():
+    task = task_of(frames(0, 8))
+    aggregator = task.problems["weighted-mean"].aggregator
+    nothing = np.zeros(8, dtype=bool)
+    found = forced_range(task.first.pair, aggregator, aggregator.equal(), nothing, lambda: False)
+    np.testing.assert_allclose(found.low, 0.0, atol=1e-12)
+    np.testing.assert_allclose(found.high, 1.0)
+
+
+def test_rows_come_as_they_are_missed(monkeypatch):
+    task = task_of(frames(4, 30, noise=0.5))
+    attack = task.attack("weighted-mean")
+    arguments = task.first.pair, attack.problem.aggregator, attack.theta, attack.evaluation.linked
+    whole = forced_range(*arguments, lambda: False)
+    monkeypatch.setattr(forced_weights, "_AT_ONCE", 1)
+    grown = forced_range(*arguments, lambda: False)
+    np.testing.assert_allclose(whole.low, grown.low, atol=1e-7)
+    np.testing.assert_allclose(whole.high, grown.high, atol=1e-7)
+
+
+def test_there_may_be_no_time_and_too_many_records(monkeypatch):
+    task = task_of(frames(4, 8))
+    attack = task.attack("weighted-mean")
+    arguments = task.first.pair, attack.problem.aggregator, attack.theta, attack.evaluation.linked
+    assert np.isnan(forced_range(*arguments, lambda: True).low).all()
+    monkeypatch.setattr(forced_weights, "MOST_PAIRS", 1)
+    assert np.isnan(forced_range(*arguments, lambda: False).high).all()
+
+
+# ---- without an attribute
+
+
+@settings(max_examples=5)
+@given(st.integers(0, 1000), st.sampled_from(ALL))
+def test_worst_cases_without_an_attribute_are_those_of_fit(seed, name):
+    original, masked = frames(seed, 8)
+    task = task_of((original, masked), (name,))
+    attack = task.attack(name)
+    for attribute in original:
+        found = withheld(attack, attribute, task.request, Clock(None))
+        kept = [other for other in original if other != attribute]
+        expected = fit(original[kept], masked[kept], aggregator=name, row_by_row=True, time_limit=None)
+        assert found.linked == found.most == expected.linked
+        assert found.fall_low <= found.fall <= found.fall_high
+        assert found.fall == attack.result.linked - expected.linked
+        if contained(attack.problem):
+            assert found.fall_low >= 0.0
+            assert found.most <= attack.result.linked_upper_bound
+
+
+@given(st.integers(0, 1000), st.sampled_from(ALL))
+def test_projections_are_in_the_domain_of_the_smaller_problem(seed, name):
+    files = frames(seed % 3, 6)
+    task = cached_task(seed % 3, name, files)
+    attack = task.attack(name)
+    smaller = without(attack.problem, "B")
+    assert smaller.pair.attributes == ("A", "C")
+    theta = projected(attack, "B")
+    if theta is not None:
+        assert smaller.aggregator.domain.rows.violation(theta) < 1e-9
+
+
+_TASKS = {}
+
+
+def cached_task(seed, name, files):
+    if (seed, name) not in _TASKS:
+        _TASKS[seed, name] = task_of(files, (name,))
+    return _TASKS[seed, name]
+
+
+def test_a_weight_of_one_has_no_projection():
+    task = task_of(frames(1, 6))
+    attack = task.attack("weighted-mean")
+    assert isinstance(attack.problem.aggregator, WeightedMean)
+    alone = type(attack)(attack.problem, np.array([0.0, 1.0, 0.0]), attack.result, attack.evaluation)
+    assert projected(alone, "B") is None
+    assert projected(alone, "A").tolist() == [1.0, 0.0]
+
+
+# ---- the measure
+
+
+def test_what_a_reader_sees():
+    _, result = taken(frames(3, 10), ("weighted-mean", "owa"))
+    assert [finding.key for finding in result.findings] == ["importance", "fall"]
+    assert "more than without any other" in result.paragraph
+    assert repr(result) == f"attributes: {result.paragraph}"
+    assert result.notes == ()
+    table = result.to_frame()
+    assert len(table) == 3 + 3 + 3  # attributes of the mean, ranks, and attributes without which the OWA is
+    assert list(table)[:5] == ["aggregator", "owner", "importance", "low", "high"]
+    mean = table[table["aggregator"] == "weighted-mean"]
+    assert mean["importance"].sum() == pytest.approx(1.0)
+    assert (mean["low"] <= mean["importance"]).all()
+    assert (mean["importance"] <= mean["high"]).all()
+    assert json.loads(result.to_json())["asked"] == 6
+
+
+def test_one_attribute_cannot_be_withheld():
+    _, result = taken(frames(3, 8, attributes=1))
+    assert result.withheld == ()
+    assert result.notes == ()
+    assert [finding.key for finding in result.findings] == ["importance"]
+    assert result.families[0].importance.tolist() == [1.0]
+
+
+def test_without_time_it_says_what_is_missing():
+    _, result = taken(frames(3, 8), clock=Clock(0.0))
+    assert len(result.notes) == 2
+    assert result.notes[1] == "attributes: searched 0 of 3 worst cases without an attribute"
+    assert len(result.to_frame()) == 3
+
+
+def test_missing_values():
+    original, masked = frames(6, 8, attributes=2)
+    masked.iloc[3, 0] = np.nan
+    _, result = taken((original, masked))
+    assert len(result.withheld) == 2

@@ -1,0 +1,227 @@
+"""The held-out attack: splits, rates against independent counts, no way to the truth of attacked records."""
+
+from __future__ import annotations
+
+import gc
+import json
+from types import FunctionType, ModuleType
+
+import numpy as np
+import pandas as pd
+import pytest
+from fit_runs import frames
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from risk_runs import task_of
+
+from linkrisk.formulations.linkage.pair import LinkagePair
+from linkrisk.solver.measures import held_out
+from linkrisk.solver.measures.held_out import HeldOut
+from linkrisk.solver.measures.held_out_trials import EQUAL, Learned, learn, sealed, split_blocks
+from linkrisk.solver.run.clock import Clock
+
+
+def taken(files, names=("weighted-mean",), learner=learn, clock=None, **options):
+    task = task_of(files, names, **options)
+    return task, HeldOut(learner).take(task, clock or Clock(None))
+
+
+class Idle:
+    """A learner that answers with the same weights, whatever it sees, and keeps what it was given."""
+
+    def __init__(self, *weights):
+        self.theta, self.seen = np.array(weights), []
+
+    def __call__(self, known, request, clock, starts):  # noqa: ARG002
+        self.seen.append(known)
+        return Learned(self.theta, np.zeros(known.pair.blocks, dtype=bool), True)
+
+
+class Leaking:
+    """A learner that looks for the truth of records other than those it was given, wherever that may be."""
+
+    def __init__(self):
+        self.found = 0
+
+    def __call__(self, known, request, clock, starts):
+        most = max(pair.blocks for pair in reachable((known, starts, request, clock)))
+        self.found = max(self.found, most)
+        return learn(known, request, clock, starts)
+
+
+def reachable(root):
+    """Every pair that can be reached from an object by its attributes, items and arrays' bases."""
+    pairs, seen, open_ = [], set(), [root]
+    while open_:
+        one = open_.pop()
+        if id(one) in seen or isinstance(one, type | ModuleType | FunctionType):
+            continue
+        seen.add(id(one))
+        if isinstance(one, LinkagePair):
+            pairs.append(one)
+        open_ += gc.get_referents(one)
+        if isinstance(one, np.ndarray) and one.base is not None:
+            open_.append(one.base)
+    return pairs
+
+
+# ---- no way to the truth
+
+
+@pytest.mark.parametrize("lacking", [False, True])
+def test_a_learner_can_reach_the_partners_of_known_records_alone(lacking):
+    leaking, files = Leaking(), frames(0, 24)
+    if lacking:
+        files[0].iloc[3, 0] = files[1].iloc[5, 1] = np.nan
+    _, result = taken(files, learner=leaking)
+    assert leaking.found == max(trial.known for trial in result.trials) == 12
+
+
+def test_a_leak_is_caught(monkeypatch):
+    """The test above fails where learners get the whole pair."""
+    monkeypatch.setattr(held_out, "sealed", lambda pair, known: pair)  # noqa: ARG005
+    leaking = Leaking()
+    task = task_of(frames(0, 24))
+    intruder = held_out._Intruder(task, split_blocks(24, 0.5, 0, 0), leaking, assign=False)
+    intruder.learned("weighted-mean", Clock(None))
+    assert leaking.found == 24
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 1000))
+def test_what_is_learned_does_not_depend_on_the_truth_of_attacked_records(seed):
+    """Nobody who is told other partners of the attacked records learns anything else."""
+    task = task_of(frames(seed, 12))
+    pair, split = task.first.pair, split_blocks(12, 0.5, 0, seed)
+    partner = pair.partner.copy()
+    partner[split.attacked] = np.random.default_rng(seed).permutation(partner[split.attacked])
+    other = LinkagePair(**{**vars_of(pair), "partner": partner})
+    seen = [sealed(one, split.known) for one in (pair, other)]
+    for name in ("queries", "partner", "weight", "query_rows", "rounding", "twin_group"):
+        np.testing.assert_array_equal(getattr(seen[0], name), getattr(seen[1], name))
+    assert all(getattr(seen[0], name).base is None for name in ("queries", "partner", "weight", "query_rows"))
+    assert not set(seen[0].query_rows.tolist()) & set(pair.query_rows[split.attacked].tolist())
+
+
+def vars_of(pair):
+    return {name: getattr(pair, name) for name in LinkagePair.__dataclass_fields__}
+
+
+# ---- splits
+
+
+@given(st.integers(2, 60), st.sampled_from(held_out.SHARES), st.integers(0, 9), st.integers(0, 2**32))
+def test_splits_are_nested_seeded_and_whole(blocks, share, number, seed):
+    split = split_blocks(blocks, share, number, seed)
+    assert sorted([*split.known, *split.attacked]) == list(range(blocks))
+    assert split.known.size == round(share * blocks)
+    np.testing.assert_array_equal(split.known, split_blocks(blocks, share, number, seed).known)
+    assert set(split.known) <= set(split_blocks(blocks, 0.5, number, seed).known)
+
+
+def test_shares_with_too_few_records_are_left_out_and_said():
+    _, result = taken(frames(1, 8))
+    assert result.shares == (0.25, 0.5)
+    assert result.notes == ("held-out: with 10 % known, a side of the split has fewer than 2 records",)
+
+
+def test_three_records_are_too_few():
+    task = task_of(frames(1, 3))
+    assert HeldOut().lacking(task) == "a split needs 2 known and 2 attacked records"
+    assert HeldOut().lacking(task_of(frames(1, 4))) is None
+
+
+# ---- rates
+
+
+def test_rates_are_those_of_brute_force():
+    idle = Idle(0.5, 0.3, 0.2)
+    task, result = taken(frames(3, 20, noise=0.6), learner=idle)
+    pair = task.first.pair
+    distance = ((pair.queries[:, None] - pair.candidates[None]) ** 2) @ idle.theta
+    equal = ((pair.queries[:, None] - pair.candidates[None]) ** 2).sum(axis=2)
+    for trial in result.trials:
+        split = split_blocks(20, trial.share, trial.split, 0)
+        table = equal if trial.aggregator == EQUAL else distance
+        linked = table.argmin(axis=1) == pair.partner
+        assert trial.held_out == pytest.approx(linked[split.attacked].mean())
+        if trial.aggregator == EQUAL:
+            assert trial.trained == pytest.approx(linked[split.known].mean())
+    assert [trial.known for trial in result.trials[::2]] == [10, 5, 2] * 5
+
+
+def test_learning_trains_at_least_as_well_as_equal_weights():
+    _, result = taken(frames(5, 24, noise=0.8), ("weighted-mean", "choquet"))
+    rates = {(trial.aggregator, trial.share, trial.split): trial.trained for trial in result.trials}
+    for (name, *which), trained in rates.items():
+        if name == "weighted-mean":
+            assert rates[(EQUAL, *which)] <= trained + 1e-12
+            assert trained <= rates[("choquet", *which)] + 1e-12
+
+
+def test_the_same_seed_gives_the_same():
+    files = frames(7, 16)
+    first, second, other = (taken(files, seed=seed)[1].to_frame() for seed in (3, 3, 4))
+    columns = ["trained", "held_out", "one_to_one"]
+    pd.testing.assert_frame_equal(first[columns], second[columns])
+    assert not first[columns].equals(other[columns])
+
+
+@pytest.mark.parametrize(("noise", "rate"), [(0.0, 1.0), (50.0, None)])
+def test_everything_and_nothing(noise, rate):
+    _, result = taken(frames(2, 30, noise=noise))
+    for each in result.rates:
+        assert 0.0 <= each.low <= each.held_out <= each.high <= 1.0
+        assert each.low < each.high
+        if rate is not None:
+            assert each.held_out == each.trained == each.one_to_one == rate
+        else:
+            assert each.low <= result.chance
+
+
+def test_identical_masked_records_are_linked_by_nobody_and_matched_by_chance():
+    """A matching that goes by position would find everybody here."""
+    original, masked = frames(4, 40)
+    masked.iloc[:, :] = np.repeat(masked.iloc[:2].to_numpy(), 20, axis=0)
+    _, result = taken((original, masked))
+    for each in result.rates:
+        assert each.held_out == 0.0
+        assert each.one_to_one < 0.2
+
+
+def test_shared_ties_count_as_expected_links():
+    original, _ = frames(4, 40)
+    masked = original.copy()
+    masked.iloc[:, :] = np.repeat(original.to_numpy()[::2], 2, axis=0)
+    _, result = taken((original, masked), ties="share")
+    for each in result.rates:
+        assert each.held_out <= 0.5
+        assert each.trained <= 0.5
+
+
+def test_one_attribute_and_missing_values():
+    original, masked = frames(6, 16, attributes=1)
+    masked.iloc[3, 0] = np.nan
+    _, result = taken((original, masked))
+    assert json.loads(result.to_json())["records"] == 16
+
+
+def test_a_clock_that_has_run_out_still_gives_one_split_of_equal_weights():
+    _, result = taken(frames(8, 16), clock=Clock(0.0))
+    assert [(trial.aggregator, trial.share, trial.split) for trial in result.trials] == [(EQUAL, 0.5, 0)]
+    assert result.notes[0].startswith("held-out: 1 of 5 splits")
+    assert "equal-weights" in result.paragraph
+
+
+def test_what_a_reader_sees():
+    _, result = taken(frames(9, 30, noise=0.4), ("weighted-mean", "owa"))
+    keys = [finding.key for finding in result.findings]
+    assert keys[:3] == ["held_out_equal_weights", "held_out_weighted_mean", "held_out_owa"]
+    assert keys[3:] == ["over_fit_gap", "one_to_one"]
+    assert result.paragraph.startswith("an intruder who knows 50 % of the records")
+    assert repr(result) == f"held-out: {result.paragraph}"
+    assert list(result.to_frame()) == [
+        "aggregator", "share", "split", "known", "attacked", "trained", "held_out", "one_to_one", "seconds",
+        "finished",
+    ]  # fmt: skip
+    assert len(result.to_frame()) == 3 * 3 * 5

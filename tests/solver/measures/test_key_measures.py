@@ -1,0 +1,241 @@
+"""Measures of key variables on file pairs: roles, missing values, weights, households, and their edges."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from key_tasks import GUIDE_KEYS, practice_guide, schema, task_of
+
+from linkrisk.solver.api.risk import risk
+from linkrisk.solver.measures import frequencies
+from linkrisk.solver.measures import keys as keys_module
+from linkrisk.solver.measures.base import MeasureResult
+from linkrisk.solver.measures.diversity import Diversity, DiversityOfGroups
+from linkrisk.solver.measures.individual_risk import IndividualRisk, IndividualRiskOfKeys
+from linkrisk.solver.measures.suda import SpecialUniques, Suda
+from linkrisk.solver.measures.task import RiskTask
+from linkrisk.solver.measures.uniqueness import Uniqueness, UniquenessOfKeys
+from linkrisk.solver.run.clock import Clock
+
+MEASURES = (UniquenessOfKeys(), IndividualRiskOfKeys(), SpecialUniques(), DiversityOfGroups())
+ROLES = {**dict.fromkeys(GUIDE_KEYS, "key"), "weight": "weight", "health": "confidential"}
+NUMERIC = {"weight": "numeric"}
+
+
+def guide_task(**changes: object) -> RiskTask:
+    file = practice_guide()
+    masked = file.assign(**changes)
+    return task_of(file, masked, schema(ROLES, **NUMERIC))
+
+
+def uniqueness(task: RiskTask) -> Uniqueness:
+    return UniquenessOfKeys().take(task, Clock(None))
+
+
+def individual(task: RiskTask) -> IndividualRisk:
+    return IndividualRiskOfKeys().take(task, Clock(None))
+
+
+def suda(task: RiskTask) -> Suda:
+    return SpecialUniques().take(task, Clock(None))
+
+
+def diversity(task: RiskTask) -> Diversity:
+    return DiversityOfGroups().take(task, Clock(None))
+
+
+def check(result: MeasureResult) -> None:
+    """What every result promises."""
+    json.loads(result.to_json())
+    assert result.paragraph[0].islower() or result.paragraph[0].isdigit()
+    assert result.paragraph.endswith(".")
+    assert repr(result) == f"{result.measure}: {result.paragraph}"
+    assert all(found.value is None or np.isfinite(found.value) for found in result.findings)
+    assert not result.to_frame().empty
+
+
+@pytest.mark.parametrize("measure", MEASURES, ids=lambda measure: measure.name)
+def test_every_measure_reads_the_guide(measure):
+    task = guide_task()
+    assert measure.lacking(task) is None
+    check(measure.take(task, Clock(None)))
+
+
+def test_the_guide_through_the_measures():
+    """Tables 4.1, 4.3 and 4.5 (see the tests of the mathematics)."""
+    task = guide_task()
+    assert [(each.k, each.masked) for each in uniqueness(task).anonymity] == [(2, 4), (3, 10), (5, 10)]
+    assert individual(task).expected == pytest.approx(0.1582, abs=5e-5)
+    found = suda(task)
+    assert found.fraction == pytest.approx(10 / 1570)
+    assert found.score.max() == 12
+    within = diversity(task)
+    assert within.distinct[:, 0].tolist() == [1, 1, 1, 2, 1, 2, 1, 1, 2, 2]
+    assert within.below == 6
+
+
+def test_masking_is_seen_beside_the_original():
+    recoded = practice_guide()["education"].str.split().str[0]
+    found = uniqueness(guide_task(education=recoded))
+    unique = found.anonymity[0]
+    assert (unique.original, unique.masked) == (4, 2)
+    assert found.frequency[[2, 6]].tolist() == [2, 2]  # both primary now
+
+
+def test_suppressed_values_count_in_both_ways():
+    suppressed = practice_guide()["education"].copy()
+    suppressed[4] = None
+    task = guide_task(education=suppressed, residence=["Urban"] * 9 + [None])
+    found = uniqueness(task)
+    assert found.wildcard is not None
+    assert (found.wildcard >= found.frequency).all()
+    assert found.anonymity[0].masked_wildcard is not None
+    assert found.anonymity[0].original_wildcard is None
+    single = individual(task)
+    assert single.expected_wildcard is not None
+    assert single.expected_wildcard < single.expected
+    for measure in MEASURES:
+        check(measure.take(task, Clock(None)))
+
+
+def test_wildcards_that_would_take_too_long_are_not_counted(monkeypatch):
+    monkeypatch.setattr(frequencies, "MOST_WORK", 5)
+    suppressed = practice_guide()["education"].copy()
+    suppressed[4] = None
+    task = guide_task(education=suppressed)
+    note = "values are missing in too many patterns to count them as values that fit any"
+    for found in (uniqueness(task), individual(task)):
+        assert note in found.notes
+        check(found)
+    assert uniqueness(guide_task()).notes == ()
+
+
+def test_without_a_schema_all_that_is_compared_is_a_key():
+    random = np.random.default_rng(1)
+    file = pd.DataFrame({"a": random.integers(0, 3, 30), "b": random.normal(size=30)})
+    masked = file.assign(b=file["b"].round(1))
+    task = task_of(file, masked)
+    found = uniqueness(task)
+    assert found.keys == ("a", "b")
+    assert found.anonymity[0].original == 30
+    assert any("more than half of these are different in b" in note for note in found.notes)
+    risks = individual(task)
+    assert risks.risk.tolist() == (1.0 / found.frequency).tolist()
+    assert any("whole population" in note for note in risks.notes)
+    assert any("1 %" in note for note in suda(task).notes)
+    assert DiversityOfGroups().lacking(task) == "no schema names a confidential attribute"
+
+
+def test_what_is_lacking_is_said():
+    file = practice_guide()
+    columns = {**ROLES, "x": "ignored"}
+    whole = file.assign(x=range(10))
+    gone = task_of(
+        whole, whole.drop(columns="residence"), schema(columns, weight="numeric", x="numeric"),
+        attributes=["gender", "education"],
+    )  # fmt: skip
+    assert uniqueness(gone).keys == ("gender", "education", "labor")
+    assert uniqueness(gone).notes == (
+        "key variables that the masked file does not have are not counted: residence",
+    )
+    no_health = task_of(file, file.drop(columns="health"), schema(ROLES, **NUMERIC))
+    assert DiversityOfGroups().lacking(no_health) == "the masked file does not have health"
+
+
+def test_none_of_the_keys_is_released():
+    file = pd.DataFrame({"k": [1, 2, 3], "c": [1.0, 2.5, 3.0]})
+    declared = schema({"k": "key", "c": "confidential"}, c="numeric")
+    task = task_of(file, file[["c"]], declared, attributes=["c"])
+    for measure in MEASURES:
+        assert measure.lacking(task) == "the masked file has none of the key variables k"
+
+
+def test_weights_follow_records_to_their_partners():
+    file = practice_guide().assign(id=range(10))
+    masked = file.iloc[::-1].drop(columns="weight").reset_index(drop=True)
+    declared = schema({**ROLES, "id": "record-id"}, weight="numeric", id="numeric")
+    turned = individual(task_of(file, masked, declared))
+    assert turned.risk[::-1].tolist() == individual(guide_task()).risk.tolist()
+
+
+def test_masked_records_without_a_known_weight_have_the_mean():
+    file = practice_guide().assign(id=range(10))
+    masked = pd.concat([file, file.iloc[:1].assign(id=99)], ignore_index=True).drop(columns="weight")
+    declared = schema({**ROLES, "id": "record-id"}, weight="numeric", id="numeric")
+    found = individual(task_of(file, masked, declared))
+    assert found.population[10] == pytest.approx(360 + 157)
+    assert (
+        "1 masked records have no known sampling weight; the mean of the others is taken for them"
+        in found.notes
+    )
+
+
+def test_households_of_the_masked_file_or_of_the_partners():
+    file = practice_guide().assign(home=[1, 1, 2, 2, None, None, 3, 4, 5, 6])
+    declared = schema({**ROLES, "home": "household"}, **NUMERIC)
+    for masked in (file, file.drop(columns="home")):
+        found = individual(task_of(file, masked, declared))
+        assert found.household is not None
+        r = found.risk
+        assert found.household[0] == pytest.approx(1 - (1 - r[0]) * (1 - r[1]))
+        assert found.household[2:4] == pytest.approx(1 - (1 - r[2]) * (1 - r[3]))
+        assert found.household[4:] == pytest.approx(r[4:])
+        check(found)
+
+
+def test_scales_of_confidential_attributes():
+    """Ordinal categories have the order of the schema; health in words has none."""
+    file = practice_guide().assign(grade=list("aabcabccbb"), pay=[10, 20, 30, 40, 50, 60, 70, 80, 90, None])
+    declared = schema(
+        {**ROLES, "grade": "confidential", "pay": "confidential"}, weight="numeric", pay="numeric"
+    )
+    declared["attributes"][-2] |= {"scale": "ordinal", "categories": ["c", "a", "b"]}
+    found = diversity(task_of(file, file, declared))
+    assert {each.attribute: each.ordered for each in found.attributes} == {
+        "health": False, "grade": True, "pay": True
+    }  # fmt: skip
+    by_name = {each.attribute: each for each in found.attributes}
+    # {c} against 3 c, 3 a, 4 b: (0.7 + 0.4) / 2
+    assert found.closeness[7, 1] == pytest.approx(0.55)
+    assert by_name["pay"].below_distinct == 4
+    check(found)
+
+
+def test_a_confidential_attribute_that_is_compared_is_no_key_of_its_groups():
+    file = practice_guide()[["gender", "health"]]
+    declared = schema({"gender": "confidential", "health": "confidential"})
+    task = task_of(file, file, declared, attributes=["gender", "health"])
+    reason = "there are no key variables beside the confidential attributes"
+    assert DiversityOfGroups().lacking(task) == reason
+
+
+def test_many_records_are_left_out_of_the_json(monkeypatch):
+    monkeypatch.setattr(keys_module, "MOST_ROWS", 9)
+    for measure in MEASURES:
+        result = measure.take(guide_task(), Clock(None))
+        written = json.loads(result.to_json())
+        assert all(written[name] is None for name in result.per_record)
+
+
+def test_one_attribute_and_nothing_unique():
+    file = pd.DataFrame({"town": ["a", "b"] * 20, "illness": ["x", "y", "z", "z"] * 10})
+    task = task_of(file, file, schema({"town": "key", "illness": "confidential"}))
+    for measure in MEASURES:
+        check(measure.take(task, Clock(None)))
+    assert uniqueness(task).anonymity[0].masked == 0
+    assert "no record is unique" in suda(task).paragraph
+    assert individual(task).expected == pytest.approx(2.0)
+
+
+def test_all_measures_in_one_call():
+    random = np.random.default_rng(2)
+    file = pd.DataFrame({name: random.integers(0, 5, 40) for name in ("a", "b", "c")})
+    masked = file.assign(a=random.permutation(file["a"].to_numpy()))
+    declared = schema({"a": "key", "b": "key", "c": "confidential"}, a="numeric", b="numeric", c="numeric")
+    names = [measure.name for measure in MEASURES]
+    result = risk(file, masked, measures=names, schema=declared, aggregator="weighted-mean", time_limit=None)
+    assert list(result.measures) == names
+    assert set(result.to_frame()["measure"]) == set(names)

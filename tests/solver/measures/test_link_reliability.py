@@ -1,0 +1,247 @@
+"""Link reliability: Table 2 of Bernier (paper 002) from its own coefficients, simulated links, a pair."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from pair_tasks import pair_task
+from scipy.special import expit
+from scipy.stats import binom
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.solver.inputs.decisions import read_checked_links
+from linkrisk.solver.measures.link_reliability import ReliabilityOfLinks, link_reliability
+from linkrisk.solver.measures.reliability_model import ReliabilityLine, proportion
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.errors import UsageError
+
+QUEBEC = ReliabilityLine(-2.82, 0.0165), 221, 304
+WESTERN = ReliabilityLine(-12.70, 0.0665), 219, 258
+
+
+def shown(share):
+    return f"{share:.1%}"
+
+
+def test_table_2_of_the_paper_for_quebec():
+    line, low, upp = QUEBEC
+    assert shown(line.at(low)) == "69.6%"
+    assert shown(line.at(upp)) == "90.0%"
+    assert round(line.weight_at(0.9)) == 304
+
+
+def test_table_2_of_the_paper_for_the_west():
+    """98.8 % at UPP is 98.9 % by the printed coefficients: it lies within their rounding."""
+    line, low, upp = WESTERN
+    assert shown(line.at(low)) == "86.6%"
+    assert round(line.weight_at(0.9)) == 224
+    assert shown(line.at(upp)) == "98.9%"
+    least = ReliabilityLine(line.intercept - 0.005, line.slope - 0.00005).at(upp)
+    assert shown(least) == "98.8%"
+
+
+@pytest.mark.parametrize(("rejected", "expected"), [(21, "97.9%"), (12, "98.8%")])
+def test_table_2_of_the_paper_where_too_few_links_are_false(rejected, expected):
+    """Eastern and Ontario: 2.1 % and 1.2 % of the grey area are rejected (Table 1)."""
+    random = np.random.default_rng(rejected)
+    right = np.arange(1000) >= rejected
+    found = link_reliability(random.permutation(1000.0 + np.arange(1000)), right)
+    assert found.at_upper is None
+    assert "b = 0 is not refused" in found.fallback
+    assert shown(found.share.value) == expected
+
+
+def simulated(seed, links=1500, line=QUEBEC):
+    (model, low, upp), random = line, np.random.default_rng(seed)
+    weight = random.uniform(low, upp, links)
+    return weight, random.random(links) < expit(model.intercept + model.slope * weight)
+
+
+def test_links_made_by_the_model_of_the_paper_give_it_back_within_its_intervals():
+    line, low, upp = QUEBEC
+    inside = []
+    for seed in range(40):
+        found = link_reliability(*simulated(seed), lower=low, upper=upp)
+        assert found.fallback is None
+        for estimate, true in (
+            (found.at_lower, line.at(low)),
+            (found.at_upper, line.at(upp)),
+            (found.weight_at_target, line.weight_at(0.9)),
+        ):
+            inside.append(estimate.low <= true <= estimate.high)
+    assert 0.85 <= np.mean(inside) <= 1.0  # 0.95 is expected; each seed has three that depend on each other
+
+
+def test_midpoints_of_groups_have_nearly_the_same_line():
+    """The appendix of the paper: the model of grouped midpoints is very close to that of single links."""
+    found = link_reliability(*simulated(1, links=20_000))
+    groups = found.grouped.groups
+    assert len(groups) == 10
+    assert groups["links"].sum() == 20_000
+    assert found.grouped.line.slope == pytest.approx(found.model.slope, rel=0.02)
+    assert found.grouped.p_value > 0.01
+    np.testing.assert_allclose(groups["share"], groups["fitted"], atol=0.03)
+
+
+def test_a_curve_that_is_no_line_is_refused():
+    random = np.random.default_rng(5)
+    weight = random.uniform(-3, 3, 5000)
+    found = link_reliability(weight, random.random(5000) < 0.2 + 0.6 * (weight > 1.5))
+    assert found.fallback.startswith("grouped links refuse a linear logit")
+    assert found.model is not None
+
+
+@pytest.mark.parametrize(
+    ("scores", "right", "reason"),
+    [
+        ([1, 2, 3], [1, 1, 1], "all links are right"),
+        ([1, 2, 3], [0, 0, 0], "all links are wrong"),
+        ([5], [1], "all links are right"),
+        (
+            [1, 2, 3, 4],
+            [0, 0, 1, 1],
+            "a threshold separates right from wrong links, or all weights are the same",
+        ),
+        (
+            [7, 7, 7, 7],
+            [0, 1, 0, 1],
+            "a threshold separates right from wrong links, or all weights are the same",
+        ),
+    ],
+)
+def test_where_there_is_no_model_the_share_stands(scores, right, reason):
+    found = link_reliability(scores, right)
+    assert found.fallback == reason
+    assert found.share.value == np.mean(right)
+    assert [finding.key for finding in found.findings] == ["right"]
+    assert reason in found.paragraph
+    assert len(found.to_frame()) == 1
+
+
+def test_weights_that_point_the_wrong_way_are_no_model():
+    weight, right = simulated(2)
+    assert link_reliability(-weight, right).fallback == "larger weights make wrong links likelier"
+
+
+@pytest.mark.parametrize(("right", "links"), [(0, 5), (3, 10), (99, 100), (40, 40)])
+def test_the_bound_of_a_share_is_exact(right, links):
+    """Clopper and Pearson: at the bound, as many right links or more have a probability of 5 %."""
+    bound = proportion(right, links).low
+    assert bound == 0.0 if right == 0 else binom.sf(right - 1, links, bound) == pytest.approx(0.05)
+
+
+def test_only_the_grey_area_counts():
+    weight, right = simulated(3)
+    found = link_reliability(weight, right, lower=240, upper=280)
+    inside = (weight >= 240) & (weight <= 280)
+    assert (found.links, found.right) == (inside.sum(), right[inside].sum())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (([1, 2], [1]), {}, "there are 2 weights and 1 judgements of links; give one of each"),
+        (([], []), {}, "there is no checked link; reliability needs some"),
+        (([1, np.inf], [1, 0]), {}, "a weight is not finite; leave out pairs that cannot be links"),
+        (([1, 2], [1, 2]), {}, "a judgement is neither true nor false; leave out links that are still open"),
+        (([1, 2], [1, 0]), {"target": 1.0}, "the reliability is 1; it must be between 0 and 1"),
+        (([1, 2], [1, 0]), {"lower": 5}, "no link has a weight from 5 to 2; choose other thresholds"),
+    ],
+)
+def test_bad_links(arguments, options, message):
+    with pytest.raises(UsageError) as caught:
+        link_reliability(*arguments, **options)
+    assert str(caught.value) == message
+
+
+def test_decisions_of_people_are_checked_links(tmp_path):
+    file = tmp_path / "clerical.csv"
+    file.write_text(
+        "original,masked,weight,decision\n1,1,3.5,link\n2,5,-1,non-link\n3,3,2,\n", encoding="utf-8"
+    )
+    weight, right = read_checked_links(file)
+    assert weight.tolist() == [3.5, -1.0]
+    assert right.tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (
+            {"decision": ["link"]},
+            "decisions has no column 'weight'; checked links need the columns weight and decision, as "
+            "--clerical writes them",
+        ),
+        (
+            {"weight": ["high"], "decision": ["link"]},
+            "decisions, row 1: the weight 'high' is no finite number; fix it",
+        ),
+        (
+            {"weight": [1.0], "decision": ["maybe"]},
+            "decisions, row 1: the decision 'maybe' is neither 'link' nor 'non-link'; write one of them, or "
+            "nothing where it is open",
+        ),
+    ],
+)
+def test_bad_decisions(table, message):
+    with pytest.raises(DataError) as caught:
+        read_checked_links(pd.DataFrame(table))
+    assert str(caught.value) == message
+
+
+def pair(records=120, noise=4.0, seed=6):
+    random = np.random.default_rng(seed)
+    original = pd.DataFrame({name: random.normal(0, 10, records).round(1) for name in ("x", "y", "z")})
+    return original, original + random.normal(0, noise, original.shape).round(1)
+
+
+def test_on_a_pair_it_calibrates_the_weights_of_prl():
+    task, measure = pair_task(*pair()), ReliabilityOfLinks()
+    assert measure.lacking(task) is None
+    found = measure.take(task, Clock(None))
+    assert found.links == 120
+    assert found.unchecked == 0
+    assert 0 < found.right < 120
+    again = measure.take(task, Clock(None))
+    assert found.to_json() == again.to_json()
+    read = json.loads(found.to_json())
+    assert read["scored_by"] == "prl"
+    assert read["slope_p_value"] == pytest.approx(found.model.p_value)
+    assert read["links"] == sum(row[3] for row in read["grouped"]["groups"]["rows"])
+    assert repr(found).startswith("link-reliability: ")
+
+
+@pytest.mark.parametrize("direction", ["original-to-masked", "masked-to-original"])
+def test_on_a_pair_the_best_candidates_are_those_of_link(direction):
+    """Where no weights tie, what is right is what `link` counts."""
+    from linkrisk import link
+
+    original, masked = pair(noise=0.4)
+    found = ReliabilityOfLinks().take(pair_task(original, masked, direction=direction), Clock(None))
+    counted = link(original, masked, method="prl", row_by_row=True, direction=direction)
+    assert found.right >= counted.linked  # the others are ties, which chance may decide rightly
+    assert found.right <= counted.linked + sum(ties > 0 for ties in counted.table.ties)
+
+
+def test_categories_and_missing_values_on_a_pair():
+    original, masked = pair()
+    original["town"] = masked["town"] = np.random.default_rng(1).choice(list("abcd"), len(original))
+    masked.loc[:9, "town"] = None
+    masked.loc[5:19, "x"] = np.nan
+    found = ReliabilityOfLinks().take(pair_task(original, masked), Clock(None))
+    assert found.links == 120
+
+
+def test_when_time_runs_out_the_first_records_are_checked(virtual_time, monkeypatch):
+    del virtual_time
+    monkeypatch.setattr("linkrisk.solver.measures.best_candidates._CELLS_AT_ONCE", 1200)
+    found = ReliabilityOfLinks().take(pair_task(*pair()), Clock(0.0))
+    assert found.links == 10
+    assert found.notes == ("link reliability: there was no time for 110 further records",)
+
+
+def test_files_whose_pairs_are_too_many_are_refused(monkeypatch):
+    monkeypatch.setattr("linkrisk.solver.measures.link_reliability.MOST_PAIRS", 100)
+    reason = ReliabilityOfLinks().lacking(pair_task(*pair()))
+    assert reason == "it compares all pairs of records, 1e+04 here; take a sample of the files"

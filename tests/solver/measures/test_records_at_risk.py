@@ -1,0 +1,234 @@
+"""Records under every attack: against brute force, and parts of distances against their definitions."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from fit_runs import frames
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from risk_runs import task_of
+
+from linkrisk.formulations.linkage.aggregators import AGGREGATORS
+from linkrisk.formulations.linkage.aggregators.k_additive import TwoAdditiveChoquet
+from linkrisk.formulations.linkage.distances import Differences
+from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
+from linkrisk.solver.measures import records
+from linkrisk.solver.measures.contributions import contributions
+from linkrisk.solver.measures.near_rivals import near_rivals
+from linkrisk.solver.measures.record_groups import MISSING, OTHERS, shown_categories
+from linkrisk.solver.measures.records import Records
+from linkrisk.solver.run.clock import Clock
+
+SQUARED = Differences.SQUARED
+
+
+def taken(files, names=("weighted-mean",), columns=None, clock=None, **options):
+    task = task_of(files, names, **options)
+    return task, Records(columns).take(task, clock or Clock(None))
+
+
+# ---- parts of a distance
+
+
+@given(st.sampled_from([*AGGREGATORS.values(), TwoAdditiveChoquet]), st.integers(0, 10**6), st.integers(2, 5))
+def test_parts_add_up_to_the_distance(kind, seed, count):
+    random = np.random.default_rng(seed)
+    aggregator = kind(tuple("ABCDE"[:count]))
+    form = aggregator.form(aggregator.domain.sample(1, random)[0])
+    c = random.normal(size=(8, count))
+    c[0] = c[0, 0]  # equal distances
+    c[1, 0] = 0.0
+    c = c if form.differences is Differences.SIGNED else np.abs(c)
+    parts = contributions(form, c)
+    np.testing.assert_allclose(parts.sum(axis=1), form(c), rtol=1e-9, atol=1e-12)
+    if aggregator.monotone:
+        assert (parts >= -1e-9).all()
+    np.testing.assert_array_equal(parts[c == 0.0], 0.0)
+
+
+@given(st.sampled_from([*AGGREGATORS.values(), TwoAdditiveChoquet]), st.integers(0, 10**6))
+def test_parts_are_slopes_times_distances(kind, seed):
+    """Euler's theorem: the derivative by difference quotients, away from equal distances."""
+    random = np.random.default_rng(seed)
+    aggregator = kind(("A", "B", "C"))
+    form = aggregator.form(aggregator.domain.sample(1, random)[0])
+    c = random.permutation([1.0, 2.0, 3.0])[None, :] + 0.3 * random.random(3)
+    degree = 2.0 if form.kind is FormKind.QUADRATIC else 1.0
+    slope = [(form(c + step) - form(c - step))[0] / 2e-6 for step in 1e-6 * np.eye(3)]
+    np.testing.assert_allclose(contributions(form, c)[0], c[0] * slope / degree, rtol=1e-5, atol=1e-7)
+
+
+def test_parts_by_hand():
+    c = np.array([[4.0, 1.0, 2.0]])
+    mean = DistanceForm(FormKind.WEIGHTED_SUM, SQUARED, np.array([0.5, 0.3, 0.2]))
+    assert contributions(mean, c)[0].tolist() == pytest.approx([2.0, 0.3, 0.4])
+    ordered = DistanceForm(FormKind.ORDERED_SUM, SQUARED, np.array([0.5, 0.3, 0.2]))
+    assert contributions(ordered, c)[0].tolist() == pytest.approx([2.0, 0.2, 0.6])
+    # Grabisch (1996): mathematics, physics and literature of the student with 18, 16 and 10; the integral is
+    # 10 mu(M,P,L) + 6 mu(M,P) + 2 mu(M) = 13.9.
+    measure = np.array([0.0, 0.45, 0.45, 0.5, 0.3, 0.9, 0.9, 1.0])
+    marks = DistanceForm(FormKind.CHOQUET, SQUARED, measure)
+    parts = contributions(marks, np.array([[18.0, 16.0, 10.0]]))[0]
+    assert parts.tolist() == pytest.approx([18 * 0.45, 16 * (0.5 - 0.45), 10 * (1.0 - 0.5)])
+    assert parts.sum() == pytest.approx(13.9)
+    quadratic = DistanceForm(FormKind.QUADRATIC, Differences.SIGNED, np.array([[2.0, -1.0], [-1.0, 3.0]]))
+    assert contributions(quadratic, np.array([[1.0, 2.0]]))[0].tolist() == pytest.approx([0.0, 10.0])
+
+
+# ---- near rivals
+
+
+@pytest.mark.parametrize("name", ["weighted-mean", "mahalanobis"])
+@pytest.mark.parametrize("ties", ["strict", "share"])
+def test_near_rivals_are_those_of_brute_force(name, ties):
+    task = task_of(frames(3, 20, twins=True), (name,), ties=ties)
+    pair = task.first.pair
+    lengths = np.linalg.norm(pair.queries[:, None] - pair.candidates[None], axis=2) / np.sqrt(3)
+    aggregator = task.problems[name].aggregator
+    found = near_rivals(pair, aggregator.form(aggregator.equal()), lambda: False)
+    for block, row in enumerate(lengths):
+        partner = pair.partner[block]
+        others = [
+            at
+            for at in range(20)
+            if at != partner and (ties == "strict" or (pair.candidates[at] != pair.candidates[partner]).any())
+        ]
+        assert found[block] == sum(row[at] <= 1.1 * row[partner] + 1e-9 for at in others)
+
+
+def test_there_may_be_no_time_for_near_rivals():
+    task = task_of(frames(3, 20))
+    assert np.isnan(near_rivals(task.first.pair, task.problems["weighted-mean"].aggregator.form(
+        np.full(3, 1 / 3)), lambda: True)).all()  # fmt: skip
+
+
+# ---- records
+
+
+@settings(max_examples=8)
+@given(st.integers(0, 1000), st.booleans())
+def test_attacks_are_those_of_the_worst_cases(seed, masked_first):
+    direction = "masked-to-original" if masked_first else "original-to-masked"
+    task, result = taken(frames(seed, 10), ("weighted-mean", "owa"), direction=direction)
+    assert {attack.attack for attack in result.attacks} == {
+        "weighted-mean", "owa", "equal-weights", "classical-mahalanobis"
+    }  # fmt: skip
+    for attack in result.attacks:
+        if attack.attack in task.worst.results:
+            table = task.worst.results[attack.attack].table
+            np.testing.assert_array_equal(attack.linked, table.linked)
+            np.testing.assert_array_equal(attack.rank, table.rank)
+            np.testing.assert_allclose(attack.margin, table.margin)
+            np.testing.assert_allclose(attack.to_partner.sum(axis=1), table.distance, rtol=1e-9, atol=1e-12)
+            np.testing.assert_allclose(attack.to_rival.sum(axis=1), table.nearest_other, rtol=1e-9)
+        assert not (attack.linked & (attack.near < attack.rank - 1)).any()
+    linked = np.array([attack.linked for attack in result.attacks])
+    np.testing.assert_array_equal(result.linked_by, linked.sum(axis=0))
+    assert not (result.out_of_reach["weighted-mean"] & linked[:2].any(axis=0) & result.never).any()
+
+
+@settings(max_examples=8)
+@given(st.integers(0, 1000))
+def test_records_out_of_reach_are_linked_by_no_weights(seed):
+    task, result = taken(frames(seed, 9, attributes=2, noise=2.0))
+    pair = task.first.pair
+    c = (pair.queries[:, None] - pair.candidates[None]) ** 2
+    grid = np.linspace(0.0, 1.0, 400)
+    linked = [((c @ [w, 1.0 - w]).argmin(axis=1) == pair.partner) for w in grid]
+    assert not (np.any(linked, axis=0) & result.out_of_reach["weighted-mean"]).any()
+    # Exactly the records with a rival that is at least as near in both attributes.
+    own = c[np.arange(9), pair.partner][:, None]
+    nearer = (c <= own).all(axis=2) & (np.arange(9) != pair.partner[:, None])
+    np.testing.assert_array_equal(result.never, nearer.any(axis=1))
+
+
+def test_groups_count_every_record_once_per_column():
+    original, masked = frames(5, 30, noise=0.5)
+    original["region"] = ["north", "south", None] * 10
+    original["number"] = np.arange(30) % 15
+    original.loc[0, "number"] = np.nan
+    _, result = taken((original, masked), columns=("region", "number", "absent"), attributes=["A", "B", "C"])
+    table = result.to_groups()
+    assert table.groupby("column")["records"].sum().to_dict() == {"region": 30, "number": 30}
+    assert table.groupby("column")["linked"].sum().nunique() == 1
+    assert set(table.loc[table["column"] == "region", "category"]) == {"north", "south", MISSING}
+    numbers = table.loc[table["column"] == "number", "category"]
+    assert len(numbers) == 13  # eleven, all others, and what is missing
+    assert OTHERS in set(numbers)
+    linked = result.attacks[0].linked
+    row = table[table["category"] == "north"].iloc[0]
+    assert row["linked"] == linked[::3].sum()
+    assert row["share"] == pytest.approx(linked[::3].mean())
+
+
+def test_columns_are_those_of_the_schema():
+    original, masked = frames(5, 12, attributes=2)
+    original["sex"] = masked["sex"] = ["f", "m"] * 6
+    original["stratum"] = masked["stratum"] = [1, 1, 2] * 4
+    schema = {"attributes": [
+        {"name": "A", "role": "key", "scale": "numeric"}, {"name": "B", "role": "confidential"},
+        {"name": "sex", "role": "key", "scale": "nominal"}, {"name": "stratum", "role": "stratum"},
+    ]}  # fmt: skip
+    _, result = taken((original, masked), schema=schema)
+    assert list(dict.fromkeys(group.column for group in result.groups)) == ["stratum", "sex"]
+
+
+def test_a_stratum_has_categories_however_many_codes_there_are():
+    original, masked = frames(5, 30, attributes=2)
+    original["area"] = np.arange(30) // 2
+    schema = {"attributes": [
+        {"name": "A", "role": "key"}, {"name": "B", "role": "key"}, {"name": "area", "role": "stratum"},
+    ]}  # fmt: skip
+    _, result = taken((original, masked), schema=schema)
+    table = result.to_groups()
+    assert set(table["column"]) == {"area"}
+    assert table["records"].tolist() == [8] + 11 * [2]
+    assert table["category"][0] == OTHERS
+
+
+def test_codes_read_as_floats_are_shown_as_numbers():
+    assert shown_categories(pd.Series([1.0, 2.0, None])).tolist() == ["1", "2", MISSING]
+
+
+def test_everything_and_nothing_linked():
+    original, _ = frames(2, 12)
+    _, result = taken((original, original))
+    assert result.linked_by.min() == len(result.attacks) == 3
+    assert not result.never.any()
+    same = original * 0.0 + 2.0
+    same.iloc[0] += 1.0
+    _, result = taken((original, same))
+    assert result.linked_by.max() <= 3
+    assert result.never.sum() >= 11
+    assert "provably by no parameters" in result.paragraph
+    assert repr(result) == f"records: {result.paragraph}"
+    assert json.loads(result.to_json())["findings"][2]["key"] == "out_of_reach"
+
+
+def test_one_attribute_missing_values_and_no_time():
+    original, masked = frames(6, 10, attributes=1)
+    masked.iloc[3, 0] = np.nan
+    _, result = taken((original, masked), clock=Clock(0.0))
+    assert result.notes == ("records: there was no time to count all near rivals",)
+    frame = result.to_frame()
+    assert list(frame)[:3] == ["record", "linked_by", "never"]
+    assert len(frame) == 10
+    assert len(result.to_contributions()) == 10 * len(result.attacks)
+
+
+@pytest.mark.parametrize(("most", "listed"), [("_MOST_PARTS", True), ("MOST_ROWS", False)])
+def test_many_records_make_no_long_json(monkeypatch, most, listed):
+    monkeypatch.setattr(records, "_MOST_PARTS", 5)
+    monkeypatch.setattr(records, most, 5)
+    _, result = taken(frames(6, 10))
+    content = result.to_dict()
+    assert ("attacks" in content) == listed
+    if listed:
+        assert content["attacks"][0]["to_partner"] == []
+        assert len(content["attacks"][0]["rank"]) == 10
+    assert len(result.notes) == 1
+    assert len(result.to_contributions()) == 10 * 3 * 3

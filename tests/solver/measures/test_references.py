@@ -1,0 +1,93 @@
+"""What 0 and 100 % mean: no masking, shuffled attributes, matching at random."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from survey_files import NAMES, noisy, survey
+
+from linkrisk import evaluate, risk
+from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+from linkrisk.solver.measures.references import SHUFFLES, shuffled, unmasked
+
+EQUAL = {"parameters": {"weights": dict.fromkeys(NAMES, 1.0 / 3.0)}}
+
+
+def frames(records=30):
+    rows = survey(records)
+    return tuple(pd.DataFrame(each, columns=list(NAMES)) for each in (rows, noisy(rows)))
+
+
+def problem_of_frames(original, masked, **options):
+    return make_problem(original, masked, ProblemOptions(**options))
+
+
+@pytest.mark.parametrize("ties", ["strict", "share"])
+def test_no_masking_is_what_equal_weights_link_in_the_original_itself(ties):
+    original, _ = frames()
+    doubled = pd.concat([original, original.iloc[:4], original.iloc[:2]], ignore_index=True)
+    found = unmasked(problem_of_frames(doubled, doubled, row_by_row=True, ties=ties))
+    counted = evaluate(doubled, doubled, parameters=EQUAL, row_by_row=True, ties=ties)
+    expected = counted.details["expected_links"] if ties == "share" else counted.linked
+    assert found == pytest.approx(expected)
+    assert found == (30 if ties == "share" else 26)
+
+
+def test_shuffling_keeps_every_attribute_and_breaks_its_records():
+    problem = problem_of_frames(*frames())
+    mixed = shuffled(problem, np.random.default_rng(0))
+    for name in NAMES:
+        assert sorted(mixed.files.masked[name]) == sorted(problem.files.masked[name])
+        assert (mixed.files.masked[name].to_numpy() != problem.files.masked[name].to_numpy()).any()
+    np.testing.assert_array_equal(mixed.pair.queries, problem.pair.queries)
+    np.testing.assert_array_equal(mixed.pair.partner, problem.pair.partner)
+
+
+def test_shuffled_attributes_give_the_random_rate():
+    """A shuffled record is anybody's: links are as many as by chance, here within five standard errors."""
+    problem, random, links = problem_of_frames(*frames(60)), np.random.default_rng(7), []
+    for _ in range(300):
+        pair = shuffled(problem, random).pair
+        distance = ((pair.queries[:, None] - pair.candidates[None]) ** 2).sum(axis=2)
+        links.append((distance.argmin(axis=1) == pair.partner).sum())
+    assert abs(np.mean(links) - 1.0) < 5.0 * np.std(links) / np.sqrt(300)
+
+
+def test_the_measure_counts_all_of_them():
+    found = risk(*frames(), measures="references", aggregator="weighted-mean", time_limit=None)["references"]
+    assert found.shuffled.size == SHUFFLES
+    assert 0 <= found.learned_on_shuffled <= found.learned_on_shuffled_bound <= 30
+    assert found.learned_on_shuffled >= found.shuffled[-1]
+    assert found.unmasked == 30
+    assert found.to_frame()["probability"].sum() == pytest.approx(1.0)
+    assert [finding.key for finding in found.findings] == [
+        "unmasked",
+        "learned_on_shuffled",
+        "shuffled",
+        "chance",
+    ]
+
+
+def test_the_seed_decides():
+    runs = [
+        risk(*frames(), measures="references", aggregator="weighted-mean", time_limit=None, seed=seed)
+        for seed in (1, 1, 2)
+    ]
+    first, again, other = (run["references"].to_json() for run in runs)
+    assert first == again != other
+
+
+def test_without_the_weighted_mean_nothing_is_learned_on_shuffled_files():
+    found = risk(*frames(), measures="references", aggregator="owa", time_limit=None)["references"]
+    assert found.learned_on_shuffled is None
+    assert "over-fitting" not in found.paragraph
+
+
+def test_sampling_weights_count_in_the_population():
+    original, masked = frames()
+    original["w"] = np.arange(1.0, 31.0)
+    schema = {"attributes": [{"name": "w", "role": "weight"}]}
+    options = {"schema": schema, "measures": "references", "aggregator": "weighted-mean"}
+    found = risk(original, masked, time_limit=None, **options)["references"]
+    assert found.total == found.unmasked == 465

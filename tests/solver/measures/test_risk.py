@@ -1,0 +1,130 @@
+"""All measures in one call: from files to a table and a verdict."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import pytest
+from survey_files import NAMES, grouped, noisy, survey
+
+from linkrisk import Cancel, fit, risk
+from linkrisk.solver.measures.base import Finding, Kind, MeasureResult, Unit
+from linkrisk.solver.measures.registry import MEASURES
+from linkrisk.solver.measures.verdict import verdict
+from linkrisk.solver.run.errors import UsageError
+
+BEFORE = ("worst-case", "references")
+
+
+def frames(make=noisy):
+    rows = survey()
+    return (pd.DataFrame(each, columns=list(NAMES)) for each in (rows, make(rows)))
+
+
+@pytest.fixture(scope="module")
+def result():
+    return risk(*frames(), measures=BEFORE, time_limit=None)
+
+
+def test_the_worst_cases_are_those_of_fit(result):
+    found = result["worst-case"].to_frame().set_index("aggregator")
+    for family in fit(*frames(), aggregator="all", time_limit=None).families:
+        assert found.loc[family.aggregator, "linked"] == family.result.linked
+        assert found.loc[family.aggregator, "most"] == family.result.linked_upper_bound
+        assert found.loc[family.aggregator, "proven"]
+
+
+def test_the_table_has_every_finding(result):
+    table = result.to_frame()
+    findings = [finding for measured in result.measures.values() for finding in measured.findings]
+    assert table["key"].tolist() == [finding.key for finding in findings]
+    assert table["key"].is_unique
+    assert set(table["measure"]) == set(BEFORE)
+    assert (table["low"].dropna() <= table["high"].dropna()).all()
+
+
+def test_json_is_strict_and_has_all(result):
+    read = json.loads(result.to_json())
+    assert list(read["measures"]) == list(BEFORE)
+    assert read["records"] == 30
+    for name in BEFORE:
+        assert json.loads(result[name].to_json()) == read["measures"][name]
+        assert type(result[name]).__repr__ is MeasureResult.__repr__, "the dataclass needs repr=False"
+        assert result[name].paragraph in repr(result)
+
+
+@pytest.mark.parametrize(("tolerated", "answer"), [(0.0, "above"), (1.0, "below")])
+def test_the_verdict(tolerated, answer):
+    found = risk(*frames(), measures="references", aggregator="owa", tolerated=tolerated, time_limit=None)
+    assert found.verdict.answer == answer
+    assert found.verdict.low == found.verdict.high
+
+
+def test_an_open_verdict_says_so():
+    worst = risk(*frames(), measures="worst-case", aggregator="owa", time_limit=1e-6).worst
+    low, high = worst.interval
+    assert low < high
+    found = verdict(worst, (low + high) / 60)
+    assert (found.answer, found.low, found.high) == ("open", low / 30, high / 30)
+    assert "a longer time limit may tell" in found.sentence
+
+
+def test_a_run_that_is_cancelled_says_what_it_left_out():
+    cancel = Cancel()
+
+    def stop(progress):
+        if progress.phase == "measures":
+            cancel.cancel()
+
+    found = risk(*frames(), measures=BEFORE, time_limit=None, cancel=cancel, report=stop)
+    assert found.not_measured == {"references": "stopped before it was begun"}
+    assert list(found.measures) == ["worst-case"]
+
+
+def test_shared_ties_count_expected_links():
+    strict = risk(*frames(grouped), measures="worst-case", aggregator="weighted-mean", time_limit=None)
+    shared = risk(
+        *frames(grouped), measures="worst-case", aggregator="weighted-mean", ties="share", time_limit=None
+    )
+    assert strict["worst-case"].families[0].linked == 0
+    assert shared["worst-case"].families[0].linked == shared.worst.worst.details["expected_links"] > 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"measures": "refs"}, "unknown measure 'refs': choose from worst-case, references"),
+        ({"tolerated": 1.5}, "the tolerated share must be a number from 0 to 1, not 1.5"),
+        ({"tolerated": True}, "the tolerated share must be a number from 0 to 1, not True"),
+        ({"aggregator": "mean"}, "unknown aggregator 'mean'"),
+    ],
+)
+def test_what_is_refused(options, message):
+    with pytest.raises(Exception, match=message.split(":")[0]) as caught:
+        risk(*frames(), **options)
+    assert str(caught.value).startswith(message)
+
+
+def test_an_unknown_keyword():
+    with pytest.raises(TypeError, match="did you mean 'measures'"):
+        risk(*frames(), measure="references")
+
+
+def test_every_measure_has_a_name_a_title_and_a_cost():
+    for name, measure in MEASURES.items():
+        assert name == measure.name == name.lower()
+        assert measure.title
+        assert measure.cost >= 0.0
+
+
+def test_an_interval_needs_ends_and_a_kind():
+    with pytest.raises(ValueError, match="an interval needs ends and a kind"):
+        Finding("a", "a", 0.5, Unit.SHARE, low=0.1)
+    with pytest.raises(ValueError, match="an interval needs ends and a kind"):
+        Finding("a", "a", 0.5, Unit.SHARE, kind=Kind.RANGE)
+
+
+def test_measures_can_be_none_of_all():
+    with pytest.raises(UsageError, match="unknown measure ''"):
+        risk(*frames(), measures="")

@@ -1,0 +1,23 @@
+"""Small file pairs as tasks of measures, with worst cases that are searched once."""
+
+from __future__ import annotations
+
+from linkrisk.solver.api.fit import fit_request
+from linkrisk.solver.inputs.problem import Problem, ProblemOptions, schema_of
+from linkrisk.solver.measures.task import RiskTask
+from linkrisk.solver.run.clock import Limits
+from linkrisk.solver.worst_case.families import family_problems, read_once, search_families
+
+
+def task_of(files, names=("weighted-mean",), *, seed=0, **options):
+    """The task of two frames, searched without a limit."""
+    asked = ProblemOptions(row_by_row=True, **options)
+    request = fit_request(
+        None, seed=seed, threads=None, backend=None, margin=None, big_c=None, limits=Limits(None, None)
+    )
+    first = read_once(*files, asked)
+    found = family_problems(first, names, asked)
+    problems = {name: problem for name, problem in found.items() if isinstance(problem, Problem)}
+    clock = request.clock(first)
+    worst = search_families(first, found, request, clock)
+    return RiskTask(first, problems, schema_of(asked.schema), request, clock, worst)
