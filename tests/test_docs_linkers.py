@@ -44,6 +44,7 @@ def _files(tmp_path, monkeypatch, capsys):
     run_command(re.search(rf"^{COMMAND} mask .*$", text, re.MULTILINE)[0])
     registers = page("probabilistic").split("### An example")[1]
     run_python(re.search(r"```python\n(.*?)```", registers, re.DOTALL)[1])
+    run_python(re.search(r"```python\n([^`]*unnumbered.csv[^`]*)```", registers)[1])
     capsys.readouterr()
 
 

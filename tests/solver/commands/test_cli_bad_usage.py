@@ -16,7 +16,7 @@ from linkrisk.solver.backends.scip import ScipBackend
 
 pytestmark = pytest.mark.usefixtures("survey_folder")
 
-KNOWN = "fit, compare, evaluate, verify, link, mask, describe, datasets, compile"
+KNOWN = "fit, compare, evaluate, verify, link, risk, mask, describe, datasets, compile"
 SEE = "(see `python -m solver{}--help`)"
 EQUAL = {"weights": dict.fromkeys(NAMES, 1 / 3)}
 
@@ -46,7 +46,7 @@ def command(request) -> list[str]:
             f"which command? {KNOWN} " + SEE.format(" "),
         ),
         (["fitt"], "unknown command 'fitt': did you mean 'fit'? " + SEE.format(" ")),
-        (["risks"], "unknown command 'risks' " + SEE.format(" ")),
+        (["certify"], "unknown command 'certify' " + SEE.format(" ")),
         (
             ["--aggregator", "owa"],
             f"give the command before '--aggregator': {KNOWN} " + SEE.format(" "),
