@@ -46,7 +46,7 @@ def command(request) -> list[str]:
             f"which command? {KNOWN} " + SEE.format(" "),
         ),
         (["fitt"], "unknown command 'fitt': did you mean 'fit'? " + SEE.format(" ")),
-        (["certify"], "unknown command 'certify' " + SEE.format(" ")),
+        (["xyz"], "unknown command 'xyz' " + SEE.format(" ")),
         (
             ["--aggregator", "owa"],
             f"give the command before '--aggregator': {KNOWN} " + SEE.format(" "),
