@@ -22,9 +22,9 @@ from linkrisk.datasets.microdata.formats.registry import read_table
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.solver.linkage.linker import LinkageTask, Truth
 from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
-from linkrisk.solver.measures.best_candidates import best_candidates
 from linkrisk.solver.measures.link_reliability import LinkReliability, link_reliability
-from linkrisk.solver.measures.sample_uniques import UniquesRisk, uniques_risk
+from linkrisk.solver.measures.links.best_candidates import best_candidates
+from linkrisk.solver.measures.population.sample_uniques import UniquesRisk, uniques_risk
 from linkrisk.solver.run.clock import Clock
 
 KEYS = {

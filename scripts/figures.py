@@ -63,11 +63,11 @@ CODE = {
     ),
     "key measures": (
         "solver/measures/diversity.py",
-        "solver/measures/frequencies.py",
-        "solver/measures/group_diversity.py",
+        "solver/measures/keys/frequencies.py",
+        "solver/measures/keys/group_diversity.py",
         "solver/measures/individual_risk.py",
-        "solver/measures/minimal_uniques.py",
-        "solver/measures/posterior_risk.py",
+        "solver/measures/keys/minimal_uniques.py",
+        "solver/measures/keys/posterior_risk.py",
         "solver/measures/suda.py",
     ),
     "linkers": (

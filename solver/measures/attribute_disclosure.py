@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
 from linkrisk.formulations.linkage.pair import Direction
 from linkrisk.solver.measures.base import Finding, Kind, Measure, MeasureResult, Unit
-from linkrisk.solver.measures.claims import claimed
-from linkrisk.solver.measures.guesses import Guesses, guessed_categories, guessed_numbers
-from linkrisk.solver.measures.released import ReleasedAttribute, released_attribute, unreadable
 from linkrisk.solver.measures.task import RiskTask
+from linkrisk.solver.measures.values.claims import claimed
+from linkrisk.solver.measures.values.guesses import Guesses, guessed_categories, guessed_numbers
+from linkrisk.solver.measures.values.released import ReleasedAttribute, released_attribute, unreadable
 from linkrisk.solver.run.clock import Clock
 
 IndexArray = NDArray[np.intp]

@@ -11,9 +11,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from linkrisk.solver.measures.base import Finding, Kind, Measure, MeasureResult, Unit, Worse
-from linkrisk.solver.measures.forced_weights import forced_range, importances
+from linkrisk.solver.measures.links.forced_weights import forced_range, importances
+from linkrisk.solver.measures.links.withheld import WithheldAttribute, withheld
 from linkrisk.solver.measures.task import Attack, RiskTask
-from linkrisk.solver.measures.withheld import WithheldAttribute, withheld
 from linkrisk.solver.run.clock import Clock
 
 FloatArray = NDArray[np.float64]

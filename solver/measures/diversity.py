@@ -13,9 +13,9 @@ from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.schema import Attribute, Scale
 from linkrisk.solver.measures.base import Finding, Measure, Unit, Worse
-from linkrisk.solver.measures.frequencies import MISSING, Codes, column_codes, groups_of
-from linkrisk.solver.measures.group_diversity import entries_of, l_diversity, t_closeness
-from linkrisk.solver.measures.keys import PerRecord, key_notes, masked_keys, without_keys
+from linkrisk.solver.measures.keys.frequencies import MISSING, Codes, column_codes, groups_of
+from linkrisk.solver.measures.keys.group_diversity import entries_of, l_diversity, t_closeness
+from linkrisk.solver.measures.keys.keys import PerRecord, key_notes, masked_keys, without_keys
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
 

@@ -14,9 +14,9 @@ from linkrisk.solver.inputs.problem import Searched
 from linkrisk.solver.linkage.baselines import euclidean_form
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.measures.base import Finding, Kind, Measure, MeasureResult, Unit, Worse
-from linkrisk.solver.measures.held_out_curves import HeldOutRate, summarised
-from linkrisk.solver.measures.held_out_rates import independent_records
-from linkrisk.solver.measures.held_out_trials import (
+from linkrisk.solver.measures.links.held_out_curves import HeldOutRate, summarised
+from linkrisk.solver.measures.links.held_out_rates import independent_records
+from linkrisk.solver.measures.links.held_out_trials import (
     EQUAL,
     LEAST_RECORDS,
     Attacked,

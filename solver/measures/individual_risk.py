@@ -10,8 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from linkrisk.solver.measures.base import Finding, Measure, Unit
-from linkrisk.solver.measures.frequencies import groups_of, sums
-from linkrisk.solver.measures.keys import (
+from linkrisk.solver.measures.keys.frequencies import groups_of, sums
+from linkrisk.solver.measures.keys.keys import (
     KeyFile,
     PerRecord,
     key_notes,
@@ -20,7 +20,7 @@ from linkrisk.solver.measures.keys import (
     masked_weights,
     without_keys,
 )
-from linkrisk.solver.measures.posterior_risk import household_risk, posterior_risk
+from linkrisk.solver.measures.keys.posterior_risk import household_risk, posterior_risk
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
 

@@ -11,11 +11,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from linkrisk.solver.measures.base import Finding, Measure, MeasureResult, Unit
-from linkrisk.solver.measures.category_frequencies import CategoryLoss, category_loss
-from linkrisk.solver.measures.numeric_loss import NumericLoss, numeric_loss
-from linkrisk.solver.measures.propensity import Propensity, propensity
-from linkrisk.solver.measures.released import ReleasedAttribute, released, unreadable
 from linkrisk.solver.measures.task import RiskTask
+from linkrisk.solver.measures.values.category_frequencies import CategoryLoss, category_loss
+from linkrisk.solver.measures.values.numeric_loss import NumericLoss, numeric_loss
+from linkrisk.solver.measures.values.propensity import Propensity, propensity
+from linkrisk.solver.measures.values.released import ReleasedAttribute, released, unreadable
 from linkrisk.solver.run.clock import Clock
 
 FloatArray = NDArray[np.float64]

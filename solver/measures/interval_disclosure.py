@@ -11,15 +11,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from linkrisk.solver.measures.base import Finding, Kind, Measure, MeasureResult
-from linkrisk.solver.measures.intervals import (
+from linkrisk.solver.measures.task import RiskTask
+from linkrisk.solver.measures.values.intervals import (
     RMD_K,
     deviation_intervals,
     inside,
     rank_intervals,
     robust_disclosure,
 )
-from linkrisk.solver.measures.released import ReleasedAttribute, released, unreadable
-from linkrisk.solver.measures.task import RiskTask
+from linkrisk.solver.measures.values.released import ReleasedAttribute, released, unreadable
 from linkrisk.solver.run.clock import Clock
 
 FloatArray = NDArray[np.float64]

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
 from linkrisk.solver.measures.base import Finding, Kind, Measure, MeasureResult, Unit, Worse
-from linkrisk.solver.measures.best_candidates import best_candidates, linker_task
-from linkrisk.solver.measures.logistic import LogisticFit, fit_logistic
-from linkrisk.solver.measures.reliability_model import (
+from linkrisk.solver.measures.links.best_candidates import best_candidates, linker_task
+from linkrisk.solver.measures.links.logistic import LogisticFit, fit_logistic
+from linkrisk.solver.measures.links.reliability_model import (
     Estimate,
     GroupedFit,
     grouped_fit,

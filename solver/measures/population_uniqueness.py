@@ -12,8 +12,13 @@ from numpy.typing import NDArray
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.scales import CATEGORICAL
 from linkrisk.solver.measures.base import Finding, Measure, MeasureResult, Unit, Worse
-from linkrisk.solver.measures.misclassification import KeyChange, Source, key_changes, recoded_alike
-from linkrisk.solver.measures.sample_uniques import UniquesRisk, uniques_risk
+from linkrisk.solver.measures.population.misclassification import (
+    KeyChange,
+    Source,
+    key_changes,
+    recoded_alike,
+)
+from linkrisk.solver.measures.population.sample_uniques import UniquesRisk, uniques_risk
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
 

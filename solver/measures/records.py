@@ -11,14 +11,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from linkrisk.solver.measures.base import Finding, Measure, MeasureResult, Unit, Worse
-from linkrisk.solver.measures.near_rivals import TIMES, near_rivals
-from linkrisk.solver.measures.record_attacks import (
+from linkrisk.solver.measures.links.near_rivals import TIMES, near_rivals
+from linkrisk.solver.measures.links.record_attacks import (
     AttackOnRecords,
     attack_on_records,
     attacks_of,
     out_of_reach,
 )
-from linkrisk.solver.measures.record_groups import OTHERS, Group, group_columns, groups
+from linkrisk.solver.measures.links.record_groups import OTHERS, Group, group_columns, groups
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.records import MOST_ROWS

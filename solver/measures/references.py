@@ -14,7 +14,7 @@ from linkrisk.formulations.linkage.pair import Ties
 from linkrisk.solver.inputs.problem import Problem, problem_of
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.measures.base import Finding, Kind, Measure, MeasureResult
-from linkrisk.solver.measures.matching_by_chance import ChanceMatches, chance_matches
+from linkrisk.solver.measures.links.matching_by_chance import ChanceMatches, chance_matches
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.worst_case.search import search

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from linkrisk.solver.measures.base import Finding, Measure
-from linkrisk.solver.measures.keys import (
+from linkrisk.solver.measures.keys.keys import (
     KeyFile,
     PerRecord,
     key_notes,
@@ -18,7 +18,7 @@ from linkrisk.solver.measures.keys import (
     masked_weights,
     without_keys,
 )
-from linkrisk.solver.measures.minimal_uniques import (
+from linkrisk.solver.measures.keys.minimal_uniques import (
     Scoring,
     data_intrusion_risk,
     largest_size,

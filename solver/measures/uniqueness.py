@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.solver.measures.base import Finding, Measure
-from linkrisk.solver.measures.frequencies import groups_of, sums
-from linkrisk.solver.measures.keys import (
+from linkrisk.solver.measures.keys.frequencies import groups_of, sums
+from linkrisk.solver.measures.keys.keys import (
     KeyFile,
     PerRecord,
     key_notes,

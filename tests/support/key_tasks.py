@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from linkrisk.solver.inputs.problem import ProblemOptions, schema_of
-from linkrisk.solver.measures.frequencies import column_codes
-from linkrisk.solver.measures.keys import KeyFile
+from linkrisk.solver.measures.keys.frequencies import column_codes
+from linkrisk.solver.measures.keys.keys import KeyFile
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.worst_case.families import read_once

@@ -12,7 +12,7 @@ from scipy.stats import binomtest
 
 from linkrisk.solver.api.risk import risk
 from linkrisk.solver.measures.attribute_disclosure import EQUAL
-from linkrisk.solver.measures.guesses import guessed_categories, guessed_numbers, wilson
+from linkrisk.solver.measures.values.guesses import guessed_categories, guessed_numbers, wilson
 
 SCHEMA = {
     "attributes": [

@@ -16,10 +16,10 @@ from linkrisk.formulations.linkage.aggregators.choquet import Choquet
 from linkrisk.formulations.linkage.aggregators.k_additive import KAdditiveChoquet, TwoAdditiveChoquet
 from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
 from linkrisk.solver import fit
-from linkrisk.solver.measures import forced_weights
 from linkrisk.solver.measures.attributes import Attributes
-from linkrisk.solver.measures.forced_weights import forced_range, importances
-from linkrisk.solver.measures.withheld import contained, projected, withheld, without
+from linkrisk.solver.measures.links import forced_weights
+from linkrisk.solver.measures.links.forced_weights import forced_range, importances
+from linkrisk.solver.measures.links.withheld import contained, projected, withheld, without
 from linkrisk.solver.run.clock import Clock
 
 ALL = tuple(AGGREGATORS)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from key_tasks import GUIDE_KEYS, key_file, practice_guide
 
-from linkrisk.solver.measures.frequencies import MISSING, column_codes, groups_of
-from linkrisk.solver.measures.group_diversity import entries_of, l_diversity, t_closeness
+from linkrisk.solver.measures.keys.frequencies import MISSING, column_codes, groups_of
+from linkrisk.solver.measures.keys.group_diversity import entries_of, l_diversity, t_closeness
 
 small = st.integers(1, 14).flatmap(
     lambda n: st.tuples(

@@ -17,7 +17,7 @@ from risk_runs import task_of
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.measures import held_out
 from linkrisk.solver.measures.held_out import HeldOut
-from linkrisk.solver.measures.held_out_trials import EQUAL, Learned, learn, sealed, split_blocks
+from linkrisk.solver.measures.links.held_out_trials import EQUAL, Learned, learn, sealed, split_blocks
 from linkrisk.solver.run.clock import Clock
 
 

@@ -18,8 +18,8 @@ from linkrisk.datasets.microdata.scales import Scale
 from linkrisk.solver.api.risk import risk
 from linkrisk.solver.measures.information_loss import information_loss
 from linkrisk.solver.measures.interval_disclosure import interval_disclosure
-from linkrisk.solver.measures.moments import regression
-from linkrisk.solver.measures.propensity import Terms, design, propensity
+from linkrisk.solver.measures.values.moments import regression
+from linkrisk.solver.measures.values.propensity import Terms, design, propensity
 from tests.support.released_cases import attribute, table
 
 NUMBERS = (

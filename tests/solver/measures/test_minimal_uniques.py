@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from key_tasks import GUIDE_KEYS, key_file, practice_guide
 
-from linkrisk.solver.measures.frequencies import MISSING
-from linkrisk.solver.measures.minimal_uniques import (
+from linkrisk.solver.measures.keys.frequencies import MISSING
+from linkrisk.solver.measures.keys.minimal_uniques import (
     Scoring,
     data_intrusion_risk,
     largest_size,

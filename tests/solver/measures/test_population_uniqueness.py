@@ -11,8 +11,8 @@ from pair_tasks import pair_task
 
 from linkrisk.solver.api.mask import mask
 from linkrisk.solver.api.risk import risk
+from linkrisk.solver.measures.population.sample_uniques import uniques_risk
 from linkrisk.solver.measures.population_uniqueness import PopulationUniques
-from linkrisk.solver.measures.sample_uniques import uniques_risk
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 

@@ -14,7 +14,7 @@ from key_tasks import GUIDE_KEYS, key_file, practice_guide
 from scipy import integrate, stats
 
 from linkrisk.solver.measures.individual_risk import measured
-from linkrisk.solver.measures.posterior_risk import household_risk, posterior_risk
+from linkrisk.solver.measures.keys.posterior_risk import household_risk, posterior_risk
 
 DATA = os.environ.get("LINKRISK_DATA")
 

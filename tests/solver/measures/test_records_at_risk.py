@@ -17,9 +17,9 @@ from linkrisk.formulations.linkage.aggregators.k_additive import TwoAdditiveChoq
 from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
 from linkrisk.solver.measures import records
-from linkrisk.solver.measures.contributions import contributions
-from linkrisk.solver.measures.near_rivals import near_rivals
-from linkrisk.solver.measures.record_groups import MISSING, OTHERS, shown_categories
+from linkrisk.solver.measures.links.contributions import contributions
+from linkrisk.solver.measures.links.near_rivals import near_rivals
+from linkrisk.solver.measures.links.record_groups import MISSING, OTHERS, shown_categories
 from linkrisk.solver.measures.records import Records
 from linkrisk.solver.run.clock import Clock
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.solver.measures.loglinear import FittedCells
+from linkrisk.solver.measures.population.loglinear import FittedCells
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]

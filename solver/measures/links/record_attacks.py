@@ -16,7 +16,7 @@ from linkrisk.solver.linkage.baselines import baseline_forms
 from linkrisk.solver.linkage.evaluation import Evaluation
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.orders import best_order
-from linkrisk.solver.measures.contributions import contributions
+from linkrisk.solver.measures.links.contributions import contributions
 from linkrisk.solver.measures.task import RiskTask
 
 FloatArray = NDArray[np.float64]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.spatial import KDTree
 from scipy.stats import rankdata
 
-from linkrisk.solver.measures.moments import spread
+from linkrisk.solver.measures.values.moments import spread
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.solver.measures.frequencies import MISSING, Codes, Groups
+from linkrisk.solver.measures.keys.frequencies import MISSING, Codes, Groups
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

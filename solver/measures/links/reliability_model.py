@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 from scipy.stats import beta, chi2, norm
 
-from linkrisk.solver.measures.logistic import LogisticFit, fit_logistic
+from linkrisk.solver.measures.links.logistic import LogisticFit, fit_logistic
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkrisk.solver.measures.held_out_rates import mean_interval, rate_interval
-from linkrisk.solver.measures.held_out_trials import Trial
+from linkrisk.solver.measures.links.held_out_rates import mean_interval, rate_interval
+from linkrisk.solver.measures.links.held_out_trials import Trial
 
 
 @dataclass(frozen=True)

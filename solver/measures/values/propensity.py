@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
 
-from linkrisk.solver.measures.released import ReleasedAttribute
+from linkrisk.solver.measures.values.released import ReleasedAttribute
 
 FloatArray = NDArray[np.float64]
 

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from linkrisk.solver.measures.loglinear import CodedKeys, FittedCells, fit
-from linkrisk.solver.measures.poisson_uniqueness import (
+from linkrisk.solver.measures.population.loglinear import CodedKeys, FittedCells, fit
+from linkrisk.solver.measures.population.poisson_uniqueness import (
     ModelRisk,
     correct_match,
     model_risk,

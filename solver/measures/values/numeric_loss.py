@@ -9,8 +9,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.solver.measures.category_frequencies import Row
-from linkrisk.solver.measures.moments import (
+from linkrisk.solver.measures.values.category_frequencies import Row
+from linkrisk.solver.measures.values.moments import (
     correlations,
     covariances,
     eigenvalue_difference,
@@ -19,7 +19,7 @@ from linkrisk.solver.measures.moments import (
     regression,
     spread,
 )
-from linkrisk.solver.measures.released import ReleasedAttribute
+from linkrisk.solver.measures.values.released import ReleasedAttribute
 
 FloatArray = NDArray[np.float64]
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.schema import Role
 from linkrisk.solver.measures.base import MeasureResult
-from linkrisk.solver.measures.frequencies import MISSING, Codes, Groups, column_codes, wildcard_sums
+from linkrisk.solver.measures.keys.frequencies import MISSING, Codes, Groups, column_codes, wildcard_sums
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.records import MOST_ROWS
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.solver.measures.released import ReleasedAttribute
+from linkrisk.solver.measures.values.released import ReleasedAttribute
 
 FloatArray = NDArray[np.float64]
 

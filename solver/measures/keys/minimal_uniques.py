@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from linkrisk.solver.measures.frequencies import MISSING, Codes, groups_of, sums
+from linkrisk.solver.measures.keys.frequencies import MISSING, Codes, groups_of, sums
 from linkrisk.solver.run.clock import Clock
 
 FloatArray = NDArray[np.float64]

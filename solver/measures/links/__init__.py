@@ -1,0 +1,1 @@
+"""What stands behind measures of attacks: trials, curves, ranges of parameters, calibrated weights."""

@@ -1,0 +1,1 @@
+"""Models of the population behind a sample: log-linear cells, misclassified keys."""

@@ -1,0 +1,1 @@
+"""Original values beside released ones: losses, intervals, guesses."""
