@@ -21,7 +21,7 @@ from linkrisk.solver.api.fit import fit_request
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limits
 from linkrisk.solver.api.sampling import sampling_choice
-from linkrisk.solver.compiling.ahead import compile_once
+from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
 from linkrisk.solver.inputs.problem import Problem, ProblemOptions, schema_of
 from linkrisk.solver.measures.base import Measure, MeasureResult
 from linkrisk.solver.measures.registry import MEASURES
@@ -193,7 +193,7 @@ def _risk(
     first = read_once(original, masked, options)
     found = family_problems(first, names, options)
     problems = {name: problem for name, problem in found.items() if isinstance(problem, Problem)}
-    for name in problems:
+    for name in (*problems, LINKAGE):  # before the clock runs
         compile_once(name, request.report)
     clock = request.clock(first)
     with interruptible(clock):

@@ -32,7 +32,7 @@ def test_the_risks_of_the_practice_guide():
     assert found.expected == pytest.approx(sum(published), abs=5e-4)
 
 
-@pytest.mark.skipif(DATA is None, reason="LINKRISK_DATA is not set")
+@pytest.mark.skipif(DATA is None, reason="needs public data: set LINKRISK_DATA to its folder")
 def test_the_example_of_capobianchi_polettini_and_lucarelli():
     """CASC deliverable 1.2-D1, as in the help page of sdcMicro's `indivRisk`."""
     file = pd.read_csv(Path(str(DATA)) / "casc_francdat.csv")
