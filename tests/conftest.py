@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import os
 import signal
+from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
 import pytest
+from clusters import small_cluster
 from hypothesis import HealthCheck, settings
 from survey_files import write_pair
 
@@ -26,6 +28,14 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 pytest.register_assert_rewrite("cli_runs", "fit_runs", "report_pages")
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """The address of a scheduler with workers in processes of their own."""
+    pytest.importorskip("distributed", reason="needs Dask: pip install 'linkrisk[dask]'")
+    with small_cluster() as found:
+        yield found
 
 
 @pytest.fixture

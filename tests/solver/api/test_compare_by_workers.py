@@ -15,7 +15,6 @@ from pathlib import Path
 import psutil
 import pytest
 from cli_runs import PAIR, refuse, run
-from clusters import small_cluster
 from fit_runs import frames
 
 from linkrisk.solver import Cancel, compare
@@ -28,13 +27,6 @@ from linkrisk.solver.run.cluster import Cluster
 FILES = frames(3, 40, 3, noise=0.6)
 BACKENDS = ["scipy", "exact", "highs"]
 OPTIONS = {"aggregator": "weighted-mean", "backends": BACKENDS, "time_limit": None}
-
-
-@pytest.fixture(scope="module")
-def address():
-    pytest.importorskip("distributed", reason="needs Dask: pip install 'linkrisk[dask]'")
-    with small_cluster() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cli_runs import PAIR, refuse, run
-from clusters import ADDRESS_OF_NOBODY, small_cluster
+from clusters import ADDRESS_OF_NOBODY
 
 from linkrisk.solver import Cancel, evaluate, link
 from linkrisk.solver.linkage import helpers, pair_shares
@@ -59,13 +59,6 @@ WAYS = {
     },
     "two keys": {"settings": {"blocking": "town,age"}, "ties": "share", "direction": "masked-to-original"},
 }
-
-
-@pytest.fixture(scope="module")
-def address():
-    pytest.importorskip("distributed", reason="needs Dask: pip install 'linkrisk[dask]'")
-    with small_cluster() as found:
-        yield found
 
 
 @pytest.fixture(autouse=True)

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
 
 from linkrisk.solver.measures.links.logistic import fit_logistic, separated
 
@@ -18,9 +19,8 @@ def drawn(seed, links=300, intercept=-2.0, slope=0.05, low=0.0, high=80.0):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_fit_is_that_of_scikit_learn_without_penalty(seed):
-    linear_model = pytest.importorskip("sklearn.linear_model")
     weight, right = drawn(seed)
-    other = linear_model.LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-12, max_iter=1000)
+    other = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-12, max_iter=1000)
     other.fit(weight[:, None], right)
     fit = fit_logistic(weight, right)
     assert fit.intercept == pytest.approx(other.intercept_[0], rel=1e-6)

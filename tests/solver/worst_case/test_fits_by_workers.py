@@ -9,7 +9,7 @@ import sys
 
 import pytest
 from cli_runs import PAIR, refuse
-from clusters import ADDRESS_OF_NOBODY, small_cluster
+from clusters import ADDRESS_OF_NOBODY
 from fit_runs import frames, steered
 from sklearn.base import clone
 
@@ -22,13 +22,6 @@ from linkrisk.solver.run.crew import CrewChoice, crew_choice
 from linkrisk.solver.run.errors import UsageError
 
 FILES = frames(3, 300, 3, noise=0.6)
-
-
-@pytest.fixture(scope="module")
-def address():
-    pytest.importorskip("distributed", reason="needs Dask: pip install 'linkrisk[dask]'")
-    with small_cluster() as found:
-        yield found
 
 
 @pytest.fixture(autouse=True)
