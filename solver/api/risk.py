@@ -24,6 +24,7 @@ from linkrisk.solver.api.sampling import sampling_choice
 from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
 from linkrisk.solver.inputs.problem import Problem, ProblemOptions, schema_of
 from linkrisk.solver.measures.base import Measure, MeasureResult
+from linkrisk.solver.measures.choices import MeasureChoices
 from linkrisk.solver.measures.registry import MEASURES
 from linkrisk.solver.measures.results import RiskResult
 from linkrisk.solver.measures.task import RiskTask
@@ -59,6 +60,8 @@ def risk(
     *,
     measures: str | Sequence[str] = ALL,
     tolerated: float = TOLERATED,
+    groups: str | Sequence[str] | None = None,
+    fraction: float | None = None,
     aggregator: str | Sequence[str] = ALL,
     attributes: Sequence[str] | None = None,
     id_column: str | None = None,
@@ -97,6 +100,10 @@ def risk(
         ``all``, or names of measures (`linkrisk.solver.measures.registry.MEASURES`).
     tolerated : float
         Share of records that may be re-identified, for the verdict.
+    groups : str or sequence of str, optional
+        Columns of the original file to show the risk of records by.
+    fraction : float, optional
+        Sampling fraction, where the files have no sampling weights.
     aggregator : str or sequence of str
         The families of distances that the worst case is taken over.
     attributes, id_column, row_by_row, drop_constant, nominal, ordinal, schema, masking
@@ -127,6 +134,7 @@ def risk(
     """
     asked = asked_measures(measures)
     _check_tolerated(tolerated)
+    choices = MeasureChoices.of(groups, fraction)
     options = ProblemOptions(
         direction=direction,
         attributes=attributes,
@@ -159,7 +167,7 @@ def risk(
     names = several(aggregator) or (str(aggregator),)
     check_k_additive(names, options)
     with request.hired() as hired:
-        return _risk(original, masked, asked, tolerated, names, options, hired)
+        return _risk(original, masked, asked, tolerated, names, options, choices, hired)
 
 
 def asked_measures(measures: str | Sequence[str]) -> list[Measure]:
@@ -186,11 +194,13 @@ def _risk(
     tolerated: float,
     names: Sequence[str],
     options: ProblemOptions,
+    choices: MeasureChoices,
     request: FitRequest,
 ) -> RiskResult:
     """What `risk` does, once the request has been checked."""
     began = time.perf_counter()
     first = read_once(original, masked, options)
+    choices.check(first.files)
     found = family_problems(first, names, options)
     problems = {name: problem for name, problem in found.items() if isinstance(problem, Problem)}
     for name in (*problems, LINKAGE):  # before the clock runs
@@ -200,7 +210,7 @@ def _risk(
         whole = clock.remaining
         part = clock.part(None if whole is None else _SEARCHES * whole)
         worst = search_families(first, found, request, part)
-        task = RiskTask(first, problems, schema_of(options.schema), request, clock, worst)
+        task = RiskTask(first, problems, schema_of(options.schema), request, clock, worst, choices)
         taken, left_out = _take(measures, task, request.report)
     details = {
         **first.describe(),

@@ -15,6 +15,7 @@ from linkrisk.solver.commands.arguments import (
     given_problem,
     given_workers,
     limit,
+    names,
     number,
     whole_number,
     words,
@@ -31,13 +32,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "example: risk --original o.csv --masked m.csv --schema schema.toml --json risk.json"
     add_files(parser)
     group = parser.add_argument_group("measures")
-    names = ", ".join(offered().measures)
-    group.add_argument("--measures", metavar="A,B", default="all", help=f"{names}; default: all")
+    known = ", ".join(offered().measures)
+    group.add_argument("--measures", metavar="A,B", default="all", help=f"{known}; default: all")
     group.add_argument(
         "--tolerated",
         metavar="SHARE",
         default=f"{offered().tolerated:g}",
         help=f"share of records that may be re-identified, for the verdict; default: {offered().tolerated:g}",
+    )
+    group.add_argument(
+        "--groups",
+        metavar="COLUMN[,COLUMN]",
+        help="columns of the original file to show risk by; default: key and stratum of the schema",
+    )
+    group.add_argument(
+        "--fraction",
+        metavar="PI",
+        help="sampling fraction: records for each person of the population; default: by sampling weights",
     )
     add_categories(parser)
     add_problem(parser, several=True, family="all")
@@ -76,6 +87,8 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.masked,
             measures=words(arguments.measures) or [],
             tolerated=number(arguments.tolerated, "--tolerated"),
+            groups=names(arguments.groups, "--groups"),
+            fraction=None if arguments.fraction is None else number(arguments.fraction, "--fraction"),
             seed=whole_number(arguments.seed, "--seed") or 0,
             report=reporter(line),
             command="python -m solver " + shlex.join(arguments.command_line),

@@ -7,6 +7,7 @@ from linkrisk.solver.measures.base import Finding, Kind, Unit
 from linkrisk.solver.measures.registry import MEASURES
 from linkrisk.solver.measures.results import RiskResult
 from linkrisk.solver.report.formats import count
+from linkrisk.solver.run.percent import percent
 
 _WIDTH = 44
 _KINDS = {Kind.CERTAIN: "for certain", Kind.CONFIDENCE: "95 %", Kind.RANGE: "range"}
@@ -38,8 +39,8 @@ def _line(finding: Finding) -> str:
 
 def _written(value: float, unit: Unit) -> str:
     if unit is Unit.SHARE:
-        return f"{100.0 * value:.1f} %"
-    if unit is Unit.RECORDS:
+        return percent(value)
+    if unit in (Unit.RECORDS, Unit.PERSONS):
         return count(value)
     return f"{value:.4g}"
 

@@ -19,6 +19,7 @@ from linkrisk.solver.measures.values.claims import claimed
 from linkrisk.solver.measures.values.guesses import Guesses, guessed_categories, guessed_numbers
 from linkrisk.solver.measures.values.released import ReleasedAttribute, released_attribute, unreadable
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.percent import percent
 
 IndexArray = NDArray[np.intp]
 
@@ -59,8 +60,8 @@ class LearnedAttribute:
                 f"has {found.baseline:.4g}"
             )
         return (
-            f"{self.attribute} right for {100.0 * found.learned:.1f} %, where the most frequent value is "
-            f"right for {100.0 * found.baseline:.1f} %"
+            f"{self.attribute} right for {percent(found.learned)}, where the most frequent value is "
+            f"right for {percent(found.baseline)}"
         )
 
 
@@ -116,7 +117,7 @@ class AttributeDisclosure(MeasureResult):
             )
         return (
             f"most is learned of {worst}. The record one links to by {best.attack} gives {best.sentence}: "
-            f"{100.0 * risk:.1f} % of what there is to learn."
+            f"{percent(risk)} of what there is to learn."
         )
 
     @property

@@ -15,6 +15,7 @@ from linkrisk.solver.measures.links.forced_weights import forced_range, importan
 from linkrisk.solver.measures.links.withheld import WithheldAttribute, withheld
 from linkrisk.solver.measures.task import Attack, RiskTask
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.percent import percent
 
 FloatArray = NDArray[np.float64]
 
@@ -121,11 +122,11 @@ class LeakingAttributes(MeasureResult):
             said += f", and {family.low[at]:.2f} to {family.high[at]:.2f} link the same records"
         if (most := self._most) is None:
             return f"{said}."
-        low, found, high = (100.0 * end / self.total for end in (most.fall_low, most.fall, most.fall_high))
-        least = f"at least {low:.1f}" if low > 0.0 else "perhaps nothing"
-        falls = f"falls by {least} and at most {high:.1f} %"
+        low, found, high = (percent(end / self.total) for end in (most.fall_low, most.fall, most.fall_high))
+        least = f"at least {low}" if most.fall_low > 0.0 else "perhaps nothing"
+        falls = f"falls by {least} and at most {high}"
         return (
-            f"{said}. Without {most.attribute} the attack found links {found:.1f} % of the records less, "
+            f"{said}. Without {most.attribute} the attack found links {found} of the records less, "
             f"more than without any other; the worst case {falls}, for certain."
         )
 

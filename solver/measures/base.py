@@ -32,6 +32,7 @@ class Unit(StrEnum):
 
     SHARE = "share"
     RECORDS = "records"
+    PERSONS = "persons"
     POINTS = "percentage points"
     NUMBER = "number"
 

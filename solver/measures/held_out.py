@@ -30,6 +30,7 @@ from linkrisk.solver.measures.links.held_out_trials import (
 )
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.percent import percent
 from linkrisk.solver.worst_case.search import Start
 
 FloatArray = NDArray[np.float64]
@@ -119,15 +120,15 @@ class HeldOutRisk(MeasureResult):
         best, equal = self._best, next(rate for rate in self._strongest if rate.aggregator == EQUAL)
         said = (
             f"an intruder who knows {100.0 * best.share:g} % of the records and learns from them links "
-            f"{_percent(best.held_out)} of the others ({_percent(best.low)} to {_percent(best.high)}, "
-            f"{best.aggregator}), where equal weights link {_percent(equal.held_out)} and a random guess "
+            f"{percent(best.held_out)} of the others ({percent(best.low)} to {percent(best.high)}, "
+            f"{best.aggregator}), where equal weights link {percent(equal.held_out)} and a random guess "
             f"{100.0 * self.chance:.2g} %."
         )
         if best.aggregator == EQUAL or best.worst is None:
             return said
         return (
-            f"{said} On the records that it was learned from this distance links {_percent(best.trained)}, "
-            f"and the worst case, which learns from all, is {_percent(best.worst)}."
+            f"{said} On the records that it was learned from this distance links {percent(best.trained)}, "
+            f"and the worst case, which learns from all, is {percent(best.worst)}."
         )
 
     @property
@@ -278,7 +279,3 @@ def _worst(task: RiskTask) -> dict[str, float]:
     equal = task.evaluator.weight(euclidean_form(task.first.pair)) / float(record_counts(task.first).sum())
     found = {name: result.interval[0] / task.total for name, result in task.worst.results.items()}
     return {EQUAL: equal, **found}
-
-
-def _percent(share: float) -> str:
-    return f"{100.0 * share:.1f} %"

@@ -23,6 +23,7 @@ from linkrisk.solver.measures.keys.keys import (
 from linkrisk.solver.measures.keys.posterior_risk import household_risk, posterior_risk
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.percent import percent
 
 FloatArray = NDArray[np.float64]
 
@@ -35,7 +36,8 @@ class IndividualRisk(PerRecord):
     ----------
     keys : tuple of str
     weighted : bool
-        Whether there are sampling weights; without them the risk is 1/f, as if the file were the population.
+        Whether there are sampling weights, or a sampling fraction; without them the risk is 1/f, as if the
+        file were the population.
     risk : float64 array (records,)
         Probability that an intruder who knows the key, and knows that someone with it is in the sample, picks
         the right person of the population, 0 to 1. More is worse. A missing value is a category of its own.
@@ -93,14 +95,14 @@ class IndividualRisk(PerRecord):
         basis = "with the sampling weights" if self.weighted else "without sampling weights (risk 1/f)"
         text = (
             f"{basis}, {self.expected:,.4g} of {n:,} masked records are expected to be re-identified by "
-            f"their keys ({100.0 * self.global_risk:.2g} %), and the highest risk of a record is "
-            f"{100.0 * highest:.2g} %."
+            f"their keys ({percent(self.global_risk)}), and the highest risk of a record is "
+            f"{percent(highest)}."
         )
         if self.household is None:
             return text
         return (
             f"{text} Counted by household, where one member leads to the others, the mean is "
-            f"{100.0 * float(self.household.mean()):.2g} %."
+            f"{percent(float(self.household.mean()))}."
         )
 
     @property
@@ -108,8 +110,11 @@ class IndividualRisk(PerRecord):
         """What was assumed."""
         if self.weighted:
             return self.remarks
-        assumed = "individual risk: no sampling weights, so the file is taken for the whole population"
-        return (*self.remarks, assumed)
+        return (
+            *self.remarks,
+            "individual risk: no sampling weights and no --fraction, so the file is taken for the whole "
+            "population",
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """One row per masked record: row (from 1), frequency, population, risk, and household where known."""

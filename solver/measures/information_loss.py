@@ -17,6 +17,7 @@ from linkrisk.solver.measures.values.numeric_loss import NumericLoss, numeric_lo
 from linkrisk.solver.measures.values.propensity import Propensity, propensity
 from linkrisk.solver.measures.values.released import ReleasedAttribute, released, unreadable
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.percent import percent
 
 FloatArray = NDArray[np.float64]
 
@@ -82,8 +83,8 @@ class InformationLoss(MeasureResult):
             said.append(f"Correlations are off by {self.numeric.correlation:.2g} on average")
         if self.categories:
             worst = max(self.categories, key=lambda each: each.total_variation)
-            share = 100.0 * worst.total_variation
-            said.append(f"Of the frequencies {share:.1f} % would have to move back in {worst.attribute}")
+            share = percent(worst.total_variation)
+            said.append(f"Of the frequencies {share} would have to move back in {worst.attribute}")
         if self.propensity is not None:
             ratio = self.propensity.ratio
             than = "less" if ratio <= 1.0 else "more"

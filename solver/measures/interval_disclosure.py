@@ -21,6 +21,7 @@ from linkrisk.solver.measures.values.intervals import (
 )
 from linkrisk.solver.measures.values.released import ReleasedAttribute, released, unreadable
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.percent import percent as written
 
 FloatArray = NDArray[np.float64]
 
@@ -129,15 +130,15 @@ class IntervalDisclosure(MeasureResult):
         mean = self.ranks.each.mean(axis=0)
         worst = int(np.argmax(mean))
         said = (
-            f"within 1 to 10 % of the ranks around the masked value lie {100.0 * float(mean.mean()):.1f} % "
+            f"within 1 to 10 % of the ranks around the masked value lie {written(float(mean.mean()))} "
             f"of the original values on average, most of {self.ranks.attributes[worst]} "
-            f"({100.0 * float(mean[worst]):.1f} %). All of a record's values are within 10 % for "
-            f"{100.0 * float(self.ranks.jointly[-1]):.1f} % of the records"
+            f"({written(float(mean[worst]))}). All of a record's values are within 10 % for "
+            f"{written(float(self.ranks.jointly[-1]))} of the records"
         )
         if self.deviations is None:
             return said + "."
-        share = 100.0 * float(self.deviations.each.mean())
-        return f"{said}. Within 1 to 10 % of a standard deviation lie {share:.1f} % of the values."
+        share = written(float(self.deviations.each.mean()))
+        return f"{said}. Within 1 to 10 % of a standard deviation lie {share} of the values."
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from linkrisk.solver.measures.population.misclassification import (
     recoded_alike,
 )
 from linkrisk.solver.measures.population.sample_uniques import UniquesRisk, uniques_risk
+from linkrisk.solver.measures.population.size import sampling_fraction, without_population
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
 
@@ -187,27 +188,18 @@ class PopulationUniques(Measure):
     cost: ClassVar[float] = 5.0
 
     def lacking(self, task: RiskTask) -> str | None:
-        """Categorical keys, and weights that say how large the population is."""
+        """Categorical keys, and weights or a fraction that say how large the population is."""
         if not _categorical_keys(task):
             return (
                 "no key variable is categorical; name those that an intruder knows exactly in --nominal, "
                 "--ordinal or the schema"
             )
-        if task.files.design.weight is None:
-            return (
-                "without sampling weights it is not known how large the population is; give a column of the "
-                "schema the role weight"
-            )
-        if sampling_fraction(task) > 1.0 + 1e-9:
-            return (
-                "the sampling weights sum to less than the number of records; they must count the population"
-            )
-        return None
+        return without_population(task)
 
     def take(self, task: RiskTask, clock: Clock) -> PopulationUniqueness:
         """Fit the models to the keys of both files."""
         files, keys = task.files, _categorical_keys(task)
-        fraction = min(1.0, sampling_fraction(task))
+        fraction = min(1.0, sampling_fraction(task) or 1.0)
         changes = key_changes(files, keys, task.first.options.masking)
         half = clock.part(None if clock.remaining is None else clock.remaining / 2.0)
         original = uniques_risk(files.original, keys, fraction, half, files.masked)
@@ -228,14 +220,6 @@ class PopulationUniques(Measure):
             occupied,
             np.asarray(stays * released.correct_match),
         )
-
-
-def sampling_fraction(task: RiskTask) -> float:
-    """``pi``: records for each of the population, by the sampling weights of records that have some."""
-    weight = task.files.design.weight
-    assert weight is not None
-    known = weight[np.isfinite(weight)]
-    return float(known.size / known.sum())
 
 
 def _categorical_keys(task: RiskTask) -> tuple[str, ...]:

@@ -21,9 +21,11 @@ from linkrisk.solver.measures.links.record_attacks import (
 from linkrisk.solver.measures.links.record_groups import OTHERS, Group, group_columns, groups
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.percent import percent
 from linkrisk.solver.run.records import MOST_ROWS
 
 BoolArray = NDArray[np.bool_]
+FloatArray = NDArray[np.float64]
 
 _MOST_PARTS = 2_000
 """Records up to which the JSON has the parts of all their distances."""
@@ -46,6 +48,8 @@ class RecordsAtRisk(MeasureResult):
         For each family the records that provably none of its parameters link. More are better.
     groups : tuple of Group
         Risk by category of columns of the original file.
+    weight : ndarray of float64, shape (blocks,), or None
+        Sampling weights, which shares are of; None where there are none.
     near_times : float
         A rival is near when it is at most so many times as far as the partner.
     """
@@ -55,6 +59,7 @@ class RecordsAtRisk(MeasureResult):
     attacks: tuple[AttackOnRecords, ...]
     out_of_reach: dict[str, BoolArray]
     groups: tuple[Group, ...]
+    weight: FloatArray | None = None
     near_times: float = TIMES
 
     @property
@@ -71,22 +76,26 @@ class RecordsAtRisk(MeasureResult):
     def findings(self) -> tuple[Finding, ...]:
         """Records by how many attacks link them, how many are hidden, and the worst group."""
         by, worst = self.linked_by, self.attacks[0]
-        total, hidden = len(self.record), ~worst.linked & (worst.near >= 2)
+        hidden, every = ~worst.linked & (worst.near >= 2), by == len(self.attacks)
         found = [
-            Finding("linked_by_any", "re-identified by any of these attacks", float((by > 0).mean())),
-            Finding("linked_by_all", "by all of them", float((by == len(self.attacks)).mean())),
+            Finding("linked_by_any", "re-identified by any of these attacks", self._share(by > 0)),
+            Finding("linked_by_all", "by all of them", self._share(every)),
             Finding(
-                "out_of_reach", "provably by no parameters of any family", float(self.never.sum()) / total,
+                "out_of_reach", "provably by no parameters of any family", self._share(self.never),
                 worse=Worse.LOWER,
             ),
         ]  # fmt: skip
         if not np.isnan(worst.near).any():
             words = f"not by {worst.attack}, and two near rivals"
-            found.append(Finding("hidden", words, float(hidden.mean()), Unit.SHARE, Worse.LOWER))
+            found.append(Finding("hidden", words, self._share(hidden), Unit.SHARE, Worse.LOWER))
         if (group := self._worst_group()) is not None:
             words = f"worst group, {group.column} {group.category}"[:42]
             found.append(Finding("worst_group", words, group.share))
         return tuple(found)
+
+    def _share(self, these: BoolArray) -> float:
+        """Share of some records; with sampling weights, of what all stand for."""
+        return float(np.average(these, weights=self.weight))
 
     def _worst_group(self) -> Group | None:
         large = [one for one in self.groups if one.records >= _LEAST_GROUP and one.category != OTHERS]
@@ -103,7 +112,8 @@ class RecordsAtRisk(MeasureResult):
         )
         if (group := self._worst_group()) is not None:
             said += (
-                f" The worst group is {group.column} {group.category}: {group.linked:,} of {group.records:,}."
+                f" The worst group is {group.column} {group.category}: {group.linked:,} of {group.records:,}"
+                f" ({percent(group.share)})."
             )
         apart = worst.apart
         if apart is None:
@@ -137,7 +147,7 @@ class RecordsAtRisk(MeasureResult):
         listed = len(self.record) <= MOST_ROWS
         content = super(RecordsAtRisk, replace(self, attacks=tuple(shorter))).to_dict()
         if not listed:
-            for key in ("record", "attacks", "out_of_reach"):
+            for key in ("record", "attacks", "out_of_reach", "weight"):
                 del content[key]
         return content
 
@@ -171,8 +181,8 @@ class Records(Measure):
     Parameters
     ----------
     columns : sequence of str, optional
-        Columns of the original file to show the risk by; those that the schema calls key or stratum when
-        absent.
+        Columns of the original file to show the risk by, where `risk` is not asked for any; those that the
+        schema calls key or stratum when absent.
     """
 
     name: ClassVar[str] = "records"
@@ -191,10 +201,12 @@ class Records(Measure):
             for name, form, evaluation in attacks_of(task)
         ]
         by_any = np.logical_or.reduce([attack.linked for attack in attacks])
-        columns = group_columns(task, self._columns)
+        asked = task.choices.groups
+        columns = group_columns(task, self._columns if asked is None else asked)
         return RecordsAtRisk(
             tuple(task.first.labels),
             tuple(attacks),
             out_of_reach(task, stop),
             groups(task, columns, attacks[0].linked, by_any),
+            task.first.survey.weight,
         )

@@ -17,6 +17,7 @@ from linkrisk.solver.measures.base import Finding, Kind, Measure, MeasureResult
 from linkrisk.solver.measures.links.matching_by_chance import ChanceMatches, chance_matches
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.percent import percent
 from linkrisk.solver.worst_case.search import search
 
 FloatArray = NDArray[np.float64]
@@ -90,16 +91,16 @@ class References(MeasureResult):
     @property
     def paragraph(self) -> str:
         """What little and much are here."""
-        much, little = 100.0 * self.unmasked / self.total, 100.0 * float(self.shuffled.mean()) / self.total
+        much, little = (each / self.total for each in (self.unmasked, float(self.shuffled.mean())))
         said = (
-            f"without any masking {much:.1f} % of the records could be re-identified; with attributes "
-            f"shuffled one by one equal weights link {little:.1f} %, and a matching at random "
+            f"without any masking {percent(much)} of the records could be re-identified; with attributes "
+            f"shuffled one by one equal weights link {percent(little)}, and a matching at random "
             f"{self._matches.mean:.2g} of {self.records:,} records."
         )
         if self.learned_on_shuffled is None:
             return said
-        learned = 100.0 * self.learned_on_shuffled / self.total
-        return f"{said} Weights learned on shuffled attributes link {learned:.1f} %: so much is over-fitting."
+        learned = percent(self.learned_on_shuffled / self.total)
+        return f"{said} Weights learned on shuffled attributes link {learned}: so much is over-fitting."
 
     def to_frame(self) -> pd.DataFrame:
         """One row per number of right links: links, probability by chance, files with shuffled attributes."""

@@ -11,6 +11,7 @@ from linkrisk.solver.measures.individual_risk import IndividualRiskOfKeys
 from linkrisk.solver.measures.information_loss import InformationLossMeasure
 from linkrisk.solver.measures.interval_disclosure import IntervalDisclosureMeasure
 from linkrisk.solver.measures.link_reliability import ReliabilityOfLinks
+from linkrisk.solver.measures.membership import Membership
 from linkrisk.solver.measures.population_uniqueness import PopulationUniques
 from linkrisk.solver.measures.records import Records
 from linkrisk.solver.measures.references import ReferencePoints
@@ -24,6 +25,7 @@ _ALL: tuple[Measure, ...] = (
     Attributes(),
     Records(),
     HeldOut(),
+    Membership(),
     ReliabilityOfLinks(),
     UniquenessOfKeys(),
     IndividualRiskOfKeys(),

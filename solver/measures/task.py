@@ -15,6 +15,7 @@ from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.linkage.evaluation import Evaluation
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.measures.choices import MeasureChoices
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.results import FitResult
 from linkrisk.solver.worst_case.family_results import FitResults
@@ -61,6 +62,8 @@ class RiskTask:
         Of the whole call.
     worst : FitResults
         The worst cases of all families.
+    choices : MeasureChoices
+        What is asked of measures besides.
     """
 
     first: Problem
@@ -69,6 +72,7 @@ class RiskTask:
     request: FitRequest
     clock: Clock
     worst: FitResults
+    choices: MeasureChoices = field(default_factory=MeasureChoices)
     _attacks: dict[str, Attack] = field(default_factory=dict)
 
     @property
@@ -109,6 +113,18 @@ class RiskTask:
     def evaluator(self) -> Evaluator:
         """The evaluator of the pair, whatever the family."""
         return Evaluator(self.first.pair)
+
+    @cached_property
+    def weight(self) -> FloatArray | None:
+        """How many of the population each original record stands for, shape (original records,).
+
+        By the sampling weights (NaN for one that is not known), or alike for all by the sampling fraction;
+        None where there is neither.
+        """
+        fraction = self.choices.fraction
+        if fraction is None:
+            return self.files.design.weight
+        return np.full(len(self.files.original), 1.0 / fraction)
 
     # ---- roles of columns
 

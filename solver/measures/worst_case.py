@@ -10,6 +10,7 @@ import pandas as pd
 from linkrisk.solver.measures.base import Finding, Kind, Measure, MeasureResult
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.percent import percent
 from linkrisk.solver.worst_case.family_results import Family
 
 
@@ -84,14 +85,12 @@ class WorstCaseRisk(MeasureResult):
         found = [family for family in self.families if family.linked is not None and family.most is not None]
         worst = max(found, key=lambda family: family.linked or 0.0)
         most = max(family.most or 0.0 for family in found)
-        low, high = 100.0 * (worst.linked or 0.0) / self.total, 100.0 * most / self.total
+        low, high = (percent(end / self.total) for end in (worst.linked or 0.0, most))
         proven = all(family.proven for family in found)
         upper = (
-            "and no distance of these families re-identifies more"
-            if proven
-            else f"and none more than {high:.1f} %"
+            "and no distance of these families re-identifies more" if proven else f"and none more than {high}"
         )
-        return f"the worst distance found ({worst.aggregator}) re-identifies {low:.1f} %, {upper}."
+        return f"the worst distance found ({worst.aggregator}) re-identifies {low}, {upper}."
 
     def to_frame(self) -> pd.DataFrame:
         """One row per family: aggregator, linked, most, proven, confidence, reason."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from linkrisk.solver.run.percent import percent as share_percent
+
 NOTHING = "\N{EN DASH}"
 NARROW_SPACE = "\N{NARROW NO-BREAK SPACE}"
 MINUS = "\N{MINUS SIGN}"
@@ -19,18 +21,10 @@ def count(value: float | None) -> str:
 
 
 def percent(part: float | None, whole: float) -> str:
-    """Write a share of `whole`: ``93.0 %``; never 0 or 100 per cent for what is not exactly that.
-
-    Sums of weights that differ by the rounding of their terms are the same.
-    """
+    """Write a share of `whole`: ``93.0 %``; never 0 or 100 per cent for what is not exactly that."""
     if part is None or whole <= 0:
         return NOTHING
-    share = 100.0 if math.isclose(part, whole, rel_tol=1e-12) else 100.0 * part / whole
-    for digits in range(1, 6):
-        text = f"{share:.{digits}f}"
-        if float(text) not in (0.0, 100.0) or share in (0.0, 100.0):
-            break
-    return f"{text}{NARROW_SPACE}%"
+    return share_percent(part / whole).replace(" ", NARROW_SPACE)
 
 
 def significant(value: float | None, digits: int = 4) -> str:

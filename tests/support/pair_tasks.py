@@ -2,14 +2,17 @@
 
 from linkrisk.solver.engines.base import EngineOptions
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem, schema_of
+from linkrisk.solver.measures.choices import MeasureChoices
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock, Limits
 from linkrisk.solver.worst_case.single_fit import FitRequest
 
 
-def pair_task(original, masked, *, seed=0, **options):
+def pair_task(original, masked, *, seed=0, choices=None, **options):
     """What a measure looks at, of two frames."""
     given = ProblemOptions(row_by_row=True, **options)
     problem = make_problem(original, masked, given)
     request = FitRequest(None, EngineOptions(seed=seed), Limits())
-    return RiskTask(problem, {}, schema_of(given.schema), request, Clock(None), None)
+    return RiskTask(
+        problem, {}, schema_of(given.schema), request, Clock(None), None, choices or MeasureChoices()
+    )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from linkrisk.solver.api.fit import fit_request
 from linkrisk.solver.inputs.problem import Problem, ProblemOptions, schema_of
+from linkrisk.solver.measures.choices import MeasureChoices
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Limits
 from linkrisk.solver.worst_case.families import family_problems, read_once, search_families
 
 
-def task_of(files, names=("weighted-mean",), *, seed=0, **options):
+def task_of(files, names=("weighted-mean",), *, seed=0, choices=None, **options):
     """The task of two frames, searched without a limit."""
     asked = ProblemOptions(row_by_row=True, **options)
     request = fit_request(
@@ -20,4 +21,6 @@ def task_of(files, names=("weighted-mean",), *, seed=0, **options):
     problems = {name: problem for name, problem in found.items() if isinstance(problem, Problem)}
     clock = request.clock(first)
     worst = search_families(first, found, request, clock)
-    return RiskTask(first, problems, schema_of(asked.schema), request, clock, worst)
+    return RiskTask(
+        first, problems, schema_of(asked.schema), request, clock, worst, choices or MeasureChoices()
+    )

@@ -84,10 +84,13 @@ def masked_weights(task: RiskTask) -> tuple[FloatArray | None, tuple[str, ...]]:
     """How many of the population each masked record stands for, and what has to be said of it.
 
     That is the weight of its original record (see `SurveyDesign`). A record without one has the weight that
-    the masked file gives, and where that is none the mean of all others, with a note.
+    the masked file gives, and where that is none the mean of all others, with a note. A sampling fraction is
+    a weight that all have.
     """
-    files = task.files
+    files, fraction = task.files, task.choices.fraction
     design = files.design
+    if fraction is not None:
+        return np.full(len(files.masked), 1.0 / fraction), ()
     if design.weight is None:
         return None, ()
     weight = np.full(len(files.masked), np.nan)

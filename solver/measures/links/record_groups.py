@@ -35,8 +35,11 @@ class Group:
         Of these, by the worst of the learned attacks; more is worse.
     by_any : int
         By any of the attacks.
+    population : float
+        What the records stand for: the sum of their sampling weights, their number without such.
     share : float
-        ``linked / records``. A count of this file, not an estimate: it has no interval.
+        Linked of these; without sampling weights ``linked / records``. A count of this file, not an estimate:
+        it has no interval.
     """
 
     column: str
@@ -44,18 +47,19 @@ class Group:
     records: int
     linked: int
     by_any: int
+    population: float
     share: float
 
 
 def group_columns(task: RiskTask, asked: Sequence[str] | None) -> tuple[str, ...]:
-    """The columns to go by: those asked for that there are, or what the schema calls key or stratum.
+    """The columns to go by: those asked for, or what the schema calls key or stratum.
 
     Numeric keys are left out, unless they are asked for or have few values. Without a schema, texts
     and attributes that are compared as categories. Never what leads to persons.
     """
     original, schema = task.files.original, task.schema
     if asked is not None:
-        return tuple(name for name in asked if name in original.columns)
+        return tuple(asked)
     if schema is None:
         texts = [str(name) for name in original.columns if not pd.api.types.is_numeric_dtype(original[name])]
         often = [name for name in texts if original[name].nunique() <= len(original) / 2]
@@ -82,6 +86,7 @@ def groups(task: RiskTask, columns: Sequence[str], linked: BoolArray, by_any: Bo
     """
     pair, problem = task.first.pair, task.first
     original = problem.options.direction == Direction.ORIGINAL_TO_MASKED
+    weight = np.ones(pair.blocks) if problem.survey.weight is None else problem.survey.weight
     rows = pair.query_rows if original else pair.partner
     found: list[Group] = []
     for name in columns:
@@ -89,7 +94,9 @@ def groups(task: RiskTask, columns: Sequence[str], linked: BoolArray, by_any: Bo
         for each in category.value_counts(sort=True).index:
             of = (category == each).to_numpy()
             counts = int(of.sum()), int(linked[of].sum()), int(by_any[of].sum())
-            found.append(Group(name, str(each), *counts, counts[1] / counts[0]))
+            stands_for = float(weight[of].sum())
+            share = float(weight[of & linked].sum()) / stands_for
+            found.append(Group(name, str(each), *counts, stands_for, share))
     return tuple(found)
 
 

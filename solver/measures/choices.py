@@ -1,0 +1,56 @@
+"""What is asked of measures beside the files: groups to show risk by, and how large the population is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Real
+
+from linkrisk.datasets.microdata.names import parse_names, shown_name
+from linkrisk.datasets.microdata.numeric import check_known
+from linkrisk.datasets.pairs.file_pair import FilePair
+from linkrisk.solver.run.errors import UsageError
+
+
+@dataclass(frozen=True)
+class MeasureChoices:
+    """Checked as far as that goes without the files.
+
+    Attributes
+    ----------
+    groups : tuple of str or None
+        Columns of the original file to show risk by; None where the measure chooses.
+    fraction : float or None
+        Sampling fraction: records for each person of the population, above 0 and at most 1.
+    """
+
+    groups: tuple[str, ...] | None = None
+    fraction: float | None = None
+
+    @classmethod
+    def of(cls, groups: str | Sequence[str] | None = None, fraction: float | None = None) -> MeasureChoices:
+        """Read them as they are given; DataError or UsageError for what cannot be meant."""
+        if groups is not None:
+            names = parse_names(groups) if isinstance(groups, str) else groups
+            groups = tuple(dict.fromkeys(str(name) for name in names))
+        number = isinstance(fraction, Real) and not isinstance(fraction, bool)
+        if fraction is not None and not (number and math.isfinite(fraction) and 0.0 < fraction <= 1.0):
+            raise UsageError(f"the sampling fraction must be above 0 and at most 1, not {fraction!r}")
+        return cls(groups, None if fraction is None else float(fraction))
+
+    def check(self, files: FilePair) -> None:
+        """Refuse groups of no column, and a fraction beside sampling weights.
+
+        Raises
+        ------
+        DataError, UsageError
+        """
+        columns = [str(name) for name in files.original.columns]
+        check_known(self.groups or (), columns, "the original file", what="--groups")
+        weight = files.design.weight_column
+        if self.fraction is not None and weight is not None:
+            raise UsageError(
+                f"the sampling weights (column {shown_name(weight)} of the schema) say what is sampled: "
+                "leave --fraction out, or the role weight"
+            )

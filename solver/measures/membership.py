@@ -1,0 +1,233 @@
+"""What re-identification comes to in the population: prosecutor, journalist and marketer risk of links."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from linkrisk.formulations.linkage.pair import Direction
+from linkrisk.solver.inputs.problem import shares
+from linkrisk.solver.measures.base import Finding, Kind, Measure, MeasureResult, Unit, jsonable
+from linkrisk.solver.measures.population.claims_by_distance import (
+    KEPT,
+    ClaimsByDistance,
+    Members,
+    claims_by_distance,
+)
+from linkrisk.solver.measures.population.size import sampling_fraction, without_population
+from linkrisk.solver.measures.task import Attack, RiskTask
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.percent import percent
+from linkrisk.solver.run.results import WEIGHTED, FitResult, objective
+
+FloatArray = NDArray[np.float64]
+
+_HALF = KEPT.index(0.5)
+_ALL = KEPT.index(1.0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MembershipRisk(MeasureResult):
+    """Links of intruders who know, or do not know, whether their target is in the file.
+
+    Attributes
+    ----------
+    records : int
+        n, those that have a partner.
+    population : float
+        N, the sum of the sampling weights.
+    attack : str
+        The family whose learned distance links most records.
+    linked, most : float
+        Records that it links, and that no parameters of any family exceed (expected links, with shared ties).
+        More is worse.
+    persons, most_persons : float
+        The same in the population: the sum of the weights of the linked records, of the attack for which it
+        is largest, and what no parameters exceed. More is worse.
+    confidence : float or None
+        Of `most` and `most_persons`, where samples were searched; None where they are certain.
+    highest : float
+        Largest sampling probability 1/w_i of a linked record; 0 where none is linked. More is worse.
+    claims : ClaimsByDistance
+        Of the attack, by the distance that is accepted. A larger share of right claims is worse.
+    below_one : int
+        Records whose weight is below 1.
+    """
+
+    measure: ClassVar[str] = "membership"
+    records: int
+    population: float
+    attack: str
+    linked: float
+    most: float
+    persons: float
+    most_persons: float
+    confidence: float | None
+    highest: float
+    claims: ClaimsByDistance
+    below_one: int
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Prosecutor, journalist, marketer, and the persons whom linked records stand for."""
+        found = [
+            self._certified("prosecutor", "prosecutor: target known to be in the file", self.records),
+            self._certified("journalist", "journalist: target of the population", self.population),
+            Finding("highest_journalist", "journalist, highest of a linked record", self.highest),
+        ]
+        for key, words, at in (
+            ("marketer", "marketer: right claims, all links kept", _ALL),
+            ("marketer_nearest", "marketer: the nearest half of them kept", _HALF),
+        ):
+            if at < self.claims.kept.size - 1:
+                low, value, high = (float(each[at]) for each in self._shares)
+                found.append(Finding(key, words, value, low=low, high=high, kind=Kind.CONFIDENCE))
+        persons = Finding(
+            "persons", "linked if all were in the file", self.persons, Unit.PERSONS,
+            low=self.persons, high=self.most_persons, kind=self._kind,
+        )  # fmt: skip
+        return (*found, persons)
+
+    @property
+    def _shares(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        return self.claims.low, self.claims.share, self.claims.high
+
+    @property
+    def _kind(self) -> Kind:
+        return Kind.CERTAIN if self.confidence is None else Kind.CONFIDENCE
+
+    def _certified(self, key: str, words: str, whole: float) -> Finding:
+        low, high = self.linked / whole, self.most / whole
+        return Finding(key, words, low, low=low, high=high, kind=self._kind)
+
+    @property
+    def paragraph(self) -> str:
+        """The three intruders, and what the links come to in the population."""
+        said = (
+            f"of targets who are known to be in the file {self._ends(self.records)} can be linked "
+            f"rightly; of targets of the population of {self.population:,.0f}, who may not be in it, "
+            f"{self._ends(self.population)}."
+        )
+        if self.claims.kept.size > 1:
+            low, value, high = (percent(float(each[_HALF])) for each in self._shares)
+            said += (
+                f" An intruder who claims only what is as near as the nearest half of the right links is "
+                f"right in {value} of his claims ({low} to {high})."
+            )
+        return f"{said} The linked records stand for {self.persons:,.0f} persons."
+
+    def _ends(self, whole: float) -> str:
+        low, high = percent(self.linked / whole), percent(self.most / whole)
+        return low if low == high else f"{low} to {high}"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Weights that no sample has."""
+        if not self.below_one:
+            return ()
+        return (f"membership: {self.below_one:,} sampling weights are below 1 and stand for nobody else",)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON as a dictionary; claims as a table, with the shares that are right."""
+        return {**super().to_dict(), "claims": jsonable(self.to_frame())}
+
+    def to_frame(self) -> pd.DataFrame:
+        """Claims by distance: one row per distance, as `ClaimsByDistance` describes its columns."""
+        return self.claims.to_frame()
+
+
+class Membership(Measure):
+    """The worst case for intruders who do not know whether their target is in the file."""
+
+    name: ClassVar[str] = "membership"
+    title: ClassVar[str] = "Targets of the population, who may not be in the file"
+    cost: ClassVar[float] = 0.1
+
+    def lacking(self, task: RiskTask) -> str | None:
+        """How large the population is, and targets that are original records."""
+        if task.first.options.direction != Direction.ORIGINAL_TO_MASKED:
+            return (
+                "its targets are original records, each linked to a masked one; leave --direction "
+                "masked-to-original out"
+            )
+        return without_population(task)
+
+    def take(self, task: RiskTask, clock: Clock) -> MembershipRisk:
+        """Count what was learned, and its claims."""
+        del clock
+        attacks = task.attacks
+        right = {name: right_links(attack) for name, attack in attacks.items()}
+        worst = max(right, key=lambda name: float(right[name].sum()))
+        weight = _block_weights(task)
+        found = members(attacks[worst], right[worst], weight, _population(task))
+        linked = float(right[worst].sum())
+        each = 1.0 if task.files.design.weight is not None else 1.0 / (sampling_fraction(task) or 1.0)
+        persons, most_persons = (end * each for end in task.worst.interval)
+        sampled = weight[right[worst] > 0.0]
+        return MembershipRisk(
+            records=task.records,
+            population=_population(task),
+            attack=worst,
+            linked=linked,
+            most=max(linked, *(most_links(result) for result in task.worst.results.values())),
+            persons=persons,
+            most_persons=max(persons, most_persons),
+            confidence=task.worst.confidence,
+            highest=min(1.0, 1.0 / float(sampled.min())) if sampled.size else 0.0,
+            claims=claims_by_distance(found),
+            below_one=int((weight < 1.0).sum()),
+        )
+
+
+def right_links(attack: Attack) -> FloatArray:
+    """What each record counts that the attack links: 1, or 1/k with shared ties; shape (blocks,)."""
+    return np.where(attack.evaluation.linked, shares(attack.problem), 0.0)
+
+
+def most_links(result: FitResult) -> float:
+    """Links that no parameters of a family exceed, whatever the sampling weights that it was searched with.
+
+    With weights the bound is one of their sum W, and at most as many records are linked as the lightest whose
+    weights sum to W (`worst_case.answers.most_blocks`).
+    """
+    if objective(result.details) != WEIGHTED:
+        return result.interval[1]
+    limit = result.linked_confidence_limit
+    return float(result.linked_upper_bound if limit is None else limit)
+
+
+def members(attack: Attack, right: FloatArray, weight: FloatArray, population: float) -> Members:
+    """What an attack makes of the records, for claims.
+
+    Parameters
+    ----------
+    attack : Attack
+    right : ndarray of float64, shape (blocks,)
+        `right_links`.
+    weight : ndarray of float64, shape (blocks,)
+    population : float
+        N. Where not all of it is in the weights, as of original records without a partner, the others are
+        taken to be like these.
+    """
+    found = attack.evaluation
+    twins = shares(attack.problem) < 1.0  # as near as the partner, though no rivals
+    other = np.where(twins, np.minimum(found.distance, found.nearest_other), found.nearest_other)
+    absent = np.maximum(weight - 1.0, 0.0)
+    if absent.any():
+        absent *= max(0.0, population - weight.size) / absent.sum()
+    return Members(right, found.distance, other, absent)
+
+
+def _population(task: RiskTask) -> float:
+    """N: the sum of the weights of all original records that have one."""
+    assert task.weight is not None
+    return float(np.nansum(task.weight))
+
+
+def _block_weights(task: RiskTask) -> FloatArray:
+    assert task.weight is not None
+    return task.weight[task.first.pair.query_rows]

@@ -1,0 +1,26 @@
+"""Shares as a reader wants them: in per cent, and never 0 or 100 for what is not exactly that."""
+
+from __future__ import annotations
+
+import math
+
+_MOST_DIGITS = 5
+
+
+def percent(share: float) -> str:
+    """Write a share of one: ``93.0 %``, and with more digits what would look like nothing or like all.
+
+    Parameters
+    ----------
+    share : float
+        Shares that differ from 1 by the rounding of sums of weights are 1.
+    """
+    value = 100.0 if math.isclose(share, 1.0, rel_tol=1e-12) else 100.0 * share + 0.0  # no negative zero
+    for digits in range(1, _MOST_DIGITS + 1):
+        text = f"{value:.{digits}f}"
+        if value == 0.0 or abs(value) >= 100.0 or abs(float(text)) not in (0.0, 100.0):
+            return f"{text} %"
+    sign, larger = ("-", abs(value) < 1.0) if value < 0.0 else ("", abs(value) > 1.0)
+    least = 10.0**-_MOST_DIGITS
+    end = least if abs(value) < 1.0 else 100.0 - least
+    return f"{'>' if larger else '<'} {sign}{end:.{_MOST_DIGITS}f} %"

@@ -1,0 +1,163 @@
+"""Prosecutor, journalist and marketer risk of links: by brute force, and on a population that is known."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from fit_runs import frames
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pair_tasks import pair_task
+from risk_runs import task_of
+
+from linkrisk import risk
+from linkrisk.solver.measures.base import Kind
+from linkrisk.solver.measures.choices import MeasureChoices
+from linkrisk.solver.measures.membership import Membership
+from linkrisk.solver.measures.population.size import TOO_SMALL, UNKNOWN
+from linkrisk.solver.run.clock import Clock
+
+WEIGHTED = {
+    "attributes": [
+        {"name": "A", "role": "key"},
+        {"name": "B", "role": "key"},
+        {"name": "w", "role": "weight"},
+    ]
+}
+
+
+def measured(files, *, weight=None, fraction=None, **options):
+    original, masked = files
+    if weight is not None:
+        original = original.assign(w=weight)
+        options["schema"] = WEIGHTED
+    task = task_of((original, masked), choices=MeasureChoices(fraction=fraction), **options)
+    assert Membership().lacking(task) is None
+    return task, Membership().take(task, Clock(None))
+
+
+def finding(result, key):
+    return next(found for found in result.findings if found.key == key)
+
+
+def test_a_fraction_is_the_weight_that_all_records_have():
+    files = frames(4, 20, attributes=2, noise=0.4)
+    task, by_fraction = measured(files, fraction=0.1)
+    _, by_weight = measured(files, weight=10.0)
+    assert by_fraction.linked == by_weight.linked == task.worst.linked
+    assert by_fraction.most == by_weight.most == task.worst.linked_upper_bound
+    assert by_fraction.persons == by_weight.persons == 10.0 * by_fraction.linked
+    assert by_fraction.population == by_weight.population == 200.0
+    assert by_fraction.highest == by_weight.highest == 0.1
+    pd.testing.assert_frame_equal(by_fraction.to_frame(), by_weight.to_frame())
+    prosecutor, journalist = finding(by_fraction, "prosecutor"), finding(by_fraction, "journalist")
+    assert prosecutor.value == by_fraction.linked / 20
+    assert journalist.value == pytest.approx(prosecutor.value * 0.1)
+    assert (prosecutor.kind, prosecutor.low, prosecutor.high) == (Kind.CERTAIN, *[prosecutor.value] * 2)
+
+
+@settings(max_examples=8)
+@given(st.integers(0, 10**6), st.booleans())
+def test_no_weights_of_a_fine_grid_link_more_than_is_certified(seed, shared):
+    """Also where the search has maximised the weight of what is linked, not the number."""
+    random = np.random.default_rng(seed)
+    original, masked = frames(seed, 12, attributes=2, noise=0.8, twins=True)
+    weight = random.integers(1, 40, 12).astype(float)
+    ties = "share" if shared else "strict"
+    task, found = measured((original, masked), weight=weight, ties=ties)
+    pair = task.first.pair
+    c = (pair.queries[:, None] - pair.candidates[None]) ** 2
+    twins = (pair.candidates[:, None] == pair.candidates[None]).all(axis=2)
+    value = 1.0 / twins.sum(axis=1)[pair.partner] if shared else np.ones(12)
+    rivals = ~twins[pair.partner] if shared else np.arange(12) != pair.partner[:, None]
+    for w in np.linspace(0.0, 1.0, 201):
+        d = c @ [w, 1.0 - w]
+        linked = (np.where(rivals, d, np.inf) > d[np.arange(12), pair.partner][:, None] + 1e-9).all(axis=1)
+        assert value[linked].sum() <= found.most + 1e-9
+        assert (value * weight)[linked].sum() <= found.most_persons * (1 + 1e-9)
+    assert found.linked <= found.most
+    assert found.persons <= found.most_persons
+    assert finding(found, "journalist").value == found.linked / weight.sum()
+    assert found.claims.right[-1] == pytest.approx(found.linked)
+    assert found.claims.share[-1] == pytest.approx(found.linked / weight.sum())
+
+
+def test_claims_of_a_known_population_are_within_the_interval():
+    """Everybody of the population is linked to a masked sample, by the distance that was learned in it."""
+    random = np.random.default_rng(3)
+    population = pd.DataFrame(random.normal(size=(2400, 2)), columns=["A", "B"])
+    often = population["A"].to_numpy() > 0.0
+    chance = np.where(often, 0.1, 0.04)
+    inside = random.random(2400) < chance
+    original = population[inside].reset_index(drop=True)
+    masked = original + random.normal(0.0, 0.02, original.shape)
+    task, found = measured((original, masked), weight=1.0 / chance[inside])
+    attack = task.attack(found.attack)
+    spread = [original.std(ddof=0), masked.std(ddof=0)]
+    outside = ((population[~inside] - original.mean()) / spread[0]).to_numpy()
+    candidates = ((masked - masked.mean()) / spread[1]).to_numpy()
+    nearest = (((outside[:, None] - candidates[None]) ** 2) @ attack.theta).min(axis=1)
+    table = found.to_frame()
+    for _, row in table.iterrows():
+        assert row["low_outside"] <= (nearest <= row["distance"]).sum() * 1.05
+        assert row["high_outside"] >= (nearest <= row["distance"]).sum() * 0.95
+    assert table["share"].iloc[-1] < table["share"].iloc[0]
+
+
+def test_everything_linked():
+    original, _ = frames(2, 12, attributes=2)
+    _, found = measured((original, original), fraction=0.25)
+    assert finding(found, "prosecutor").value == 1.0
+    assert finding(found, "journalist").value == 0.25
+    assert found.highest == 0.25
+    read = json.loads(found.to_json())
+    assert read["claims"]["rows"][-1][1] is None  # all targets are claimed
+    assert read["population"] == 48
+    assert repr(found) == f"membership: {found.paragraph}"
+    assert "of targets of the population of 48" in found.paragraph
+
+
+def test_nothing_linked_at_all():
+    original, _ = frames(2, 12, attributes=1)
+    masked = pd.DataFrame({"A": np.where(np.arange(12) % 2, 5.0, 7.0)})  # everybody has twins
+    _, found = measured((original, masked), fraction=0.5)
+    assert found.linked == found.most == found.highest == 0.0
+    assert [each.key for each in found.findings] == [
+        "prosecutor", "journalist", "highest_journalist", "persons"
+    ]  # fmt: skip
+    assert "claims only" not in found.paragraph
+
+
+def test_missing_values_and_records_without_a_partner():
+    original, masked = frames(6, 10, attributes=2)
+    masked.iloc[3, 0] = np.nan
+    original["id"], masked["id"] = range(10), range(10)
+    options = {"id_column": "id", "attributes": ["A", "B"], "aggregator": "weighted-mean", "time_limit": None}
+    found = risk(original, masked.iloc[:8], measures="membership", fraction=0.1, **options)["membership"]
+    assert (found.records, found.population) == (8, 100.0)
+    last = found.to_frame().iloc[-1]
+    assert last["right"] + last["wrong_inside"] == 8
+    assert last["wrong_outside"] == pytest.approx(92.0)
+
+
+def test_weights_below_one_stand_for_nobody_else():
+    files = frames(4, 10, attributes=2, noise=0.2)
+    _, found = measured(files, weight=[0.5] * 2 + [3.0] * 8)
+    assert found.notes == ("membership: 2 sampling weights are below 1 and stand for nobody else",)
+    assert found.highest <= 1.0
+
+
+def test_what_is_lacking():
+    original, masked = frames(4, 10, attributes=2)
+    measure = Membership()
+    assert measure.lacking(pair_task(original, masked)) == UNKNOWN
+    weighted = pair_task(original.assign(w=0.5), masked, schema=WEIGHTED)
+    assert measure.lacking(weighted) == TOO_SMALL
+    turned = pair_task(original, masked, direction="masked-to-original", choices=MeasureChoices(fraction=0.1))
+    assert measure.lacking(turned) == (
+        "its targets are original records, each linked to a masked one; leave --direction "
+        "masked-to-original out"
+    )

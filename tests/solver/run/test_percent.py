@@ -1,0 +1,45 @@
+"""Shares in per cent: nothing looks like 0 or 100 that is not."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from linkrisk.solver.run.percent import percent
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.0, "0.0 %"),
+        (-0.0, "0.0 %"),
+        (1.0, "100.0 %"),
+        (0.5, "50.0 %"),
+        (0.0005, "0.1 %"),
+        (0.0004, "0.04 %"),
+        (0.9996, "99.96 %"),
+        (3e-7, "0.00003 %"),
+        (1e-9, "< 0.00001 %"),
+        (1.0 - 1e-9, "> 99.99999 %"),
+        (-1e-9, "> -0.00001 %"),
+        (-0.0004, "-0.04 %"),
+        (-1.0 + 1e-9, "< -99.99999 %"),
+        (-1.0, "-100.0 %"),
+        (0.1 + 0.2 + 0.7, "100.0 %"),
+        (1.0 - 1e-16, "100.0 %"),
+        (1.25, "125.0 %"),
+    ],
+)
+def test_by_hand(share, text):
+    assert percent(share) == text
+
+
+@given(st.floats(1e-12, 1.0 - 1e-11, exclude_max=True))
+def test_a_share_between_never_looks_like_an_end(share):
+    sign, number = re.fullmatch(r"([<>] )?([\d.]+) %", percent(share)).groups()
+    assert sign or float(number) not in (0.0, 100.0)
+    bounds = {None: abs(100.0 * share - float(number)) <= 0.05, "< ": share < 1e-7, "> ": share > 1.0 - 1e-7}
+    assert bounds[sign]
