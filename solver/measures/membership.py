@@ -18,11 +18,11 @@ from linkrisk.solver.measures.population.claims_by_distance import (
     Members,
     claims_by_distance,
 )
-from linkrisk.solver.measures.population.size import sampling_fraction, without_population
-from linkrisk.solver.measures.task import Attack, RiskTask
+from linkrisk.solver.measures.population.links_counted import MostLinks, most_linked
+from linkrisk.solver.measures.population.size import without_population
+from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.percent import percent
-from linkrisk.solver.run.results import WEIGHTED, FitResult, objective
 
 FloatArray = NDArray[np.float64]
 
@@ -145,7 +145,7 @@ class Membership(Measure):
 
     name: ClassVar[str] = "membership"
     title: ClassVar[str] = "Targets of the population, who may not be in the file"
-    cost: ClassVar[float] = 0.1
+    cost: ClassVar[float] = 3.0
 
     def lacking(self, task: RiskTask) -> str | None:
         """How large the population is, and targets that are original records."""
@@ -158,68 +158,44 @@ class Membership(Measure):
 
     def take(self, task: RiskTask, clock: Clock) -> MembershipRisk:
         """Count what was learned, and its claims."""
-        del clock
-        attacks = task.attacks
-        right = {name: right_links(attack) for name, attack in attacks.items()}
-        worst = max(right, key=lambda name: float(right[name].sum()))
-        weight = _block_weights(task)
-        found = members(attacks[worst], right[worst], weight, _population(task))
-        linked = float(right[worst].sum())
-        each = 1.0 if task.files.design.weight is not None else 1.0 / (sampling_fraction(task) or 1.0)
-        persons, most_persons = (end * each for end in task.worst.interval)
-        sampled = weight[right[worst] > 0.0]
+        found = most_linked(task, clock)
+        weight, population = _block_weights(task), _population(task)
+        each = 1.0 if task.first.survey.weight is not None else float(weight[0])
+        persons, most_persons = (each * end for end in task.worst.interval)
+        sampled = weight[found.right > 0.0]
         return MembershipRisk(
             records=task.records,
-            population=_population(task),
-            attack=worst,
-            linked=linked,
-            most=max(linked, *(most_links(result) for result in task.worst.results.values())),
+            population=population,
+            attack=found.attack.problem.aggregator.name,
+            linked=found.linked,
+            most=found.most,
             persons=persons,
-            most_persons=max(persons, most_persons),
+            most_persons=most_persons,
             confidence=task.worst.confidence,
             highest=min(1.0, 1.0 / float(sampled.min())) if sampled.size else 0.0,
-            claims=claims_by_distance(found),
+            claims=claims_by_distance(members(found, weight, population)),
             below_one=int((weight < 1.0).sum()),
         )
 
 
-def right_links(attack: Attack) -> FloatArray:
-    """What each record counts that the attack links: 1, or 1/k with shared ties; shape (blocks,)."""
-    return np.where(attack.evaluation.linked, shares(attack.problem), 0.0)
-
-
-def most_links(result: FitResult) -> float:
-    """Links that no parameters of a family exceed, whatever the sampling weights that it was searched with.
-
-    With weights the bound is one of their sum W, and at most as many records are linked as the lightest whose
-    weights sum to W (`worst_case.answers.most_blocks`).
-    """
-    if objective(result.details) != WEIGHTED:
-        return result.interval[1]
-    limit = result.linked_confidence_limit
-    return float(result.linked_upper_bound if limit is None else limit)
-
-
-def members(attack: Attack, right: FloatArray, weight: FloatArray, population: float) -> Members:
+def members(most: MostLinks, weight: FloatArray, population: float) -> Members:
     """What an attack makes of the records, for claims.
 
     Parameters
     ----------
-    attack : Attack
-    right : ndarray of float64, shape (blocks,)
-        `right_links`.
+    most : MostLinks
     weight : ndarray of float64, shape (blocks,)
     population : float
         N. Where not all of it is in the weights, as of original records without a partner, the others are
         taken to be like these.
     """
-    found = attack.evaluation
-    twins = shares(attack.problem) < 1.0  # as near as the partner, though no rivals
+    found = most.attack.evaluation
+    twins = shares(most.attack.problem) < 1.0  # as near as the partner, though no rivals
     other = np.where(twins, np.minimum(found.distance, found.nearest_other), found.nearest_other)
     absent = np.maximum(weight - 1.0, 0.0)
     if absent.any():
         absent *= max(0.0, population - weight.size) / absent.sum()
-    return Members(right, found.distance, other, absent)
+    return Members(most.right, found.distance, other, absent)
 
 
 def _population(task: RiskTask) -> float:

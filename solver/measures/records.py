@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -176,21 +176,11 @@ class RecordsAtRisk(MeasureResult):
 
 
 class Records(Measure):
-    """Every record under every attack.
-
-    Parameters
-    ----------
-    columns : sequence of str, optional
-        Columns of the original file to show the risk by, where `risk` is not asked for any; those that the
-        schema calls key or stratum when absent.
-    """
+    """Every record under every attack; by the groups that are asked for, or those of the schema."""
 
     name: ClassVar[str] = "records"
     title: ClassVar[str] = "Which records"
     cost: ClassVar[float] = 2.0
-
-    def __init__(self, columns: Sequence[str] | None = None) -> None:
-        self._columns = columns
 
     def take(self, task: RiskTask, clock: Clock) -> RecordsAtRisk:
         """Look at every record under every attack."""
@@ -201,12 +191,10 @@ class Records(Measure):
             for name, form, evaluation in attacks_of(task)
         ]
         by_any = np.logical_or.reduce([attack.linked for attack in attacks])
-        asked = task.choices.groups
-        columns = group_columns(task, self._columns if asked is None else asked)
         return RecordsAtRisk(
             tuple(task.first.labels),
             tuple(attacks),
             out_of_reach(task, stop),
-            groups(task, columns, attacks[0].linked, by_any),
+            groups(task, group_columns(task), attacks[0].linked, by_any),
             task.first.survey.weight,
         )

@@ -51,15 +51,15 @@ class Group:
     share: float
 
 
-def group_columns(task: RiskTask, asked: Sequence[str] | None) -> tuple[str, ...]:
+def group_columns(task: RiskTask) -> tuple[str, ...]:
     """The columns to go by: those asked for, or what the schema calls key or stratum.
 
     Numeric keys are left out, unless they are asked for or have few values. Without a schema, texts
     and attributes that are compared as categories. Never what leads to persons.
     """
-    original, schema = task.files.original, task.schema
+    original, schema, asked = task.files.original, task.schema, task.choices.groups
     if asked is not None:
-        return tuple(asked)
+        return asked
     if schema is None:
         texts = [str(name) for name in original.columns if not pd.api.types.is_numeric_dtype(original[name])]
         often = [name for name in texts if original[name].nunique() <= len(original) / 2]

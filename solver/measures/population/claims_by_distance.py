@@ -128,17 +128,17 @@ def claimed_outside(members: Members, distance: float) -> tuple[float, float, fl
     The interval is Fay and Feuer's (1997) for weighted sums of Poisson counts, which is valid near 0, too:
     with no claim at all its upper end is 3.69 times the largest weight.
     """
+    everybody = float(members.absent.sum())
+    if distance == np.inf:  # then all are claimed
+        return everybody, everybody, everybody
     near = members.other <= distance
     absent = members.absent[near]
     value, variance = float(absent.sum()), float((absent * (absent + 1.0)).sum())
     largest = float(members.absent.max(initial=0.0))
-    if largest == 0.0:
-        return 0.0, 0.0, 0.0
     one = largest + 1.0  # a weight: so much does one more claim of a member count
     above = (value + one, variance + one * one)
     low = 0.0 if value == 0.0 else _scaled_limit(value, variance, _TAIL)
     high = _scaled_limit(*above, 1.0 - _TAIL)
-    everybody = float(members.absent.sum())
     return value, min(low, value), min(max(high, value), everybody)
 
 

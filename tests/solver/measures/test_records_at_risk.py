@@ -17,6 +17,7 @@ from linkrisk.formulations.linkage.aggregators.k_additive import TwoAdditiveChoq
 from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
 from linkrisk.solver.measures import records
+from linkrisk.solver.measures.choices import MeasureChoices
 from linkrisk.solver.measures.links.contributions import contributions
 from linkrisk.solver.measures.links.near_rivals import near_rivals
 from linkrisk.solver.measures.links.record_groups import MISSING, OTHERS, shown_categories
@@ -27,8 +28,8 @@ SQUARED = Differences.SQUARED
 
 
 def taken(files, names=("weighted-mean",), columns=None, clock=None, **options):
-    task = task_of(files, names, **options)
-    return task, Records(columns).take(task, clock or Clock(None))
+    task = task_of(files, names, choices=MeasureChoices(columns), **options)
+    return task, Records().take(task, clock or Clock(None))
 
 
 # ---- parts of a distance
@@ -151,7 +152,7 @@ def test_groups_count_every_record_once_per_column():
     original["region"] = ["north", "south", None] * 10
     original["number"] = np.arange(30) % 15
     original.loc[0, "number"] = np.nan
-    _, result = taken((original, masked), columns=("region", "number", "absent"), attributes=["A", "B", "C"])
+    _, result = taken((original, masked), columns=("region", "number"), attributes=["A", "B", "C"])
     table = result.to_groups()
     assert table.groupby("column")["records"].sum().to_dict() == {"region": 30, "number": 30}
     assert table.groupby("column")["linked"].sum().nunique() == 1
