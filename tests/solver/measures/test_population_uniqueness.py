@@ -126,8 +126,8 @@ def test_missing_values_and_one_key():
         (
             {"weight"},
             20.0,
-            "without sampling weights or --fraction it is not known how large the population is; give a column "
-            "of the schema the role weight",
+            "without sampling weights or --fraction it is not known how large the population is; give a "
+            "column of the schema the role weight",
         ),
         (
             set(),
