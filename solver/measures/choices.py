@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -34,10 +33,7 @@ class MeasureChoices:
         if groups is not None:
             names = parse_names(groups) if isinstance(groups, str) else groups
             groups = tuple(dict.fromkeys(str(name) for name in names))
-        number = isinstance(fraction, Real) and not isinstance(fraction, bool)
-        if fraction is not None and not (number and math.isfinite(fraction) and 0.0 < fraction <= 1.0):
-            raise UsageError(f"the sampling fraction must be above 0 and at most 1, not {fraction!r}")
-        return cls(groups, None if fraction is None else float(fraction))
+        return cls(groups, None if fraction is None else _checked(fraction))
 
     def check(self, files: FilePair) -> None:
         """Refuse groups of no column, and a fraction beside sampling weights.
@@ -54,3 +50,10 @@ class MeasureChoices:
                 f"the sampling weights (column {shown_name(weight)} of the schema) say what is sampled: "
                 "leave --fraction out, or the role weight"
             )
+
+
+def _checked(fraction: object) -> float:
+    """A sampling fraction; UsageError otherwise."""
+    if isinstance(fraction, bool) or not isinstance(fraction, Real) or not 0.0 < float(fraction) <= 1.0:
+        raise UsageError(f"the sampling fraction must be above 0 and at most 1, not {fraction!r}")
+    return float(fraction)

@@ -51,7 +51,8 @@ class MembershipRisk(MeasureResult):
     confidence : float or None
         Of `most` and `most_persons`, where samples were searched; None where they are certain.
     highest : float
-        Largest sampling probability 1/w_i of a linked record; 0 where none is linked. More is worse.
+        Largest of what a link counts times the sampling probability 1/w_i; 0 where none is linked. More is
+        worse.
     claims : ClaimsByDistance
         Of the attack, by the distance that is accepted. A larger share of right claims is worse.
     below_one : int
@@ -162,7 +163,6 @@ class Membership(Measure):
         weight, population = _block_weights(task), _population(task)
         each = 1.0 if task.first.survey.weight is not None else float(weight[0])
         persons, most_persons = (each * end for end in task.worst.interval)
-        sampled = weight[found.right > 0.0]
         return MembershipRisk(
             records=task.records,
             population=population,
@@ -172,7 +172,7 @@ class Membership(Measure):
             persons=persons,
             most_persons=most_persons,
             confidence=task.worst.confidence,
-            highest=min(1.0, 1.0 / float(sampled.min())) if sampled.size else 0.0,
+            highest=min(1.0, float((found.right / weight).max())),
             claims=claims_by_distance(members(found, weight, population)),
             below_one=int((weight < 1.0).sum()),
         )

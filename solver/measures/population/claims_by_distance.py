@@ -99,7 +99,7 @@ class ClaimsByDistance:
 
     def _share(self, wrong_outside: FloatArray) -> FloatArray:
         claims = self.right + self.wrong_inside + wrong_outside
-        return np.divide(self.right, claims, out=np.full(claims.size, np.nan), where=claims > 0.0)
+        return np.where(claims > 0.0, self.right / np.where(claims > 0.0, claims, 1.0), np.nan)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per distance, as the attributes are described, then share, low and high."""
@@ -155,7 +155,7 @@ def _distances(members: Members, kept: Sequence[float]) -> FloatArray:
     order = linked[np.argsort(members.own[linked], kind="stable")]
     sums = np.cumsum(members.right[order])
     at = np.searchsorted(sums, np.array(kept) * sums[-1] * (1.0 - 1e-12))
-    return members.own[order][at]
+    return np.asarray(members.own[order][at])
 
 
 def _row(members: Members, distance: float) -> tuple[float, ...]:
