@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from linkrisk.solver.run.percent import percent
+from linkrisk.solver.run.results import WEIGHTED, objective
 from linkrisk.solver.worst_case.family_results import FitResults
 
 TOLERATED = 0.05
@@ -53,17 +54,18 @@ def verdict(worst: FitResults, tolerated: float) -> Verdict:
     low, high = (end / total for end in worst.interval)
     sure = "" if worst.confidence is None else f", with {100.0 * worst.confidence:g} % confidence"
     limit = f"the {percent(tolerated)} that are tolerated"
+    records = "the weighted records" if objective(worst.worst.details) == WEIGHTED else "the records"
     if low > tolerated:
         answer = Answer.ABOVE
         more = "" if high <= low else " or more"
-        said = f"at worst {percent(low)}{more} of the records can be re-identified, above {limit}"
+        said = f"at worst {percent(low)}{more} of {records} can be re-identified, above {limit}"
     elif high <= tolerated:
         answer = Answer.BELOW
-        said = f"no distance re-identifies more than {percent(high)} of the records{sure}, within {limit}"
+        said = f"no distance re-identifies more than {percent(high)} of {records}{sure}, within {limit}"
     else:
         answer = Answer.OPEN
         said = (
-            f"at worst between {percent(low)} and {percent(high)} of the records can be re-identified"
+            f"at worst between {percent(low)} and {percent(high)} of {records} can be re-identified"
             f"{sure}: whether that is within {limit} is open, and a longer time limit may tell"
         )
     return Verdict(answer, low, high, tolerated, worst.confidence, said)

@@ -18,6 +18,7 @@ from linkrisk.solver.measures.base import Kind
 from linkrisk.solver.measures.choices import MeasureChoices
 from linkrisk.solver.measures.membership import Membership
 from linkrisk.solver.measures.population.size import TOO_SMALL, UNKNOWN
+from linkrisk.solver.measures.verdict import verdict
 from linkrisk.solver.run.clock import Clock
 
 WEIGHTED = {
@@ -160,3 +161,28 @@ def test_what_is_lacking():
         "its targets are original records, each linked to a masked one; leave --direction "
         "masked-to-original out"
     )
+
+
+def test_ends_have_the_confidence_of_samples():
+    """Weights differ, so that records are counted alike by samples of their own."""
+    original, masked = frames(8, 40, attributes=2, noise=0.3)
+    original["w"] = np.where(np.arange(40) % 2, 4.0, 20.0)
+    options = {"aggregator": "weighted-mean", "schema": WEIGHTED, "row_by_row": True, "time_limit": None}
+    found = risk(original, masked, measures="membership", sample=10, samples=2, **options)["membership"]
+    assert found.confidence == 0.95
+    kinds = {each.key: each.kind for each in found.findings}
+    assert kinds["prosecutor"] == kinds["persons"] == Kind.CONFIDENCE
+    assert found.linked <= found.most <= 40
+    assert found.persons <= found.most_persons <= found.population == 480.0
+
+
+def test_without_time_the_bound_follows_from_that_of_the_weights():
+    """As many records as the lightest that weigh no more; with time, no more than that."""
+    original, masked = frames(8, 40, attributes=2, noise=0.8)
+    weight = np.where(np.arange(40) % 2, 4.0, 20.0)
+    task, found = measured((original, masked), weight=weight)
+    assert "of the weighted records" in verdict(task.worst, 0.05).sentence
+    wide = Membership().take(task, Clock(0.0))
+    assert wide.most == task.worst.linked_upper_bound
+    assert found.linked <= found.most < wide.most
+    assert wide.persons == found.persons
