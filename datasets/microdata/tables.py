@@ -73,9 +73,10 @@ def load_table(table: Any, name: str, text_columns: Sequence[str] = ()) -> Table
 
     Parameters
     ----------
-    table : str, Path, frame or ndarray
+    table : str, Path, frame, ndarray or Table
         A file of any format (`datasets.microdata.formats.registry`), a pandas frame, a frame of another
-        library with a `to_pandas` method, or an array (n, a), whose columns are called V1, V2, ...
+        library with a `to_pandas` method, or an array (n, a), whose columns are called V1, V2, ...;
+        or a table that was loaded before, which stays as it is.
     name : str
         What to call a frame in messages.
     text_columns : sequence of str
@@ -86,6 +87,8 @@ def load_table(table: Any, name: str, text_columns: Sequence[str] = ()) -> Table
     DataError
         If it is neither, or two columns have the same name.
     """
+    if isinstance(table, Table):
+        return table
     if isinstance(table, str | Path):
         stored = read_file(table, text_columns=text_columns)
         return Table(

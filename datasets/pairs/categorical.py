@@ -228,11 +228,11 @@ def categorical_attributes(
         possible = None if recoding is None else _possible(categories, recoding)
         how = None if recoding is None else recoding.masking
         attribute = CategoricalAttribute(name, scale, categories, possible, how)
-        found[name] = replace(attribute, frequencies=_frequencies(attribute, tables))
+        found[name] = replace(attribute, frequencies=category_frequencies(attribute, tables))
     return found
 
 
-def _frequencies(
+def category_frequencies(
     attribute: CategoricalAttribute, tables: tuple[Table, Table]
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None:
     """How often categories occur in both files, where one is missing; None where all are known."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from numbers import Real
-from typing import Any
 
 from linkrisk.datasets.pairs.categorical import Masking
+from linkrisk.datasets.pairs.releases import check_alike
 from linkrisk.solver.api.choices import (
     DifferencesName,
     DirectionName,
     MissingName,
+    ReleasesName,
     SchemaLike,
     StandardisationName,
     TableLike,
@@ -23,9 +24,11 @@ from linkrisk.solver.api.limits import check_limits
 from linkrisk.solver.api.sampling import sampling_choice
 from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
 from linkrisk.solver.inputs.problem import Problem, ProblemOptions, schema_of
+from linkrisk.solver.inputs.releases import Given, Releases, Way, given_releases
 from linkrisk.solver.measures.base import Measure, MeasureResult
 from linkrisk.solver.measures.choices import MeasureChoices
 from linkrisk.solver.measures.registry import MEASURES
+from linkrisk.solver.measures.releases import SeveralReleases
 from linkrisk.solver.measures.results import RiskResult
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.measures.verdict import TOLERATED, verdict
@@ -55,9 +58,11 @@ _NO_TIME = "no time was left for it; a longer --time-limit would take it too"
 
 @checked_keywords
 def risk(
-    original: TableLike | None = None,
-    masked: TableLike | None = None,
+    original: TableLike | Sequence[TableLike] | None = None,
+    masked: TableLike | Sequence[TableLike] | None = None,
     *,
+    releases: ReleasesName = "together",
+    versions: bool = False,
     measures: str | Sequence[str] = ALL,
     tolerated: float = TOLERATED,
     groups: str | Sequence[str] | None = None,
@@ -95,7 +100,14 @@ def risk(
     Parameters
     ----------
     original, masked
-        The two files, as `fit` takes them.
+        The two files, as `fit` takes them. A list or tuple of masked files: releases in the order in which
+        they came, of which the last is judged; of original files: sources that are joined by the ids of their
+        records.
+    releases : str
+        ``together`` or ``apart``: whether an intruder can tell which records of several releases belong
+        together.
+    versions : bool
+        Several originals are no sources: each is what the release in its place was made of.
     measures : str or sequence of str
         ``all``, or names of measures (`linkrisk.solver.measures.registry.MEASURES`).
     tolerated : float
@@ -135,6 +147,12 @@ def risk(
     asked = asked_measures(measures)
     _check_tolerated(tolerated)
     choices = MeasureChoices.of(groups, fraction)
+    several_releases = isinstance(masked, list | tuple) and len(masked) > 1
+    if several_releases and SeveralReleases.name not in [measure.name for measure in asked]:
+        raise UsageError(
+            f"several releases are given, and {SeveralReleases.name} is not among the measures: add it, or "
+            "give the last release alone"
+        )
     options = ProblemOptions(
         direction=direction,
         attributes=attributes,
@@ -167,7 +185,8 @@ def risk(
     names = several(aggregator) or (str(aggregator),)
     check_k_additive(names, options)
     with request.hired() as hired:
-        return _risk(original, masked, asked, tolerated, names, options, choices, hired)
+        given = given_releases(original, masked, options, releases, versions=versions)
+        return _risk(given, Way(releases), asked, tolerated, names, options, choices, hired)
 
 
 def asked_measures(measures: str | Sequence[str]) -> list[Measure]:
@@ -187,9 +206,19 @@ def _check_tolerated(tolerated: object) -> None:
         raise UsageError(f"the tolerated share must be a number from 0 to 1, not {tolerated!r}")
 
 
+def _read(given: Sequence[Given], way: Way, options: ProblemOptions) -> tuple[Problem, Releases | None]:
+    """The last release, and all of them where there are several."""
+    problems = [read_once(one.original, one.masked, one.options) for one in given]
+    if len(problems) < 2:
+        return problems[-1], None
+    releases = Releases(tuple(problem.files for problem in problems), way, options)
+    check_alike(releases.files)
+    return problems[-1], releases
+
+
 def _risk(
-    original: Any,
-    masked: Any,
+    given: Sequence[Given],
+    way: Way,
     measures: Sequence[Measure],
     tolerated: float,
     names: Sequence[str],
@@ -199,7 +228,7 @@ def _risk(
 ) -> RiskResult:
     """What `risk` does, once the request has been checked."""
     began = time.perf_counter()
-    first = read_once(original, masked, options)
+    first, releases = _read(given, way, options)
     choices.check(first.files)
     found = family_problems(first, names, options)
     problems = {name: problem for name, problem in found.items() if isinstance(problem, Problem)}
@@ -210,7 +239,8 @@ def _risk(
         whole = clock.remaining
         part = clock.part(None if whole is None else _SEARCHES * whole)
         worst = search_families(first, found, request, part)
-        task = RiskTask(first, problems, schema_of(options.schema), request, clock, worst, choices)
+        schema = schema_of(options.schema)
+        task = RiskTask(first, problems, schema, request, clock, worst, choices, releases)
         taken, left_out = _take(measures, task, request.report)
     details = {
         **first.describe(),
@@ -224,7 +254,10 @@ def _risk(
     }
     for about_one in ("aggregator", "aggregator_options", "differences"):
         details.pop(about_one)
-    return RiskResult(verdict(worst, tolerated), taken, left_out, worst, details)
+    besides = [result.at_worst for result in taken.values() if result.at_worst is not None]
+    if releases is not None and not besides:
+        besides = [(0.0, 1.0)]  # what all releases allow has not been searched
+    return RiskResult(verdict(worst, tolerated, besides), taken, left_out, worst, details)
 
 
 def _take(
@@ -233,17 +266,17 @@ def _take(
     """Take measures one after the other, each within its share of what is left."""
     taken: dict[str, MeasureResult] = {}
     left_out: dict[str, str] = {}
-    for at, measure in enumerate(measures):
-        lacking = measure.lacking(task)
-        if lacking is None and task.clock.expired and measure.cost > 0.0:
-            lacking = _STOPPED if task.clock.stopped else _NO_TIME
-        if lacking is not None:
-            left_out[measure.name] = lacking
+    lacking = {measure.name: measure.lacking(task) for measure in measures}
+    possible = [measure for measure in measures if lacking[measure.name] is None]
+    left_out |= {name: reason for name, reason in lacking.items() if reason is not None}
+    for at, measure in enumerate(possible):
+        if task.clock.expired and measure.cost > 0.0:
+            left_out[measure.name] = _STOPPED if task.clock.stopped else _NO_TIME
             continue
         if report is not None:
             low, high = task.worst.interval
             report(Progress(task.clock.seconds, float(low), float(high), "measures", measure.name))
-        taken[measure.name] = measure.take(task, _share(task.clock, measures[at:]))
+        taken[measure.name] = measure.take(task, _share(task.clock, possible[at:]))
     return taken, left_out
 
 

@@ -13,11 +13,17 @@ from linkrisk.solver.commands.offered import offered
 from linkrisk.solver.run.errors import UsageError
 
 
-def add_files(parser: argparse.ArgumentParser) -> None:
-    """The file pair: without files, the embedded default pair."""
+def add_files(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
+    """The file pair: without files, the embedded default pair. There may be `several` of each."""
     group = parser.add_argument_group("file pair (the embedded default pair when left out)")
-    group.add_argument("--original", metavar="FILE", help="original file, of any format")
-    group.add_argument("--masked", metavar="FILE", help="masked file, of any format")
+    action = "append" if several else "store"
+    again = {
+        "--original": "; give it once for each source of an intruder, which are joined by --id",
+        "--masked": "; give it once for each release, the first one first",
+    }
+    for option, more in again.items():
+        what = f"{option[2:]} file, of any format{more if several else ''}"
+        group.add_argument(option, metavar="FILE", action=action, help=what)
     group.add_argument(
         "--attributes",
         metavar="A,B,C",

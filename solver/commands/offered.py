@@ -57,6 +57,7 @@ class Offered(NamedTuple):
     matchings: tuple[str, ...]
     masking_methods: tuple[str, ...]
     measures: tuple[str, ...]
+    ways: tuple[str, ...]
     tolerated: float
     margin: float
     seconds_of_fit: float
@@ -97,6 +98,7 @@ def offered_by_the_classes() -> Offered:
     from linkrisk.solver.engines.base import EngineOptions
     from linkrisk.solver.engines.registry import ENGINES
     from linkrisk.solver.inputs.problem import ProblemOptions
+    from linkrisk.solver.inputs.releases import Way
     from linkrisk.solver.linkage.matching import MATCHINGS
     from linkrisk.solver.linkage.registry import LINKERS, all_settings
     from linkrisk.solver.measures.registry import MEASURES
@@ -116,6 +118,7 @@ def offered_by_the_classes() -> Offered:
         matchings=tuple(MATCHINGS),
         masking_methods=tuple(METHODS),
         measures=tuple(MEASURES),
+        ways=tuple(member.value for member in Way),
         tolerated=TOLERATED,
         margin=EngineOptions().margin,
         seconds_of_fit=limits.DEFAULT_TIME_LIMIT,

@@ -30,7 +30,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "stands beside it. One table, one verdict."
     )
     parser.epilog = "example: risk --original o.csv --masked m.csv --schema schema.toml --json risk.json"
-    add_files(parser)
+    add_files(parser, several=True)
+    group = parser.add_argument_group("several releases")
+    group.add_argument(
+        "--releases",
+        metavar="WAY",
+        default=offered().ways[0],
+        help="whether an intruder can tell which records of several releases belong together: "
+        f"{', '.join(offered().ways)}; default: {offered().ways[0]}",
+    )
+    group.add_argument(
+        "--versions",
+        action="store_true",
+        help="several originals are no sources of one intruder: each is what the release in its place was "
+        "made of",
+    )
     group = parser.add_argument_group("measures")
     known = ", ".join(offered().measures)
     group.add_argument("--measures", metavar="A,B", default="all", help=f"{known}; default: all")
@@ -85,6 +99,8 @@ def run(arguments: argparse.Namespace) -> int:
         result = risk(
             arguments.original,
             arguments.masked,
+            releases=arguments.releases,
+            versions=arguments.versions,
             measures=words(arguments.measures) or [],
             tolerated=number(arguments.tolerated, "--tolerated"),
             groups=names(arguments.groups, "--groups"),

@@ -30,7 +30,12 @@ def check_targets(arguments: argparse.Namespace, *names: str) -> None:
     UsageError
         With the option, the file and how to fix it.
     """
-    taken = {_real(getattr(arguments, name)): name for name in _INPUTS if getattr(arguments, name, None)}
+    given = {name: getattr(arguments, name, None) or [] for name in _INPUTS}
+    taken = {
+        _real(path): name
+        for name, paths in given.items()
+        for path in ([paths] if isinstance(paths, str) else paths)  # of some there are several
+    }
     for name in names:
         path: str | None = getattr(arguments, name)
         if path is None:

@@ -107,6 +107,11 @@ class MeasureResult(ABC):
         """What has to be known besides."""
         return ()
 
+    @property
+    def at_worst(self) -> tuple[float, float] | None:
+        """Ends of a worst case that the verdict has to know besides that of the file, as shares; or None."""
+        return None
+
     @abstractmethod
     def to_frame(self) -> pd.DataFrame:
         """The details as a table; its columns are documented where it is made."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from linkrisk.datasets.microdata.schema import Role, Schema
 from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.solver.inputs.problem import Problem
+from linkrisk.solver.inputs.releases import Releases
 from linkrisk.solver.linkage.evaluation import Evaluation
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.measures.choices import MeasureChoices
@@ -45,6 +46,12 @@ class Attack:
     evaluation: Evaluation
 
 
+def parameters_of(problem: Problem, result: FitResult) -> FloatArray:
+    """What was learned, as the family has it, shape (dimension,)."""
+    aggregator = problem.aggregator
+    return aggregator.domain.exact(aggregator.encode(result.parameters))
+
+
 @dataclass
 class RiskTask:
     """One file pair, and what is asked about it.
@@ -64,6 +71,8 @@ class RiskTask:
         The worst cases of all families.
     choices : MeasureChoices
         What is asked of measures besides.
+    releases : Releases or None
+        Where there are several, of which the pair is the last.
     """
 
     first: Problem
@@ -73,6 +82,7 @@ class RiskTask:
     clock: Clock
     worst: FitResults
     choices: MeasureChoices = field(default_factory=MeasureChoices)
+    releases: Releases | None = None
     _attacks: dict[str, Attack] = field(default_factory=dict)
 
     @property
@@ -104,7 +114,7 @@ class RiskTask:
         """The learned attack of a family."""
         if name not in self._attacks:
             result, problem = self.worst.results[name], self.problems[name]
-            theta = problem.aggregator.domain.exact(problem.aggregator.encode(result.parameters))
+            theta = parameters_of(problem, result)
             evaluation = Evaluator(problem.pair).table(problem.aggregator.form(theta))
             self._attacks[name] = Attack(problem, theta, result, evaluation)
         return self._attacks[name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -48,10 +49,11 @@ class Verdict:
     sentence: str
 
 
-def verdict(worst: FitResults, tolerated: float) -> Verdict:
-    """The verdict on worst cases."""
+def verdict(worst: FitResults, tolerated: float, besides: Sequence[tuple[float, float]] = ()) -> Verdict:
+    """The verdict on worst cases, and on others that are to be known `besides`, as shares."""
     total = worst.worst.total
-    low, high = (end / total for end in worst.interval)
+    ends = [(worst.interval[0] / total, worst.interval[1] / total), *besides]
+    low, high = max(end for end, _ in ends), max(end for _, end in ends)
     sure = "" if worst.confidence is None else f", with {100.0 * worst.confidence:g} % confidence"
     limit = f"the {percent(tolerated)} that are tolerated"
     records = "the weighted records" if objective(worst.worst.details) == WEIGHTED else "the records"

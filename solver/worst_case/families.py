@@ -129,10 +129,17 @@ def family_problems(
 
 
 def search_families(
-    first: Problem, problems: Mapping[str, Problem | Exception], request: FitRequest, clock: Clock
+    first: Problem,
+    problems: Mapping[str, Problem | Exception],
+    request: FitRequest,
+    clock: Clock,
+    starts: Mapping[str, Sequence[Start]] | None = None,
 ) -> FitResults:
-    """Search every family that can take the files; UsageError where none has a result in the clock's time."""
-    search = _Families(first, request, clock)
+    """Search every family that can take the files; UsageError where none has a result in the clock's time.
+
+    `starts` are parameters that are known of some of the families, by name.
+    """
+    search = _Families(first, request, clock, starts or {})
     families = search.run(problems)
     if all(family.result is None for family in families):
         raise UsageError(next(family.reason for family in families if family.reason is not None))
@@ -150,8 +157,10 @@ def _problem(first: Problem, name: str, options: ProblemOptions) -> Problem | Ex
 class _Families:
     """The searches, one after the other."""
 
-    def __init__(self, first: Problem, request: FitRequest, clock: Clock) -> None:
-        self._first, self._request, self.clock = first, request, clock
+    def __init__(
+        self, first: Problem, request: FitRequest, clock: Clock, starts: Mapping[str, Sequence[Start]]
+    ) -> None:
+        self._first, self._request, self.clock, self._starts = first, request, clock, starts
         self._found: list[tuple[Aggregator, Start]] = []
         self._beyond = 0.0
 
@@ -185,8 +194,9 @@ class _Families:
         share = None if remaining is None else max(remaining / left - self._beyond, 1e-9)
         clock = self.clock.part(share)
         lifts = [(problem.aggregator.lift_from(other), start) for other, start in self._found]
-        starts = [Start(lift(start.theta), start.linked) for lift, start in lifts if lift is not None]
         name = problem.aggregator.name
+        starts = [Start(lift(start.theta), start.linked) for lift, start in lifts if lift is not None]
+        starts += self._starts.get(name, ())
         try:
             fitted: Fitted = fit_one(problem, self._request, clock, starts)
         except INPUT_ERRORS as error:  # such as a model that is too large for this family

@@ -37,8 +37,7 @@ def near_rivals(
         The partner is not counted, nor with shared ties its twins; NaN where the partner is impossible or
         there was no time.
     """
-    squares = form.differences is Differences.SQUARED or form.kind is FormKind.QUADRATIC
-    factor = times**2 if squares else times
+    factor = in_units_of(form, times)
     label = pair.twin_group if pair.ties is Ties.SHARE else np.arange(len(pair.candidates))
     candidates = np.arange(len(pair.candidates))
     counts = np.full(pair.blocks, np.nan)
@@ -53,3 +52,9 @@ def near_rivals(
         # Not more than rounding beyond, so that what ties with the partner is near whatever the factor.
         counts[blocks] = (rival & (found <= factor * own[:, None] * (1.0 + 1e-12))).sum(axis=1)
     return np.where(pair.reachable, counts, np.nan)
+
+
+def in_units_of(form: DistanceForm, times: float) -> float:
+    """So many times a distance as people draw it, as a factor of what the form gives: squares, for some."""
+    squares = form.differences is Differences.SQUARED or form.kind is FormKind.QUADRATIC
+    return times**2 if squares else times

@@ -11,6 +11,7 @@ from linkrisk.formulations.linkage.aggregators.choquet import Choquet
 from linkrisk.formulations.linkage.aggregators.mahalanobis import Mahalanobis
 from linkrisk.formulations.linkage.aggregators.owa import OrderedWeightedAverage
 from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
+from linkrisk.formulations.linkage.pair import Ties
 from linkrisk.solver.inputs.problem import Problem, problem_of
 from linkrisk.solver.measures.task import Attack
 from linkrisk.solver.run.clock import Clock
@@ -60,8 +61,11 @@ def contained(problem: Problem) -> bool:
     """Whether every distance without an attribute is one of the family with it, so that bounds carry over.
 
     With weight zero, a measure that does not count it, or a row and column of zeros. Of an OWA it is not: who
-    is left out has no rank.
+    is left out has no rank. With shared ties no bound carries over, whatever the family: candidates that the
+    attribute tells apart are rivals with it, and share a link without it.
     """
+    if problem.pair.ties is Ties.SHARE:
+        return False
     return isinstance(problem.aggregator, WeightedMean | Choquet | Mahalanobis)
 
 

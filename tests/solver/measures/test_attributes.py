@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from fit_runs import frames
 from hypothesis import given, settings
@@ -178,6 +179,16 @@ def cached_task(seed, name, files):
     if (seed, name) not in _TASKS:
         _TASKS[seed, name] = task_of(files, (name,))
     return _TASKS[seed, name]
+
+
+def test_with_shared_ties_an_attribute_can_keep_links_away():
+    """Twins share a link until an attribute tells them apart the wrong way round: no bound carries over."""
+    original = pd.DataFrame({"A": [0.0, 0.0, 9.0, 9.0], "B": [0.0, 1.0, 0.0, 1.0]})
+    masked = pd.DataFrame({"A": [0.0, 0.0, 9.0, 9.0], "B": [1.0, 0.0, 1.0, 0.0]})
+    task, result = taken((original, masked), ties="share")
+    one = next(one for one in result.withheld if one.attribute == "B")
+    assert (task.worst.interval, one.linked, one.most) == ((0.0, 0.0), 2.0, 2.0)
+    assert one.fall_low == one.fall == one.fall_high == -2.0
 
 
 def test_a_weight_of_one_has_no_projection():

@@ -1,0 +1,169 @@
+"""Which original belongs to which release, where several files are given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.names import shown_names
+from linkrisk.datasets.microdata.roles import Role
+from linkrisk.datasets.microdata.tables import Table, load_table
+from linkrisk.datasets.pairs.by_schema import text_columns, with_missing
+from linkrisk.datasets.pairs.categorical import listed_categories
+from linkrisk.datasets.pairs.file_pair import FilePair
+from linkrisk.datasets.pairs.sources import joined_sources
+from linkrisk.formulations.linkage.pair import Direction
+from linkrisk.solver.inputs.problem import ProblemOptions, choice, schema_of
+from linkrisk.solver.run.errors import UsageError
+
+
+class Way(StrEnum):
+    """Whether an intruder can tell which records of several releases belong together."""
+
+    TOGETHER = "together"
+    APART = "apart"
+
+
+@dataclass(frozen=True, eq=False)
+class Releases:
+    """Several releases of one file, the last of which is the one that is to be judged.
+
+    Attributes
+    ----------
+    files : tuple of FilePair
+        In the order in which they came, each with what the intruder compares it with.
+    way : Way
+    options : ProblemOptions
+        For all of them.
+    """
+
+    files: tuple[FilePair, ...]
+    way: Way
+    options: ProblemOptions
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """One release as it is to be read.
+
+    Attributes
+    ----------
+    original, masked : path, frame or Table
+    options : ProblemOptions
+    """
+
+    original: Any
+    masked: Any
+    options: ProblemOptions
+
+
+def given_releases(
+    original: Any, masked: Any, options: ProblemOptions, way: str, *, versions: bool
+) -> list[Given]:
+    """Releases, each with its original.
+
+    Parameters
+    ----------
+    original : path, frame, None, or sequence of these
+        Several are sources that are joined by id; or, with `versions`, one original for each release.
+    masked : path, frame, None, or sequence of these
+        Releases in the order in which they came.
+    options : ProblemOptions
+        Of their attributes, a release is compared by those that it has.
+    way : str
+        ``together`` or ``apart``.
+    versions : bool
+        What several originals are.
+
+    Raises
+    ------
+    UsageError, DataError
+        If the numbers of files or the options do not fit, or sources cannot be joined.
+    """
+    if (
+        choice(Way, way, "way to attack releases") is Way.APART
+        and options.direction != Direction.ORIGINAL_TO_MASKED
+    ):
+        raise UsageError(
+            "--releases apart is about persons whom an intruder looks for in every release: leave "
+            "--direction out"
+        )
+    originals, released = _listed(original), _listed(masked)
+    if versions:
+        if len(originals) != len(released) or len(originals) < 2:
+            raise UsageError(
+                f"--versions takes one original for each of several releases, not {len(originals)} for "
+                f"{len(released)}: give --original as often as --masked"
+            )
+    elif len(originals) > 1:
+        originals = [_joined(originals, options)]
+    if len(originals) < 2 and len(released) < 2:
+        return [Given(originals[0] if originals else None, released[0] if released else None, options)]
+    text = _text(options)
+    originals = [
+        _named(each, "original", at, len(originals), text) for at, each in enumerate(originals, start=1)
+    ]
+    released = [_named(each, "masked", at, len(released), text) for at, each in enumerate(released, start=1)]
+    originals = originals if versions else originals * len(released)
+    each_options = _of_their_own(options, released, text)
+    return [Given(*each) for each in zip(originals, released, each_options, strict=True)]
+
+
+def _listed(given: Any) -> list[Any]:
+    """One or several tables as a list."""
+    if given is None:
+        return []
+    return list(given) if isinstance(given, list | tuple) else [given]
+
+
+def _text(options: ProblemOptions) -> tuple[str, ...]:
+    """Columns of text files that hold names and not numbers."""
+    schema = schema_of(options.schema)
+    ids = () if options.id_column is None else (options.id_column,)
+    return (*listed_categories(options.nominal, options.ordinal, schema), *text_columns(schema), *ids)
+
+
+def _named(given: Any, what: str, number: int, several: int, text: Sequence[str]) -> Any:
+    """A frame with a name of its own where there are several; a file has one."""
+    if several < 2 or isinstance(given, str | Path | Table):
+        return given
+    return load_table(given, f"{what} {number}", text)
+
+
+def _joined(sources: Sequence[Any], options: ProblemOptions) -> Table:
+    """Several sources as one table."""
+    schema = schema_of(options.schema)
+    column = options.id_column or (None if schema is None else schema.only(Role.RECORD_ID))
+    if column is None or options.row_by_row:
+        raise UsageError(
+            "several original files are joined by the ids of their records: name the column with --id, or "
+            "give one version for each release with --versions"
+        )
+    text = _text(options)
+    tables = [load_table(each, f"original {at}", text) for at, each in enumerate(sources, start=1)]
+    return joined_sources(with_missing(tables, schema), column)
+
+
+def _of_their_own(
+    options: ProblemOptions, releases: Sequence[Any], text: Sequence[str]
+) -> list[ProblemOptions]:
+    """For each release the options with those of the attributes that it has, where others have the others."""
+    if options.attributes is None or isinstance(options.attributes, str) or len(releases) < 2:
+        return [options] * len(releases)
+    tables = [load_table(each, "masked", text) for each in releases]
+    everywhere = {name for table in tables for name in table.columns}
+    found = []
+    for table in tables:
+        # What none of the releases has stays, and is refused when they are read.
+        kept = [name for name in options.attributes if name in table.columns or name not in everywhere]
+        if not kept:
+            raise DataError(
+                f"{table.source} has none of the attributes {shown_names(options.attributes)}; name some "
+                "that it has in --attributes, too"
+            )
+        found.append(replace(options, attributes=kept))
+    return found

@@ -1,0 +1,290 @@
+"""What a further release adds: the certified rise of the worst case from the first release to the last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from linkrisk.datasets.microdata.roles import Role
+from linkrisk.datasets.pairs.releases import same_files
+from linkrisk.solver.inputs.releases import Releases, Way
+from linkrisk.solver.measures.base import Finding, Kind, Measure, MeasureResult, Unit, Worse
+from linkrisk.solver.measures.sequence.candidate_sets import WIDTHS, SearchedRelease, intersections, marks
+from linkrisk.solver.measures.sequence.rises import ReleaseRisk, release_risks
+from linkrisk.solver.measures.sequence.stages import Stage, searched_stages
+from linkrisk.solver.measures.task import RiskTask, parameters_of
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.percent import percent
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class CandidatesLeft:
+    """What intersecting leaves of the candidates, on average over the persons who are in every release.
+
+    Attributes
+    ----------
+    aggregator : str
+        Whose learned distances were used, one for each release.
+    times : float
+        Candidates that are at most so many times as far as the nearest were kept.
+    number : int
+        Releases that were intersected, from the first.
+    records : int
+        Persons that were looked at.
+    candidates : float
+        What is left; fewer are worse.
+    alone : float
+        Share of persons of whom nothing but the truth is left. Higher is worse.
+    expected : float
+        Right guesses when an intruder takes one of what is left at random, as a share. Higher is worse.
+    lost : float
+        Share of persons of whom the truth is not left: an intruder would be misled, or see that nothing is.
+    """
+
+    aggregator: str
+    times: float
+    number: int
+    records: int
+    candidates: float
+    alone: float
+    expected: float
+    lost: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ReleasesRisk(MeasureResult):
+    """Worst cases of several releases of one file.
+
+    Attributes
+    ----------
+    releases : int
+    way : str
+        ``together`` or ``apart``.
+    risks : tuple of ReleaseRisk
+        Every family at every time, in shares of the records that are released by then.
+    left : tuple of CandidatesLeft
+        Apart only.
+    told_by : tuple of str
+        The confidential columns that candidates were told by; none where it was who they are.
+    remarks : tuple of str
+        The notes.
+    """
+
+    measure: ClassVar[str] = "releases"
+    releases: int
+    way: str
+    risks: tuple[ReleaseRisk, ...]
+    left: tuple[CandidatesLeft, ...]
+    told_by: tuple[str, ...]
+    remarks: tuple[str, ...]
+
+    @property
+    def at_worst(self) -> tuple[float, float] | None:
+        """The worst case of all releases: of all families together, or of the worst release."""
+        return self._worst_of(
+            [risk for risk in self.risks if self.way == Way.APART or risk.number == self.releases]
+        )
+
+    def _worst_of(self, risks: Sequence[ReleaseRisk]) -> tuple[float, float] | None:
+        """The worst of some worst cases; None where none is known."""
+        ends = [(risk.low, risk.high) for risk in risks if risk.low is not None and risk.high is not None]
+        return (max(low for low, _ in ends), max(high for _, high in ends)) if ends else None
+
+    @property
+    def _last(self) -> list[ReleaseRisk]:
+        """All families at last, as far as their rise is known."""
+        return [risk for risk in self.risks if risk.number == self.releases and risk.rise is not None]
+
+    @property
+    def _kind(self) -> Kind:
+        sure = all(risk.confidence is None for risk in self.risks)
+        return Kind.CERTAIN if sure else Kind.CONFIDENCE
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """All releases, the rise of every family, and what intersecting leaves."""
+        found = []
+        if (ends := self.at_worst) is not None:
+            words = f"{'all' if self.way == Way.TOGETHER else 'the worst of'} {self.releases} releases"
+            words += " together" if self.way == Way.TOGETHER else ""
+            found.append(Finding("all_releases", words, ends[0], low=ends[0], high=ends[1], kind=self._kind))
+        if (first := self._worst_of([risk for risk in self.risks if risk.number == 1])) is not None:
+            low, high = first
+            words = "the first release alone"
+            found.insert(0, Finding("first_release", words, low, low=low, high=high, kind=self._kind))
+        for risk in self._last:
+            key, words = (
+                f"rise_{risk.aggregator.replace('-', '_')}",
+                f"rise since the first, {risk.aggregator}",
+            )
+            low, high = risk.rise_low, risk.rise_high
+            found.append(Finding(key, words, risk.rise, low=low, high=high, kind=self._kind))
+        if (left := self._worst_left) is not None:
+            if (before := self._most_guessed(1)) is not None:
+                words = f"guessed with the first, {before.aggregator}"
+                found.append(Finding("guessed_with_first", words, before.expected))
+            found.append(Finding("intersected", f"guessed by intersecting, {left.aggregator}", left.expected))
+            words = f"candidates left, {left.aggregator}"
+            found.append(Finding("candidates_left", words, left.candidates, Unit.NUMBER, Worse.LOWER))
+        return tuple(found)
+
+    @property
+    def _worst_left(self) -> CandidatesLeft | None:
+        """All releases intersected, by the family and width that allow most right guesses."""
+        return self._most_guessed(self.releases)
+
+    def _most_guessed(self, number: int) -> CandidatesLeft | None:
+        intersected = [left for left in self.left if left.number == number]
+        return max(intersected, key=lambda left: left.expected, default=None)
+
+    @property
+    def paragraph(self) -> str:
+        """The family that rises most, and what intersecting adds."""
+        how = "attacked together" if self.way == Way.TOGETHER else "attacked one by one"
+        if not self._last:
+            return f"there was no time for the worst cases of {self.releases} releases, {how}."
+        firsts = {risk.aggregator: risk.low or 0.0 for risk in self.risks if risk.number == 1}
+        most = max(self._last, key=lambda risk: firsts[risk.aggregator] + (risk.rise or 0.0))
+        first = firsts[most.aggregator]
+        assert most.rise is not None
+        assert most.rise_low is not None
+        assert most.rise_high is not None
+        sure = "for certain" if self._kind is Kind.CERTAIN else "with the confidence of the samples"
+        said = (
+            f"{self.releases} releases, {how}: the worst attack found ({most.aggregator}) links "
+            f"{percent(first)} with the first release and {percent(first + most.rise)} with all; its worst "
+            f"case rises by {percent(most.rise_low)} at least and {percent(most.rise_high)} at most, {sure}."
+        )
+        if (left := self._worst_left) is None:
+            return said
+        before = self._most_guessed(1)
+        assert before is not None
+        return (
+            f"{said} Who intersects candidates keeps {left.candidates:.3g} of each person in every release "
+            f"and guesses {percent(left.expected)} of them ({left.aggregator}); the first release alone "
+            f"allows {percent(before.expected)}."
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What has to be known of the releases."""
+        return self.remarks
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per time and family, as `ReleaseRisk` describes its columns."""
+        return pd.DataFrame([vars(risk) for risk in self.risks], columns=list(ReleaseRisk.__annotations__))
+
+    def candidates_frame(self) -> pd.DataFrame:
+        """One row per family, width and number of releases, as `CandidatesLeft` describes its columns."""
+        return pd.DataFrame([vars(left) for left in self.left], columns=list(CandidatesLeft.__annotations__))
+
+
+class SeveralReleases(Measure):
+    """The first release, and all of them."""
+
+    name: ClassVar[str] = "releases"
+    title: ClassVar[str] = "Several releases: what the last one adds"
+    cost: ClassVar[float] = 30.0
+
+    def lacking(self, task: RiskTask) -> str | None:
+        """More than one release."""
+        return "there is one release; --masked can be given several times" if task.releases is None else None
+
+    def take(self, task: RiskTask, clock: Clock) -> ReleasesRisk:
+        """Search every stage, and intersect candidates where releases are apart."""
+        releases = task.releases
+        assert releases is not None
+        stages = searched_stages(task, releases, clock)
+        apart = releases.way is Way.APART
+        told_by = _told_by(task, releases) if apart else ()
+        left = tuple(_left(task, stages, releases, told_by, clock)) if apart else ()
+        risks = tuple(release_risks(stages, releases.way))
+        remarks = tuple(_remarks(stages, releases, left))
+        return ReleasesRisk(len(stages), releases.way.value, risks, left, told_by, remarks)
+
+
+def _told_by(task: RiskTask, releases: Releases) -> tuple[str, ...]:
+    """The confidential columns that every release has."""
+    named = () if task.schema is None else task.schema.select(role=Role.CONFIDENTIAL)
+    return tuple(name for name in named if all(name in pair.masked.columns for pair in releases.files))
+
+
+def _left(
+    task: RiskTask, stages: Sequence[Stage], releases: Releases, told_by: Sequence[str], clock: Clock
+) -> Iterator[CandidatesLeft]:
+    """What intersecting leaves, family by family."""
+    mark = marks(releases.files, told_by)
+    names = [name for name in stages[0].results if all(name in stage.results for stage in stages)]
+    for at, name in enumerate(names):
+        part = clock.part(None if clock.remaining is None else clock.remaining / (len(names) - at))
+        problems = [stage.problems[name] for stage in stages]
+        blocks = [{label: block for block, label in enumerate(problem.labels)} for problem in problems]
+        persons = [label for label in blocks[0] if all(label in others for others in blocks)]
+        if not persons:
+            return
+        searched = []
+        for stage, problem, block, own in zip(stages, problems, blocks, mark, strict=True):
+            form = problem.aggregator.form(parameters_of(problem, stage.results[name]))
+            pair = problem.pair.part(np.array([block[label] for label in persons], dtype=np.intp))
+            searched.append(SearchedRelease(pair, form, own))
+        found = intersections(searched, lambda clock=part: clock.expired, task.seed)  # type: ignore[misc]
+        for width, sizes, held in zip(WIDTHS, found.size, found.holds, strict=True):
+            for number, (size, holds) in enumerate(zip(sizes, held, strict=True), start=1):
+                seen = ~np.isnan(size)
+                yield _left_of(name, width, number, size[seen], holds[seen])
+
+
+def _left_of(name: str, width: float, number: int, size: FloatArray, holds: BoolArray) -> CandidatesLeft:
+    """Means over the persons that were looked at."""
+    return CandidatesLeft(
+        aggregator=name,
+        times=width,
+        number=number,
+        records=size.size,
+        candidates=float(size.mean()),
+        alone=float((holds & (size == 1.0)).mean()),
+        expected=float(np.where(holds, 1.0 / np.maximum(size, 1.0), 0.0).mean()),
+        lost=float((~holds).mean()),
+    )
+
+
+def _remarks(stages: Sequence[Stage], releases: Releases, left: Sequence[CandidatesLeft]) -> Iterator[str]:
+    """What differs between releases, and what there was no time for."""
+    said: list[str] = []
+    if releases.way is Way.TOGETHER:
+        everywhere = set.intersection(*(set(pair.masked_labels) for pair in releases.files))
+        everybody = len(stages[-1].files.masked)
+        if alone := everybody - len(everywhere):
+            said.append(
+                f"{alone:,} of {everybody:,} released records are not in every release; what a release does "
+                f"not hold of them is missing, and compared by --missing {releases.options.missing}"
+            )
+        for before, after in pairwise(stages):
+            if same_files(before.files, after.files):
+                said.append(f"release {after.number} holds nothing that those before it do not hold")
+    elif left and left[0].records < (persons := _persons(releases)):
+        said.append(f"candidates of {left[0].records:,} of {persons:,} persons were intersected in the time")
+    for stage in stages:
+        said += [
+            f"no worst case of {family.aggregator} at release {stage.number}: {family.reason}"
+            for family in stage.families
+            if family.result is None
+        ]
+    return (f"releases: {remark}" for remark in said)
+
+
+def _persons(releases: Releases) -> int:
+    """Persons who are in every release."""
+    partners = [
+        {pair.original_labels[row] for row in np.flatnonzero(pair.partner >= 0)} for pair in releases.files
+    ]
+    return len(set.intersection(*partners))

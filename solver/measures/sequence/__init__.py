@@ -1,0 +1,1 @@
+"""Mathematics of several releases of one file."""

@@ -1,0 +1,160 @@
+"""What is left of a record's candidates where releases that cannot be aligned are searched one by one.
+
+An intruder looks for a person in every release and keeps the candidates that are not much farther than the
+nearest. Whatever he can tell candidates by beside what is compared, such as confidential values that no
+masking changed, must agree in all releases: so he intersects (004, section 2.2; Stokes and Torra 2012; Ganta,
+Kasiviswanathan and Smith 2008).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from linkrisk.datasets.microdata.category_names import spelled
+from linkrisk.datasets.pairs.file_pair import FilePair
+from linkrisk.formulations.linkage.forms import DistanceForm
+from linkrisk.formulations.linkage.pair import LinkagePair
+from linkrisk.solver.measures.links.near_rivals import in_units_of
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+BoolArray = NDArray[np.bool_]
+
+WIDTHS = (1.0, 1.1, 1.5, 2.0, 3.0)
+"""A candidate is kept when it is at most so many times as far as the nearest: the intruder's choice."""
+
+_MEGABYTES = 16.0
+_ROUNDING = 1e-12
+"""Relative to a distance, and a distance of so many deviations: nothing that anybody could tell apart."""
+
+
+@dataclass(frozen=True, eq=False)
+class SearchedRelease:
+    """One release and the distance that an intruder has for it.
+
+    Attributes
+    ----------
+    pair : LinkagePair
+        Its blocks are the persons, the same ones in the same order in all releases.
+    form : DistanceForm
+    mark : ndarray of int, shape (candidates,)
+        What candidates are told by: the same number, from 0, means the same in all releases.
+    """
+
+    pair: LinkagePair
+    form: DistanceForm
+    mark: IndexArray
+
+
+@dataclass(frozen=True, eq=False)
+class Intersections:
+    """What is left after each release; all arrays have shape (widths, releases, persons).
+
+    Attributes
+    ----------
+    size : ndarray of float64
+        Marks that candidates of all releases up to this one have; NaN where there was no time.
+    holds : ndarray of bool
+        Whether the person's own mark is among them.
+    """
+
+    size: FloatArray
+    holds: BoolArray
+
+
+def marks(files: Sequence[FilePair], confidential: Sequence[str]) -> list[IndexArray]:
+    """What the masked records of several releases are told by.
+
+    Parameters
+    ----------
+    files : sequence of FilePair
+    confidential : sequence of str
+        Columns that no masking changed: records are told by their values, all together. Where there are none,
+        records are told by who they are, as if something else that is released gave that away.
+
+    Returns
+    -------
+    list of ndarray of int, each of shape (masked records of the release,)
+        Numbers from 0.
+    """
+    keys: list[object] = []
+    for pair in files:
+        if confidential:
+            columns = [pair.masked[name] for name in confidential]
+            cells = [["" if pd.isna(cell) else spelled(cell) for cell in column] for column in columns]
+            keys += list(zip(*cells, strict=True))
+        else:
+            keys += list(pair.masked_labels)
+    numbers: dict[object, int] = {}
+    codes = np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.intp)
+    ends = np.cumsum([len(pair.masked) for pair in files])
+    return list(np.split(codes, ends[:-1]))
+
+
+def intersections(
+    releases: Sequence[SearchedRelease],
+    stop: Callable[[], bool],
+    seed: int,
+    widths: Sequence[float] = WIDTHS,
+) -> Intersections:
+    """Intersect the candidates of every person over the releases, one release after the other.
+
+    Parameters
+    ----------
+    releases : sequence of SearchedRelease
+    widths : sequence of float
+        How far candidates are kept.
+    stop : callable
+        Asked again and again whether to stop. Persons are looked at in a random order, so that those before
+        are a fair sample.
+    seed : int
+    """
+    persons = releases[0].pair.blocks
+    size = np.full((len(widths), len(releases), persons), np.nan)
+    holds = np.zeros(size.shape, dtype=np.bool_)
+    most = max(release.pair.candidates.nbytes for release in releases)
+    at_once = max(1, int(_MEGABYTES * 2**20 / max(most, 1)))
+    order = np.random.default_rng(seed).permutation(persons)
+    kinds = 1 + max(int(release.mark.max()) for release in releases)
+    for begin in range(0, persons, at_once):
+        if begin and stop():
+            break
+        some = order[begin : begin + at_once]
+        left = np.ones((len(widths), some.size, kinds), dtype=np.bool_)
+        for at, release in enumerate(releases):
+            distance, own = _distances(release, some), release.mark[release.pair.partner[some]]
+            for w, width in enumerate(widths):
+                left[w] &= _marked(_near(distance, release.form, width), release.mark, kinds)
+            size[:, at, some] = left.sum(axis=2)
+            holds[:, at, some] = left[:, np.arange(some.size), own]
+    return Intersections(size, holds)
+
+
+def _distances(release: SearchedRelease, persons: IndexArray) -> FloatArray:
+    """What the form gives, inf for impossible candidates, shape (persons, candidates)."""
+    pair, form = release.pair, release.form
+    candidates = np.arange(len(pair.candidates))
+    distance = np.maximum(form(pair.distances(persons[:, None], candidates, form.differences)), 0.0)
+    distance[~pair.possible(persons[:, None], candidates)] = np.inf
+    return np.asarray(distance)
+
+
+def _near(distance: FloatArray, form: DistanceForm, width: float) -> BoolArray:
+    """Candidates at most so many times as far as the nearest, shape (persons, candidates)."""
+    nearest = distance.min(axis=1, keepdims=True)
+    limit = in_units_of(form, width) * nearest * (1.0 + _ROUNDING) + in_units_of(form, _ROUNDING)
+    return np.asarray(np.isfinite(distance) & (distance <= limit))
+
+
+def _marked(near: BoolArray, mark: IndexArray, kinds: int) -> BoolArray:
+    """Which marks near candidates have, shape (persons, kinds)."""
+    order = np.argsort(mark, kind="stable")
+    present, begins = np.unique(mark[order], return_index=True)
+    found = np.zeros((len(near), kinds), dtype=np.bool_)
+    found[:, present] = np.logical_or.reduceat(near[:, order], begins, axis=1)
+    return found

@@ -1,0 +1,54 @@
+"""Parameters of some attributes as parameters of these and others, which count for nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkrisk.formulations.linkage.aggregators import Aggregator
+from linkrisk.formulations.linkage.aggregators.choquet import Choquet
+from linkrisk.formulations.linkage.aggregators.mahalanobis import Mahalanobis
+from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
+
+FloatArray = NDArray[np.float64]
+
+
+def embedded(
+    smaller: Aggregator, larger: Aggregator, positions: Sequence[int], theta: FloatArray
+) -> FloatArray | None:
+    """The same distance in a family with more attributes; None where the family does not have it.
+
+    A weighted mean gives the others weight zero, a quadratic form rows and columns of zeros, and a measure
+    counts of every set the members that there were before. An OWA has no such parameters: one more attribute
+    moves all ranks.
+
+    Parameters
+    ----------
+    smaller, larger : Aggregator
+        Of one family, with n and m attributes.
+    positions : sequence of int, length n
+        Where each attribute of the smaller one is in the larger one.
+    theta : ndarray of float64, shape (dimension of the smaller one,)
+
+    Returns
+    -------
+    ndarray of float64, shape (dimension of the larger one,), or None
+    """
+    m, at = len(larger.attributes), np.asarray(positions, dtype=np.intp)
+    if type(smaller) is not type(larger):
+        return None
+    if isinstance(larger, WeightedMean):
+        weights = np.zeros(m)
+        weights[at] = theta
+        return weights
+    if isinstance(smaller, Mahalanobis) and isinstance(larger, Mahalanobis):
+        matrix = np.zeros((m, m))
+        matrix[np.ix_(at, at)] = smaller.domain.matrix(theta)
+        return larger.domain.theta(matrix)
+    if type(larger) is Choquet:
+        sets = np.arange(1, 2**m)
+        before = sum(((sets >> position) & 1) << k for k, position in enumerate(at.tolist()))
+        return np.asarray(np.concatenate([[0.0], theta])[before])
+    return None

@@ -1,0 +1,155 @@
+"""By how much a worst case rises from release to release, as far as it is certain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from linkrisk.solver.inputs.releases import Way
+from linkrisk.solver.measures.links.withheld import contained
+from linkrisk.solver.measures.sequence.stages import Stage
+
+
+@dataclass(frozen=True)
+class ReleaseRisk:
+    """The worst case of one family at one time. Numbers are shares; higher is worse.
+
+    Attributes
+    ----------
+    number : int
+        Together: how many releases there are by then. Apart: which of them it is, from 1.
+    aggregator : str
+    attributes, records, candidates : int
+        What is compared, how many records have a partner, and among how many.
+    low, high : float or None
+        The worst case: what an attack links of these records (or of the sum of their weights), and what none
+        exceeds. None where it was not searched.
+    confidence : float or None
+        Of `high`, where samples were searched; None where it is certain.
+    first_low, first_high : float or None
+        Together: the same of the records of the first release.
+    rise, rise_low, rise_high : float or None
+        By how much more an intruder links than with the first release alone: of the attacks found, at least,
+        and at most. Apart he takes the best release that there is by then.
+    reason : str or None
+        Why there is none.
+    """
+
+    number: int
+    aggregator: str
+    attributes: int
+    records: int
+    candidates: int
+    low: float | None = None
+    high: float | None = None
+    confidence: float | None = None
+    first_low: float | None = None
+    first_high: float | None = None
+    rise: float | None = None
+    rise_low: float | None = None
+    rise_high: float | None = None
+    reason: str | None = None
+
+
+def release_risks(stages: Sequence[Stage], way: Way) -> list[ReleaseRisk]:
+    """All families at all stages, one stage after the other."""
+    names = [family.aggregator for family in stages[0].families]
+    by_family = {name: _of_family(name, stages, way) for name in names}
+    return [by_family[name][at] for at in range(len(stages)) for name in names]
+
+
+def _of_family(name: str, stages: Sequence[Stage], way: Way) -> list[ReleaseRisk]:
+    """One family at all stages."""
+    rows = [_alone(name, stage) for stage in stages]
+    if way is Way.TOGETHER:
+        rows = _carried(name, stages, rows)
+        rows = [_of_first(name, stage, stages[0], row) for stage, row in zip(stages, rows, strict=True)]
+    best = rows[0]
+    found = []
+    for stage, row in zip(stages, rows, strict=True):
+        best = row if way is Way.TOGETHER else _best(best, row)
+        same = stage.families is stages[0].families
+        same &= way is Way.TOGETHER or all(one.families is stage.families for one in stages[: stage.number])
+        at_least = 0.0 if way is Way.APART or _grows(name, stages[0], stage) else -1.0
+        found.append(_risen(row, rows[0], best, same=same, at_least=at_least))
+    return found
+
+
+def _alone(name: str, stage: Stage) -> ReleaseRisk:
+    """The worst case of one stage as it was found."""
+    family = next(family for family in stage.families if family.aggregator == name)
+    files, result = stage.files, family.result
+    row = ReleaseRisk(
+        stage.number,
+        name,
+        len(files.attributes),
+        int((files.partner >= 0).sum()),
+        len(files.masked),
+        reason=family.reason,
+    )
+    if result is None:
+        return row
+    low, high = (end / result.total for end in result.interval)
+    return replace(row, low=low, high=high, confidence=result.confidence)
+
+
+def _grows(name: str, before: Stage, after: Stage) -> bool:
+    """Whether all distances of a stage are distances of a later one, between the same records."""
+    problem = after.problems.get(name)
+    if problem is None or not contained(problem):
+        return False
+    sides = [(set(stage.files.original_labels), set(stage.files.masked_labels)) for stage in (before, after)]
+    return sides[0] == sides[1]
+
+
+def _carried(name: str, stages: Sequence[Stage], rows: Sequence[ReleaseRisk]) -> list[ReleaseRisk]:
+    """Bounds of later stages are bounds of those that they contain, and attacks of these are theirs."""
+    found = list(rows)
+    for at in range(len(rows) - 1, 0, -1):
+        before, after = found[at - 1], found[at]
+        if before.high is None or after.high is None or not _grows(name, stages[at - 1], stages[at]):
+            continue
+        if before.confidence is None and after.confidence is None:
+            assert before.low is not None
+            found[at - 1] = replace(before, high=max(before.low, min(before.high, after.high)))
+    return found
+
+
+def _of_first(name: str, stage: Stage, first: Stage, row: ReleaseRisk) -> ReleaseRisk:
+    """The worst case of the records of the first release: what the attack links of them, and at most all."""
+    result = stage.results.get(name)
+    if result is None or row.low is None or row.high is None:
+        return row
+    if stage.files.masked_labels == first.files.masked_labels:
+        return replace(row, first_low=row.low, first_high=row.high)
+    there = set(first.files.masked_labels)  # partners are called the same
+    of_first = np.array([label in there for label in result.table.record.tolist()], dtype=np.bool_)
+    weight = stage.problems[name].pair.weight * stage.problems[name].survey.unit
+    total = float(weight[of_first].sum())
+    if total <= 0.0:
+        return row
+    linked = float(weight[of_first & result.table.linked].sum())
+    most = min(row.high * result.total, total)
+    return replace(row, first_low=linked / total, first_high=max(linked, most) / total)
+
+
+def _best(one: ReleaseRisk, other: ReleaseRisk) -> ReleaseRisk:
+    """What an intruder has who takes the better of two releases."""
+    if one.low is None or other.low is None or one.high is None or other.high is None:
+        return one if other.low is None else other
+    sure = one.confidence if other.confidence is None else other.confidence
+    return replace(other, low=max(one.low, other.low), high=max(one.high, other.high), confidence=sure)
+
+
+def _risen(
+    row: ReleaseRisk, first: ReleaseRisk, last: ReleaseRisk, *, same: bool, at_least: float
+) -> ReleaseRisk:
+    """The row with its rise; none where either worst case is not known."""
+    if first.low is None or first.high is None or last.low is None or last.high is None:
+        return row
+    if same:
+        return replace(row, rise=0.0, rise_low=0.0, rise_high=0.0)
+    low, high = max(last.low - first.high, at_least), last.high - first.low
+    return replace(row, rise=min(max(last.low - first.low, low), high), rise_low=low, rise_high=high)

@@ -1,0 +1,127 @@
+"""The worst cases of a sequence of releases: of the first, the first two, and so on; or of each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from linkrisk.datasets.pairs.file_pair import FilePair
+from linkrisk.datasets.pairs.releases import same_files, side_by_side
+from linkrisk.solver.inputs.problem import Problem, problem_of
+from linkrisk.solver.inputs.releases import Releases, Way
+from linkrisk.solver.measures.sequence.embedding import embedded
+from linkrisk.solver.measures.task import RiskTask, parameters_of
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.errors import INPUT_ERRORS
+from linkrisk.solver.run.results import FitResult
+from linkrisk.solver.worst_case.families import family_problems, search_families
+from linkrisk.solver.worst_case.family_results import Family
+from linkrisk.solver.worst_case.search import Start
+
+_NO_TIME = "no time was left for it; a longer --time-limit would search it too"
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """What an intruder has at one time, and the worst cases of it.
+
+    Attributes
+    ----------
+    number : int
+        Together: how many releases there are by then. Apart: which of them it is, from 1.
+    files : FilePair
+        Of all these releases, or of this one.
+    problems : mapping of str to Problem
+        Of every family that was searched.
+    families : tuple of Family
+        What was found, or why nothing was. Stages of the same files have the same one.
+    """
+
+    number: int
+    files: FilePair
+    problems: Mapping[str, Problem]
+    families: tuple[Family, ...]
+
+    @property
+    def results(self) -> dict[str, FitResult]:
+        """Of the families that have one."""
+        return {family.aggregator: family.result for family in self.families if family.result is not None}
+
+
+def files_of_stages(releases: Releases) -> list[FilePair]:
+    """What is searched: together, the first releases side by side; apart, each by itself."""
+    pairs, together = releases.files, releases.way is Way.TOGETHER
+    return [side_by_side(pairs[: at + 1] if together else pairs[at : at + 1]) for at in range(len(pairs))]
+
+
+def searched_stages(task: RiskTask, releases: Releases, clock: Clock) -> list[Stage]:
+    """Search every stage, each of the same files once.
+
+    The worst case of the last release by itself is known already. A stage starts from the answers of all that
+    were searched before it, so that it has their attacks.
+    """
+    last = Stage(len(releases.files), task.files, task.problems, task.worst.families)
+    known, stages = [last], []
+    all_files = files_of_stages(releases)
+    left = sum(not _among(files, [last.files, *all_files[:at]]) for at, files in enumerate(all_files))
+    for number, files in enumerate(all_files, start=1):
+        same = next((stage for stage in known if same_files(stage.files, files)), None)
+        if same is not None:
+            stages.append(Stage(number, files, same.problems, same.families))
+            continue
+        part = clock.part(None if clock.remaining is None else max(1e-9, clock.remaining / max(left, 1)))
+        stage = _searched(task, releases, number, files, known, part)
+        left -= 1
+        known.append(stage)
+        stages.append(stage)
+    return stages
+
+
+def _among(files: FilePair, others: Sequence[FilePair]) -> bool:
+    return any(same_files(files, other) for other in others)
+
+
+def _searched(
+    task: RiskTask, releases: Releases, number: int, files: FilePair, known: Sequence[Stage], clock: Clock
+) -> Stage:
+    """The worst cases of one stage; where there is none, with the reason."""
+    names = [family.aggregator for family in task.worst.families]
+    if clock.expired:
+        return Stage(number, files, {}, tuple(Family(name, None, _NO_TIME) for name in names))
+    try:
+        first = problem_of(files, task.first.options)
+        found = family_problems(first, names, releases.options)
+        problems = {name: problem for name, problem in found.items() if isinstance(problem, Problem)}
+        starts = {name: list(_starts(problem, known)) for name, problem in problems.items()}
+        families = search_families(first, found, task.request, clock, starts).families
+    except INPUT_ERRORS as error:
+        return Stage(number, files, {}, tuple(Family(name, None, str(error)) for name in names))
+    return Stage(number, files, problems, families)
+
+
+def _starts(problem: Problem, known: Sequence[Stage]) -> Iterator[Start]:
+    """What other stages have learned of the family, as parameters of this problem, where these contain it."""
+    name = problem.aggregator.name
+    for at, stage in enumerate(known):
+        result, smaller = stage.results.get(name), stage.problems.get(name)
+        if result is None or smaller is None:
+            continue
+        # The first is the last release by itself, whose attributes have its number beside those of others.
+        number = f" (release {stage.number})" if at == 0 else ""
+        positions = _positions(smaller.files.attributes, problem.files.attributes, number)
+        if positions is None:
+            continue
+        theta = embedded(smaller.aggregator, problem.aggregator, positions, parameters_of(smaller, result))
+        if theta is not None:
+            linked = dict(zip(result.table.record.tolist(), result.table.linked.tolist(), strict=True))
+            yield Start(
+                theta, np.array([linked.get(label, False) for label in problem.labels], dtype=np.bool_)
+            )
+
+
+def _positions(smaller: Sequence[str], larger: Sequence[str], number: str) -> list[int] | None:
+    """Where attributes are among more of them, with a number or without; None where one is not."""
+    found = [f"{name}{number}" if f"{name}{number}" in larger else name for name in smaller]
+    return [larger.index(name) for name in found] if set(found) <= set(larger) else None

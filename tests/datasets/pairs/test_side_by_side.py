@@ -1,0 +1,107 @@
+"""Releases side by side: one file pair with the attributes of all of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.datasets.pairs.file_pair import make_file_pair
+from linkrisk.datasets.pairs.releases import check_alike, same_files, side_by_side
+
+ORIGINAL = pd.DataFrame({"id": list("abcd"), "A": [1.0, 2.0, 3.0, 5.0], "B": [4.0, 1.0, 2.0, 8.0]})
+FIRST = pd.DataFrame({"id": list("abc"), "A": [1.5, 2.5, 3.5], "B": [4.0, 1.0, 2.5]})
+SECOND = pd.DataFrame({"id": list("dba"), "A": [5.0, 2.0, 1.0], "B": [8.5, 1.5, 4.5]})
+
+
+def pair(masked, original=ORIGINAL, **options):
+    return make_file_pair(original, masked, id_column="id", **options)
+
+
+def test_attributes_side_by_side_and_what_is_not_released_missing():
+    joined = side_by_side([pair(FIRST), pair(SECOND)])
+    assert joined.attributes == ("A", "B", "A (release 2)", "B (release 2)")
+    assert joined.original_labels == ("a", "b", "c", "d")
+    assert joined.masked_labels == ("a", "b", "c", "d")
+    assert joined.partner.tolist() == [0, 1, 2, 3]
+    np.testing.assert_array_equal(joined.original_values[:, :2], ORIGINAL[["A", "B"]])
+    np.testing.assert_array_equal(joined.original_values[:, 2:], ORIGINAL[["A", "B"]])
+    lacking = np.nan
+    np.testing.assert_array_equal(
+        joined.masked_values,
+        [
+            [1.5, 4.0, 1.0, 4.5],
+            [2.5, 1.0, 2.0, 1.5],
+            [3.5, 2.5, lacking, lacking],
+            [lacking, lacking, 5.0, 8.5],
+        ],
+    )
+
+
+def test_what_says_nothing_new_is_left_out():
+    again = FIRST.assign(B=[4.0, 1.0, 2.0])
+    joined = side_by_side([pair(FIRST), pair(again), pair(FIRST)])
+    assert joined.attributes == ("A", "B", "B (release 2)")
+    same = side_by_side([pair(FIRST), pair(FIRST.iloc[::-1])])
+    assert same_files(same, side_by_side([pair(FIRST)]))
+    assert not same_files(joined, same)
+
+
+def test_versions_of_the_original_stand_side_by_side_too():
+    newer = ORIGINAL.assign(A=[1.0, 2.0, 3.0, 6.0])
+    joined = side_by_side([pair(FIRST), pair(FIRST, newer)])
+    assert joined.attributes == ("A", "B", "A (release 2)")
+    assert joined.original_values[:, 2].tolist() == [1.0, 2.0, 3.0, 6.0]
+
+
+def test_one_release_is_its_own_pair():
+    own = pair(FIRST)
+    assert same_files(side_by_side([own]), own)
+
+
+def test_categories_keep_their_scale_and_are_counted_again():
+    town = {"original": list("xyxz"), "first": list("xyy"), "second": list("zyx")}
+    original = ORIGINAL.assign(B=town["original"])
+    first, second = FIRST.assign(B=town["first"]), SECOND.assign(B=town["second"])
+    pairs = [pair(each, original, nominal=["B"]) for each in (first, second)]
+    joined = side_by_side(pairs)
+    assert list(joined.categorical) == ["B", "B (release 2)"]
+    again = joined.categorical["B (release 2)"]
+    assert (again.name, again.categories) == ("B (release 2)", ("x", "y", "z"))
+    counted = [list(each) for each in again.frequencies]
+    assert counted == [[2, 1, 1], [1, 1, 1]]
+    missing = len(again.categories)
+    assert joined.masked_values[:, 3].tolist() == [0, 1, missing, 2]
+    assert all(one.categorical["B"].frequencies is None for one in pairs)
+
+
+def test_weights_and_strata_go_with_the_persons():
+    schema = Schema.from_dict(
+        {"attributes": [{"name": "w", "role": "weight"}, {"name": "s", "role": "stratum"}]}
+    )
+    original = ORIGINAL.assign(w=[1.0, 2.0, 3.0, 4.0], s=list("uuvv"))
+    pairs = [pair(each, original, schema=schema) for each in (FIRST, SECOND)]
+    design = side_by_side(pairs).design
+    assert design.weight.tolist() == [1.0, 2.0, 3.0, 4.0]
+    assert design.stratum == ("u", "u", "v", "v")
+    assert (design.weight_column, design.stratum_column) == ("w", "s")
+
+
+def test_an_attribute_that_is_already_called_so():
+    original = ORIGINAL.rename(columns={"B": "A (release 2)"})
+    first, second = (each.rename(columns={"B": "A (release 2)"}) for each in (FIRST, SECOND))
+    joined = side_by_side([pair(first, original), pair(second, original)])
+    assert len(set(joined.attributes)) == 4
+
+
+def test_releases_that_are_aligned_in_different_ways():
+    by_row = make_file_pair(ORIGINAL, ORIGINAL.assign(A=[1, 2, 3, 4]), row_by_row=True, attributes=["A", "B"])
+    with pytest.raises(DataError) as caught:
+        check_alike([pair(FIRST), by_row])
+    assert str(caught.value) == (
+        "releases are aligned in different ways, id id (original and masked) and row by row (original and "
+        "masked), so it is not known who is in both; name the column that identifies the records of all "
+        "files with --id"
+    )
