@@ -118,9 +118,9 @@ class ReleasesRisk(MeasureResult):
             words += " together" if self.way == Way.TOGETHER else ""
             found.append(Finding("all_releases", words, ends[0], low=ends[0], high=ends[1], kind=self._kind))
         if (first := self._worst_of([risk for risk in self.risks if risk.number == 1])) is not None:
-            low, high = first
             words = "the first release alone"
-            found.insert(0, Finding("first_release", words, low, low=low, high=high, kind=self._kind))
+            alone = Finding("first_release", words, first[0], low=first[0], high=first[1], kind=self._kind)
+            found.insert(0, alone)
         for risk in self._last:
             key, words = (
                 f"rise_{risk.aggregator.replace('-', '_')}",

@@ -203,6 +203,20 @@ def test_sources_are_joined_by_id():
     )
 
 
+def test_weights_of_persons_who_came_later():
+    """Shares are of the weights of those who are released by then; a schema says what the ids are."""
+    weights = np.array([1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 10.0, 20.0])
+    original, first, second = (each.assign(id=range(8)) for each in files(noise=0.01))
+    schema = {"attributes": [{"name": "id", "role": "record-id"}, {"name": "w", "role": "weight"}]}
+    sources = [original.assign(w=weights), original[["id", "B"]]]
+    second.loc[6:, NAMES] = second.loc[[7, 6], list(NAMES)].to_numpy()  # the two who came are exchanged
+    result = taken(sources, [first[:6], second], schema=schema, aggregator="weighted-mean")
+    last = table(result).loc[2, "weighted-mean"]
+    assert table(result)["low"].tolist() == pytest.approx([1.0, 12.0 / 42.0])
+    assert last["first_low"] == 1.0
+    assert last["rise"] == pytest.approx(12.0 / 42.0 - 1.0)
+
+
 def test_sources_of_one_release():
     original, masked = (each.assign(id=range(8)) for each in files(releases=1))
     sources = [original[["id", "A"]], original[["id", "B"]][2:]]
