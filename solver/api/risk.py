@@ -6,6 +6,9 @@ import time
 from collections.abc import Sequence
 from numbers import Real
 
+from linkrisk.datasets.masking.base import MaskingMethod
+from linkrisk.datasets.masking.recoding import CategoricalMethod
+from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.datasets.pairs.categorical import Masking
 from linkrisk.datasets.pairs.releases import check_alike
 from linkrisk.solver.api.choices import (
@@ -118,8 +121,12 @@ def risk(
         Sampling fraction, where the files have no sampling weights.
     aggregator : str or sequence of str
         The families of distances that the worst case is taken over.
-    attributes, id_column, row_by_row, drop_constant, nominal, ordinal, schema, masking
+    attributes, id_column, row_by_row, drop_constant, nominal, ordinal, schema
         See `fit`.
+    masking : sequence of str
+        How the file was masked, as `mask` takes it: methods of categories, as for `fit`, and those of numbers
+        (``noise percent=20 attributes=age``), which the measure ``reidentification`` goes by. One of these
+        without attributes has masked all numeric attributes that are compared.
     direction, ties, standardisation, differences, missing, k_additive
         The same.
     sample, samples, confidence
@@ -146,7 +153,8 @@ def risk(
     """
     asked = asked_measures(measures)
     _check_tolerated(tolerated)
-    choices = MeasureChoices.of(groups, fraction)
+    masking, masked_by = by_kind(masking)
+    choices = MeasureChoices.of(groups, fraction, masked_by)
     several_releases = isinstance(masked, list | tuple) and len(masked) > 1
     if several_releases and SeveralReleases.name not in [measure.name for measure in asked]:
         raise UsageError(
@@ -199,6 +207,16 @@ def asked_measures(measures: str | Sequence[str]) -> list[Measure]:
             known = ", ".join(MEASURES)
             raise UsageError(f"unknown measure {name!r}: choose from {known}, or {ALL}")
     return [measure for name, measure in MEASURES.items() if name in names]
+
+
+def by_kind(masking: Masking) -> tuple[Masking, list[tuple[str, MaskingMethod]]]:
+    """Masking methods of categories as they were given, and those of numbers with their text."""
+    if isinstance(masking, str):
+        raise UsageError(f"masking is the text {masking!r}; give a list of methods")
+    methods = [(item, masking_method(item)) for item in masking if isinstance(item, str)]
+    numbers = [(text, method) for text, method in methods if not isinstance(method, CategoricalMethod)]
+    texts = {text for text, _ in numbers}
+    return [item for item in masking if not isinstance(item, str) or item not in texts], numbers
 
 
 def _check_tolerated(tolerated: object) -> None:
@@ -254,6 +272,8 @@ def _risk(
     }
     for about_one in ("aggregator", "aggregator_options", "differences"):
         details.pop(about_one)
+    if choices.masked_by:
+        details["masking"] = [*details.get("masking", ()), *(text for text, _ in choices.masked_by)]
     besides = [result.at_worst for result in taken.values() if result.at_worst is not None]
     if releases is not None and not besides:
         besides = [(0.0, 1.0)]  # what all releases allow has not been searched

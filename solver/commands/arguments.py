@@ -46,8 +46,11 @@ def add_alignment(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def add_categories(parser: argparse.ArgumentParser) -> None:
-    """Which attributes are categorical, and what is known of their masking."""
+def add_categories(parser: argparse.ArgumentParser, *, numbers: bool = False) -> None:
+    """Which attributes are categorical, and what is known of their masking, or of that of `numbers` too."""
+    what, which = (
+        ("the file was", "a masking of categories") if numbers else ("categories were", "this masking")
+    )
     group = parser.add_argument_group("categorical attributes (all others are numeric)")
     group.add_argument("--nominal", metavar="A,B", help="attributes whose categories have no order")
     group.add_argument("--ordinal", metavar="A,B", help="attributes whose categories have an order")
@@ -60,8 +63,8 @@ def add_categories(parser: argparse.ArgumentParser) -> None:
         "--masking",
         metavar="METHOD",
         action="append",
-        help="how categories were masked, as 'top-coding categories=3 attributes=A'; give it once for each "
-        "method. Pairs of records that this masking makes impossible are never linked",
+        help=f"how {what} masked, as 'top-coding categories=3 attributes=A'; give it once for each "
+        f"method. Pairs of records that {which} makes impossible are never linked",
     )
 
 

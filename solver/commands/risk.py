@@ -64,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PI",
         help="sampling fraction: records for each person of the population; default: by sampling weights",
     )
-    add_categories(parser)
+    add_categories(parser, numbers=True)
     add_problem(parser, several=True, family="all")
     group = parser.add_argument_group("run")
     group.add_argument(

@@ -1,4 +1,4 @@
-"""What is asked of measures beside the files: groups to show risk by, and how large the population is."""
+"""What is asked of measures beside the files: groups, the size of the population, how numbers were masked."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
 
+from linkrisk.datasets.masking.base import MaskingMethod
 from linkrisk.datasets.microdata.names import parse_names, shown_name
 from linkrisk.datasets.microdata.numeric import check_known
 from linkrisk.datasets.pairs.file_pair import FilePair
@@ -22,18 +23,27 @@ class MeasureChoices:
         Columns of the original file to show risk by; None where the measure chooses.
     fraction : float or None
         Sampling fraction: records for each person of the population, above 0 and at most 1.
+    masked_by : tuple of (str, MaskingMethod)
+        How numeric attributes were masked, where that is known: as text, and the method. How categorical ones
+        were, the problem says.
     """
 
     groups: tuple[str, ...] | None = None
     fraction: float | None = None
+    masked_by: tuple[tuple[str, MaskingMethod], ...] = ()
 
     @classmethod
-    def of(cls, groups: str | Sequence[str] | None = None, fraction: float | None = None) -> MeasureChoices:
+    def of(
+        cls,
+        groups: str | Sequence[str] | None = None,
+        fraction: float | None = None,
+        masked_by: Sequence[tuple[str, MaskingMethod]] = (),
+    ) -> MeasureChoices:
         """Read them as they are given; DataError or UsageError for what cannot be meant."""
         if groups is not None:
             names = parse_names(groups) if isinstance(groups, str) else groups
             groups = tuple(dict.fromkeys(str(name) for name in names))
-        return cls(groups, None if fraction is None else _checked(fraction))
+        return cls(groups, None if fraction is None else _checked(fraction), tuple(masked_by))
 
     def check(self, files: FilePair) -> None:
         """Refuse groups of no column, and a fraction beside sampling weights.

@@ -17,6 +17,7 @@ from linkrisk.solver.inputs.releases import Releases
 from linkrisk.solver.linkage.evaluation import Evaluation
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.measures.choices import MeasureChoices
+from linkrisk.solver.measures.mechanisms.known import KnownMasking
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.results import FitResult
 from linkrisk.solver.worst_case.family_results import FitResults
@@ -135,6 +136,12 @@ class RiskTask:
         if fraction is None:
             return self.files.design.weight
         return np.full(len(self.files.original), 1.0 / fraction)
+
+    @cached_property
+    def known_masking(self) -> KnownMasking:
+        """What is known of the masking, with the probabilities that follow."""
+        methods = tuple(method for _, method in self.choices.masked_by)
+        return KnownMasking(self.files, methods, self.first.options.masking, self.seed)
 
     # ---- roles of columns
 

@@ -93,12 +93,14 @@ def key_changes(files: FilePair, keys: Sequence[str], masking: Sequence[object])
     masking : sequence
         Methods as text, which may be read again; others are not looked at.
     """
-    known = _recodings(files, keys, [item for item in masking if isinstance(item, str)])
+    known = known_recodings(files, keys, masking)
     return tuple(_change(files, key, known.get(key)) for key in keys)
 
 
-def _recodings(files: FilePair, keys: Sequence[str], masking: Sequence[str]) -> Mapping[str, Recoding]:
-    """The recodings that are known, of key variables that are compared."""
+def known_recodings(
+    files: FilePair, keys: Sequence[str], masking: Sequence[object]
+) -> Mapping[str, Recoding]:
+    """The recodings that are known, of key variables that are compared (see `key_changes`)."""
     schema = Schema(
         tuple(
             Attribute(name, scale=attribute.scale, categories=attribute.categories)
@@ -109,7 +111,8 @@ def _recodings(files: FilePair, keys: Sequence[str], masking: Sequence[str]) -> 
     )
     found: dict[str, Recoding] = {}
     for text in masking:
-        found |= spelled_recodings([text], files.original, schema)
+        if isinstance(text, str):
+            found |= spelled_recodings([text], files.original, schema)
     return {name: found[name] for name in keys if name in found}
 
 

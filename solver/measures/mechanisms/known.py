@@ -1,0 +1,182 @@
+"""From the masking methods of a release to the likelihood of every pair of records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.base import MaskingMethod
+from linkrisk.datasets.masking.choosing import values_of
+from linkrisk.datasets.masking.noise import AdditiveNoise
+from linkrisk.datasets.masking.rank_swapping import RankSwapping
+from linkrisk.datasets.masking.sequence import Step, masked_twice
+from linkrisk.datasets.microdata.names import shown_name, shown_names
+from linkrisk.datasets.pairs.file_pair import FilePair
+from linkrisk.solver.measures.mechanisms.additive import Noise
+from linkrisk.solver.measures.mechanisms.base import FloatArray, Mechanism, UnfitError
+from linkrisk.solver.measures.mechanisms.determined import Determined
+from linkrisk.solver.measures.mechanisms.recoded import Recoded
+from linkrisk.solver.measures.mechanisms.swapped import Swapped
+from linkrisk.solver.measures.population.misclassification import known_recodings
+
+IndexArray = NDArray[np.intp]
+
+MOST_PAIRS = 10_000_000
+"""Pairs of records whose probabilities are held at a time: 80 MB for each table of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class KnownMasking:
+    """How a file was masked, as far as that is known.
+
+    Attributes
+    ----------
+    files : FilePair
+    methods : tuple of MaskingMethod
+        Of numeric attributes; one that names no attributes has masked all numeric ones that are compared.
+    recodings : sequence
+        Of categorical attributes, as text; others are not looked at.
+    seed : int
+        Of simulations.
+    """
+
+    files: FilePair
+    methods: tuple[MaskingMethod, ...]
+    recodings: Sequence[object]
+    seed: int = 0
+
+    @cached_property
+    def mechanisms(self) -> tuple[Mechanism, ...]:
+        """Of every method, and of attributes that were released as they are.
+
+        Raises
+        ------
+        UnfitError
+            If a method cannot have masked this file, or is none that is known.
+        """
+        if not self.methods and not any(isinstance(item, str) for item in self.recodings):
+            raise UnfitError("say how the file was masked, with --masking")
+        try:
+            found = [*self._numeric(), *self._categorical()]
+        except DataError as error:
+            raise UnfitError(f"the masking does not fit: {error}") from None
+        if not found:
+            raise UnfitError("no attribute that is compared is masked by a method that is given")
+        known = {name for mechanism in found for name in mechanism.attributes}
+        untouched = [name for name in self.files.attributes if name not in known and self._as_it_was(name)]
+        if untouched:
+            found.append(Determined(tuple(untouched), *self._values(untouched)))
+        return tuple(found)
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The compared attributes whose masking is known, in their order."""
+        known = {name for mechanism in self.mechanisms for name in mechanism.attributes}
+        return tuple(name for name in self.files.attributes if name in known)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The other ones."""
+        return tuple(name for name in self.files.attributes if name not in self.attributes)
+
+    @property
+    def approximate(self) -> tuple[str, ...]:
+        """What the probabilities leave out."""
+        said = [mechanism.approximate for mechanism in self.mechanisms]
+        return tuple(dict.fromkeys(text for text in said if text is not None))
+
+    @cached_property
+    def log_likelihood(self) -> FloatArray:
+        """``log f(y_j | x_i)`` of all known attributes, shape (original records, masked records).
+
+        Raises
+        ------
+        UnfitError
+            If a record cannot have become its partner.
+        """
+        total = np.zeros((len(self.files.original), len(self.files.masked)))
+        rows = np.flatnonzero(self.files.partner >= 0)
+        for mechanism in self.mechanisms:
+            found = mechanism.log_likelihood()
+            lost = ~np.isfinite(found[rows, self.files.partner[rows]])
+            if lost.any():
+                label = self.files.original_labels[rows[int(np.argmax(lost))]]
+                names = shown_names(mechanism.attributes)
+                raise UnfitError(
+                    f"the masking that is given cannot have made record {label} what it is in {names} "
+                    f"({int(lost.sum()):,} such records): it is another one, or not the only one"
+                )
+            total += found
+        return total
+
+    def lacking(self) -> str | None:
+        """Why there are no probabilities; None where there are."""
+        pairs = len(self.files.original) * len(self.files.masked)
+        if pairs > MOST_PAIRS:
+            return f"it compares all pairs of records, {pairs:.1g} here; take a sample of the files"
+        try:
+            assert self.log_likelihood is not None
+        except UnfitError as error:
+            return str(error)
+        return None
+
+    # ---- one kind of method after the other
+
+    def _numeric(self) -> list[Mechanism]:
+        """Of methods that change numbers."""
+        frame, files = self.files.original, self.files
+        numeric = tuple(name for name in files.attributes if name not in files.categorical)
+        steps = []
+        for method in self.methods:
+            masks = method if method.named is not None or not numeric else method.restricted(numeric)
+            steps.append(Step(masks, masks.masked_attributes(frame), chosen=method.named is None))
+        for name, twice in masked_twice(steps).items():
+            raise UnfitError(f"{shown_name(name)} is masked by {' and by '.join(twice)}; one can be followed")
+        found = []
+        for step in steps:
+            if wrong := [name for name in step.attributes if name in files.categorical]:
+                raise UnfitError(f"{shown_name(wrong[0])} is compared by its categories, not as a number")
+            compared = [name for name in step.attributes if name in numeric]
+            if compared:
+                found.append(self._mechanism(step, compared))
+        return found
+
+    def _mechanism(self, step: Step, compared: list[str]) -> Mechanism:
+        """Of one method."""
+        method, names = step.method, tuple(compared)
+        original, masked = self._values(compared)
+        if isinstance(method, AdditiveNoise):
+            places = [step.attributes.index(name) for name in compared]
+            values = values_of(self.files.original, step.attributes)
+            return Noise(method, values, masked, names, places)
+        if isinstance(method, RankSwapping):
+            return Swapped(method, original, masked, names, self.seed)
+        if method.chance:
+            raise UnfitError(f"the probabilities of {method.name} are not known")
+        repeated = method.apply(self.files.original)
+        return Determined(names, values_of(repeated, compared), masked)
+
+    def _categorical(self) -> list[Mechanism]:
+        """Of methods that change categories."""
+        found: list[Mechanism] = []
+        for name, recoding in known_recodings(self.files, self.files.attributes, self.recodings).items():
+            original, masked = self._values([name])
+            categories = self.files.categorical[name].categories
+            found.append(Recoded(name, recoding, categories, original[:, 0], masked[:, 0]))
+        return found
+
+    def _values(self, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+        """Columns of both files."""
+        at = [self.files.attributes.index(name) for name in names]
+        return self.files.original_values[:, at], self.files.masked_values[:, at]
+
+    def _as_it_was(self, name: str) -> bool:
+        """Whether no record has changed in an attribute: then it was not masked."""
+        before, after = (values[:, 0] for values in self._values([name]))
+        rows = np.flatnonzero(self.files.partner >= 0)
+        return bool(np.array_equal(before[rows], after[self.files.partner[rows]], equal_nan=True))

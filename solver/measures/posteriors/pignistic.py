@@ -1,0 +1,239 @@
+"""Definition 3 of paper 004: which probabilities are compatible with the true ones.
+
+P' is compatible with P if there is a belief function ``Bel <= P`` whose pignistic probability is P'. With the
+mass m of Bel, ``Bel(B) = sum_{A in B} m(A)`` and ``P'(i) = sum_{A with i} m(A) / |A|``. The proofs of what is
+used here are in docs/risk-reidentification.md:
+
+- P' is compatible with P if and only if there is a coupling ``J(t, i) >= 0`` with rows that sum to P,
+  columns that sum to P', and no entry of a row above its diagonal, ``J(t, i) <= J(t, t)``: n^2 numbers
+  instead of 2^n.
+- Candidates with the same P and the same P' can be put together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+TOLERANCE = 1e-6
+"""Share of probability by which P and P' may miss the nearest compatible ones: rounding, that of the
+optimiser, and candidates that are left out because all of them together have less than a tenth of it."""
+
+_ROUNDING = 1e-12
+
+MOST_CELLS = 40_000
+"""Entries of a coupling that a linear program decides; a second or more."""
+
+
+def compatible(true: FloatArray, claimed: FloatArray, most_cells: int = MOST_CELLS) -> bool | None:
+    """Whether `claimed` (P') is compatible with `true` (P).
+
+    Parameters
+    ----------
+    true, claimed : ndarray of float64, shape (candidates,)
+        Probabilities; each sums to one.
+    most_cells : int
+        Entries of the largest coupling to look for; 0 leaves all to what is quick to see.
+
+    Returns
+    -------
+    bool or None
+        None where that is not decided.
+    """
+    true = _without_dust(true)
+    kept = (true > 0.0) | (_without_dust(claimed) > 0.0)
+    true, claimed = true[kept], claimed[kept]
+    if _refuted(true, claimed):
+        return False
+    if _by_level_sets(true, claimed) or _kept_in_place(true, claimed):
+        return True
+    classes = _classes(true, claimed)
+    if classes.rows.size * classes.size.size > most_cells:
+        return None
+    return _missed(classes) <= TOLERANCE
+
+
+def _without_dust(probability: FloatArray) -> FloatArray:
+    """The smallest probabilities set to zero, less than a tenth of the tolerance in all."""
+    order = np.argsort(probability)
+    dust = order[np.cumsum(probability[order]) < TOLERANCE / 10.0]
+    kept = probability.copy()
+    kept[dust] = 0.0
+    return kept
+
+
+def _room(claimed: FloatArray, most: FloatArray) -> FloatArray:
+    """``sum_i min(most, P'(i))`` for each entry of `most`: what a row holds with such a diagonal."""
+    order = np.sort(claimed)
+    below = np.concatenate([[0.0], np.cumsum(order)])
+    at = np.searchsorted(order, most, side="right")
+    return np.asarray(below[at] + (order.size - at) * most)
+
+
+def _refuted(true: FloatArray, claimed: FloatArray) -> bool:
+    """Two conditions that a coupling needs.
+
+    Row t has entries of at most ``J(t, t) <= P'(t)`` and of at most ``P'(i)``, so that
+    ``P(t) <= sum_i min(P'(t), P'(i))``. And in column i there is no more than row i has, P(i), and than each
+    other row t can give: no more than its diagonal, and no more than half of P(t).
+    """
+    room = _room(claimed, claimed)
+    given = np.minimum(claimed, true / 2.0)
+    others = given.sum() - given
+    return bool(((true > room + TOLERANCE) | (claimed > true + others + TOLERANCE)).any())
+
+
+def _by_level_sets(true: FloatArray, claimed: FloatArray) -> bool:
+    """Whether the belief function on the level sets of P' will do: ``Bel(A) <= P(A)`` for each of these.
+
+    With the candidates in the order of P', the largest first, the set A of the first k has the mass
+    ``k (P'(k) - P'(k + 1))``.
+    """
+    order = np.argsort(-claimed)
+    levels = claimed[order]
+    mass = np.arange(1, levels.size + 1) * (levels - np.append(levels[1:], 0.0))
+    return bool((np.cumsum(true[order]) >= np.cumsum(mass) - _ROUNDING).all())
+
+
+def _kept_in_place(true: FloatArray, claimed: FloatArray) -> bool:
+    """Whether a coupling with the largest diagonal will do, ``min(P, P')``.
+
+    A row with an excess gives it to the columns that lack something, the largest lack first and no more than
+    its diagonal to any, so that what is left is as even as can be (the argument of Gale and Ryser). With what
+    `_refuted` finds, this decides all cases with a certain truth, and those where all that can be true has
+    the same P and the same P'.
+    """
+    diagonal = np.minimum(true, claimed)
+    lack = (claimed - diagonal)[claimed > true]
+    for row in np.flatnonzero(true > claimed):
+        levels = np.unique(np.concatenate([[0.0], lack, np.maximum(lack - diagonal[row], 0.0)]))
+        taken = np.clip(lack - levels[:, None], 0.0, diagonal[row]).sum(axis=1)
+        excess = true[row] - claimed[row]
+        if taken[0] < excess - _ROUNDING:
+            return False
+        lack = lack - np.clip(lack - np.interp(-excess, -taken, levels), 0.0, diagonal[row])
+    return True
+
+
+@dataclass(frozen=True, eq=False)
+class _Classes:
+    """Candidates with the same two probabilities, put together.
+
+    Attributes
+    ----------
+    true, claimed : ndarray of float64, shape (classes,)
+        Of each member.
+    size : ndarray of float64, shape (classes,)
+        Members.
+    rows : ndarray of int, shape (any,)
+        Classes that can be true.
+    least : ndarray of float64, shape (classes,)
+        What the diagonals of rows have at least.
+    rest : float
+        P' of candidates that cannot be true, and of which each has less than any row has on its diagonal: no
+        row is held back by them one by one.
+    """
+
+    true: FloatArray
+    claimed: FloatArray
+    size: FloatArray
+    rows: IndexArray
+    least: FloatArray
+    rest: float
+
+
+def _classes(true: FloatArray, claimed: FloatArray) -> _Classes:
+    """The classes; candidates that cannot be true and are below all diagonals are one, at the end."""
+    least = _least_diagonal(true, claimed)
+    small = (true == 0.0) & (claimed <= least[true > 0.0].min())
+    rest = float(claimed[small].sum())
+    true, claimed = true[~small], claimed[~small]
+    logs = np.round(np.log(np.maximum(np.stack([true, claimed], axis=1), 1e-300)), 9)
+    _, first, count = np.unique(logs, axis=0, return_index=True, return_counts=True)
+    true, claimed, least = true[first], claimed[first], least[~small][first]
+    return _Classes(true, claimed, count.astype(np.float64), np.flatnonzero(true > 0.0), least, rest)
+
+
+def _least_diagonal(true: FloatArray, claimed: FloatArray) -> FloatArray:
+    """What each diagonal is at least, so that its row has room for P(t): bisected, the lower end."""
+    low, high = np.zeros_like(true), claimed.copy()
+    for _ in range(40):
+        middle = (low + high) / 2.0
+        fits = _room(claimed, middle) >= true
+        high = np.where(fits, middle, high)
+        low = np.where(fits, low, middle)
+    return low
+
+
+def _missed(classes: _Classes) -> float:
+    """How much of P' no coupling can have: the least ``sum_i |P'(i) - sum_t J(t, i)| / 2``.
+
+    By symmetry every pair of members of two classes has the same entry, ``x(T, I)``, apart from diagonals, d.
+    """
+    from scipy.optimize import Bounds, LinearConstraint, milp  # an optimiser is loaded where it is used
+
+    rows, size = classes.rows, classes.size
+    many, of = size.size, rows.size
+    cells = of * many
+    own = np.arange(of) * many + rows
+    row_of, column_of = np.repeat(np.arange(of), many), np.tile(np.arange(many), of)
+    # Entries beside the diagonal that one member has in its row (column) with members of the other class.
+    in_row, in_column = size[column_of].copy(), size[rows][row_of].copy()
+    in_row[own] -= 1.0
+    in_column[own] -= 1.0
+    cell, diagonal = np.arange(cells), cells + np.arange(of)
+    to_rest, above = cells + of + np.arange(of), cells + 2 * of + np.arange(many + 1)
+    below = above + many + 1
+    variables = cells + 2 * of + 2 * (many + 1)
+    at_row, at_column = np.arange(of), np.arange(many + 1)
+    row_sums = _matrix(
+        [(row_of, cell, in_row), (at_row, diagonal, 1.0), (at_row, to_rest, 1.0)], (of, variables)
+    )
+    column_sums = _matrix(
+        [
+            (column_of, cell, in_column),
+            (rows, diagonal, 1.0),
+            (np.full(of, many), to_rest, size[rows]),
+            (at_column, above, 1.0),
+            (at_column, below, -1.0),
+        ],
+        (many + 1, variables),
+    )
+    # Columns with less than the diagonal has at least need no cap.
+    tight = np.flatnonzero(classes.claimed[column_of] > classes.least[rows][row_of])
+    number = np.arange(tight.size)
+    capped = _matrix([(number, tight, 1.0), (number, diagonal[row_of[tight]], -1.0)], (tight.size, variables))
+    cost = np.zeros(variables)
+    cost[above] = cost[below] = np.append(size, 1.0) / 2.0
+    low = np.zeros(variables)
+    scale = float(size.sum())  # probabilities of many candidates are small beside an optimiser's tolerances
+    low[diagonal] = scale * classes.least[rows]
+    sums = scale * np.concatenate([classes.true[rows], classes.claimed, [classes.rest]])
+    solved = milp(
+        cost,
+        bounds=Bounds(low, np.inf),
+        constraints=[
+            LinearConstraint(sparse.vstack([row_sums, column_sums]), sums, sums),
+            LinearConstraint(capped, -np.inf, 0.0),
+        ],
+    )
+    if solved.status != 0:
+        raise RuntimeError(f"the linear program of a coupling was not solved: {solved.message}")
+    return float(solved.fun) / scale
+
+
+def _matrix(
+    entries: Sequence[tuple[IndexArray, IndexArray, FloatArray | float]], shape: tuple[int, int]
+) -> sparse.csr_array:
+    """A sparse matrix of rows, columns and values."""
+    rows = np.concatenate([row for row, _, _ in entries])
+    columns = np.concatenate([column for _, column, _ in entries])
+    values = np.concatenate([np.broadcast_to(value, np.shape(row)) for row, _, value in entries])
+    return sparse.csr_array((values, (rows, columns)), shape=shape)

@@ -1,0 +1,182 @@
+"""The measure: limits beside attacks, what is left out, edges, both directions."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from fit_runs import frames
+from risk_runs import task_of
+from survey_files import NAMES, survey
+
+from linkrisk import fit, risk
+from linkrisk.datasets.masking.spelled import masking_method
+from linkrisk.solver.measures.choices import MeasureChoices
+from linkrisk.solver.measures.posteriors import matchings
+from linkrisk.solver.measures.reidentification import ProbabilityOfReidentification
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.errors import UsageError
+
+NOISE = "noise percent=40"
+
+
+def files_of(text=NOISE, records=30):
+    original = pd.DataFrame(survey(records), columns=list(NAMES))
+    return original, masking_method(text).apply(original, seed=4)
+
+
+def found_by(files, *texts, **options):
+    options = {"aggregator": "weighted-mean", "time_limit": None, **options}
+    return risk(*files, measures="reidentification", masking=list(texts), **options)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_draws():
+    with pytest.MonkeyPatch.context() as patch:
+        for name, sweeps in (("BURNING", 100), ("CHOOSING", 200), ("COUNTING", 300)):
+            patch.setattr(matchings, name, sweeps)
+        yield
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    return found_by(files_of(), NOISE, aggregator="weighted-mean,mahalanobis")
+
+
+def test_no_attack_expects_more_than_the_limit(noisy):
+    found = noisy["reidentification"]
+    assert {attack.name for attack in found.attacks} == {
+        "equal-weights",
+        "weighted-mean",
+        "mahalanobis",
+        "prl",
+    }
+    for attack in found.attacks:
+        assert attack.expected <= found.one_record + 1e-12
+        assert 0.0 <= attack.compatible <= attack.compatible + attack.undecided <= 1.0
+        assert attack.claimed <= 1.0
+    assert found.one_record_low < found.one_record < found.one_record_high
+    assert found.all_records.low <= found.all_records.expected <= found.all_records.high
+
+
+def test_the_worst_case_is_that_of_fit(noisy):
+    result = fit(*files_of(), aggregator="weighted-mean", time_limit=None)
+    attack = next(each for each in noisy["reidentification"].attacks if each.name == "weighted-mean")
+    assert attack.linked == result.linked / 30 == pytest.approx(attack.right)
+    assert attack.most == result.linked_upper_bound / 30
+
+
+def test_table_json_and_words(noisy):
+    found = noisy["reidentification"]
+    table = found.to_frame()
+    assert table["probability"].mean() == pytest.approx(found.one_record)
+    assert (table["partner"] <= table["probability"]).all()
+    assert table["compatible, prl"].eq(1.0).mean() == pytest.approx(found.attacks[-1].compatible)
+    read = json.loads(noisy.to_json())
+    assert read["masking"] == [NOISE]
+    assert read["measures"]["reidentification"]["attributes"] == list(NAMES)
+    assert json.loads(found.to_json()) == read["measures"]["reidentification"]
+    assert "whatever his attack" in repr(found)
+    keys = [finding.key for finding in found.findings]
+    assert keys[:2] == ["limit_one_record", "limit_all_records"]
+    assert len(set(keys)) == len(keys) == 2 + 2 * 3 + 2 * 2
+    assert found.surest.probability == table["probability"].max()
+
+
+@pytest.mark.parametrize("direction", ["original-to-masked", "masked-to-original"])
+def test_microaggregation_gives_one_of_each_group(direction):
+    text = "microaggregation k=3"
+    found = found_by(files_of(text), text, direction=direction)["reidentification"]
+    groups = len(files_of(text)[1].drop_duplicates())
+    assert found.one_record == pytest.approx(groups / 30)
+    assert found.all_records.expected == pytest.approx(groups / 30)
+    assert found.all_records.sweeps == 0
+    assert found.one_record_right == pytest.approx(groups / 30)
+
+
+def test_files_that_were_not_changed_are_certain():
+    original, _ = files_of()
+    text = "pram change=0 attributes=hours"
+    found = found_by((original, original.copy()), text, nominal=["hours"])["reidentification"]
+    assert [found.one_record, found.all_records.expected, found.one_record_right] == pytest.approx([1.0] * 3)
+    for attack in found.attacks:
+        assert [attack.compatible, attack.right] == pytest.approx([1.0, 1.0])
+
+
+def test_compatible_where_the_truth_is_certain_means_that_the_partner_is_most_probable():
+    """Every record has an image of its own, so that a compatible attack is one that finds it."""
+    original = pd.DataFrame(survey(24), columns=list(NAMES))
+    masked = original.assign(hours=original["hours"] + 3.0 * np.arange(24))
+    masked["hours"] = masked["hours"].sample(frac=1.0, random_state=1).to_numpy()
+    original["hours"] = masked["hours"].to_numpy()
+    masked["income"] = original["income"].sample(frac=1.0, random_state=2).to_numpy()
+    text = "rank-swapping percent=100 attributes=income"
+    found = found_by((original, masked), text)["reidentification"]
+    assert found.one_record == pytest.approx(1.0)
+    for attack in found.attacks:
+        assert attack.compatible == pytest.approx(attack.right)
+
+
+def test_a_sample_of_the_original_file():
+    original, masked = files_of()
+    original["id"] = masked["id"] = np.arange(30)
+    masked = masked.sample(20, random_state=0)
+    options = {"id_column": "id"}
+    found = found_by((original, masked), NOISE, **options)["reidentification"]
+    assert (found.records, found.candidates) == (20, 20)
+    assert 0.0 < found.all_records.expected <= 1.0
+    # The other way round there are masked records of which nothing is known.
+    part = original.drop(index=[3, 4])
+    found = found_by((part, masked), NOISE, **options)["reidentification"]
+    assert found.all_records is None
+    assert "some masked records have no original record here" in found.notes[-1]
+
+
+def test_attributes_of_unknown_masking_are_left_out():
+    found = found_by(files_of(), f"{NOISE} attributes=age,income")["reidentification"]
+    assert found.left_out == ("hours",)
+    assert all(attack.expected is None and attack.compatible is None for attack in found.attacks)
+    assert found.notes[0].startswith("re-identification: the masking of hours is not known")
+    assert " by age, income" in found.paragraph
+
+
+def test_sampling_weights_count():
+    original, masked = files_of()
+    original["w"] = np.where(np.arange(30) < 29, 1e-6, 1.0)
+    schema = {"attributes": [{"name": "w", "role": "weight"}]}
+    found = found_by((original, masked), NOISE, schema=schema)["reidentification"]
+    assert found.one_record == pytest.approx(found.to_frame()["probability"].iloc[-1], abs=1e-4)
+
+
+def test_one_attribute_and_few_records():
+    original = pd.DataFrame({"x": [1.0, 2.0, 4.0]})
+    masked = pd.DataFrame({"x": [1.1, 2.3, 3.9]})
+    found = found_by((original, masked), NOISE)["reidentification"]
+    assert found.records == 3
+    assert found.one_record > 1.0 / 3.0
+
+
+def test_time_that_runs_out_leaves_records_undecided():
+    choices = MeasureChoices(masked_by=((NOISE, masking_method(NOISE)),))
+    task = task_of(frames(3, 40, noise=0.4), choices=choices)
+    clock = Clock(1e-9)
+    found = ProbabilityOfReidentification().take(task, clock)
+    assert [attack.name for attack in found.attacks] == ["equal-weights"]
+    assert found.all_records.sweeps == 200
+    assert found.attacks[0].undecided > 0.0
+
+
+def test_what_is_lacking():
+    files = files_of()
+    assert found_by(files).not_measured == {"reidentification": "say how the file was masked, with --masking"}
+    reason = found_by(files, "microaggregation k=2").not_measured["reidentification"]
+    assert reason.startswith("the masking that is given cannot have made record ")
+
+
+def test_bad_masking_is_refused_before_anything_is_searched():
+    with pytest.raises(Exception, match="there is no masking method 'nois'; did you mean 'noise'"):
+        found_by(files_of(), "nois percent=15")
+    with pytest.raises(UsageError, match="masking is the text 'noise percent=40'; give a list of methods"):
+        risk(*files_of(), measures="reidentification", masking=NOISE)
