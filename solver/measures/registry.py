@@ -15,8 +15,8 @@ from linkrisk.solver.measures.membership import Membership
 from linkrisk.solver.measures.population_uniqueness import PopulationUniques
 from linkrisk.solver.measures.records import Records
 from linkrisk.solver.measures.references import ReferencePoints
-from linkrisk.solver.measures.releases import SeveralReleases
 from linkrisk.solver.measures.reidentification import ProbabilityOfReidentification
+from linkrisk.solver.measures.releases import SeveralReleases
 from linkrisk.solver.measures.suda import SpecialUniques
 from linkrisk.solver.measures.uniqueness import UniquenessOfKeys
 from linkrisk.solver.measures.worst_case import WorstCase
