@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from linkrisk.solver import link as link
     from linkrisk.solver import mask as mask
     from linkrisk.solver import risk as risk
+    from linkrisk.solver import sweep as sweep
     from linkrisk.solver import verify as verify
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "link",
     "mask",
     "risk",
+    "sweep",
     "verify",
 ]
 

@@ -1,4 +1,4 @@
-"""The application: fit, compare, evaluate, verify, link, mask, risk, as `python -m solver` and as functions.
+"""The application: fit, compare, evaluate, verify, link, mask, risk, sweep, as commands and functions.
 
 May import `linkrisk.formulations` and `linkrisk.datasets`; neither may import this.
 """
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from linkrisk.solver.api.link import link as link
     from linkrisk.solver.api.mask import mask as mask
     from linkrisk.solver.api.risk import risk as risk
+    from linkrisk.solver.api.sweep import sweep as sweep
     from linkrisk.solver.api.verify import verify as verify
     from linkrisk.solver.run.interruption import Cancel as Cancel
 
@@ -30,6 +31,7 @@ _WHERE = {
     "link": "api.link",
     "mask": "api.mask",
     "risk": "api.risk",
+    "sweep": "api.sweep",
     "verify": "api.verify",
 }
 __all__ = [
@@ -42,6 +44,7 @@ __all__ = [
     "link",
     "mask",
     "risk",
+    "sweep",
     "verify",
 ]
 

@@ -31,9 +31,10 @@ RANKS = {
     "compiling": 4,
     "worst_case": 5,
     "measures": 6,
-    "api": 7,
-    "report": 8,
-    "commands": 9,
+    "risk_utility": 7,
+    "api": 8,
+    "report": 9,
+    "commands": 10,
 }
 
 # What the verifier may use of this project: to trust a certificate, one need not trust what made it.

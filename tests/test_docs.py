@@ -21,6 +21,7 @@ from linkrisk.solver.api.fit import fit
 from linkrisk.solver.backends.registry import BACKENDS
 from linkrisk.solver.commands.program import build_parser, main
 from linkrisk.solver.linkage.registry import LINKERS
+from linkrisk.solver.risk_utility.maskings import maskings_of
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -38,6 +39,7 @@ HOMES = {
     "link": "linkers.md",
     "mask": "masking.md",
     "risk": "risk.md",
+    "sweep": "sweep.md",
     "describe": "schema.md",
     "datasets": "data.md",
     "compile": "guide.md",
@@ -137,6 +139,10 @@ def test_commands_are_understood(page, command):
     assert set((parsed.get("aggregator") or "all").split(",")) <= {"all", *AGGREGATORS}
     methods = parsed.get("method") or []
     # Those of mask are a list, and may hold their parameters.
+    if argv[0] == "sweep":
+        methods = (
+            [method for masking in maskings_of(methods) for method in masking.methods] if methods else []
+        )
     names = [methods] if isinstance(methods, str) else [masking_method_name(text) for text in methods]
     assert set(names) <= {*METHODS, *LINKERS}
     backends = [parsed.get("backend"), *(parsed.get("backends") or "").split(",")]

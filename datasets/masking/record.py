@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.base import MaskingMethod
 from linkrisk.datasets.masking.registry import METHODS
 from linkrisk.datasets.masking.sequence import Step
 from linkrisk.datasets.microdata.schema import Schema
@@ -34,18 +35,21 @@ def sha256(content: bytes) -> str:
 
 def steps_as_json(steps: Sequence[Step]) -> list[dict[str, Any]]:
     """Name methods with their parameters and attributes, in order, ready for JSON."""
-    return [
-        {
-            "method": step.method.name,
-            "parameters": {
-                name: _plain(getattr(step.method, name))
-                for name in METHODS[step.method.name].parameters
-                if name != "attributes" and getattr(step.method, name) not in (None, (), False)
-            },
-            "attributes": list(step.attributes),
-        }
-        for step in steps
-    ]
+    return [{**method_as_json(step.method), "attributes": list(step.attributes)} for step in steps]
+
+
+def method_as_json(method: MaskingMethod) -> dict[str, Any]:
+    """A method with all its parameters, what was read from files included, ready for JSON."""
+    named = method.named
+    return {
+        "method": method.name,
+        "parameters": {
+            name: _plain(getattr(method, name))
+            for name in METHODS[method.name].parameters
+            if name != "attributes" and getattr(method, name) not in (None, (), False)
+        },
+        "attributes": None if named is None else list(named),
+    }
 
 
 def check_new(path: str | Path) -> None:

@@ -82,8 +82,12 @@ class Source:
         return replace(masked, frame=frame)
 
 
-def read_source(data: TableLike, methods: Sequence[MaskingMethod], id_column: str | None) -> Source:
-    """Read what `mask` is given; ids, and what a schema calls categories, are kept as a text file has them.
+def read_source(
+    data: TableLike, methods: Sequence[MaskingMethod], id_column: str | None, text_columns: Sequence[str] = ()
+) -> Source:
+    """Read what `mask` is given.
+
+    Ids, what a schema calls categories, and `text_columns` are kept as a text file has them.
 
     Raises
     ------
@@ -91,7 +95,9 @@ def read_source(data: TableLike, methods: Sequence[MaskingMethod], id_column: st
         If it cannot be read, or is not a table.
     """
     if isinstance(data, Path) or (isinstance(data, str) and is_file(data)):
-        return Source(read_file(data, text_columns=_text_columns(methods, id_column)), str(data))
+        return Source(
+            read_file(data, text_columns=[*_text_columns(methods, id_column), *text_columns]), str(data)
+        )
     if isinstance(data, str):
         return Source(StoredFile(load(data)), data)
     # A pandas frame keeps its index, as all other columns that are not masked.

@@ -194,7 +194,7 @@ def risk(
     check_k_additive(names, options)
     with request.hired() as hired:
         given = given_releases(original, masked, options, releases, versions=versions)
-        return _risk(given, Way(releases), asked, tolerated, names, options, choices, hired)
+        return measured(given, Way(releases), asked, tolerated, names, options, choices, hired)
 
 
 def asked_measures(measures: str | Sequence[str]) -> list[Measure]:
@@ -234,7 +234,7 @@ def _read(given: Sequence[Given], way: Way, options: ProblemOptions) -> tuple[Pr
     return problems[-1], releases
 
 
-def _risk(
+def measured(
     given: Sequence[Given],
     way: Way,
     measures: Sequence[Measure],
@@ -244,7 +244,7 @@ def _risk(
     choices: MeasureChoices,
     request: FitRequest,
 ) -> RiskResult:
-    """What `risk` does, once the request has been checked."""
+    """What `risk` does, once the request has been checked, and whoever is to work has been hired."""
     began = time.perf_counter()
     first, releases = _read(given, way, options)
     choices.check(first.files)
@@ -283,12 +283,16 @@ def _risk(
 def _take(
     measures: Sequence[Measure], task: RiskTask, report: Reporter | None
 ) -> tuple[dict[str, MeasureResult], dict[str, str]]:
-    """Take measures one after the other, each within its share of what is left."""
+    """Take measures one after the other, each within its share of what is left.
+
+    The cheap ones come first, so that a search of another one that ends late does not cost their answers.
+    """
     taken: dict[str, MeasureResult] = {}
     left_out: dict[str, str] = {}
     lacking = {measure.name: measure.lacking(task) for measure in measures}
     possible = [measure for measure in measures if lacking[measure.name] is None]
     left_out |= {name: reason for name, reason in lacking.items() if reason is not None}
+    possible.sort(key=lambda measure: measure.cost)
     for at, measure in enumerate(possible):
         if task.clock.expired and measure.cost > 0.0:
             left_out[measure.name] = _STOPPED if task.clock.stopped else _NO_TIME
@@ -297,7 +301,7 @@ def _take(
             low, high = task.worst.interval
             report(Progress(task.clock.seconds, float(low), float(high), "measures", measure.name))
         taken[measure.name] = measure.take(task, _share(task.clock, possible[at:]))
-    return taken, left_out
+    return {measure.name: taken[measure.name] for measure in measures if measure.name in taken}, left_out
 
 
 def _share(clock: Clock, left: Sequence[Measure]) -> Clock:

@@ -139,8 +139,8 @@ def add_run(
     )
 
 
-def add_workers(parser: argparse.ArgumentParser, what: str, more: str = "") -> None:
-    """Who does the work besides this process; `what` is done."""
+def add_workers(parser: argparse.ArgumentParser, what: str, more: str = "", *, usual: str = "none") -> None:
+    """Who does the work besides this process; `what` is done, and `usual` who does it if nothing is said."""
     group = parser.add_argument_group("workers")
     group.add_argument(
         "--scheduler",
@@ -148,7 +148,7 @@ def add_workers(parser: argparse.ArgumentParser, what: str, more: str = "") -> N
         help=f"address of a Dask scheduler whose workers {what} (pip install 'linkrisk[dask]')",
     )
     group.add_argument(
-        "--workers", metavar="N", help=f"so many processes of this machine {what}{more}; default: none"
+        "--workers", metavar="N", help=f"so many processes of this machine {what}{more}; default: {usual}"
     )
 
 

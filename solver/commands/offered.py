@@ -62,6 +62,7 @@ class Offered(NamedTuple):
     margin: float
     seconds_of_fit: float
     seconds_of_compare: float
+    seconds_of_sweep: float
     masking_settings: Mapping[str, Setting]
     linker_settings: Mapping[str, Setting]
 
@@ -93,7 +94,7 @@ def offered_by_the_classes() -> Offered:
     from linkrisk.formulations.linkage.distances import Differences, Standardisation
     from linkrisk.formulations.linkage.missing import Missing
     from linkrisk.formulations.linkage.pair import Direction, Ties
-    from linkrisk.solver.api import compare, limits
+    from linkrisk.solver.api import compare, limits, sweep
     from linkrisk.solver.backends.registry import backend_names
     from linkrisk.solver.engines.base import EngineOptions
     from linkrisk.solver.engines.registry import ENGINES
@@ -123,6 +124,7 @@ def offered_by_the_classes() -> Offered:
         margin=EngineOptions().margin,
         seconds_of_fit=limits.DEFAULT_TIME_LIMIT,
         seconds_of_compare=compare.DEFAULT_TIME_LIMIT,
+        seconds_of_sweep=sweep.SECONDS_EACH,
         masking_settings={name: _setting(option) for name, option in all_options().items()},
         linker_settings={name: _setting(option) for name, option in all_settings().items()},
     )

@@ -202,6 +202,13 @@ def make_problem(original: Any = None, masked: Any = None, options: ProblemOptio
         If the request or the files cannot be used; one line that says how to fix it.
     """
     options = options or ProblemOptions()
+    check_problem_options(options)
+    schema = schema_of(options.schema)
+    return problem_of(_files(original, masked, options, schema), options, (original, masked))
+
+
+def check_problem_options(options: ProblemOptions) -> None:
+    """Refuse a request that no file could satisfy, before any is read; UsageError or FormulationError."""
     check_alignment_options(options.id_column, options.row_by_row)
     for kind, value, what in (
         (Direction, options.direction, "direction"),
@@ -213,10 +220,7 @@ def make_problem(original: Any = None, masked: Any = None, options: ProblemOptio
     k: object = options.k_additive
     if k is not None and (isinstance(k, bool) or not isinstance(k, int)):
         raise UsageError(f"k_additive must be a whole number, not {k!r}")
-    schema = schema_of(options.schema)
-    # Any attributes will do to refuse a request that no file could satisfy, before the files are read.
-    _aggregator(options, ("A", "B"), categorical=False)
-    return problem_of(_files(original, masked, options, schema), options, (original, masked))
+    _aggregator(options, ("A", "B"), categorical=False)  # any attributes will do
 
 
 def problem_of(files: FilePair, options: ProblemOptions, read: tuple[Any, Any] = (None, None)) -> Problem:

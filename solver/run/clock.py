@@ -130,7 +130,12 @@ class Clock:
     @property
     def threads(self) -> int:
         """Threads for searches whose way depends on which of them is first: one where work is counted."""
-        return 1 if self.counts else self.most_threads or processors()
+        return 1 if self.counts else self.processors
+
+    @property
+    def processors(self) -> int:
+        """Processors that the run may use: those of this process, unless it was given fewer."""
+        return self.most_threads or processors()
 
     # ---- what ends it
 
@@ -244,7 +249,9 @@ class Beside(Clock):
 
     def __init__(self, whole: Clock) -> None:
         limits = whole.time_limit, whole.memory_limit, whole.seconds
-        super().__init__(*limits, work_limit=whole.work_limit, cancel=whole.cancel)
+        super().__init__(
+            *limits, work_limit=whole.work_limit, cancel=whole.cancel, most_threads=whole.most_threads
+        )
         self._whole = whole
 
     @property
@@ -317,18 +324,23 @@ class Limits:
         Units of work.
     cancel : Cancel or None
         A token that somebody else may end the run with.
+    threads : int or None
+        That it may use; as many as there are processors when None.
     """
 
     time: float | None = None
     memory: float | str | None = AUTOMATIC
     work: float | None = None
     cancel: Cancel | None = None
+    threads: int | None = None
 
     def clock(self, spent: float = 0.0) -> Clock:
         """A clock with these limits, of a run of which some seconds have passed."""
         memory = usable_megabytes() if self.memory == AUTOMATIC else self.memory
         memory = None if memory is None else float(memory)
-        return Clock(self.time, memory, spent, work_limit=self.work, cancel=self.cancel)
+        return Clock(
+            self.time, memory, spent, work_limit=self.work, cancel=self.cancel, most_threads=self.threads
+        )
 
 
 def resident_megabytes() -> float:

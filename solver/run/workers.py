@@ -12,7 +12,7 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from typing import Any, Generic, TypeVar
 
-from linkrisk.solver.run.child_processes import interrupt_held_back, main_module_hidden
+from linkrisk.solver.run.child_processes import end_with_parent, interrupt_held_back, main_module_hidden
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.elsewhere import Allowance, Done, done
 from linkrisk.solver.run.interruption import Cancel
@@ -198,10 +198,11 @@ _shared: dict[str, Any] = {}
 
 
 def _begin(given: object, stop: object) -> None:
-    """Begin a process: Ctrl-C is for the parent."""
+    """Begin a process: Ctrl-C is for the parent, and nobody works for a parent that was killed."""
     if hasattr(os, "setsid"):
         os.setsid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent()
     _shared.update(given=given, stop=stop)
 
 

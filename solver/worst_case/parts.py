@@ -22,7 +22,6 @@ from linkrisk.solver.run.clock import Beside, Clock
 from linkrisk.solver.run.crew import Crew
 from linkrisk.solver.run.incumbent import Progress, Reporter
 from linkrisk.solver.run.limits import in_time, memory_errors
-from linkrisk.solver.run.processors import processors
 from linkrisk.solver.run.workers import Here, Processes, Workers
 from linkrisk.solver.worst_case.beside_orders import beside_orders
 from linkrisk.solver.worst_case.part_search import PartSearch, Shared, search_part
@@ -318,10 +317,11 @@ class _Work:
         """Those that were asked for; else processes, where there are processors and enough to do for each."""
         if self._hired is not None:
             return self._hired
-        many, clock = min(processors(), len(self.parts)), self._clock
+        clock = self._clock
+        many = min(clock.processors, len(self.parts))
         if clock.counts or many < 2 or clock.time_left < self._steering.worth_processes:
             return Here(self._shared)
-        return Processes(self._shared, many, max(1, processors() // many))
+        return Processes(self._shared, many, max(1, clock.processors // many))
 
     def _round(self) -> None:
         """Search every part that is not settled, each for its share of the time."""

@@ -307,7 +307,7 @@ def drawn_samples(problem: Problem, request: FitRequest) -> Samples | None:
     """
     choice, pair = request.sampling, problem.pair
     # What was asked for, and not how many workers a scheduler has just now: the plan must not depend on that.
-    asked = request.workers.workers or processors()
+    asked = request.workers.workers or request.limits.threads or processors()
     workers = 1 if request.limits.work is not None else asked
     plan = make_plan(
         choice,

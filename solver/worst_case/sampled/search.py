@@ -24,7 +24,6 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.crew import Crew
 from linkrisk.solver.run.incumbent import Incumbent, Reporter
 from linkrisk.solver.run.limits import in_time, memory_errors
-from linkrisk.solver.run.processors import processors
 from linkrisk.solver.run.results import plain
 from linkrisk.solver.run.workers import Here, Processes, Workers
 from linkrisk.solver.worst_case.part_search import PartSearch, Shared, search_part
@@ -240,12 +239,12 @@ class _Work:
         if self._hired is not None:
             return self._hired
         plan, clock = self.state.samples.plan, self._clock
-        many, steering = min(processors(), plan.samples), self._steering
+        many, steering = min(clock.processors, plan.samples), self._steering
         pairs = self.state.samples.drawn.size * len(self._searched.pair.candidates)
         little = pairs < steering.pairs_worth_processes or clock.time_left < steering.worth_processes
         if clock.counts or many < 2 or little:
             return Here(self._shared)
-        return Processes(self._shared, many, max(1, processors() // many))
+        return Processes(self._shared, many, max(1, clock.processors // many))
 
     def _note(self) -> None:
         """The bound of the whole file that is certain: the records outside of the samples count in full."""

@@ -1,0 +1,182 @@
+"""What `sweep` returns: one table of all maskings, and which of them are not dominated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from linkrisk.solver.measures.base import Finding
+from linkrisk.solver.risk_utility.pareto import Place, Point, places
+from linkrisk.solver.risk_utility.runs import Status, SweepRun
+from linkrisk.solver.run.results import dump_json
+
+HELD_OUT, WORST_CASE, LOSS = "held-out", "worst-case", "information-loss"
+"""Measures that have columns of their own."""
+
+OF_ALL = "il1s_of_all"
+"""The loss that is not a finding of a single release: IL1s over all attributes, 0 for those left alone."""
+
+LOSSES = (
+    *(OF_ALL, "pmse", "pmse_ratio", "il1s", "mean_difference", "variance_difference"),
+    *("covariance_difference", "correlation_difference", "eigenvalue_difference", "regression_difference"),
+    *("overlap_lost", "total_variation", "hellinger", "suppressed"),
+)
+"""What the front may go by."""
+
+_USUAL = LOSSES[:2]
+"""Of these the one that most maskings have."""
+
+_EQUAL = "held_out_equal_weights"
+
+
+@dataclass(frozen=True, eq=False)
+class SweepResult:
+    """The risk-utility map of many maskings of one file.
+
+    Attributes
+    ----------
+    runs : tuple of SweepRun
+        Those that have come to an end, in the order of the plan.
+    unfinished : tuple of str
+        The maskings that have not, because the sweep was stopped.
+    loss : str
+        The information loss that the front goes by, one of `LOSSES`; more is worse.
+    details : dict
+        What was swept, with notes, seconds and versions.
+    """
+
+    runs: tuple[SweepRun, ...]
+    unfinished: tuple[str, ...]
+    loss: str
+    details: dict[str, Any] = field(repr=False)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What has to be known besides."""
+        return tuple(self.details["notes"])
+
+    @property
+    def done(self) -> tuple[SweepRun, ...]:
+        """The runs that have measured something."""
+        return tuple(run for run in self.runs if run.status is Status.DONE)
+
+    @cached_property
+    def places(self) -> dict[str, Place]:
+        """Where each masking stands, by its text; without those whose loss is not known."""
+        known = {run.masking: loss for run in self.done if (loss := loss_of(run, self.loss)) is not None}
+        runs = [run for run in self.done if run.masking in known]
+        # A family that one run has measured and another has not may link any number there.
+        families = {name for run in runs for name in run.measured}
+        points = [
+            Point(
+                run.interval[0], run.interval[1] if set(run.measured) == families else 1.0, known[run.masking]
+            )
+            for run in runs
+        ]
+        return {run.masking: place for run, place in zip(runs, places(points), strict=True)}
+
+    @property
+    def front(self) -> tuple[SweepRun, ...]:
+        """The runs that no other one dominates, whatever the risks are within their intervals."""
+        return tuple(run for run in self.done if self.places.get(run.masking) is Place.FRONT)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per masking.
+
+        Columns: masking, name, status, reason, pareto, loss; worst_low, worst_high, confidence; low and high
+        of every family; held_out, held_out_low, held_out_high (of the family that is strongest there); every
+        finding of the measures by its key, with its ends where it has an interval; seconds, seed, records.
+        Shares are between 0 and 1.
+        """
+        rows = [self._row(run) for run in self.runs]
+        names = dict.fromkeys(name for row in rows for name in row)
+        last = ("seconds", "seed", "records")
+        frame = pd.DataFrame(rows, columns=[*(name for name in names if name not in last), *last])
+        # A column of a finding that no run has stays a column of numbers.
+        numbers = [name for name in frame if name not in _TEXTS and frame[name].dtype == object]
+        return frame.astype(dict.fromkeys(numbers, "float64"))
+
+    def _row(self, run: SweepRun) -> dict[str, Any]:
+        place = self.places.get(run.masking)
+        row: dict[str, Any] = {
+            "masking": run.masking,
+            "name": run.name,
+            "status": run.status.value,
+            "reason": run.reason,
+            "pareto": None if place is None else place.value,
+            "loss": loss_of(run, self.loss),
+            "worst_low": None,
+            "worst_high": None,
+            "confidence": run.confidence,
+        }
+        if run.status is Status.DONE:
+            row["worst_low"], row["worst_high"] = run.interval
+        for family in run.families:
+            key = family.aggregator.replace("-", "_")
+            for end, links in (("low", family.linked), ("high", family.most)):
+                row[f"{key}_{end}"] = None if links is None else links / run.total
+        best = strongest(run)
+        if best is not None:
+            row.update(held_out=best.value, held_out_low=best.low, held_out_high=best.high)
+        row[OF_ALL] = run.loss
+        for finding in (each for findings in run.findings.values() for each in findings):
+            row.update(_columns(finding))
+        return {**row, "seconds": run.seconds, "seed": run.seed, "records": run.records}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of `sweep --json` as a dictionary."""
+        return {
+            **self.details,
+            "loss": self.loss,
+            "runs": [{"pareto": self.places.get(run.masking), **run.to_dict()} for run in self.runs],
+            "unfinished": list(self.unfinished),
+        }
+
+    def to_json(self) -> str:
+        """The JSON of `sweep --json`."""
+        return dump_json(self.to_dict())
+
+    def __repr__(self) -> str:
+        lines = [f"  {run.masking}: {self._said(run)}" for run in self.runs]
+        lines += [f"  {text}: stopped before it was done" for text in self.unfinished]
+        return "\n".join([f"SweepResult({self.details['name']}, loss {self.loss})", *lines])
+
+    def _said(self, run: SweepRun) -> str:
+        if run.status is not Status.DONE:
+            return f"{run.status}, {run.reason}"
+        low, high = (100.0 * end for end in run.interval)
+        loss, place = loss_of(run, self.loss), self.places.get(run.masking)
+        cost = "no loss measured" if loss is None else f"loss {loss:.3g}, {place}"
+        return f"worst case {low:.1f} to {high:.1f} %, {cost}"
+
+
+_TEXTS = ("masking", "name", "status", "reason", "pareto")
+
+
+def loss_of(run: SweepRun, name: str) -> float | None:
+    """One information loss of a run; None where it does not have it."""
+    if name == OF_ALL:
+        return run.loss
+    found = run.finding(LOSS, name)
+    return None if found is None else found.value
+
+
+def usual_loss(runs: Sequence[SweepRun]) -> str:
+    """The loss that is known of most runs; of equals, the one that is easier to read."""
+    return max(_USUAL, key=lambda name: sum(loss_of(run, name) is not None for run in runs))
+
+
+def strongest(run: SweepRun) -> Finding | None:
+    """The held-out rate of the strongest learned family; of equal weights where nothing was learned."""
+    found = [each for each in run.findings.get(HELD_OUT, ()) if each.key.startswith("held_out_")]
+    learned = [each for each in found if each.key != _EQUAL] or found
+    return max(learned, key=lambda each: each.value or 0.0, default=None)
+
+
+def _columns(finding: Finding) -> Mapping[str, Any]:
+    ends = {} if finding.kind is None else {"low": finding.low, "high": finding.high}
+    return {finding.key: finding.value, **{f"{finding.key}_{end}": value for end, value in ends.items()}}

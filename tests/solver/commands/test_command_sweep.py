@@ -1,0 +1,188 @@
+"""`python -m solver sweep`: what is printed and written, plans, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from cli_runs import refuse, run
+
+from linkrisk.solver.commands import sweep as command
+from linkrisk.solver.commands.program import main
+from linkrisk.solver.commands.sweep_summary import summary
+from linkrisk.solver.risk_utility.runs import Status
+
+pytestmark = pytest.mark.usefixtures("survey_folder")
+
+SWEEP = [
+    *("sweep", "--original", "original.csv", "--method", "noise percent=60..80:20", "--workers", "1"),
+    *("--aggregator", "owa", "--measures", "information-loss", "--time-limit", "none"),
+]
+
+PRINTED = r"""original\.csv: 30 records; 3 maskings
+
+worst case  held-out    IL1s  seconds  front         masking
+    [\d.]+ %         -  0\.\d{4}      \d\.\d  [a-z ]+  noise percent=60
+    [\d.]+ %         -  0\.\d{4}      \d\.\d  [a-z ]+  noise percent=80
+
+Not measured
+  microaggregation k=40: .*30.*
+
+seed 0, 1 workers, \d+\.\d s
+"""
+
+
+def test_the_map(capsys):
+    printed = run(
+        capsys, *SWEEP, "--method", "microaggregation k=40", "--table", "map.csv", "--json", "map.json"
+    )
+    assert re.fullmatch(PRINTED, printed), printed
+    table, content = pd.read_csv("map.csv"), json.loads(Path("map.json").read_text(encoding="utf-8"))
+    assert table["masking"].tolist() == [each["masking"] for each in content["runs"]]
+    assert table["pareto"].tolist()[:2] == [each["pareto"] for each in content["runs"]][:2]
+    assert content["command"].startswith("python -m solver sweep --original original.csv")
+    assert len(list(Path("map.runs").glob("*.json"))) == 3
+    again = run(capsys, *SWEEP, "--method", "microaggregation k=40", "--table", "map.csv")
+    assert again.startswith("original.csv: 30 records; 3 maskings, 3 of them measured before\n")
+
+
+@pytest.mark.parametrize("target", ["map.parquet", "map.xlsx"])
+def test_tables_of_other_formats(target, capsys):
+    run(capsys, *SWEEP, "--table", target, "--folder", "kept")
+    read = pd.read_parquet(target) if target.endswith("parquet") else pd.read_excel(target)
+    assert read["masking"].tolist() == ["noise percent=60", "noise percent=80"]
+    assert [path.name for path in Path().iterdir() if path.is_dir()] == ["kept"]
+
+
+def test_without_an_output_nothing_is_kept(capsys):
+    run(capsys, *SWEEP)
+    run(capsys, *SWEEP, "--json", "/dev/null")
+    assert [path for path in Path().iterdir() if path.is_dir()] == []
+
+
+def test_a_plan_and_what_the_command_line_says_otherwise(capsys):
+    plan = """
+        [sweep]
+        original = "nowhere.csv"
+        attributes = ["age", "income"]
+        aggregator = "owa"
+        measures = ["information-loss"]
+        workers = 1
+        work-limit = 0.5
+        seed = 3
+        json = "map.json"
+
+        [[masking]]
+        name = "both"
+        methods = ["rank-swapping percent=10,20 attributes=age", "noise percent=60 attributes=income"]
+    """
+    Path("plan.toml").write_text(plan, encoding="utf-8")
+    argv = ["sweep", "--plan", "plan.toml", "--original", "original.csv", "--method", "noise percent=60"]
+    run(capsys, *argv)
+    content = json.loads(Path("map.json").read_text(encoding="utf-8"))
+    assert [each["name"] for each in content["runs"]] == ["both", "both", "noise"]
+    assert (content["seed"], content["work_limit"], content["time_limit"]) == (3, 0.5, None)
+    assert (content["families"], content["attributes"]) == (["owa"], ["age", "income"])
+    assert content["measures"] == ["worst-case", "information-loss"]
+
+
+def test_a_sweep_that_is_stopped_says_so(capsys, monkeypatch):
+    from linkrisk.solver.api import sweep as api
+    from linkrisk.solver.run.interruption import Cancel
+
+    real = api.sweep
+
+    def stopped(*given, **options):
+        cancel = Cancel()
+        return real(
+            *given, **{**options, "cancel": cancel, "report": lambda t: "1 of" in t and cancel.cancel()}
+        )
+
+    monkeypatch.setattr(api, "sweep", stopped)
+    printed = run(capsys, *SWEEP, "--table", "map.csv")
+    assert "note: stopped: 1 of 2 maskings are not measured; the same command goes on\n" in printed
+    assert len(pd.read_csv("map.csv")) == 1
+    printed = run(capsys, *SWEEP)
+    assert "measured; give --folder, and the next sweep could go on\n" in printed
+    monkeypatch.setattr(api, "sweep", real)
+    assert "2 maskings, 1 of them measured before\n" in run(capsys, *SWEEP, "--table", "map.csv")
+
+
+def test_a_fault_ends_with_1(capsys, monkeypatch):
+    from linkrisk.solver.api import sweep_run
+
+    def broken(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(sweep_run, "_measured", broken)
+    assert main(SWEEP) == 1
+    assert "Not measured\n  noise percent=60: MemoryError\n" in capsys.readouterr().out
+
+
+def test_what_is_not_on_the_map_is_said(capsys):
+    printed = run(capsys, *SWEEP, "--loss", "hellinger")
+    assert "note: 2 without hellinger are not on the map; --loss takes another one\n" in printed
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["sweep", "--method", "noise percent=5"], "which file? give --original FILE"),
+        (
+            ["sweep", "--original", "original.csv"],
+            "there is no masking to sweep; give --method, such as 'microaggregation k=2..20'",
+        ),
+        (
+            [*SWEEP, "--method", "noise percent=9..5"],
+            "the range 9..5 is empty; write it from the smaller to the larger number",
+        ),
+        ([*SWEEP, "--table", "map.doc"], None),
+        ([*SWEEP, "--plan", "nowhere.toml"], "nowhere.toml cannot be read: no such file or directory"),
+        ([*SWEEP, "--workers", "x"], "--workers must be a whole number, not 'x'"),
+        (
+            [*SWEEP, "--json", "original.csv"],
+            "--json original.csv would overwrite the --original file: give another name",
+        ),
+    ],
+)
+def test_what_is_refused(argv, message, capsys):
+    if message is None:
+        assert main(argv) == 2
+        assert capsys.readouterr().err.startswith("error: cannot write --table map.doc: end the name in .csv")
+        return
+    refuse(capsys, message, *argv)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("drop-constant = 'yes'", "plan.toml: drop-constant must be true or false"),
+        ("seed = true", "plan.toml: seed must be a text or a number"),
+        ("plan = 'other.toml'", "plan.toml: unknown option 'plan': "),
+    ],
+)
+def test_options_of_a_plan_that_are_refused(line, message, capsys):
+    Path("plan.toml").write_text(f"[sweep]\n{line}\n", encoding="utf-8")
+    assert main([*SWEEP, "--plan", "plan.toml"]) == 2
+    assert capsys.readouterr().err.startswith(f"error: {message}")
+
+
+def test_a_plan_may_have_all_options_of_the_command_but_few():
+    import argparse
+
+    parser = argparse.ArgumentParser()
+    command.add_arguments(parser)
+    own = {action.dest for action in parser._actions} - {"help", "plan", "method"}
+    assert set(command._NOT_IN_PLANS).isdisjoint(own)
+
+
+def test_an_empty_map_has_its_titles(capsys):
+    from linkrisk import sweep
+
+    del capsys
+    found = sweep("original.csv", ["noise percent=60"], workers=1, measures="worst-case", aggregator="owa")
+    assert found.runs[0].status is Status.DONE
+    assert "worst case  held-out  IL1s  seconds  front  masking" in summary(found)
