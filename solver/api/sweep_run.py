@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from linkrisk.datasets.masking.base import MaskingMethod
+from linkrisk.datasets.masking.recoding import CategoricalMethod
 from linkrisk.datasets.microdata.carried import carried
 from linkrisk.datasets.microdata.formats.base import StoredFile
 from linkrisk.datasets.microdata.schema import Schema
@@ -163,9 +164,15 @@ def _measured(job: SweepJob, task: SweepTask, clock: Clock) -> RiskResult:
         TOLERATED,
         job.families,
         job.options,
-        MeasureChoices(),
+        MeasureChoices(masked_by=_of_numbers(task)),
         job.request(clock),
     )
+
+
+def _of_numbers(task: SweepTask) -> tuple[tuple[str, MaskingMethod], ...]:
+    """How numbers were masked. Of categories it is not told: the distances of links would be others then."""
+    told = zip(task.masking.methods, task.methods, strict=True)
+    return tuple((text, method) for text, method in told if not isinstance(method, CategoricalMethod))
 
 
 def _table(stored: StoredFile, name: str) -> Table:

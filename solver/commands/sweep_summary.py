@@ -5,6 +5,7 @@ from __future__ import annotations
 from linkrisk.solver.report.formats import count
 from linkrisk.solver.risk_utility.results import OF_ALL, SweepResult, loss_of, strongest
 from linkrisk.solver.risk_utility.runs import Status, SweepRun
+from linkrisk.solver.run.percent import percent
 
 _LOSSES = {OF_ALL: "IL1s", "pmse": "pMSE"}
 
@@ -15,7 +16,7 @@ _NUMBERS = 4
 def summary(result: SweepResult) -> str:
     """The map as text."""
     details = result.details
-    head = f"{details['name']}: {count(details['records'])} records; {count(details['maskings'])} maskings"
+    head = f"{details['name']}: {count(details['records'])} records; {_many(details['maskings'], 'masking')}"
     if details["kept_before"]:
         head += f", {count(details['kept_before'])} of them measured before"
     lines = [head, "", *_table(result)]
@@ -23,9 +24,13 @@ def summary(result: SweepResult) -> str:
     if failed:
         lines += ["", "Not measured", *(f"  {run.masking}: {run.reason}" for run in failed)]
     lines += ["", *_notes(result)]
-    workers = details["scheduler"] or f"{details['workers'] or 0} workers"
+    workers = details["scheduler"] or _many(details["workers"] or 0, "worker")
     lines.append(f"seed {details['seed']}, {workers}, {details['seconds']:.1f} s")
     return "\n".join(lines) + "\n"
+
+
+def _many(number: int, what: str) -> str:
+    return f"{count(number)} {what}" if number == 1 else f"{count(number)} {what}s"
 
 
 def _table(result: SweepResult) -> list[str]:
@@ -43,12 +48,12 @@ def _table(result: SweepResult) -> list[str]:
 
 
 def _row(result: SweepResult, run: SweepRun) -> list[str]:
-    low, high = (f"{100.0 * end:.1f}" for end in run.interval)
+    low, high = (percent(end) for end in run.interval)
     held_out, loss = strongest(run), loss_of(run, result.loss)
     place = result.places.get(run.masking)
     return [
-        f"{low} %" if low == high else f"{low} to {high} %",
-        "-" if held_out is None or held_out.value is None else f"{100.0 * held_out.value:.1f} %",
+        low if low == high else f"{low.removesuffix(' %')} to {high}",
+        "-" if held_out is None or held_out.value is None else percent(held_out.value),
         "-" if loss is None else f"{loss:.4f}",
         f"{run.seconds:.1f}",
         "-" if place is None else place.value,
@@ -63,7 +68,7 @@ def _notes(result: SweepResult) -> list[str]:
         kept = result.details["folder"] is not None
         again = "the same command goes on" if kept else "give --folder, and the next sweep could go on"
         said.append(
-            f"stopped: {count(len(result.unfinished))} of {count(result.details['maskings'])} maskings are "
+            f"stopped: {count(len(result.unfinished))} of {_many(result.details['maskings'], 'masking')} are "
             f"not measured; {again}"
         )
     lacking = [run for run in result.done if run.masking not in result.places]

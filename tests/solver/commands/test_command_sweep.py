@@ -31,7 +31,7 @@ worst case  held-out    IL1s  seconds  front         masking
 Not measured
   microaggregation k=40: .*30.*
 
-seed 0, 1 workers, \d+\.\d s
+seed 0, 1 worker, \d+\.\d s
 """
 
 
