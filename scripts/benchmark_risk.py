@@ -1,10 +1,15 @@
 """Print what measures of a release take, in seconds and in memory.
 
     LINKRISK_DATA=../shared/data python scripts/benchmark_risk.py --part keys
+    python scripts/benchmark_risk.py --part all --pairs ../shared/bench/pairs
+    python scripts/benchmark_risk.py --part leave-one-out --pairs ../shared/bench/pairs
 
 Every measure of the part ``keys`` runs in a process of its own on the complete records of Adult with nine
 keys; on as many as `--records` says, drawn from these with replacement; and on as many of which every
 attribute is drawn by itself, so that most are unique. Memory is the most that the process held.
+
+The part ``all`` takes all measures of pairs of 400 Census records with the default limits. The part
+``leave-one-out`` (in `withheld_part.py`) searches the worst case without each attribute.
 """
 
 from __future__ import annotations
@@ -19,7 +24,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from withheld_part import leave_one_out
 
+from linkrisk import risk
 from linkrisk.datasets.microdata.schema import Attribute
 from linkrisk.solver.measures.diversity import attribute_diversity
 from linkrisk.solver.measures.individual_risk import measured
@@ -27,7 +34,10 @@ from linkrisk.solver.measures.keys.frequencies import column_codes, groups_of, s
 from linkrisk.solver.measures.keys.keys import KeyFile
 from linkrisk.solver.measures.suda import special_uniques
 
-PARTS = ("keys",)
+PARTS = ("keys", "all", "leave-one-out")
+
+PAIRS = ("M4-33", "M4-28", "M5-38", "M6-385", "M6-853")
+"""Pairs of 400 Census records."""
 
 ADULT_KEYS = (
     *("age", "workclass", "education", "marital-status", "occupation"),
@@ -95,6 +105,23 @@ def key_measures(records: int) -> None:
             subprocess.run(command, check=True)
 
 
+# ---- all: every measure of a pair
+
+
+def all_measures(folder: Path, name: str) -> None:
+    """Print the seconds of the whole call, of the searches and of every measure."""
+    files = [folder / f"{name}_400_s0_{which}.csv" for which in ("original", "masked")]
+    began = time.perf_counter()
+    found = risk(*files)
+    spent = time.perf_counter() - began
+    seconds = found.details["measure_seconds"]
+    print(f"{name}: {spent:.1f} s, searches {found.worst.details['seconds']:.1f} s", flush=True)
+    print("    " + ", ".join(f"{measure} {each:.1f}" for measure, each in seconds.items()))
+    print("    not measured: " + ", ".join(found.not_measured))
+    for note in found.notes:
+        print(f"    {note}")
+
+
 def main() -> None:
     """Run the part that was asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -102,8 +129,16 @@ def main() -> None:
     parser.add_argument("--records", type=int, help="drawn in the part keys; default: 1,000,000")
     parser.add_argument("--measure", choices=KEY_MEASURES, help="of the part keys: this one, in this process")
     parser.add_argument("--apart", action="store_true", help="with --measure: attributes drawn by themselves")
+    folder = Path("../shared/bench/pairs")
+    parser.add_argument("--pairs", type=Path, default=folder, help="folder of the pairs")
+    parser.add_argument("--names", nargs="+", default=PAIRS, metavar="PAIR", help="of the parts on pairs")
     arguments = parser.parse_args()
-    if arguments.measure is not None:
+    if arguments.part == "all":
+        for name in arguments.names:
+            all_measures(arguments.pairs, name)
+    elif arguments.part == "leave-one-out":
+        leave_one_out(arguments.pairs, arguments.names)
+    elif arguments.measure is not None:
         one_key_measure(arguments.measure, arguments.records, apart=arguments.apart)
     else:
         key_measures(arguments.records or 1_000_000)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from numbers import Real
+from typing import TypeVar
 
 from linkrisk.datasets.masking.base import MaskingMethod
 from linkrisk.datasets.masking.recoding import CategoricalMethod
@@ -51,6 +52,8 @@ from linkrisk.solver.worst_case.families import (
 )
 from linkrisk.solver.worst_case.sampled.plan import CONFIDENCE
 from linkrisk.solver.worst_case.single_fit import FitRequest
+
+_Each = TypeVar("_Each")
 
 _SEARCHES = 0.5
 """Share of the time limit for the worst cases, which most measures go by."""
@@ -259,13 +262,14 @@ def measured(
         worst = search_families(first, found, request, part)
         schema = schema_of(options.schema)
         task = RiskTask(first, problems, schema, request, clock, worst, choices, releases)
-        taken, left_out = _take(measures, task, request.report)
+        taken, left_out, seconds = _take(measures, task, request.report)
     details = {
         **first.describe(),
         "records": task.records,
         "notes": list(first.files.notes),
         "seed": request.options.seed,
         "seconds": round(time.perf_counter() - began, 3),
+        "measure_seconds": seconds,
         "time_limit": request.limits.time,
         "command": request.command,
         "versions": library_versions(),
@@ -282,16 +286,25 @@ def measured(
 
 def _take(
     measures: Sequence[Measure], task: RiskTask, report: Reporter | None
-) -> tuple[dict[str, MeasureResult], dict[str, str]]:
-    """Take measures one after the other, each within its share of what is left.
+) -> tuple[dict[str, MeasureResult], dict[str, str], dict[str, float]]:
+    """Take the measures, the cheapest first, each within its share of what is left; in their own order.
 
-    The cheap ones come first, so that a search of another one that ends late does not cost their answers.
+    So time that runs out is that of dear ones, and what cheap ones leave over is theirs.
+
+    Returns
+    -------
+    taken : dict
+    left_out : dict
+        Why, by name.
+    seconds : dict
+        Of those that were taken.
     """
     taken: dict[str, MeasureResult] = {}
     left_out: dict[str, str] = {}
+    seconds: dict[str, float] = {}
     lacking = {measure.name: measure.lacking(task) for measure in measures}
-    possible = [measure for measure in measures if lacking[measure.name] is None]
     left_out |= {name: reason for name, reason in lacking.items() if reason is not None}
+    possible = [measure for measure in measures if lacking[measure.name] is None]
     possible.sort(key=lambda measure: measure.cost)
     for at, measure in enumerate(possible):
         if task.clock.expired and measure.cost > 0.0:
@@ -300,8 +313,16 @@ def _take(
         if report is not None:
             low, high = task.worst.interval
             report(Progress(task.clock.seconds, float(low), float(high), "measures", measure.name))
+        began = time.perf_counter()
         taken[measure.name] = measure.take(task, _share(task.clock, possible[at:]))
-    return {measure.name: taken[measure.name] for measure in measures if measure.name in taken}, left_out
+        seconds[measure.name] = round(time.perf_counter() - began, 3)
+    names = [measure.name for measure in measures]
+    return _ordered(taken, names), _ordered(left_out, names), _ordered(seconds, names)
+
+
+def _ordered(found: dict[str, _Each], names: Sequence[str]) -> dict[str, _Each]:
+    """The same in the order of these names."""
+    return {name: found[name] for name in names if name in found}
 
 
 def _share(clock: Clock, left: Sequence[Measure]) -> Clock:

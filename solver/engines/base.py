@@ -37,6 +37,9 @@ class EngineOptions:
         The paper's constant C instead of the smallest valid one.
     steering : Steering
         Tuning of the searches: decides how soon an answer is found, never which bound holds.
+    asked : tuple of frozenset of int
+        Sets of blocks that an engine which looks for cores asks about first: cores of a similar problem. What
+        is one here is proved here.
     """
 
     backend: str = "highs"
@@ -45,6 +48,7 @@ class EngineOptions:
     margin: float = 1e-5
     big_c: float | None = None
     steering: Steering = STEERING
+    asked: tuple[frozenset[int], ...] = ()
 
 
 def check_options(options: EngineOptions) -> None:
@@ -97,6 +101,11 @@ class Proof:
     method: str
     cores: tuple[CoreProof, ...] = ()
     splits: tuple[int, ...] = (-1,)
+
+    def excluding(self, system: BlockSystem) -> tuple[frozenset[int], ...]:
+        """The blocks of each core, of the system that the proof is about: they cannot all be linked."""
+        found = [system.open_blocks[system.row_open[core.rows]] for core in self.cores]
+        return tuple(frozenset(blocks.tolist()) for blocks in found)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
 from linkrisk.formulations.linkage.pair import Direction
 from linkrisk.solver.measures.base import Finding, Kind, Measure, MeasureResult, Unit
 from linkrisk.solver.measures.task import RiskTask
@@ -158,9 +157,8 @@ class AttributeDisclosureMeasure(Measure):
 
     def take(self, task: RiskTask, clock: Clock) -> AttributeDisclosure:
         """Guess every confidential attribute by both attacks."""
-        del clock
         attributes = [released_attribute(task, name) for name in _asked(task)]
-        attacks = dict(_attacks(task))
+        attacks = dict(_attacks(task, clock))
         learned = [
             LearnedAttribute(each.name, each.numeric, attack, _guessed(task, each, claims))
             for each in attributes
@@ -181,11 +179,10 @@ def _asked(task: RiskTask) -> list[str]:
     return [name for name in task.confidential if name in columns and name not in compared]
 
 
-def _attacks(task: RiskTask) -> Iterator[tuple[str, IndexArray]]:
+def _attacks(task: RiskTask, clock: Clock) -> Iterator[tuple[str, IndexArray]]:
     """Which candidate each block is linked to, by equal weights and by the worst learned distance."""
     pair = task.first.pair
-    equal = WeightedMean(pair.attributes)
-    yield EQUAL, claimed(pair, task.evaluator.table(equal.form(equal.equal())), task.seed)
+    yield EQUAL, claimed(pair, task.baseline("euclid", clock), task.seed)
     attack = task.attack(task.worst.worst.details["aggregator"])
     yield f"learned {attack.problem.aggregator.name}", claimed(pair, attack.evaluation, task.seed)
 

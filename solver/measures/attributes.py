@@ -36,6 +36,8 @@ class FamilyImportance:
     Attributes
     ----------
     aggregator : str
+    linked : int
+        Records that they link.
     owners : tuple of str
         Attributes; of an OWA ranks of attribute distances, 1 the largest.
     importance : ndarray of float64
@@ -52,6 +54,7 @@ class FamilyImportance:
     """
 
     aggregator: str
+    linked: int
     owners: tuple[str, ...]
     importance: FloatArray
     low: FloatArray
@@ -93,6 +96,8 @@ class LeakingAttributes(MeasureResult):
     def findings(self) -> tuple[Finding, ...]:
         """The largest importance with its range, and the largest fall with its interval."""
         family = self.families[0]
+        if not family.linked:
+            return (Finding("importance", "no record is linked by any attribute", None),)
         at = int(np.argmax(family.importance))
         words = f"importance of {family.owners[at]}, {family.aggregator}"
         known = not np.isnan([family.low[at], family.high[at]]).any()
@@ -113,6 +118,8 @@ class LeakingAttributes(MeasureResult):
     def paragraph(self) -> str:
         """Which attribute leaks most, and how sure that is."""
         family = self.families[0]
+        if not family.linked:
+            return "no record is linked, so that importances are those of arbitrary parameters."
         at = int(np.argmax(family.importance))
         said = (
             f"{family.owners[at]} has the largest importance in the worst distance ({family.aggregator}), "
@@ -184,7 +191,9 @@ class Attributes(Measure):
         attacks = sorted(task.attacks.values(), key=lambda attack: -attack.evaluation.linked_weight)
         ranges = clock.part(None if clock.remaining is None else _RANGES * clock.remaining)
         families = tuple(_importance(attack, ranges) for attack in attacks)
-        names = task.files.attributes if len(task.files.attributes) > 1 else ()
+        # A bound of samples is none of all records, and of one attribute nothing is left.
+        some = task.worst.confidence is None and len(task.files.attributes) > 1
+        names = task.files.attributes if some else ()
         found = tuple(_withheld(attacks, task, clock)) if names else ()
         return LeakingAttributes(task.total, families, found, len(attacks) * len(names))
 
@@ -198,6 +207,7 @@ def _importance(attack: Attack, clock: Clock) -> FamilyImportance:
     )
     return FamilyImportance(
         aggregator=aggregator.name,
+        linked=attack.evaluation.count,
         owners=measured.owners,
         importance=measured.matrix @ theta,
         low=free.low,
@@ -210,8 +220,6 @@ def _importance(attack: Attack, clock: Clock) -> FamilyImportance:
 
 def _withheld(attacks: list[Attack], task: RiskTask, clock: Clock) -> Iterator[WithheldAttribute]:
     """Every worst case without an attribute that there is time for."""
-    if task.worst.confidence is not None:  # a bound of samples is none of all records
-        return
     names = task.files.attributes
     left = len(attacks) * len(names)
     for attack in attacks:

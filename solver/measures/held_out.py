@@ -19,6 +19,7 @@ from linkrisk.solver.measures.links.held_out_rates import independent_records
 from linkrisk.solver.measures.links.held_out_trials import (
     EQUAL,
     LEAST_RECORDS,
+    MOST_RECORDS,
     Attacked,
     Learner,
     Split,
@@ -144,6 +145,8 @@ class HeldOutRisk(MeasureResult):
         if fewest < self.planned:
             some = f"{fewest}" if fewest == self.splits else f"{fewest} to {self.splits}"
             said.append(f"held-out: {some} of {self.planned} splits in the time that was left")
+        if any(trial.known == MOST_RECORDS or trial.attacked == MOST_RECORDS for trial in self.trials):
+            said.append(f"held-out: {MOST_RECORDS:,} records of a side of a split are looked at, by lot")
         if cut := sum(not trial.finished for trial in self.trials):
             said.append(f"held-out: {cut} of {len(self.trials)} searches ended with their time")
         if any(trial.one_to_one is None for trial in self.trials):
@@ -180,8 +183,8 @@ class HeldOut(Measure):
     def take(self, task: RiskTask, clock: Clock) -> HeldOutRisk:
         """Split after split, each with all shares and families, so that time that runs out is fair to all."""
         shares, pair = _usable(task.records), task.first.pair
-        splits = _planned(clock, len(shares) * len(task.worst.results))
-        trials = list(self._trials(task, clock, shares, splits))
+        counts = record_counts(task.first)
+        trials = list(self._trials(task, clock, shares))
         return HeldOutRisk(
             records=pair.blocks,
             candidates=len(pair.candidates),
@@ -189,15 +192,16 @@ class HeldOut(Measure):
             splits=1 + max(trial.split for trial in trials),
             planned=SPLITS,
             chance=1.0 / len(pair.candidates),
-            rates=summarised(trials, _worst(task), independent_records(record_counts(task.first))),
+            rates=summarised(trials, _worst(task, clock), pair.blocks, independent_records(counts)),
             trials=tuple(trials),
         )
 
-    def _trials(self, task: RiskTask, clock: Clock, shares: Sequence[float], splits: int) -> Iterator[Trial]:
+    def _trials(self, task: RiskTask, clock: Clock, shares: Sequence[float]) -> Iterator[Trial]:
         """All trials that there is time for, and at least the first of equal weights."""
         names = list(task.worst.results)
-        left = splits * len(shares) * len(names)
-        for number in range(splits):
+        for number in range(SPLITS):
+            # What searches have left over may be enough for another split.
+            left = len(shares) * len(names) * _planned(clock, len(shares) * len(names), SPLITS - number)
             for share in reversed(shares):  # the strongest intruder first: where time is short, he matters
                 if clock.expired and number + (share != shares[-1]) > 0:
                     return
@@ -258,11 +262,11 @@ def _usable(records: int) -> list[float]:
     return [share for share in SHARES if split_blocks(records, share, 0, 0).usable]
 
 
-def _planned(clock: Clock, searches: int) -> int:
-    """Splits that there is time for."""
+def _planned(clock: Clock, searches: int, splits: int) -> int:
+    """Of so many splits those that there is time for, at least one."""
     if clock.remaining is None:
-        return SPLITS
-    return max(1, min(SPLITS, int(clock.remaining / (_LEAST_SECONDS * max(searches, 1)))))
+        return splits
+    return max(1, min(splits, int(clock.remaining / (_LEAST_SECONDS * max(searches, 1)))))
 
 
 def _portion(clock: Clock, left: int) -> float | None:
@@ -274,8 +278,10 @@ def _may_assign(task: RiskTask, clock: Clock) -> bool:
     return len(task.first.pair.candidates) <= MATCHED and not clock.expired
 
 
-def _worst(task: RiskTask) -> dict[str, float]:
-    """What the learned distances link of all records, as shares."""
-    equal = task.evaluator.weight(euclidean_form(task.first.pair)) / float(record_counts(task.first).sum())
+def _worst(task: RiskTask, clock: Clock) -> dict[str, float]:
+    """What the learned distances, and equal weights if there is time to count, link of all, as shares."""
     found = {name: result.interval[0] / task.total for name, result in task.worst.results.items()}
-    return {EQUAL: equal, **found}
+    equal = task.baseline("euclid", clock)
+    if not equal.settled.all():
+        return found
+    return {EQUAL: equal.linked_weight / float(record_counts(task.first).sum()), **found}

@@ -30,6 +30,8 @@ class InformationLoss(MeasureResult):
     ----------
     records : int
         Records with a partner.
+    both : int
+        Records of both files.
     masked : tuple of str
         Attributes that the masked file has changed.
     unchanged : tuple of str
@@ -46,6 +48,7 @@ class InformationLoss(MeasureResult):
 
     measure: ClassVar[str] = "information-loss"
     records: int
+    both: int
     masked: tuple[str, ...]
     unchanged: tuple[str, ...]
     suppressed: float
@@ -104,6 +107,10 @@ class InformationLoss(MeasureResult):
         if self.numeric.dependent:
             names = ", ".join(self.numeric.dependent)
             said.append(f"regressions leave out linear combinations of other attributes: {names}")
+        if self.propensity is not None and self.propensity.records < self.both:
+            said.append(
+                f"the propensity model is that of {self.propensity.records:,} records of both files, by lot"
+            )
         if self.propensity is not None and not self.propensity.converged:
             said.append("the propensity model separates some records of the two files: its pMSE is a limit")
         return tuple(said)
@@ -141,6 +148,7 @@ def information_loss(attributes: Sequence[ReleasedAttribute]) -> InformationLoss
     """The information loss of some attributes of two files."""
     return InformationLoss(
         int((attributes[0].partner >= 0).sum()),
+        len(attributes[0].original) + len(attributes[0].masked),
         tuple(each.name for each in attributes if each.is_masked),
         tuple(each.name for each in attributes if not each.is_masked),
         _suppressed(attributes),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,9 +14,9 @@ from linkrisk.solver.measures.base import Finding, Kind, Measure, MeasureResult
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.measures.values.intervals import (
     RMD_K,
+    RankedValues,
     deviation_intervals,
     inside,
-    rank_intervals,
     robust_disclosure,
 )
 from linkrisk.solver.measures.values.released import ReleasedAttribute, released, unreadable
@@ -205,33 +205,33 @@ def interval_disclosure(attributes: Sequence[ReleasedAttribute], seed: int = 0) 
 
 def _by_ranks(attributes: Sequence[ReleasedAttribute]) -> Disclosed:
     """By intervals of ranks among all masked records."""
-    return _disclosed(attributes, rank_intervals)
+    return _disclosed(attributes, lambda masked: map(RankedValues.of(masked).around, PERCENT))
 
 
 def _by_deviations(attributes: Sequence[ReleasedAttribute]) -> Disclosed:
     """By intervals of standard deviations of the masked file."""
-    return _disclosed(attributes, lambda masked, percent: deviation_intervals(masked, percent / 100.0))
+    return _disclosed(
+        attributes, lambda masked: (deviation_intervals(masked, percent / 100.0) for percent in PERCENT)
+    )
 
 
 def _disclosed(
     attributes: Sequence[ReleasedAttribute],
-    intervals: Callable[[FloatArray, int], tuple[FloatArray, FloatArray]],
+    intervals: Callable[[FloatArray], Iterable[tuple[FloatArray, FloatArray]]],
 ) -> Disclosed:
-    each, jointly, but_one = [], [], []
+    """Shares by the intervals of every width, which are made of the values of a masked attribute."""
     known = attributes[0].partner >= 0
     partner = attributes[0].partner[known]
-    for percent in PERCENT:
-        found = []
-        for attribute in attributes:
-            low, high = intervals(attribute.masked, percent)
-            found.append(inside(attribute.original[known], low[partner], high[partner]))
-        within = np.column_stack(found)
-        each.append(np.nansum(within, axis=0) / np.maximum((~np.isnan(within)).sum(axis=0), 1))
-        outside = (within == 0.0).sum(axis=1)
-        jointly.append(float((outside == 0).mean()))
-        but_one.append(float((outside <= 1).mean()))
+    each = np.zeros((len(PERCENT), len(attributes)))
+    outside = np.zeros((len(PERCENT), partner.size), dtype=np.int32)
+    for k, attribute in enumerate(attributes):
+        original = attribute.original[known]
+        for width, (low, high) in enumerate(intervals(attribute.masked)):
+            within = inside(original, low[partner], high[partner])
+            each[width, k] = np.nansum(within) / max(int(np.count_nonzero(~np.isnan(within))), 1)
+            outside[width] += within == 0.0
     names = tuple(attribute.name for attribute in attributes)
-    return Disclosed(names, np.array(each), np.array(jointly), np.array(but_one))
+    return Disclosed(names, each, (outside == 0).mean(axis=1), (outside <= 1).mean(axis=1))
 
 
 def _robust(attributes: Sequence[ReleasedAttribute], seed: int) -> RobustShares | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -10,7 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from linkrisk.solver.measures.base import Finding, Measure, MeasureResult, Unit, Worse
+from linkrisk.formulations.linkage.forms import DistanceForm
+from linkrisk.formulations.linkage.pair import LinkagePair
+from linkrisk.solver.measures.base import Finding, Measure, MeasureResult, Unit, Worse, jsonable
 from linkrisk.solver.measures.links.near_rivals import TIMES, near_rivals
 from linkrisk.solver.measures.links.record_attacks import (
     AttackOnRecords,
@@ -98,7 +99,11 @@ class RecordsAtRisk(MeasureResult):
         return float(np.average(these, weights=self.weight))
 
     def _worst_group(self) -> Group | None:
-        large = [one for one in self.groups if one.records >= _LEAST_GROUP and one.category != OTHERS]
+        large = [
+            one
+            for one in self.groups
+            if one.records >= _LEAST_GROUP and one.category != OTHERS and one.linked
+        ]
         return max(large, key=lambda group: group.share, default=None)
 
     @property
@@ -134,6 +139,11 @@ class RecordsAtRisk(MeasureResult):
                 f"records: of more than {_MOST_PARTS:,} the parts of distances are not in the JSON, but in "
                 "`to_contributions`"
             )
+        if cut := [attack.attack for attack in self.attacks if not attack.settled.all()]:
+            said.append(
+                f"records: there was no time to look at all of them under {', '.join(cut)}; the others count "
+                "as not re-identified"
+            )
         if any(np.isnan(attack.near[attack.reachable]).any() for attack in self.attacks):
             said.append("records: there was no time to count all near rivals")
         return tuple(said)
@@ -144,12 +154,14 @@ class RecordsAtRisk(MeasureResult):
             return super().to_dict()
         nothing = np.empty((0, len(self.attacks[0].attributes)))
         shorter = [replace(attack, to_partner=nothing, to_rival=nothing) for attack in self.attacks]
-        listed = len(self.record) <= MOST_ROWS
-        content = super(RecordsAtRisk, replace(self, attacks=tuple(shorter))).to_dict()
-        if not listed:
-            for key in ("record", "attacks", "out_of_reach", "weight"):
-                del content[key]
-        return content
+        if len(self.record) <= MOST_ROWS:
+            return super(RecordsAtRisk, replace(self, attacks=tuple(shorter))).to_dict()
+        return {
+            "findings": [jsonable(finding) for finding in self.findings],
+            "groups": jsonable(self.groups),
+            "near_times": self.near_times,
+            "notes": list(self.notes),
+        }
 
     def to_frame(self) -> pd.DataFrame:
         """One row per record.
@@ -184,17 +196,24 @@ class Records(Measure):
 
     def take(self, task: RiskTask, clock: Clock) -> RecordsAtRisk:
         """Look at every record under every attack."""
-        stop: Callable[[], bool] = lambda: clock.expired  # noqa: E731
         pair = task.first.pair
-        attacks = [
-            attack_on_records(pair, name, form, evaluation, near_rivals(pair, form, stop))
-            for name, form, evaluation in attacks_of(task)
-        ]
+        counted = list(attacks_of(task, clock))
+        beyond = out_of_reach(task, lambda: clock.expired)
+        attacks = []
+        for at, (name, form, evaluation) in enumerate(counted):  # last what looks at every pair
+            near = _near(pair, form, clock, len(counted) - at)
+            attacks.append(attack_on_records(pair, name, form, evaluation, near))
         by_any = np.logical_or.reduce([attack.linked for attack in attacks])
         return RecordsAtRisk(
             tuple(task.first.labels),
             tuple(attacks),
-            out_of_reach(task, stop),
+            beyond,
             groups(task, group_columns(task), attacks[0].linked, by_any),
             task.first.survey.weight,
         )
+
+
+def _near(pair: LinkagePair, form: DistanceForm, clock: Clock, left: int) -> FloatArray:
+    """Near rivals under one attack, in its share of the time for those that are left."""
+    part = clock.part(None if clock.remaining is None else max(1e-9, clock.remaining / left))
+    return near_rivals(pair, form, lambda: part.expired)

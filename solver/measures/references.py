@@ -25,6 +25,9 @@ FloatArray = NDArray[np.float64]
 SHUFFLES = 20
 """Files with shuffled attributes that equal weights are counted on."""
 
+MOST_COUNTED = 20_000
+"""Records of a shuffled file that are counted; of more so many by lot, as many as tell chance."""
+
 _LEVEL = 0.95
 
 
@@ -48,6 +51,8 @@ class References(MeasureResult):
         What links are part of.
     chance : ndarray of float64, shape (any,)
         Probability of 0, 1, 2, ... right links of a one-to-one matching at random.
+    counted : int
+        Records of each shuffled file that were counted.
     """
 
     measure: ClassVar[str] = "references"
@@ -59,6 +64,14 @@ class References(MeasureResult):
     learned_on_shuffled_bound: float | None
     total: float
     chance: FloatArray
+    counted: int
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Whether all records were counted."""
+        if self.counted == self.records:
+            return ()
+        return (f"references: of shuffled attributes {self.counted:,} records were counted, by lot",)
 
     @property
     def _matches(self) -> ChanceMatches:
@@ -123,7 +136,7 @@ class ReferencePoints(Measure):
         problem = task.first
         while len(counts) < SHUFFLES and not (counts and clock.expired):
             problem = shuffled(task.first, random)
-            counts.append(_by_equal_weights(problem))
+            counts.append(_by_equal_weights(problem, random))
         learned = None
         if WeightedMean.name in task.problems and not clock.expired:
             searched = replace(task.problems[WeightedMean.name].searched, pair=problem.pair)
@@ -139,6 +152,7 @@ class ReferencePoints(Measure):
             None if learned is None else learned.bound * unit,
             task.total,
             chance_matches(pair.blocks, max(pair.blocks, len(pair.candidates))).probability,
+            min(pair.blocks, MOST_COUNTED),
         )
 
 
@@ -165,7 +179,10 @@ def unmasked(problem: Problem) -> float:
     return float((each if weight is None else each * weight)[known].sum())
 
 
-def _by_equal_weights(problem: Problem) -> float:
-    """Weight that equal weights link."""
-    equal = WeightedMean(problem.pair.attributes)
-    return Evaluator(problem.pair).weight(equal.form(equal.equal()))
+def _by_equal_weights(problem: Problem, random: np.random.Generator) -> float:
+    """Weight that equal weights link; of many records by what they link of some."""
+    equal, pair = WeightedMean(problem.pair.attributes), problem.pair
+    if pair.blocks > MOST_COUNTED:
+        pair = pair.part(np.sort(random.choice(pair.blocks, MOST_COUNTED, replace=False)))
+    part = float(pair.weight.sum() / problem.pair.weight.sum())
+    return Evaluator(pair).weight(equal.form(equal.equal())) / part

@@ -14,6 +14,7 @@ from linkrisk.datasets.microdata.schema import Role, Schema
 from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.inputs.releases import Releases
+from linkrisk.solver.linkage.baselines import baseline_forms
 from linkrisk.solver.linkage.evaluation import Evaluation
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.measures.choices import MeasureChoices
@@ -24,6 +25,9 @@ from linkrisk.solver.worst_case.family_results import FitResults
 from linkrisk.solver.worst_case.single_fit import FitRequest
 
 FloatArray = NDArray[np.float64]
+
+MOMENT = 25_000_000
+"""Pairs of a record and a candidate that are looked at within a moment."""
 
 
 @dataclass(frozen=True)
@@ -38,13 +42,16 @@ class Attack:
     result : FitResult
         With the bound for all other parameters.
     evaluation : Evaluation
-        What became of every record: rank, ties and distances of all.
+        What became of every record, as far as there was time to look at all.
+    cores : tuple of frozenset of int
+        Blocks of which the search has proved that they cannot all be linked.
     """
 
     problem: Problem
     theta: FloatArray
     result: FitResult
     evaluation: Evaluation
+    cores: tuple[frozenset[int], ...] = ()
 
 
 def parameters_of(problem: Problem, result: FitResult) -> FloatArray:
@@ -85,6 +92,7 @@ class RiskTask:
     choices: MeasureChoices = field(default_factory=MeasureChoices)
     releases: Releases | None = None
     _attacks: dict[str, Attack] = field(default_factory=dict)
+    _baselines: dict[str, Evaluation] = field(default_factory=dict)
 
     @property
     def files(self) -> FilePair:
@@ -114,16 +122,33 @@ class RiskTask:
     def attack(self, name: str) -> Attack:
         """The learned attack of a family."""
         if name not in self._attacks:
-            result, problem = self.worst.results[name], self.problems[name]
-            theta = parameters_of(problem, result)
-            evaluation = Evaluator(problem.pair).table(problem.aggregator.form(theta))
-            self._attacks[name] = Attack(problem, theta, result, evaluation)
+            family = next(family for family in self.worst.families if family.aggregator == name)
+            if family.result is None or family.counted is None:
+                raise KeyError(name)
+            problem = self.problems[name]
+            theta, counted = parameters_of(problem, family.result), family.counted
+            if self._small and not counted.rank.all():  # the search had no time to rank all
+                counted = Evaluator(problem.pair).table(problem.aggregator.form(theta))
+            self._attacks[name] = Attack(problem, theta, family.result, counted, family.cores)
         return self._attacks[name]
+
+    @property
+    def _small(self) -> bool:
+        """Whether looking at all records takes a moment, so that no clock is asked."""
+        return self.first.pair.blocks * len(self.first.pair.candidates) <= MOMENT
 
     @cached_property
     def evaluator(self) -> Evaluator:
-        """The evaluator of the pair, whatever the family."""
+        """The evaluator of the pair, whatever the family; it goes by no clock."""
         return Evaluator(self.first.pair)
+
+    def baseline(self, name: str, clock: Clock) -> Evaluation:
+        """What became of every record under ``euclid`` or ``mahalanobis``, as far as there is time."""
+        known = self._baselines.get(name)
+        if known is None or not known.settled.all():
+            evaluator = Evaluator(self.first.pair, stop=lambda: clock.expired and not self._small)
+            known = self._baselines[name] = evaluator.table(baseline_forms(self.first.pair)[name])
+        return known
 
     @cached_property
     def weight(self) -> FloatArray | None:

@@ -60,11 +60,14 @@ class WorstCaseRisk(MeasureResult):
         What all numbers are part of: records, or the sum of their sampling weights.
     families : tuple of FamilyRisk
         More links are worse.
+    with_twins : int
+        Records that the worst distance does not link because others are identical to the partner.
     """
 
     measure: ClassVar[str] = "worst-case"
     total: float
     families: tuple[FamilyRisk, ...]
+    with_twins: int = 0
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -92,6 +95,16 @@ class WorstCaseRisk(MeasureResult):
         )
         return f"the worst distance found ({worst.aggregator}) re-identifies {low}, {upper}."
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Whether the strict rule hides links by chance."""
+        if not self.with_twins:
+            return ()
+        return (
+            f"worst case: {self.with_twins:,} records are nearest to several identical records, and so not "
+            "counted; --ties share counts each with its chance",
+        )
+
     def to_frame(self) -> pd.DataFrame:
         """One row per family: aggregator, linked, most, proven, confidence, reason."""
         return pd.DataFrame([vars(family) for family in self.families])
@@ -107,4 +120,6 @@ class WorstCase(Measure):
     def take(self, task: RiskTask, clock: Clock) -> WorstCaseRisk:
         """Hand on what was found before any other measure."""
         del clock
-        return WorstCaseRisk(task.total, tuple(FamilyRisk.of(family) for family in task.worst.families))
+        tied = task.worst.worst.details.get("tied", {})
+        families = tuple(FamilyRisk.of(family) for family in task.worst.families)
+        return WorstCaseRisk(task.total, families, int(tied.get("with_twins", 0)))

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from linkrisk.solver.linkage.evaluation import Evaluation
 from linkrisk.solver.run.results import LINKED, FitResult, dump_json, limit_key, objective
 
 TABLE_COLUMNS = ("aggregator", "linked", "linked_upper_bound", "status", "limit", "seconds", "reason")
@@ -24,11 +25,17 @@ class Family:
         None where there is none.
     reason : str or None
         Why there is none.
+    counted : Evaluation or None
+        What became of every record, as far as there was time to look at all.
+    cores : tuple of frozenset of int
+        Blocks of which the search has proved that they cannot all be linked.
     """
 
     aggregator: str
     result: FitResult | None
     reason: str | None = None
+    counted: Evaluation | None = field(default=None, repr=False)
+    cores: tuple[frozenset[int], ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ _UNSEEN = (
 
 @dataclass(frozen=True)
 class Start:
-    """Parameters that another family has found.
+    """What another search of these blocks has found.
 
     Attributes
     ----------
@@ -56,10 +56,13 @@ class Start:
         As this family has them.
     linked : ndarray of bool, shape (blocks,)
         Which blocks they linked there, so that these can be counted first.
+    cores : tuple of frozenset of int
+        Blocks that could not all be linked there, to be asked about first.
     """
 
     theta: FloatArray
     linked: BoolArray
+    cores: tuple[frozenset[int], ...] = ()
 
 
 def search(
@@ -72,6 +75,7 @@ def search(
     *,
     prove: bool = True,
     orders: bool = True,
+    others: bool = True,
     wait: bool = False,
     elsewhere: Elsewhere | None = None,
 ) -> Run:
@@ -92,6 +96,8 @@ def search(
         Whether a sharp bound is wanted; if not, the search ends with the attack.
     orders : bool
         Whether to count what orders of attributes and ranks link, so that `beside_orders` can be asked.
+    others : bool
+        Whether to count baselines that do not belong to the family, to be shown beside it.
     wait : bool
         Whether to wait for a step that overruns the clock, whose result may be worth it.
     elsewhere : Elsewhere, optional
@@ -102,7 +108,7 @@ def search(
     Run
         Its bound is that of distances that differ by more than a tie: see `beside_orders`.
     """
-    work = _Work(problem, runner, clock, choices, report, starts, prove, orders, elsewhere)
+    work = _Work(problem, runner, clock, choices, report, starts, prove, orders, others, elsewhere)
     return work.do() if wait else in_time(work, clock)
 
 
@@ -119,10 +125,14 @@ class _Work:
         starts: Sequence[Start],
         prove: bool,
         orders: bool,
+        others: bool,
         elsewhere: Elsewhere | None,
     ) -> None:
-        self._starts, self._prove, self._orders, self._elsewhere = starts, prove, orders, elsewhere
-        self._problem, self._runner, self._clock, self._choices = problem, runner, clock, choices
+        self._starts, self._prove, self._orders, self._others = starts, prove, orders, others
+        self._elsewhere = elsewhere
+        asked = tuple(core for start in starts for core in start.cores)
+        self._problem, self._runner, self._clock = problem, runner, clock
+        self._choices = replace(choices, asked=asked)
         self._build = choices.steering.build
         pair, aggregator = problem.pair, problem.aggregator
         nothing = np.empty(0, dtype=np.intp)
@@ -165,7 +175,8 @@ class _Work:
             self._estimate()
             self._count_known()
             self._lose()
-            self._count_others()
+            if self._others:
+                self._count_others()
             if self._orders:
                 self._count_orders()
             run.phases["baselines"] = clock.seconds

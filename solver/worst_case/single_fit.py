@@ -118,6 +118,19 @@ class Fitted:
     samples: SampledRun | None = None
     parts: tuple[Part, ...] = ()
 
+    @property
+    def cores(self) -> tuple[frozenset[int], ...]:
+        """Blocks of which the searches have proved that they cannot all be linked."""
+        proof = self.run.outcome.proof
+        if not self.parts:  # the rows of the run are those of its proof
+            return () if proof is None else proof.excluding(self.run.system)
+        searches = [part.search for part in self.parts if part.search is not None]
+        return tuple(
+            frozenset(search.blocks[sorted(core)].tolist())
+            for search in searches
+            for core in search.proof.excluding(search.system)
+        )
+
     def certified(self, seconds: float | None = None) -> FitResult:
         """The result with its certificate, or with a note that says why there is none.
 

@@ -78,7 +78,7 @@ class _Run:
         options: EngineOptions,
     ) -> None:
         self._system, self._incumbent, self._evaluator = system, incumbent, evaluator
-        self._seed, self._steering = options.seed, options.steering
+        self._seed, self._steering, self._asked = options.seed, options.steering, options.asked
         self.phases: dict[str, float] = {}
         self.proof = Proof("lost")
         self.undecided = False
@@ -96,6 +96,7 @@ class _Run:
     def _hitting_sets(self, hitting: HittingSearch) -> None:
         """Where the parameters have many dimensions."""
         clock, turns = self._incumbent.clock, self._steering.turns
+        self._hitting(hitting, lambda: hitting.ask_about(self._asked))
         self._hitting(hitting, lambda: hitting.branch(clock.now + turns.branching))
         # Of many blocks most pairs would stay unasked all the same.
         many = self._system.open_blocks.size > turns.most_paired
@@ -115,7 +116,9 @@ class _Run:
         """Where they have few: tree and hitting sets in turn, as either may end where the other does not."""
         clock, turns = self._incumbent.clock, self._steering.turns
         few = self._system.open_blocks.size <= turns.most_blocks
-        self._tree(tree, clock.now + turns.quick_tree)
+        if not self._asked:  # with cores to begin with, these are quicker
+            self._tree(tree, clock.now + turns.quick_tree)
+        self._hitting(hitting, lambda: hitting.ask_about(self._asked))
         self._hitting(hitting, lambda: hitting.branch(clock.now + turns.quick_branching))
         self._tree(tree, clock.now + turns.short_tree)
         if few:  # among thousands of blocks there are too many pairs

@@ -51,7 +51,7 @@ class HeldOutRate:
 
 
 def summarised(
-    trials: Sequence[Trial], worst: Mapping[str, float], records: float
+    trials: Sequence[Trial], worst: Mapping[str, float], blocks: int, worth: float
 ) -> tuple[HeldOutRate, ...]:
     """One rate for each share and family, shares ascending.
 
@@ -60,8 +60,10 @@ def summarised(
     trials : sequence of Trial
     worst : mapping of str to float
         What each family's parameters of the whole file link.
-    records : float
-        Independent records that the file is worth (`independent_records`).
+    blocks : int
+        Records of the file.
+    worth : float
+        Independent records that these are worth (`independent_records`).
     """
     names = list(dict.fromkeys(trial.aggregator for trial in trials))
     found = []
@@ -69,15 +71,15 @@ def summarised(
         for name in names:
             some = [trial for trial in trials if (trial.share, trial.aggregator) == (share, name)]
             if some:
-                found.append(_rate(some, worst.get(name), records))
+                found.append(_rate(some, worst.get(name), blocks, worth))
     return tuple(found)
 
 
-def _rate(trials: Sequence[Trial], worst: float | None, records: float) -> HeldOutRate:
+def _rate(trials: Sequence[Trial], worst: float | None, blocks: int, worth: float) -> HeldOutRate:
     held_out = np.array([trial.held_out for trial in trials])
     trained = np.array([trial.trained for trial in trials])
     matched = np.array([trial.one_to_one for trial in trials if trial.one_to_one is not None])
-    most = _attacked_once(trials, records)
+    most = _attacked_once(trials, blocks, worth)
     low, high = rate_interval(held_out, most)
     gap = mean_interval(trained - held_out)
     one_to_one = rate_interval(matched, most) if matched.size else None
@@ -99,7 +101,7 @@ def _rate(trials: Sequence[Trial], worst: float | None, records: float) -> HeldO
     )
 
 
-def _attacked_once(trials: Sequence[Trial], records: float) -> float:
+def _attacked_once(trials: Sequence[Trial], blocks: int, worth: float) -> float:
     """Records attacked in any of the splits, as many as independent ones: expected, of random splits."""
-    share = trials[0].attacked / (trials[0].attacked + trials[0].known)
-    return records * (1.0 - (1.0 - share) ** len(trials))
+    share = trials[0].attacked / blocks
+    return worth * (1.0 - (1.0 - share) ** len(trials))

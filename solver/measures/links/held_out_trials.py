@@ -24,6 +24,9 @@ IndexArray = NDArray[np.intp]
 EQUAL = "equal-weights"
 """The intruder who learns nothing."""
 
+MOST_RECORDS = 20_000
+"""Records of each side of a split that are looked at; of more so many by lot, which tell as much."""
+
 LEAST_RECORDS = 2
 """Records that must be known, and attacked, for a rate to mean anything."""
 
@@ -44,7 +47,7 @@ class Trial:
     split : int
         Number of the split, from 0.
     known, attacked : int
-        Records.
+        Records that were looked at.
     trained : float
         Share of the known records that the learned parameters link; more is worse.
     held_out : float
@@ -79,7 +82,7 @@ class Split:
     share : float
     number : int
     known, attacked : ndarray of int, shape (any,)
-        Blocks, ascending; together all of them.
+        Blocks, ascending; together all of them, unless there are very many.
     """
 
     share: float
@@ -94,10 +97,14 @@ class Split:
 
 
 def split_blocks(blocks: int, share: float, number: int, seed: int) -> Split:
-    """A simple random split; those of one number are nested, so that curves over the share are smooth."""
+    """A simple random split; those of one number are nested, so that curves over the share are smooth.
+
+    Of either side at most `MOST_RECORDS` are looked at.
+    """
     order = stream(seed, number, 0).permutation(blocks).astype(np.intp)
-    known = round(share * blocks)
-    return Split(share, number, np.sort(order[:known]), np.sort(order[known:]))
+    sides = np.split(order, [round(share * blocks)])
+    known, attacked = (np.sort(side[:MOST_RECORDS]) for side in sides)
+    return Split(share, number, known, attacked)
 
 
 def stream(seed: int, number: int, purpose: int) -> np.random.Generator:
@@ -146,7 +153,7 @@ class Learner(Protocol):
 def learn(known: Searched, request: FitRequest, clock: Clock, starts: Sequence[Start]) -> Learned:
     """The attack search of the worst case, without its proof."""
     engine, options = request.engine, request.options
-    run = search(known, engine, clock, options, None, starts, prove=False, orders=False)
+    run = search(known, engine, clock, options, None, starts, prove=False, orders=False, others=False)
     linked = run.final.linked  # before all else, which may depend on it
     return Learned(run.incumbent.solution, linked, clock.limit is None)
 

@@ -14,10 +14,10 @@ from linkrisk.formulations.linkage.lost import lost_blocks
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.linkage.baselines import baseline_forms
 from linkrisk.solver.linkage.evaluation import Evaluation
-from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.orders import best_order
 from linkrisk.solver.measures.links.contributions import contributions
 from linkrisk.solver.measures.task import RiskTask
+from linkrisk.solver.run.clock import Clock
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -39,6 +39,8 @@ class AttackOnRecords:
     attributes : tuple of str
     reachable : ndarray of bool
         Whether the partner is possible at all.
+    settled : ndarray of bool
+        Whether there was time to look at the record; else it counts as not linked.
     linked : ndarray of bool
         The partner is strictly nearer than every rival.
     rank : ndarray of int
@@ -58,6 +60,7 @@ class AttackOnRecords:
     attack: str
     attributes: tuple[str, ...]
     reachable: BoolArray
+    settled: BoolArray
     linked: BoolArray
     rank: IndexArray
     ties: IndexArray
@@ -92,14 +95,14 @@ class AttackOnRecords:
         )
 
 
-def attacks_of(task: RiskTask) -> Iterator[tuple[str, DistanceForm, Evaluation]]:
+def attacks_of(task: RiskTask, clock: Clock) -> Iterator[tuple[str, DistanceForm, Evaluation]]:
     """The learned attacks, the one that links most first, and those that need no search."""
     learned = task.attacks
     for name in sorted(learned, key=lambda name: -learned[name].evaluation.linked_weight):
         attack = learned[name]
         yield name, attack.problem.aggregator.form(attack.theta), attack.evaluation
     for name, form in baseline_forms(task.first.pair).items():
-        yield BASELINES[name], form, Evaluator(task.first.pair).table(form)
+        yield BASELINES[name], form, task.baseline(name, clock)
 
 
 def attack_on_records(
@@ -116,6 +119,7 @@ def attack_on_records(
         attack=name,
         attributes=pair.attributes,
         reachable=pair.reachable,
+        settled=found.settled,
         linked=found.linked,
         rank=found.rank,
         ties=found.ties,

@@ -102,7 +102,8 @@ def withheld(attack: Attack, attribute: str, request: FitRequest, clock: Clock) 
     ----------
     attack : Attack
         Of all attributes: its projection is a start, and where the family contains the smaller one, its bound
-        is a bound.
+        is a bound, and blocks that cannot all be linked with it cannot without it. The search proves that
+        anew, so that no more depends on it than how soon it ends.
     attribute : str
     request : FitRequest
     clock : Clock
@@ -111,12 +112,10 @@ def withheld(attack: Attack, attribute: str, request: FitRequest, clock: Clock) 
         problem = without(attack.problem, attribute)
     except INPUT_ERRORS:
         return None
-    theta = projected(attack, attribute)
-    starts = []
-    if theta is not None:
-        theta = problem.aggregator.domain.repair(theta)
-        starts = [Start(theta, attack.evaluation.linked)]
-    run = search(problem.searched, request.engine, clock, request.options, None, starts)
+    theta, domain = projected(attack, attribute), problem.aggregator.domain
+    theta = problem.aggregator.equal() if theta is None else domain.repair(theta)
+    start = Start(theta, attack.evaluation.linked, attack.cores)
+    run = search(problem.searched, request.engine, clock, request.options, None, [start], others=False)
     _ = run.final  # before all else, which may depend on it
     low, most = attack.result.interval[0], certain_bound(attack)
     unit, inside = problem.survey.unit, contained(attack.problem)

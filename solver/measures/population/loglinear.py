@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import rel_entr
 
 from linkrisk.datasets.microdata.categories import occurring
+from linkrisk.formulations.compiled import kernel
 from linkrisk.solver.run.clock import Clock
 
 FloatArray = NDArray[np.float64]
@@ -267,14 +268,37 @@ def _proportional_fit(
 ) -> float:
     """Scale means in place until they have the observed margins; the largest deviation that is left."""
     wanted = [np.bincount(group, weights=count) for group in groups]
+    fitted = np.bincount(groups[0], weights=mean).astype(np.float64)
     gap = math.inf
     for sweep in range(MOST_SWEEPS):
         gap = 0.0
-        for group, target in zip(groups, wanted, strict=True):
-            fitted = np.bincount(group, weights=mean)
+        for at, (group, target) in enumerate(zip(groups, wanted, strict=True)):
             gap = max(gap, float(np.abs(fitted - target).max()))
             # Categories of a margin that no cell has keep the factor 1.
-            mean *= np.divide(target, fitted, out=np.ones_like(fitted), where=fitted > 0.0)[group]
+            factor = np.divide(target, fitted, out=np.ones_like(fitted), where=fitted > 0.0)
+            following = (at + 1) % len(groups)
+            fitted = np.zeros(wanted[following].size)
+            scale_and_sum(mean, group, factor, groups[following], fitted)
         if gap <= tolerance or (sweep and clock.expired):
             break
     return gap
+
+
+@kernel
+def scale_and_sum(
+    mean: FloatArray, group: IndexArray, factor: FloatArray, following: IndexArray, sums: FloatArray
+) -> None:
+    """Scale means by the factors of their categories, and add them up by those of the next margin, in one go.
+
+    Parameters
+    ----------
+    mean : ndarray of float64, shape (cells,)
+        Written to.
+    group, following : ndarray of int, shape (cells,)
+    factor : ndarray of float64, shape (categories,)
+    sums : ndarray of float64, shape (categories of the next margin,)
+        Zeros; written to.
+    """
+    for cell in range(mean.size):
+        mean[cell] *= factor[group[cell]]
+        sums[following[cell]] += mean[cell]

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import KDTree
-from scipy.stats import rankdata
 
 from linkrisk.solver.measures.values.moments import spread
 
@@ -21,8 +20,48 @@ RMD_WIDTH = 0.05
 RMD_K = 0.01
 """sdcMicro's default k of RMDID1."""
 
+MOST_SCATTERED = 10_000
+"""Records that the robust covariance matrix is estimated from; of more so many by lot."""
+
 RMD_K2 = 0.05
 """sdcMicro's default k2 of RMDID2: another masked record as near as this protects a record."""
+
+
+@dataclass(frozen=True, eq=False)
+class RankedValues:
+    """Values of one attribute of the masked file with their ranks, for intervals of any width.
+
+    Attributes
+    ----------
+    place : ndarray of int, shape (m,)
+        Which of `values` each record has; -1 where it is missing.
+    values, rank : ndarray of float64, shape (different values,)
+        Ascending; equal values have the mean of their ranks.
+    known : int
+        Records that have a value.
+    """
+
+    place: NDArray[np.intp]
+    values: FloatArray
+    rank: FloatArray
+    known: int
+
+    @classmethod
+    def of(cls, masked: FloatArray) -> RankedValues:
+        """Rank values, shape (m,), NaN where one is missing."""
+        known = ~np.isnan(masked)
+        values, inverse, counts = np.unique(masked[known], return_inverse=True, return_counts=True)
+        place = np.full(masked.size, -1, dtype=np.intp)
+        place[known] = inverse.reshape(-1)
+        return cls(place, values, np.cumsum(counts) - (counts - 1) / 2.0, int(known.sum()))
+
+    def around(self, percent: int) -> tuple[FloatArray, FloatArray]:
+        """The smallest and the largest value of each record's interval (`rank_intervals`)."""
+        width = percent * self.known / 100.0
+        low = self.values[np.searchsorted(self.rank, self.rank - width, side="right")]
+        high = self.values[np.searchsorted(self.rank, self.rank + width, side="left") - 1]
+        # The last one is that of missing values.
+        return np.append(low, np.nan)[self.place], np.append(high, np.nan)[self.place]
 
 
 def rank_intervals(masked: FloatArray, percent: int) -> tuple[FloatArray, FloatArray]:
@@ -45,16 +84,7 @@ def rank_intervals(masked: FloatArray, percent: int) -> tuple[FloatArray, FloatA
     -----
     D11.2, definition 1; from Domingo-Ferrer, Mateo-Sanz and Torra (2001).
     """
-    low, high = np.full(masked.size, np.nan), np.full(masked.size, np.nan)
-    known = ~np.isnan(masked)
-    values = masked[known]
-    if values.size == 0:
-        return low, high
-    ranks, width = rankdata(values), percent * values.size / 100.0
-    ordered, places = np.sort(values), np.sort(ranks)
-    low[known] = ordered[np.searchsorted(places, ranks - width, side="right")]
-    high[known] = ordered[np.searchsorted(places, ranks + width, side="left") - 1]
-    return low, high
+    return RankedValues.of(masked).around(percent)
 
 
 def deviation_intervals(masked: FloatArray, share: float) -> tuple[FloatArray, FloatArray]:
@@ -123,8 +153,9 @@ def robust_disclosure(
     width = (k * RMD_WIDTH * distance)[:, None]
     unsafe = (np.abs(second - first) < width).any(axis=1)
     # The nearest record is oneself; the second one may be at the same place.
-    nearest = np.asarray(KDTree(second).query(second, k=2)[0])[:, 1]
-    return RobustDisclosure(distance, unsafe, unsafe & (nearest > RMD_K2))
+    alone = unsafe.copy()
+    alone[unsafe] = np.asarray(KDTree(second).query(second[unsafe], k=2)[0])[:, 1] > RMD_K2
+    return RobustDisclosure(distance, unsafe, alone)
 
 
 def _determinant(values: FloatArray, seed: int) -> FloatArray | None:
@@ -132,6 +163,9 @@ def _determinant(values: FloatArray, seed: int) -> FloatArray | None:
     from sklearn.covariance import MinCovDet
 
     ordered = values[np.lexsort(values.T)]
+    if len(ordered) > MOST_SCATTERED:
+        some = np.random.default_rng(seed).choice(len(ordered), MOST_SCATTERED, replace=False)
+        ordered = ordered[np.sort(some)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of singular matrices: the eigenvalues tell
         try:

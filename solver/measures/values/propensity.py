@@ -15,6 +15,11 @@ from scipy.linalg import qr
 from linkrisk.solver.measures.values.released import ReleasedAttribute
 
 FloatArray = NDArray[np.float64]
+Rows = tuple[slice, slice] | tuple[NDArray[np.intp], NDArray[np.intp]]
+"""Of the original and of the masked file."""
+
+MOST_RECORDS = 200_000
+"""Records of both files that a model is fitted to; of more so many by lot."""
 
 _RECORDS_EACH = 10
 """A model has at most one parameter for so many records of the two files."""
@@ -77,13 +82,15 @@ def propensity(attributes: Sequence[ReleasedAttribute]) -> Propensity | None:
     Numeric attributes enter with squares and pairwise products, others by one indicator for each category but
     one, missing values by an indicator and the mean. Terms without any attribute that differs are left out:
     both files have the same values there. Of the models that leave `_RECORDS_EACH` records for each parameter
-    the richest is taken. None where no attribute differs, or no model leaves so many.
+    the richest is taken. None where no attribute differs, or no model leaves so many. Of more than
+    `MOST_RECORDS` records of both files so many are drawn, from either its part.
     """
     if not any(attribute.differs for attribute in attributes):
         return None
-    n, m = len(attributes[0].original), len(attributes[0].masked)
+    rows = _drawn((len(attributes[0].original), len(attributes[0].masked)))
+    n, m = len(attributes[0].original[rows[0]]), len(attributes[0].masked[rows[1]])
     for terms in Terms:
-        columns = design(attributes, terms)
+        columns = design(attributes, terms, rows)
         if columns.shape[1] + 1 > (n + m) / _RECORDS_EACH:
             continue
         basis = _basis(columns)
@@ -93,12 +100,24 @@ def propensity(attributes: Sequence[ReleasedAttribute]) -> Propensity | None:
     return None
 
 
-def design(attributes: Sequence[ReleasedAttribute], terms: Terms) -> FloatArray:
-    """Columns of the model for the original and then the masked records, without the intercept."""
+def _drawn(sizes: tuple[int, int]) -> Rows:
+    """Rows of both files that a model is fitted to."""
+    part = MOST_RECORDS / sum(sizes)
+    if part >= 1.0:
+        return slice(None), slice(None)
+    random = np.random.default_rng(0)
+    first, second = (random.choice(size, int(part * size), replace=False) for size in sizes)
+    return first, second
+
+
+def design(
+    attributes: Sequence[ReleasedAttribute], terms: Terms, rows: Rows = (slice(None), slice(None))
+) -> FloatArray:
+    """Columns of the model for original and then masked records (these rows), without the intercept."""
     numbers: list[tuple[FloatArray, bool]] = []
     columns: list[tuple[FloatArray, bool]] = []
     for attribute in attributes:
-        values = np.concatenate([attribute.original, attribute.masked])
+        values = np.concatenate([attribute.original[rows[0]], attribute.masked[rows[1]]])
         missing = np.isnan(values)
         if attribute.numeric:
             scale = np.nanstd(values) or 1.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -158,6 +159,9 @@ def test_worst_cases_without_an_attribute_are_those_of_fit(seed, name):
         if contained(attack.problem):
             assert found.fall_low >= 0.0
             assert found.most <= attack.result.linked_upper_bound
+        # Whatever is said to be a core: it is asked about.
+        wrong = replace(attack, cores=tuple(frozenset({block, block + 1}) for block in range(7)))
+        assert withheld(wrong, attribute, task.request, Clock(None)) == found
 
 
 @given(st.integers(0, 1000), st.sampled_from(ALL))
@@ -239,3 +243,11 @@ def test_missing_values():
     masked.iloc[3, 0] = np.nan
     _, result = taken((original, masked))
     assert len(result.withheld) == 2
+
+
+def test_where_nobody_is_linked_no_attribute_leaks():
+    original, masked = frames(3, 4)
+    twins = pd.concat([original] * 2, ignore_index=True), pd.concat([masked] * 2, ignore_index=True)
+    _, result = taken(twins)
+    assert [finding.value for finding in result.findings] == [None]
+    assert result.paragraph == "no record is linked, so that importances are those of arbitrary parameters."

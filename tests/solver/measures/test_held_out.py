@@ -17,6 +17,7 @@ from risk_runs import task_of
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.measures import held_out
 from linkrisk.solver.measures.held_out import HeldOut
+from linkrisk.solver.measures.links import held_out_trials
 from linkrisk.solver.measures.links.held_out_trials import EQUAL, Learned, learn, sealed, split_blocks
 from linkrisk.solver.run.clock import Clock
 
@@ -225,3 +226,17 @@ def test_what_a_reader_sees():
         "finished",
     ]  # fmt: skip
     assert len(result.to_frame()) == 3 * 3 * 5
+
+
+def test_of_many_records_some_are_looked_at(monkeypatch):
+    monkeypatch.setattr(held_out_trials, "MOST_RECORDS", 6)
+    monkeypatch.setattr(held_out, "MOST_RECORDS", 6)
+    _, result = taken(frames(3, 30), learner=Idle(0.2, 0.3, 0.5))
+    assert {(trial.known, trial.attacked) for trial in result.trials} == {(3, 6), (6, 6)}
+    assert "held-out: 6 records of a side of a split are looked at, by lot" in result.notes
+    monkeypatch.undo()
+    _, whole = taken(frames(3, 30), learner=Idle(0.2, 0.3, 0.5))
+    # So few of 30 say less than all of them would.
+    widths = [np.mean([rate.high - rate.low for rate in one.rates]) for one in (result, whole)]
+    assert widths[0] > widths[1]
+    assert result.records == whole.records == 30

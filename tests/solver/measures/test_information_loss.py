@@ -18,6 +18,7 @@ from linkrisk.datasets.microdata.scales import Scale
 from linkrisk.solver.api.risk import risk
 from linkrisk.solver.measures.information_loss import information_loss
 from linkrisk.solver.measures.interval_disclosure import interval_disclosure
+from linkrisk.solver.measures.values import propensity as propensity_module
 from linkrisk.solver.measures.values.moments import regression
 from linkrisk.solver.measures.values.propensity import Terms, design, propensity
 from tests.support.released_cases import attribute, table
@@ -267,3 +268,16 @@ def test_whatever_is_missing_or_constant_there_are_numbers_and_no_warnings(origi
         json.loads(result.to_json(), parse_constant=pytest.fail)
         assert result.paragraph
         assert isinstance(result.to_frame(), pd.DataFrame)
+
+
+def test_of_many_records_some_make_the_propensity_model(monkeypatch):
+    original, masked = noisy(400)
+    attributes = table(original, masked)
+    whole = propensity(attributes)
+    monkeypatch.setattr(propensity_module, "MOST_RECORDS", 300)
+    some = propensity(attributes)
+    assert (whole.records, some.records) == (800, 300)
+    assert (some.share, some.parameters) == (0.5, whole.parameters)
+    assert some == propensity(attributes)
+    note = "the propensity model is that of 300 records of both files, by lot"
+    assert note in information_loss(attributes).notes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from linkrisk.formulations.linkage.aggregators.k_additive import TwoAdditiveChoq
 from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
 from linkrisk.solver.measures import records
+from linkrisk.solver.measures import task as task_module
 from linkrisk.solver.measures.choices import MeasureChoices
 from linkrisk.solver.measures.links.contributions import contributions
 from linkrisk.solver.measures.links.near_rivals import near_rivals
@@ -233,3 +235,18 @@ def test_many_records_make_no_long_json(monkeypatch, most, listed):
         assert len(content["attacks"][0]["rank"]) == 10
     assert len(result.notes) == 1
     assert len(result.to_contributions()) == 10 * 3 * 3
+
+
+def test_small_files_are_counted_whatever_the_time_and_large_ones_as_far_as_it_lasts(monkeypatch):
+    task = task_of(frames(3, 20))
+    known = task.worst.families[0]
+    cut = replace(known.counted, rank=np.zeros_like(known.counted.rank))
+    task.worst = replace(task.worst, families=(replace(known, counted=cut),))
+    assert task.attack("weighted-mean").evaluation.rank.all()
+    assert task.baseline("euclid", Clock(0.0)).settled.all()
+    monkeypatch.setattr(task_module, "MOMENT", 1)
+    late = task_of(frames(3, 20))
+    assert not late.baseline("euclid", Clock(0.0)).settled.any()
+    result = Records().take(late, Clock(0.0))
+    assert any(note.startswith("records: there was no time to look at all of them") for note in result.notes)
+    assert late.baseline("euclid", Clock(None)).settled.all()  # looked at again

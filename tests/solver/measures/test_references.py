@@ -9,6 +9,7 @@ from survey_files import NAMES, noisy, survey
 
 from linkrisk import evaluate, risk
 from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
+from linkrisk.solver.measures import references
 from linkrisk.solver.measures.references import SHUFFLES, shuffled, unmasked
 
 EQUAL = {"parameters": {"weights": dict.fromkeys(NAMES, 1.0 / 3.0)}}
@@ -91,3 +92,16 @@ def test_sampling_weights_count_in_the_population():
     options = {"schema": schema, "measures": "references", "aggregator": "weighted-mean"}
     found = risk(original, masked, time_limit=None, **options)["references"]
     assert found.total == found.unmasked == 465
+
+
+def test_of_many_records_some_are_counted(monkeypatch):
+    problem = problem_of_frames(*frames(60))
+    monkeypatch.setattr(references, "MOST_COUNTED", 20)
+    counts = [references._by_equal_weights(problem, np.random.default_rng(seed)) for seed in range(60)]
+    every = evaluate(*frames(60), parameters=EQUAL).linked
+    assert len(set(counts)) > 1
+    # Three times what they link of a third of the records.
+    assert all(round(count / 3.0, 9) == int(round(count / 3.0, 9)) for count in counts)
+    assert abs(np.mean(counts) - every) < 5.0 * np.std(counts) / np.sqrt(len(counts)) + 1e-9
+    found = risk(*frames(), measures="references", aggregator="weighted-mean", time_limit=None)["references"]
+    assert found.notes == ("references: of shuffled attributes 20 records were counted, by lot",)

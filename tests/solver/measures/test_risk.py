@@ -106,6 +106,20 @@ def test_what_is_refused(options, message):
     assert str(caught.value).startswith(message)
 
 
+def test_cheap_measures_come_first_and_are_shown_in_their_place():
+    began = []
+    names = ("references", "uniqueness", "information-loss")
+    found = risk(
+        *frames(),
+        measures=names,
+        aggregator="owa",
+        time_limit=None,
+        report=lambda progress: began.append(progress.work) if progress.phase == "measures" else None,
+    )
+    assert began == ["uniqueness", "information-loss", "references"]
+    assert list(found.measures) == list(found.details["measure_seconds"]) == list(names)
+
+
 def test_an_unknown_keyword():
     with pytest.raises(TypeError, match="did you mean 'measures'"):
         risk(*frames(), measure="references")
@@ -128,3 +142,13 @@ def test_an_interval_needs_ends_and_a_kind():
 def test_measures_can_be_none_of_all():
     with pytest.raises(UsageError, match="unknown measure ''"):
         risk(*frames(), measures="")
+
+
+def test_identical_records_that_hide_links_are_said():
+    files = list(frames(grouped))
+    found = risk(*files, measures="worst-case", aggregator="weighted-mean", time_limit=None)
+    twins = found.worst.worst.details["tied"]["with_twins"]
+    assert twins > 0
+    assert f"worst case: {twins} records are nearest to several identical records" in found.notes[-1]
+    shared = risk(*files, measures="worst-case", aggregator="weighted-mean", ties="share", time_limit=None)
+    assert not shared["worst-case"].notes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from threading import Lock
 
@@ -88,6 +88,25 @@ class HittingSearch:
         clock, finders = self._incumbent.clock, self._steering.finders
         scorer = Scorer(self._system, self._probes, clock.spend)
         return treatment(self._system.aggregator.domain).finder(self._system, scorer, clock, finders)
+
+    def ask_about(self, sets: Iterable[Core]) -> None:
+        """Ask about sets of blocks: cores of a similar problem, which may be cores here.
+
+        Parameters
+        ----------
+        sets : iterable of frozenset of int
+            Blocks of the pair. Sets with a lost block say nothing; those always linked are left out.
+        """
+        system, finder = self._system, self._finders[0]
+        place = np.full(system.lost.size, -1)
+        place[system.open_blocks] = np.arange(system.open_blocks.size)
+        for blocks in sets:
+            if self._over:
+                break
+            some = np.array(sorted(blocks), dtype=np.intp)
+            known = np.sort(place[some[place[some] >= 0]])
+            if known.size and not system.lost[some].any():
+                self._learn_pair(finder.ask(known))
 
     def pairs_of_rows(self, until: float) -> None:
         """Pairs that two rows exclude, where that is known by their entries (`Treatment.pairs_of_rows`)."""

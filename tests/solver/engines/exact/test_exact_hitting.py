@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -338,3 +338,43 @@ def test_a_core_of_other_blocks_is_not_asked_for_again_and_again():
     inside = np.arange(blocks) < blocks - 1
     search._collect(Astray(), np.zeros(blocks), inside)
     assert len(asked) == 1
+
+
+# ---------------------------------------------------------------- cores of a similar problem
+
+
+def searched(pair, aggregator):
+    made = start(pair, aggregator)
+    return made, HittingSearch(made.system, made.incumbent, made.evaluator, 0)
+
+
+def linked_together(pair, blocks, case):
+    part = pair.part(np.array(sorted(blocks), dtype=np.intp))
+    return optimum(part, case) == part.blocks
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.name != "mahalanobis"])
+def test_sets_that_are_asked_about_are_cores_where_that_is_so(case):
+    pair = make_pair(*files(0, 7, 2, noise=3.0))
+    made, search = searched(pair, case.make(2))
+    asked = [frozenset(blocks) for size in (1, 2, 3) for blocks in combinations(range(7), size)][::2]
+    search.ask_about(asked)
+    cores = [frozenset(made.system.open_blocks[sorted(core)].tolist()) for core in search.master.cores]
+    assert cores
+    assert not any(linked_together(pair, core, case) for core in cores)
+    for blocks in asked:
+        known = made.system.lost[sorted(blocks)].any() or any(core <= blocks for core in cores)
+        assert linked_together(pair, blocks, case) != known
+
+
+@pytest.mark.parametrize("label", ["weighted-mean", "choquet", "mahalanobis"])
+def test_a_core_stays_one_when_an_attribute_is_withheld(label):
+    case, (original, masked) = BY_LABEL[label], files(2, 8, 3, noise=3.0)
+    made, search = searched(make_pair(original, masked), case.make(3))
+    search.all_pairs(np.inf)
+    search.branch(np.inf)
+    cores = search.proof.excluding(made.system)
+    assert cores
+    for left in ([0, 1], [0, 2], [1, 2]):
+        pair = make_pair(original[:, left], masked[:, left])
+        assert not any(linked_together(pair, core, case) for core in cores[:6])
