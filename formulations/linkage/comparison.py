@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -60,6 +60,16 @@ class Comparison:
     grains: FloatArray
     tables: DistanceTables | None = None
     missing: MissingDifferences | None = None
+
+    def part(self, queries: IndexArray, candidates: IndexArray) -> Comparison:
+        """Some of the queries with some of the candidates."""
+        missing = self.missing
+        if missing is not None:
+            of_queries = missing.part(queries)
+            missing = replace(of_queries, of_candidates=missing.of_candidates[candidates])
+        return replace(
+            self, queries=self.queries[queries], candidates=self.candidates[candidates], missing=missing
+        )
 
     def attribute(self, k: int, rows: IndexArray) -> tuple[FloatArray, BoolArray | None]:
         """Differences of one attribute, of some queries to all candidates.

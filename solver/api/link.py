@@ -33,7 +33,7 @@ from linkrisk.solver.inputs.link_tasks import (
 )
 from linkrisk.solver.inputs.problem import choice
 from linkrisk.solver.inputs.survey import BlockSurvey
-from linkrisk.solver.linkage.curves import Claim
+from linkrisk.solver.linkage.claims import Claim
 from linkrisk.solver.linkage.helpers import Helpers
 from linkrisk.solver.linkage.judged_links import judged_links
 from linkrisk.solver.linkage.linker import LearnedLinker, Linker, Truth

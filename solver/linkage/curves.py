@@ -1,4 +1,4 @@
-"""Precision and recall of a linker's claims over all thresholds, and its single most probable claim."""
+"""Precision and recall of a linker's claims over all thresholds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.solver.linkage.linker import LearnedLinker, Truth, in_chunks
-from linkrisk.solver.linkage.scored_pairs import ScoredPairs
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -120,105 +119,3 @@ def all_scores(linker: LearnedLinker, truth: Truth) -> Iterator[FloatArray]:
         return
     for _, scores in in_chunks(linker, np.arange(truth.queries), truth.candidates):
         yield scores
-
-
-@dataclass(frozen=True)
-class Claim:
-    """The single most probable match of a file pair (Smith 2016, section 7).
-
-    Attributes
-    ----------
-    query, candidate : int
-        Their rows; the first such pair when several score alike.
-    score : float
-    probability : float or None
-        Of a match, where the linker knows it.
-    correct : float
-        1 when the claim is right, 0 when it is wrong; among pairs that score alike the share of true ones.
-    """
-
-    query: int
-    candidate: int
-    score: float
-    probability: float | None
-    correct: float
-
-
-def most_probable_claim(linker: LearnedLinker, truth: Truth) -> Claim | None:
-    """The pair of largest score; None when no pair can be a match."""
-    partner = np.full(truth.queries, -1, dtype=np.intp)
-    partner[truth.query_rows] = truth.partner
-    if linker.scored_pairs is not None:
-        return _best_of_pairs(linker, linker.scored_pairs, partner)
-    top = Top()
-    for part, scores in in_chunks(linker, np.arange(truth.queries), truth.candidates):
-        top = top.or_of(top_of(scores, partner[part], part.start))
-    return claim_of(linker, top)
-
-
-@dataclass(frozen=True)
-class Top:
-    """The largest score of some pairs.
-
-    Attributes
-    ----------
-    score : float
-    place : (int, int)
-        Rows of the first pair that has it.
-    alike, right : int
-        How many pairs have it, and how many of them are true.
-    """
-
-    score: float = -np.inf
-    place: tuple[int, int] = (-1, -1)
-    alike: int = 0
-    right: int = 0
-
-    def or_of(self, other: Top) -> Top:
-        """The largest score of these pairs and others."""
-        if self.score != other.score:
-            return self if self.score > other.score else other
-        if not self.alike:
-            return other
-        first = min(self.place, other.place) if other.alike else self.place
-        return Top(self.score, first, self.alike + other.alike, self.right + other.right)
-
-
-def top_of(scores: FloatArray, partner: IndexArray, first_row: int = 0, first_column: int = 0) -> Top:
-    """The largest score of some queries, whose partners are `partner`, with candidates side by side."""
-    top = float(scores.max(initial=-np.inf))
-    if top == -np.inf:
-        return Top()
-    rows, columns = np.nonzero(scores == top)
-    right = int((partner[rows] == columns + first_column).sum())
-    return Top(top, (int(rows[0]) + first_row, int(columns[0]) + first_column), rows.size, right)
-
-
-def claim_of(linker: LearnedLinker, top: Top) -> Claim | None:
-    """The claim that a pair of this score is a match; None when no pair can be one."""
-    if top.score == -np.inf:
-        return None
-    probability = linker.probabilities(np.array([top.score]))
-    return Claim(
-        query=top.place[0],
-        candidate=top.place[1],
-        score=top.score,
-        probability=None if probability is None else float(probability[0]),
-        correct=top.right / top.alike,
-    )
-
-
-def _best_of_pairs(linker: LearnedLinker, pairs: ScoredPairs, partner: IndexArray) -> Claim | None:
-    best = np.flatnonzero(pairs.score == pairs.score.max(initial=-np.inf))
-    if not best.size or pairs.score[best[0]] == -np.inf:
-        return None
-    query, candidate = pairs.query[best], pairs.candidate[best]
-    first = int(np.lexsort((candidate, query))[0])
-    probability = linker.probabilities(pairs.score[best[:1]])
-    return Claim(
-        query=int(query[first]),
-        candidate=int(candidate[first]),
-        score=float(pairs.score[best[0]]),
-        probability=None if probability is None else float(probability[0]),
-        correct=float((partner[query] == candidate).mean()),
-    )

@@ -24,7 +24,15 @@ from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.missing import Missing
 from linkrisk.formulations.linkage.pair import LinkagePair, Ties, pair_of
 from linkrisk.solver.linkage.categories import category_distances
-from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker, Truth
+from linkrisk.solver.linkage.kinds import Kinds
+from linkrisk.solver.linkage.linker import (
+    LearnedLinker,
+    LinkageTask,
+    Linker,
+    ScoredByKind,
+    Truth,
+    in_small_blocks,
+)
 from linkrisk.solver.run.errors import UsageError
 
 FloatArray = NDArray[np.float64]
@@ -140,7 +148,7 @@ class DistanceBased(Linker):
         return linker.learn(task)
 
 
-class _Distances(LearnedLinker):
+class _Distances(ScoredByKind):
     """Weighted means of attribute distances of the records of a task."""
 
     def __init__(self, linker: DistanceBased, task: LinkageTask) -> None:
@@ -148,6 +156,8 @@ class _Distances(LearnedLinker):
             raise UsageError("dbrl compares attributes that both files have: name the same ones for both")
         self._weights = _checked_weights(linker.weights, task.query_attributes)
         self._comparison = _compared(linker, task)
+        both = self._both = _kinds_of(self._comparison)
+        self._of_kinds = self._comparison.part(both[0].first, both[1].first)
         self._form = WeightedMean(task.query_attributes, linker.differences).form(self._weights)
         self.parameters = {
             "weights": dict(zip(task.query_attributes, self._weights.tolist(), strict=True)),
@@ -163,9 +173,24 @@ class _Distances(LearnedLinker):
         weight = np.ones(truth.partner.size)
         return pair_of(self._comparison, truth.query_rows, truth.partner, weight, ties), self._form
 
-    def scores(self, rows: IndexArray) -> FloatArray:
+    @property
+    def both(self) -> tuple[Kinds, Kinds]:
+        """Records with equal values."""
+        return self._both
+
+    def kind_scores(self, rows: IndexArray) -> FloatArray:
         """Minus the distance; -inf where masking cannot have made one record of the other."""
-        compared = self._comparison
+        return self._scores(self._of_kinds, rows)
+
+    def pair_scores(self, queries: IndexArray, candidates: IndexArray) -> FloatArray:
+        """The same of single pairs (see `LearnedLinker.pair_scores`)."""
+
+        def score(rows: IndexArray, columns: IndexArray) -> FloatArray:
+            return self._scores(self._comparison.part(rows, columns), np.arange(rows.size))
+
+        return in_small_blocks(score, queries, candidates)
+
+    def _scores(self, compared: Comparison, rows: IndexArray) -> FloatArray:
         total = np.zeros((rows.size, len(compared.candidates)))
         # One attribute after the other: all together would be as many times larger.
         for k, weight in enumerate(self._weights):
@@ -174,6 +199,12 @@ class _Distances(LearnedLinker):
             if possible is not None:
                 total[~possible] = np.inf
         return -total
+
+
+def _kinds_of(compared: Comparison) -> tuple[Kinds, Kinds]:
+    """Records that are equal in every attribute, so that also what is missing is compared alike."""
+    first, second = compared.queries, compared.candidates
+    return Kinds.where_worth(first.T, len(first)), Kinds.where_worth(second.T, len(second))
 
 
 def _checked_weights(given: Sequence[tuple[str, float]] | None, attributes: tuple[str, ...]) -> FloatArray:

@@ -7,39 +7,26 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.solver.linkage.claims import Claim, Top, claim_of, claim_of_pairs
 from linkrisk.solver.linkage.curves import (
-    Claim,
     PrecisionRecall,
-    Top,
     all_scores,
-    between,
-    claim_of,
     curve_of,
-    most_probable_claim,
     precision_recall,
     thresholds_of,
-    top_of,
 )
 from linkrisk.solver.linkage.evaluation import Evaluation
 from linkrisk.solver.linkage.helpers import Helpers
-from linkrisk.solver.linkage.judging import (
-    Sides,
-    Standing,
-    evaluated,
-    judge,
-    no_standing,
-    own_scores,
-    put_standing,
-    standing,
-)
-from linkrisk.solver.linkage.linker import LearnedLinker, ScoredInShares, Truth, in_chunks
+from linkrisk.solver.linkage.judging import evaluated, judged_without_a_look, own_of_kinds, own_scores
+from linkrisk.solver.linkage.linker import LearnedLinker, ScoredInShares, Truth
+from linkrisk.solver.linkage.looking import Blocks, Part, Seen, Whole, look
 from linkrisk.solver.linkage.pair_shares import PairShare, shared_out
+from linkrisk.solver.linkage.scored_pairs import ScoredPairs
+from linkrisk.solver.linkage.standing import Standing, Thresholds, add_standing, no_standing
 from linkrisk.solver.run.clock import Clock
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
-
-_PARTNERS_AT_ONCE = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,41 +46,60 @@ class JudgedLinks:
 
 
 def judged_links(linker: LearnedLinker, truth: Truth, helpers: Helpers | None = None) -> JudgedLinks:
-    """Judge a linker, and count its claims at every threshold; by workers where that is worth it."""
-    worth = helpers is not None and helpers.worth(truth.queries * truth.candidates)
-    if helpers is not None and worth and isinstance(linker, ScoredInShares):
-        return _by_workers(linker, truth, helpers)
-    return JudgedLinks(
-        judge(linker, truth),
-        precision_recall(own_scores(linker, truth), all_scores(linker, truth)),
-        most_probable_claim(linker, truth),
-    )
+    """Judge a linker, and count its claims at every threshold; by workers where that is worth it.
+
+    All of it comes from one look at the pairs of kinds of records that score alike.
+    """
+    known = judged_without_a_look(linker, truth)
+    if linker.scored_pairs is not None and known is not None:
+        return _of_pairs(linker, linker.scored_pairs, known, truth)
+    blocks = Blocks.of(linker, truth)
+    own_of_each = own_of_kinds(linker, blocks)
+    own = own_of_each[blocks.place]
+    part, thresholds = blocks.with_own(own_of_each), Thresholds.of(thresholds_of(own))
+    kinds = part.times.size * part.rivals.times.size
+    # Workers score the kinds of a linker, not the records where these have to be told apart.
+    whole = blocks.kinds is linker.kinds or linker.kinds is None
+    if helpers is not None and isinstance(linker, ScoredInShares) and whole and helpers.worth(kinds):
+        seen = _by_workers(linker, part, thresholds, helpers)
+    else:
+        seen = look(Whole(linker, blocks), part, thresholds, standings=known is None)
+    evaluation = known or evaluated(blocks.spread(seen.standing), own, truth)
+    return JudgedLinks(evaluation, curve_of(own, seen.counts), claim_of(linker, seen.top, own))
+
+
+def most_probable_claim(linker: LearnedLinker, truth: Truth) -> Claim | None:
+    """The pair of largest score; None when no pair can be a match."""
+    own = own_scores(linker, truth)
+    if linker.scored_pairs is not None:
+        return claim_of_pairs(linker, linker.scored_pairs, own)
+    blocks, none = Blocks.of(linker, truth), Thresholds.of(np.empty(0))
+    return claim_of(linker, look(Whole(linker, blocks), blocks.part, none, standings=False).top, own)
+
+
+def _of_pairs(linker: LearnedLinker, pairs: ScoredPairs, evaluation: Evaluation, truth: Truth) -> JudgedLinks:
+    """What comes of pairs that were scored one by one."""
+    own = own_scores(linker, truth)
+    curve = precision_recall(own, all_scores(linker, truth))
+    return JudgedLinks(evaluation, curve, claim_of_pairs(linker, pairs, own))
 
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """Some queries with some candidates; `blocks` are those of the queries that have a partner.
+    """Some kinds of queries with some kinds of candidates.
 
     Attributes
     ----------
     share : PairShare
-    first_row : int
-    query_rows : ndarray of int, shape (blocks,)
-        Those of the blocks.
-    own : ndarray of float64, shape (blocks,)
-        Scores of their partners.
-    sides : Sides
+    part : Part
     """
 
     share: PairShare
-    first_row: int
-    query_rows: IndexArray
-    own: FloatArray
-    sides: Sides
+    part: Part
 
 
 @dataclass(frozen=True, eq=False)
-class _Seen:
+class _Told:
     """What was seen of them; `places` are those between thresholds that were met, with their `counts`."""
 
     standing: Standing
@@ -102,55 +108,27 @@ class _Seen:
     top: Top
 
 
-def _by_workers(linker: ScoredInShares, truth: Truth, helpers: Helpers) -> JudgedLinks:
+def _by_workers(linker: ScoredInShares, part: Part, thresholds: Thresholds, helpers: Helpers) -> Seen:
     """One look at all pairs; whatever is added up is whole, so that its order does not matter."""
-    own = _own_scores(linker, truth)
-    thresholds = thresholds_of(own)
-    found, claimed, top = no_standing(own.size), np.zeros(thresholds.size + 1, dtype=np.intp), Top()
-    parts: list[slice] = []
+    found, counts, top = no_standing(part.partners.own.size), thresholds.counts(), Top()
+    places: list[slice] = []
 
     def plan(many: int) -> list[_Task]:
         tasks = []
-        for rows, columns in shared_out(truth.queries, truth.candidates, linker.width, many):
-            part = slice(*np.searchsorted(truth.query_rows, [rows.start, rows.stop]).tolist())
-            some = truth.query_rows[part], own[part], Sides.of(truth, part, columns)
-            tasks.append(_Task(linker.share(rows, columns), rows.start, *some))
-            parts.append(part)
+        for rows, columns in shared_out(part.times.size, part.rivals.times.size, linker.width, many):
+            tasks.append(_Task(linker.share(rows, columns), part.some(rows, columns)))
+            places.append(part.partners.among(rows.start, rows.stop))
         return tasks
 
-    for at, seen in helpers.answers(thresholds, _look, plan):
-        put_standing(found, parts[at], seen.standing)
-        claimed[seen.places] += seen.counts
-        top = top.or_of(seen.top)
-    return JudgedLinks(evaluated(found, own, truth), curve_of(own, claimed), claim_of(linker, top))
+    for at, told in helpers.answers(thresholds, _look, plan):
+        add_standing(found, places[at], told.standing)
+        counts[told.places] += told.counts
+        top = top.or_of(told.top)
+    return Seen(found, counts, top)
 
 
-def _own_scores(linker: ScoredInShares, truth: Truth) -> FloatArray:
-    """The score of each block's partner, shape (blocks,), without a look at all pairs."""
-    own = np.empty(truth.partner.size)
-    for first in range(0, own.size, _PARTNERS_AT_ONCE):
-        part = slice(first, first + _PARTNERS_AT_ONCE)
-        partners, column = np.unique(truth.partner[part], return_inverse=True)
-        share = linker.share(truth.query_rows[part], partners)
-        rows = np.arange(column.size)
-        own[part] = share.ready().scores(rows)[rows, column]
-    return own
-
-
-def _look(thresholds: FloatArray, task: _Task, clock: Clock) -> _Seen:
+def _look(thresholds: Thresholds, task: _Task, clock: Clock) -> _Told:
     """Look at a share of all pairs, at a worker."""
-    ready, sides, known = task.share.ready(), task.sides, task.query_rows - task.first_row
-    queries, candidates = ready.shape
-    found, counts, top = no_standing(task.own.size), np.zeros(thresholds.size + 1, dtype=np.intp), Top()
-    partner = np.full(queries, -1, dtype=np.intp)
-    partner[known] = sides.partner
-    for part, scores in in_chunks(ready, np.arange(queries), candidates):
-        blocks = slice(*np.searchsorted(known, [part.start, part.stop]).tolist())
-        some = scores[known[blocks] - part.start]
-        put_standing(found, blocks, standing(some, task.own[blocks], sides.some(blocks)))
-        counts += between(thresholds, scores)
-        top = top.or_of(top_of(scores, partner[part], task.first_row + part.start, sides.first))
-        if clock.expired:
-            break
-    places = np.flatnonzero(counts)
-    return _Seen(found, places, counts[places], top)
+    seen = look(task.share.ready(), task.part, thresholds, threads=clock.threads, stop=lambda: clock.expired)
+    places = np.flatnonzero(seen.counts)
+    return _Told(seen.standing, places, seen.counts[places], seen.top)

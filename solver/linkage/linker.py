@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -15,6 +15,7 @@ from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.linkage.helpers import Helpers
+from linkrisk.solver.linkage.kinds import Kinds
 from linkrisk.solver.linkage.pair_shares import PairShare, ReadyPairs, Rows
 from linkrisk.solver.linkage.scored_pairs import ScoredPairs
 
@@ -23,6 +24,9 @@ IndexArray = NDArray[np.intp]
 
 _CELLS_AT_ONCE = 4_000_000
 """Scores that are held at a time: 32 MB."""
+
+_PAIRS_AT_ONCE = 64
+"""Single pairs whose queries are scored with all their candidates."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,10 +154,36 @@ class LearnedLinker(ABC):
             No NaN; -inf where a pair cannot be a match.
         """
 
+    def pair_scores(self, queries: IndexArray, candidates: IndexArray) -> FloatArray:
+        """Scores of single pairs, shape (pairs,), from the rows of their records, each of shape (pairs,)."""
+        score, many = self.scores, max(1, int(candidates.max(initial=0)))
+        if self.kinds is not None:
+            of_queries, of_candidates = self.kinds
+            queries, candidates = of_queries.kind[queries], of_candidates.kind[candidates]
+            score, many = self.kind_scores, of_candidates.first.size
+        rows, place = np.unique(queries, return_inverse=True)
+        order = np.argsort(place, kind="stable")
+        place, found = place[order], np.empty(order.size)
+        size = max(1, _CELLS_AT_ONCE // many)
+        for first in range(0, rows.size, size):
+            own = slice(*np.searchsorted(place, [first, first + size]).tolist())
+            scores = score(rows[first : first + size])
+            found[order[own]] = scores[place[own] - first, candidates[order[own]]]
+        return found
+
     @property
     def scored_pairs(self) -> ScoredPairs | None:
         """All pairs that may be matches, where these are so few that each was scored when it learned."""
         return None
+
+    @property
+    def kinds(self) -> tuple[Kinds, Kinds] | None:
+        """Which queries, and which candidates, score alike; None where none do, or it is not known."""
+        return None
+
+    def kind_scores(self, rows: IndexArray) -> FloatArray:
+        """`scores` of some kinds of queries with every kind of candidates, where there are `kinds`."""
+        return self.scores(rows)
 
     def judged_as(self, truth: Truth) -> tuple[LinkagePair, DistanceForm] | None:
         """The distance that scores stand for, so that the evaluator judges them; None if there is none.
@@ -171,8 +201,52 @@ class LearnedLinker(ABC):
         return None
 
 
-class ScoredInShares(LearnedLinker):
-    """A linker whose scores of some queries with some candidates are found from these alone."""
+class ScoredByKind(LearnedLinker):
+    """A linker that scores kinds of records: the scores of records are those of their kinds."""
+
+    @property
+    @abstractmethod
+    def both(self) -> tuple[Kinds, Kinds]:
+        """The kinds of queries and of candidates."""
+
+    @property
+    def kinds(self) -> tuple[Kinds, Kinds] | None:
+        """The same where any records are alike (see `LearnedLinker.kinds`)."""
+        return None if all(side.apart for side in self.both) else self.both
+
+    @abstractmethod
+    def kind_scores(self, rows: IndexArray) -> FloatArray:
+        """Scores of some kinds of queries with every kind of candidates."""
+
+    def scores(self, rows: IndexArray) -> FloatArray:
+        """Those of their kinds (see `LearnedLinker.scores`)."""
+        queries, candidates = self.both
+        scores = self.kind_scores(queries.kind[rows])
+        return scores if candidates.apart else scores.take(candidates.kind, axis=1)
+
+
+def in_small_blocks(
+    score: Callable[[IndexArray, IndexArray], FloatArray], queries: IndexArray, candidates: IndexArray
+) -> FloatArray:
+    """`LearnedLinker.pair_scores` by a function that scores some queries with some candidates.
+
+    Parameters
+    ----------
+    score : callable
+        From rows of queries, and ascending ones of candidates, to scores of all their pairs.
+    queries, candidates : ndarray of int, shape (pairs,)
+    """
+    found = np.empty(queries.size)
+    for first in range(0, queries.size, _PAIRS_AT_ONCE):
+        part = slice(first, first + _PAIRS_AT_ONCE)
+        rows, row = np.unique(queries[part], return_inverse=True)
+        columns, column = np.unique(candidates[part], return_inverse=True)
+        found[part] = score(rows, columns)[row, column]
+    return found
+
+
+class ScoredInShares(ScoredByKind):
+    """A linker whose scores of some kinds of records with some others are found from these alone."""
 
     @property
     @abstractmethod
@@ -181,7 +255,16 @@ class ScoredInShares(LearnedLinker):
 
     @abstractmethod
     def share(self, rows: Rows, candidates: Rows) -> PairShare:
-        """Some queries with some candidates, the latter in ascending order."""
+        """Some kinds of queries with some kinds of candidates, the latter in ascending order."""
+
+    def pair_scores(self, queries: IndexArray, candidates: IndexArray) -> FloatArray:
+        """From shares of a few kinds (see `LearnedLinker.pair_scores`)."""
+        rows, columns = (side.kind[own] for side, own in zip(self.both, (queries, candidates), strict=True))
+
+        def score(some: IndexArray, others: IndexArray) -> FloatArray:
+            return self.share(some, others).ready().scores(np.arange(some.size))
+
+        return in_small_blocks(score, rows, columns)
 
 
 def in_chunks(

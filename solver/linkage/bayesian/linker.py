@@ -19,7 +19,8 @@ from linkrisk.solver.linkage.bayesian.likelihood import MarginalLikelihood
 from linkrisk.solver.linkage.bayesian.match_share import estimated_match_share, match_probabilities
 from linkrisk.solver.linkage.bayesian.parameters import Learned, counted, read_parameters
 from linkrisk.solver.linkage.bayesian.search import learn_graph
-from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker, in_chunks
+from linkrisk.solver.linkage.kinds import Kinds
+from linkrisk.solver.linkage.linker import LinkageTask, Linker, ScoredByKind, in_chunks
 from linkrisk.solver.run.errors import UsageError
 
 FloatArray = NDArray[np.float64]
@@ -101,7 +102,7 @@ class Bayesian(Linker):
         return LearnedBayesian(learned, task, match_share)
 
 
-class LearnedBayesian(LearnedLinker):
+class LearnedBayesian(ScoredByKind):
     """A model applied to two files; scores are match weights, the binary logarithm of the Bayes factor.
 
     Attributes
@@ -118,10 +119,11 @@ class LearnedBayesian(LearnedLinker):
         queries, candidates = (
             coded(frame, {name: learned.categories[name] for name in names}) for frame, names in sides
         )
+        self._both = tuple(Kinds.where_worth(side.T, len(side)) for side in (queries, candidates))
         self._factors = BayesFactors(
             learned.model,
-            queries,
-            candidates,
+            queries[self._both[0].first],
+            candidates[self._both[1].first],
             [nodes[name] for name in task.query_attributes],
             [nodes[name] for name in task.candidate_attributes],
         )
@@ -137,8 +139,13 @@ class LearnedBayesian(LearnedLinker):
         self.notes = notes
         self.parameters = learned.to_dict() | {"p": match_share}
 
-    def scores(self, rows: IndexArray) -> FloatArray:
-        """``log2 BF``, shape (any, candidates), to a billionth: what differs by rounding only ties."""
+    @property
+    def both(self) -> tuple[Kinds, Kinds]:
+        """Records with equal codes."""
+        return self._both[0], self._both[1]
+
+    def kind_scores(self, rows: IndexArray) -> FloatArray:
+        """``log2 BF`` to a billionth: what differs by rounding only ties."""
         return self._factors.weights(rows)
 
     def probabilities(self, scores: FloatArray) -> FloatArray:

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from linkrisk.datasets.microdata.schema import Attribute, Scale
+from linkrisk.solver.linkage.kinds import Kinds
 from linkrisk.solver.linkage.linker import LinkageTask
 from linkrisk.solver.linkage.probabilistic.comparisons import DIFFERENCES, SIMILARITIES, Comparison, Measure
 from linkrisk.solver.linkage.probabilistic.kernels import MOST_ATTRIBUTES, Coded
@@ -233,4 +234,18 @@ def code_files(columns: Sequence[CodedColumn]) -> Coded:
         level=np.concatenate([column.segments.level for column in columns]),
         query_value=np.concatenate([column.query_value for column in columns]).astype(np.float64),
         slot_value=np.concatenate(slot_value).astype(np.float64),
+        query_times=np.ones(len(query_code[0]), dtype=np.int64),
+        candidate_times=np.ones(len(candidate_slot[0]), dtype=np.int64),
+    )
+
+
+def of_kinds(coded: Coded, queries: Kinds, candidates: Kinds) -> Coded:
+    """The first record of each kind, which stands for all of them; all values stay."""
+    if queries.apart and candidates.apart:
+        return coded
+    return coded._replace(
+        query_code=coded.query_code[queries.first],
+        candidate_slot=np.ascontiguousarray(coded.candidate_slot[:, candidates.first]),
+        query_times=queries.times,
+        candidate_times=candidates.times,
     )

@@ -60,6 +60,8 @@ def cut_codes(codes: Codes, rows: IndexArray, candidates: IndexArray) -> Codes:
         level=coded.level[segments],
         query_value=coded.query_value[values],
         slot_value=coded.slot_value[slots],
+        query_times=coded.query_times[rows],
+        candidate_times=coded.candidate_times[candidates],
     )
     blocks = Blocks(*cut_groups(*codes.blocks, rows, candidates))
     return Codes(

@@ -40,6 +40,8 @@ class Coded(NamedTuple):
     level: NDArray[np.uint8]  # (segments,): 1 disagreement, higher ones agreement
     query_value: FloatArray  # (distinct query values,): NaN where the attribute is not numeric
     slot_value: FloatArray  # (slots,): the same
+    query_times: LongArray  # (queries,): how many records each of them stands for
+    candidate_times: LongArray  # (candidates,): the same
 
 
 class Blocks(NamedTuple):
@@ -165,13 +167,14 @@ def count_patterns(coded: Coded, blocks: Blocks, first: int, last: int, table: L
     for row in range(first, last):
         size = candidates if blocks.key.shape[1] == 0 else compared(blocks, row, row, mark, found)
         _find_patterns(coded, row, found[:size], lookup, pattern)
+        times = coded.query_times[row]
         for at in range(size):
             place = _place(table, pattern[at])
             if table[place, 0] < 0:
                 table[place, 0] = pattern[at]
                 table[place, 1] = 0
                 filled += 1
-            table[place, 1] += 1
+            table[place, 1] += times * coded.candidate_times[found[at]]
             if 2 * filled > len(table):
                 table = _enlarged(table)
     return table

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Self
@@ -14,7 +13,8 @@ from numpy.typing import NDArray
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.solver.linkage.helpers import Helpers
-from linkrisk.solver.linkage.linker import LinkageTask, ScoredInShares, in_chunks
+from linkrisk.solver.linkage.kinds import Kinds
+from linkrisk.solver.linkage.linker import LinkageTask, ScoredInShares
 from linkrisk.solver.linkage.pair_shares import Rows
 from linkrisk.solver.linkage.probabilistic.blocking import make_blocks
 from linkrisk.solver.linkage.probabilistic.coding import (
@@ -22,14 +22,15 @@ from linkrisk.solver.linkage.probabilistic.coding import (
     code_column,
     code_files,
     in_units,
+    of_kinds,
     readable_columns,
 )
 from linkrisk.solver.linkage.probabilistic.comparisons import Comparison
 from linkrisk.solver.linkage.probabilistic.cutting import Codes
 from linkrisk.solver.linkage.probabilistic.decision import Thresholds
-from linkrisk.solver.linkage.probabilistic.kernels import Blocks, Coded, Weights, add_weights
+from linkrisk.solver.linkage.probabilistic.kernels import Blocks, Coded, Weights
 from linkrisk.solver.linkage.probabilistic.match_weights import MatchWeights
-from linkrisk.solver.linkage.probabilistic.shares import CodeShare, outcomes_by
+from linkrisk.solver.linkage.probabilistic.shares import CodeShare, ReadyShare, outcomes_by
 from linkrisk.solver.linkage.probabilistic.weights import compiled_weights
 from linkrisk.solver.run.errors import UsageError
 
@@ -49,20 +50,24 @@ class ComparedFiles:
     comparisons : tuple of Comparison
         Of each attribute, in its units.
     columns : tuple of CodedColumn
+    kinds : (Kinds, Kinds)
+        Records with equal codes; with blocking keys each is its own.
     coded : Coded
+        The kinds.
     blocks : Blocks
-        Which pairs are compared.
+        Which pairs of them are compared.
     """
 
     attributes: tuple[str, ...]
     comparisons: tuple[Comparison, ...]
     columns: tuple[CodedColumn, ...]
+    kinds: tuple[Kinds, Kinds]
     coded: Coded
     blocks: Blocks
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many queries and candidates there are."""
+        """How many kinds of queries and of candidates there are."""
         return len(self.coded.query_code), self.coded.candidate_slot.shape[1]
 
     @classmethod
@@ -71,7 +76,12 @@ class ComparedFiles:
         readable = readable_columns(task, comparisons)
         own = tuple(in_units(comparisons[name], *columns) for name, columns in readable.items())
         columns = tuple(code_column(*pair, how) for pair, how in zip(readable.values(), own, strict=True))
-        return cls(tuple(readable), own, columns, code_files(columns), make_blocks(task, keys))
+        coded, blocks = code_files(columns), make_blocks(task, keys)
+        sides = (coded.query_code.T, coded.candidate_slot)
+        kinds = tuple(
+            Kinds.each(side.shape[1]) if keys else Kinds.where_worth(side, side.shape[1]) for side in sides
+        )
+        return cls(tuple(readable), own, columns, (kinds[0], kinds[1]), of_kinds(coded, *kinds), blocks)
 
 
 class LearnedProbabilistic(MatchWeights, ScoredInShares):
@@ -101,21 +111,28 @@ class LearnedProbabilistic(MatchWeights, ScoredInShares):
         self.files = files
         self._weights: Weights = compiled_weights(files.columns, files.comparisons, self.level_weights)
 
+    @property
+    def both(self) -> tuple[Kinds, Kinds]:
+        """Records with equal codes."""
+        return self.files.kinds
+
+    def kind_scores(self, rows: IndexArray) -> FloatArray:
+        """Match weights of kinds of queries with all kinds of candidates; -inf where none is compared."""
+        return ReadyShare(self.codes).scores(rows)
+
     def scores(self, rows: IndexArray) -> FloatArray:
-        """Match weights of some queries with every candidate; -inf where no blocking key is equal."""
-        coded, blocks = self.files.coded, self.files.blocks
-        total = np.empty((rows.size, coded.candidate_slot.shape[1]))
-
-        def task(first: int) -> None:
-            part = slice(first, first + _ROWS_PER_TASK)
-            add_weights(coded, blocks, self._weights, rows[part], total[part])
-
+        """Match weights of some queries with every candidate, on all cores."""
         firsts = range(0, rows.size, _ROWS_PER_TASK)
-        if len(firsts) <= 1:
-            list(map(task, firsts))
-        else:
-            with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-                list(pool.map(task, firsts))
+        parts = [rows[first : first + _ROWS_PER_TASK] for first in firsts]
+        if len(parts) <= 1:
+            return super().scores(rows)
+        total = np.empty((rows.size, self.files.kinds[1].kind.size))
+
+        def task(first: int, part: IndexArray) -> None:
+            total[first : first + part.size] = super(LearnedProbabilistic, self).scores(part)
+
+        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+            list(pool.map(task, firsts, parts))
         return total
 
     @property
@@ -129,23 +146,12 @@ class LearnedProbabilistic(MatchWeights, ScoredInShares):
         return len(self.files.attributes)
 
     def share(self, rows: Rows, candidates: Rows) -> CodeShare:
-        """Some queries with some candidates (see `ScoredInShares.share`)."""
+        """Some kinds with some others (see `ScoredInShares.share`)."""
         return CodeShare(self.codes, rows, candidates)
 
     def outcomes(self, thresholds: Thresholds, helpers: Helpers | None = None) -> dict[str, float]:
-        """How many pairs are linked, clerical and non-linked, each looked at once."""
-        if helpers is not None and helpers.worth(math.prod(self.files.shape)):
-            return outcomes_by(self.codes, thresholds, helpers)
-        total = dict.fromkeys(("linked", "clerical", "non_linked"), 0.0)
-        for weights in self._all_weights():
-            for name, count in thresholds.outcomes(weights, np.ones(weights.size)).items():
-                total[name] += count
-        return total
-
-    def _all_weights(self) -> Iterator[FloatArray]:
-        queries, candidates = self.files.shape
-        for _, scores in in_chunks(self, np.arange(queries), candidates):
-            yield scores.ravel()
+        """How many pairs are linked, clerical and non-linked, those of two kinds looked at once."""
+        return outcomes_by(self.codes, thresholds, helpers)
 
 
 @dataclass(frozen=True, eq=False)

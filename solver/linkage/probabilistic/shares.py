@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import os
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
 
 from linkrisk.solver.linkage.helpers import TASKS_EACH, Helpers
-from linkrisk.solver.linkage.linker import in_chunks
 from linkrisk.solver.linkage.pair_shares import PairShare, ReadyPairs, Rows, places, shared_out
 from linkrisk.solver.linkage.probabilistic.cutting import Codes, cut_codes, met_by
 from linkrisk.solver.linkage.probabilistic.decision import Thresholds
@@ -28,6 +30,9 @@ LongArray = NDArray[np.int64]
 
 _LEAST_OF_ROW = 4_096
 """Pairs that a query counts for at least where keys are compared: its own codes have to be sent, too."""
+
+_CELLS_AT_ONCE = 1 << 20
+"""Weights that a thread holds at a time: 8 MB."""
 
 _PAIRS = 1 << 28
 """Most pairs of a share where keys are compared, unless one query alone has more."""
@@ -83,6 +88,11 @@ class ReadyShare(ReadyPairs, PairShare):
         """How many queries and candidates there are."""
         coded = self._codes.coded
         return len(coded.query_code), coded.candidate_slot.shape[1]
+
+    def times(self, rows: slice) -> FloatArray:
+        """How many pairs of records those of some queries with all candidates stand for."""
+        coded = self._codes.coded
+        return np.outer(coded.query_times[rows], coded.candidate_times).astype(np.float64)
 
     def scores(self, rows: IndexArray) -> FloatArray:
         """Match weights (see `ReadyPairs.scores`)."""
@@ -151,23 +161,41 @@ def _count(given: None, share: Share, clock: Clock) -> LongArray:
     return table_of_patterns(codes.coded, codes.blocks, clock.threads, lambda: clock.expired)
 
 
-def outcomes_by(codes: Codes, thresholds: Thresholds, helpers: Helpers) -> dict[str, float]:
-    """How many pairs are linked, clerical and non-linked, by their own weights."""
+def outcomes_by(codes: Codes, thresholds: Thresholds, helpers: Helpers | None) -> dict[str, float]:
+    """How many pairs are linked, clerical and non-linked, by their own weights; by workers where worth it."""
+    ready = ReadyShare(codes)
+    if helpers is not None and helpers.worth(math.prod(ready.shape)):
+        answers = helpers.answers(thresholds, _decide, lambda many: every_pair(codes, many))
+        return _together(found for _, found in answers)
+    queries, candidates = ready.shape
+    size = max(1, _CELLS_AT_ONCE // candidates)
+    parts = [slice(first, min(first + size, queries)) for first in range(0, queries, size)]
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        return _together(pool.map(lambda part: _outcomes(thresholds, ready, part), parts))
+
+
+def _together(found: Iterable[dict[str, float]]) -> dict[str, float]:
+    """Outcomes added up; numbers are whole, so that their order does not matter."""
     total = dict.fromkeys(("linked", "clerical", "non_linked"), 0.0)
-    for _, found in helpers.answers(thresholds, _decide, lambda many: every_pair(codes, many)):
-        for name, count in found.items():
+    for some in found:
+        for name, count in some.items():
             total[name] += count
     return total
+
+
+def _outcomes(thresholds: Thresholds, ready: ReadyShare, part: slice) -> dict[str, float]:
+    """What becomes of the pairs of some queries."""
+    weights = ready.scores(np.arange(part.start, part.stop))
+    return thresholds.outcomes(weights.ravel(), ready.times(part).ravel())
 
 
 def _decide(thresholds: Thresholds, share: Share, clock: Clock) -> dict[str, float]:
     """What becomes of the pairs of a share, at a worker."""
-    ready = share.ready()
+    ready, found = share.ready(), []
     queries, candidates = ready.shape
-    total = dict.fromkeys(("linked", "clerical", "non_linked"), 0.0)
-    for _, weights in in_chunks(ready, np.arange(queries), candidates):
-        for name, count in thresholds.outcomes(weights.ravel(), np.ones(weights.size)).items():
-            total[name] += count
+    size = max(1, _CELLS_AT_ONCE // candidates)
+    for first in range(0, queries, size):
+        found.append(_outcomes(thresholds, ready, slice(first, min(first + size, queries))))
         if clock.expired:
             break
-    return total
+    return _together(found)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from linkrisk.datasets.masking.base import Option, option, parse_whole
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
+from linkrisk.solver.linkage.kinds import Kinds
 from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker
 from linkrisk.solver.linkage.representatives.aggregation import owa, sugeno
 from linkrisk.solver.linkage.representatives.classes import in_classes
@@ -220,8 +221,18 @@ class _Learned(LearnedLinker):
         }
         self.notes = (*_notes_on_empty(task), *inner.notes)
 
+    @property
+    def kinds(self) -> tuple[Kinds, Kinds] | None:
+        return self._inner.kinds
+
+    def kind_scores(self, rows: IndexArray) -> FloatArray:
+        return self._inner.kind_scores(rows)
+
     def scores(self, rows: IndexArray) -> FloatArray:
         return self._inner.scores(rows)
+
+    def pair_scores(self, queries: IndexArray, candidates: IndexArray) -> FloatArray:
+        return self._inner.pair_scores(queries, candidates)
 
     def probabilities(self, scores: FloatArray) -> FloatArray | None:
         return self._inner.probabilities(scores)

@@ -10,7 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker
+from linkrisk.solver.linkage.kinds import Kinds
+from linkrisk.solver.linkage.linker import (
+    LearnedLinker,
+    LinkageTask,
+    Linker,
+    ScoredByKind,
+    in_small_blocks,
+)
 from linkrisk.solver.linkage.representatives.normalising import attribute_values
 from linkrisk.solver.run.errors import UsageError
 
@@ -44,12 +51,33 @@ class Nearest(Linker):
         return cls().learn(task)
 
 
-class _Distances(LearnedLinker):
+class _Distances(ScoredByKind):
     def __init__(self, queries: FloatArray, candidates: FloatArray) -> None:
         self.parameters: dict[str, Any] = {}
-        self._queries, self._candidates = queries, candidates
+        sides = (queries, candidates)
+        self._both = tuple(Kinds.where_worth(side.T, len(side)) for side in sides)
+        self._queries, self._candidates = (
+            side[kinds.first] for side, kinds in zip(sides, self._both, strict=True)
+        )
 
-    def scores(self, rows: IndexArray) -> FloatArray:
-        """The distances of these queries to every candidate, with their sign changed."""
-        distances = cdist(self._queries[rows], self._candidates)
-        return np.asarray(-np.where(np.isnan(distances), np.inf, distances))
+    @property
+    def both(self) -> tuple[Kinds, Kinds]:
+        """Records with equal values."""
+        return self._both[0], self._both[1]
+
+    def kind_scores(self, rows: IndexArray) -> FloatArray:
+        """The distances to every candidate, with their sign changed."""
+        return _scores(self._queries[rows], self._candidates)
+
+    def pair_scores(self, queries: IndexArray, candidates: IndexArray) -> FloatArray:
+        """The distances of these pairs, with their sign changed."""
+        return in_small_blocks(
+            lambda rows, columns: _scores(self._queries[rows], self._candidates[columns]),
+            self._both[0].kind[queries],
+            self._both[1].kind[candidates],
+        )
+
+
+def _scores(queries: FloatArray, candidates: FloatArray) -> FloatArray:
+    distances = cdist(queries, candidates)
+    return np.asarray(-np.where(np.isnan(distances), np.inf, distances))

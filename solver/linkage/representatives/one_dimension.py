@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from linkrisk.datasets.masking.base import option
 from linkrisk.datasets.microdata.numeric import LARGEST
 from linkrisk.datasets.microdata.schema import Schema
-from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker
+from linkrisk.solver.linkage.kinds import Kinds
+from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker, ScoredByKind
 from linkrisk.solver.linkage.representatives.normalising import attribute_values, standardised
 from linkrisk.solver.run.errors import UsageError
 
@@ -122,14 +123,25 @@ def _read(loadings: Mapping[str, Any]) -> Loadings:
     return read
 
 
-class _Placed(LearnedLinker):
+class _Placed(ScoredByKind):
     def __init__(self, queries: FloatArray, candidates: FloatArray, parameters: dict[str, Any]) -> None:
         self.parameters = parameters
-        self._queries, self._candidates = queries, candidates
+        self._both = tuple(Kinds.where_worth((side,), side.size) for side in (queries, candidates))
+        self._queries, self._candidates = queries[self._both[0].first], candidates[self._both[1].first]
 
-    def scores(self, rows: IndexArray) -> FloatArray:
+    @property
+    def both(self) -> tuple[Kinds, Kinds]:
+        """Records with equal places."""
+        return self._both[0], self._both[1]
+
+    def kind_scores(self, rows: IndexArray) -> FloatArray:
         """Distances of places with their sign changed."""
         return np.asarray(-np.abs(self._queries[rows][:, None] - self._candidates))
+
+    def pair_scores(self, queries: IndexArray, candidates: IndexArray) -> FloatArray:
+        """The same of single pairs."""
+        first, second = self._both[0].kind[queries], self._both[1].kind[candidates]
+        return np.asarray(-np.abs(self._queries[first] - self._candidates[second]))
 
 
 class PrincipalComponent(OneDimension):

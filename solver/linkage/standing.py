@@ -1,0 +1,278 @@
+"""How partners stand among their rivals, and between which thresholds all scores lie: one look at scores.
+
+Rows and columns are kinds of records (`kinds.Kinds`): what is found counts as often as there are records.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkrisk.formulations.compiled import kernel
+from linkrisk.formulations.linkage.ties import TIE_TOLERANCE
+from linkrisk.solver.linkage.kinds import Kinds
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+LongArray = NDArray[np.int64]
+
+_BUCKETS = 1 << 16
+
+
+class Rivals(NamedTuple):
+    """Some kinds of candidates, which follow one another.
+
+    Attributes
+    ----------
+    start : int
+        The number of the first of them.
+    times : ndarray of int64, shape (kinds,)
+        How many candidates are of each kind.
+    first, other : ndarray of int, shape (kinds,)
+        The row of the first candidate of each kind, and of the first of another group than this one's, -1
+        where there is none.
+    group : ndarray of int, shape (kinds,)
+        The group of the first candidate: those of the partner's group are no rivals. Candidates of one group
+        are of one kind, or the only ones of their kinds.
+    """
+
+    start: int
+    times: LongArray
+    first: IndexArray
+    other: IndexArray
+    group: IndexArray
+
+    @classmethod
+    def of(cls, kinds: Kinds, group: IndexArray) -> Rivals:
+        """All kinds; `group`, shape (candidates,), is the group of each candidate."""
+        own = group[kinds.first]
+        other = np.full(kinds.first.size, -1, dtype=np.intp)
+        away = np.flatnonzero(group != own[kinds.kind])[::-1]
+        other[kinds.kind[away]] = away  # of several the last one written stays: the first row
+        return cls(0, kinds.times, kinds.first, other, own)
+
+    def part(self, columns: slice) -> Rivals:
+        """Some of them."""
+        return Rivals(
+            self.start + columns.start,
+            self.times[columns],
+            self.first[columns],
+            self.other[columns],
+            self.group[columns],
+        )
+
+
+class Partners(NamedTuple):
+    """Blocks that stand alike, and their partners.
+
+    Attributes
+    ----------
+    query, partner : ndarray of int, shape (any,)
+        Kinds of query and partner, the former ascending.
+    mine : ndarray of int, shape (any,)
+        The group of the partner.
+    away : ndarray of int64, shape (any,)
+        How many candidates of the partner's kind are of that group, itself among them.
+    own : ndarray of float64, shape (any,)
+        The partner's score.
+    """
+
+    query: IndexArray
+    partner: IndexArray
+    mine: IndexArray
+    away: LongArray
+    own: FloatArray
+
+    def among(self, first: int, last: int) -> slice:
+        """Those of some kinds of queries."""
+        return slice(*np.searchsorted(self.query, [first, last]).tolist())
+
+    def part(self, some: slice) -> Partners:
+        """Some of them."""
+        return Partners(*(values[some] for values in self))
+
+
+class Standing(NamedTuple):
+    """How partners stand among rivals.
+
+    Attributes
+    ----------
+    nearer, at_least : ndarray of int, shape (blocks,)
+        How many rivals score higher, and how many at least as high.
+    best : ndarray of float64, shape (blocks,)
+        The highest score of a rival.
+    rival : ndarray of int, shape (blocks,)
+        The first rival that has it, -1 where there is none.
+    """
+
+    nearer: IndexArray
+    at_least: IndexArray
+    best: FloatArray
+    rival: IndexArray
+
+
+def no_standing(blocks: int) -> Standing:
+    """How partners stand before any rival has been looked at."""
+    nearer, at_least = (np.zeros(blocks, dtype=np.intp) for _ in range(2))
+    return Standing(nearer, at_least, np.full(blocks, -np.inf), np.full(blocks, -1, dtype=np.intp))
+
+
+def add_standing(whole: Standing, place: slice, some: Standing) -> None:
+    """Add what was found of some blocks among some rivals; the first of the best is kept, in any order."""
+    whole.nearer[place] += some.nearer
+    whole.at_least[place] += some.at_least
+    best, rival = whole.best[place], whole.rival[place]
+    as_good = (some.best == best) & ((rival < 0) | (some.rival < rival))
+    better = (some.rival >= 0) & ((some.best > best) | as_good)
+    whole.best[place] = np.where(better, some.best, best)
+    whole.rival[place] = np.where(better, some.rival, rival)
+
+
+def stand(scores: FloatArray, first: int, partners: Partners, rivals: Rivals) -> Standing:
+    """How partners stand among some rivals.
+
+    Parameters
+    ----------
+    scores : ndarray of float64, shape (rows, kinds of candidates)
+        Of kinds of queries from `first` on.
+    first : int
+    partners : Partners
+        Of these kinds of queries.
+    rivals : Rivals
+    """
+    found, own = no_standing(partners.own.size), partners.own
+    tolerance = np.where(np.isfinite(own), TIE_TOLERANCE * np.abs(own), 0.0)
+    _stand(
+        scores,
+        partners.query - first,
+        partners.partner - rivals.start,
+        partners.mine,
+        partners.away,
+        own + tolerance,
+        own - tolerance,
+        rivals.times,
+        rivals.first,
+        rivals.other,
+        rivals.group,
+        found.nearer,
+        found.at_least,
+        found.best,
+        found.rival,
+    )
+    return found
+
+
+@kernel
+def _stand(
+    scores: FloatArray,
+    row: IndexArray,
+    partner: IndexArray,
+    mine: IndexArray,
+    away: LongArray,
+    above: FloatArray,
+    below: FloatArray,
+    times: LongArray,
+    first: IndexArray,
+    other: IndexArray,
+    group: IndexArray,
+    nearer: IndexArray,
+    at_least: IndexArray,
+    best: FloatArray,
+    rival: IndexArray,
+) -> None:
+    for block in range(row.size):
+        own = scores[row[block]]
+        higher, reached, top, who = 0, 0, -np.inf, -1
+        for k in range(times.size):
+            score = own[k]
+            if score < below[block] and score < top:
+                continue
+            many, one = times[k], first[k]
+            if group[k] == mine[block]:
+                one = other[k]
+                many = many - away[block] if k == partner[block] else 0
+            elif k == partner[block]:
+                many -= away[block]
+            if many <= 0:
+                continue
+            if score > above[block]:
+                higher += many
+            if score >= below[block]:
+                reached += many
+            if score > top or who < 0 or (score == top and one < who):
+                top, who = score, one
+        nearer[block], at_least[block], best[block], rival[block] = higher, reached, top, who
+
+
+class Thresholds(NamedTuple):
+    """Ascending thresholds, with a table of where to look for them.
+
+    Attributes
+    ----------
+    values : ndarray of float64, shape (thresholds,)
+        Distinct and finite.
+    scale : float
+        Buckets for a unit of score.
+    start : ndarray of int, shape (buckets + 1,)
+        How many thresholds are in earlier buckets.
+    """
+
+    values: FloatArray
+    scale: float
+    start: IndexArray
+
+    @classmethod
+    def of(cls, values: FloatArray) -> Thresholds:
+        """Put thresholds into buckets of equal width, as the compiled code puts scores."""
+        if not values.size:
+            return cls(values, 0.0, np.zeros(2, dtype=np.intp))
+        with np.errstate(over="ignore"):
+            extent = values[-1] - values[0]
+            scale = float(_BUCKETS / extent) if 0.0 < extent < np.inf else 0.0
+        if not np.isfinite(scale):
+            scale = 0.0
+        bucket = ((values - values[0]) * scale).astype(np.intp) if scale else np.zeros(values.size, np.intp)
+        return cls(values, scale, np.searchsorted(bucket, np.arange(bucket[-1] + 2)))
+
+    def counts(self) -> LongArray:
+        """Of scores that reach so many thresholds, from none to all: none yet."""
+        return np.zeros(self.values.size + 1, dtype=np.int64)
+
+
+@kernel
+def count_between(
+    scores: FloatArray, rows: LongArray, columns: LongArray, thresholds: Thresholds, counts: LongArray
+) -> None:
+    """Add to `counts` how many scores reach so many of the thresholds, from none to all of them.
+
+    Parameters
+    ----------
+    scores : ndarray of float64, shape (rows, columns)
+    rows, columns : ndarray of int64
+        How many records each stands for.
+    thresholds : Thresholds
+        At least one.
+    counts : ndarray of int64, shape (thresholds + 1,)
+    """
+    values, start = thresholds.values, thresholds.start
+    least, most = values[0], values[-1]
+    for row in range(scores.shape[0]):
+        for column in range(scores.shape[1]):
+            score = scores[row, column]
+            if score < least:
+                place = 0
+            elif score >= most:
+                place = values.size
+            else:
+                # Rounding is monotone: thresholds of other buckets are on the side of their bucket.
+                bucket = int((score - least) * thresholds.scale) if thresholds.scale > 0.0 else 0
+                place, last = start[bucket], start[bucket + 1]
+                while place < last:
+                    middle = (place + last) >> 1
+                    if values[middle] <= score:
+                        place = middle + 1
+                    else:
+                        last = middle
+            counts[place] += rows[row] * columns[column]
