@@ -72,6 +72,7 @@ def link(
     one_to_one: MatchingName | None = None,
     threshold: float | None = None,
     decisions: TableLike | None = None,
+    curve: bool = True,
     seed: int = 0,
     scheduler: str | None = None,
     workers: int | None = None,
@@ -113,6 +114,9 @@ def link(
     decisions : path or frame, optional
         What people have decided on pairs of passes: columns ``original``, ``masked`` and ``decision``
         (``link`` or ``non-link``), as `LinkResult.passes.clerical` has them.
+    curve : bool
+        Whether to count claims at all thresholds and to find the most probable one, which takes a look at
+        all pairs of records that differ.
     seed : int
         Seed of every random choice.
     scheduler : str, optional
@@ -158,6 +162,7 @@ def link(
         one_to_one=one_to_one,
         threshold=threshold,
         decisions=decisions,
+        curve=curve,
         seed=seed,
     )
     linker, asked_for = chosen_linker(method, settings), crew_choice(scheduler, workers)
@@ -217,7 +222,7 @@ def _run(
     group = twin_group(task) if ties is Ties.SHARE else None
     truth = Truth.of(partner, len(task.candidates), group)
     survey = BlockSurvey.of(design, direction, truth.query_rows, truth.partner)
-    judged = judged_links(found, truth, task.helpers)
+    judged = judged_links(found, truth, task.helpers, curve=options.curve)
     evaluation, claim = judged.evaluation, judged.claim
     passes, one_to_one = None, None
     if isinstance(found, LearnedPasses):

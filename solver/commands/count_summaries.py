@@ -171,6 +171,8 @@ def _matched(result: LinkResult) -> list[str]:
 
 
 def _curve(result: LinkResult) -> list[tuple[str, str]]:
+    if result.curve is None:
+        return []
     rows = [("average precision", f"{result.curve.average_precision:.4f}")]
     claim = result.details["most_probable_claim"]
     if claim is not None:

@@ -26,6 +26,7 @@ _OF_TRUTH = (
     "training",
     "ties",
     "threshold",
+    "no_curve",
     "table",
 )
 """Options that `find_links` does not take."""
@@ -55,6 +56,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--decisions",
         metavar="FILE",
         help="with passes: pairs that were decided on, as --clerical writes them with decisions filled in",
+    )
+    group.add_argument(
+        "--no-curve",
+        action="store_true",
+        help="no precision and recall at all thresholds, no most probable claim: these look at all pairs",
     )
     group.add_argument("--seed", metavar="N", help="seed of every random choice; default: 0")
     add_workers(parser, "compare records for prl")
@@ -175,6 +181,7 @@ def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
         "one_to_one": arguments.one_to_one,
         "decisions": arguments.decisions,
         "threshold": None if arguments.threshold is None else number(arguments.threshold, "--threshold"),
+        "curve": False if arguments.no_curve else None,
         "seed": whole_number(arguments.seed, "--seed"),
     }
     return {name: value for name, value in given.items() if value is not None}

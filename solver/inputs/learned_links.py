@@ -40,6 +40,8 @@ def learned_options(learned: Mapping[str, Any]) -> dict[str, Any]:
         if not isinstance(learned["schema"], Mapping):
             raise UsageError(f'"schema" of the learned result is not a schema; {_FIX}')
         known["schema"] = reusable_schema(learned["schema"])
+    if "precision_recall" in learned:
+        known["curve"] = learned["precision_recall"] is not None
     return known
 
 

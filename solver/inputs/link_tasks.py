@@ -59,6 +59,8 @@ class LinkOptions:
         One-to-one links need at least this score.
     decisions : path or frame, optional
         What people have decided on pairs of passes.
+    curve : bool
+        Whether claims are counted at all thresholds.
     seed : int
         Seed of every random choice.
     """
@@ -77,6 +79,7 @@ class LinkOptions:
     one_to_one: str | None = None
     threshold: float | None = None
     decisions: Any = None
+    curve: bool = True
     seed: int = 0
 
     truth: ClassVar[bool] = True

@@ -17,7 +17,13 @@ from linkrisk.solver.linkage.curves import (
 )
 from linkrisk.solver.linkage.evaluation import Evaluation
 from linkrisk.solver.linkage.helpers import Helpers
-from linkrisk.solver.linkage.judging import evaluated, judged_without_a_look, own_of_kinds, own_scores
+from linkrisk.solver.linkage.judging import (
+    evaluated,
+    judged_without_a_look,
+    own_of_kinds,
+    own_scores,
+    seen_by,
+)
 from linkrisk.solver.linkage.linker import LearnedLinker, ScoredInShares, Truth
 from linkrisk.solver.linkage.looking import Blocks, Part, Seen, Whole, look
 from linkrisk.solver.linkage.pair_shares import PairShare, shared_out
@@ -36,34 +42,41 @@ class JudgedLinks:
     Attributes
     ----------
     evaluation : Evaluation
-    curve : PrecisionRecall
+    curve : PrecisionRecall or None
     claim : Claim or None
     """
 
     evaluation: Evaluation
-    curve: PrecisionRecall
+    curve: PrecisionRecall | None
     claim: Claim | None
 
 
-def judged_links(linker: LearnedLinker, truth: Truth, helpers: Helpers | None = None) -> JudgedLinks:
+def judged_links(
+    linker: LearnedLinker, truth: Truth, helpers: Helpers | None = None, *, curve: bool = True
+) -> JudgedLinks:
     """Judge a linker, and count its claims at every threshold; by workers where that is worth it.
 
-    All of it comes from one look at the pairs of kinds of records that score alike.
+    All of it comes from one look at the pairs of kinds of records that score alike. Without `curve` there is
+    neither curve nor claim, and no look where partners can be judged without one.
     """
     known = judged_without_a_look(linker, truth)
+    if known is not None and not curve:
+        return JudgedLinks(known, None, None)
     if linker.scored_pairs is not None and known is not None:
         return _of_pairs(linker, linker.scored_pairs, known, truth)
     blocks = Blocks.of(linker, truth)
+
+    def see(part: Part, thresholds: Thresholds) -> Seen:
+        worth = helpers is not None and helpers.worth(part.times.size * part.rivals.times.size)
+        if helpers is not None and worth and isinstance(linker, ScoredInShares) and blocks.of_linker(linker):
+            return _by_workers(linker, part, thresholds, helpers)
+        return look(Whole(linker, blocks), part, thresholds, standings=known is None)
+
+    if not curve:
+        return JudgedLinks(seen_by(linker, blocks, truth, see), None, None)
     own_of_each = own_of_kinds(linker, blocks)
     own = own_of_each[blocks.place]
-    part, thresholds = blocks.with_own(own_of_each), Thresholds.of(thresholds_of(own))
-    kinds = part.times.size * part.rivals.times.size
-    # Workers score the kinds of a linker, not the records where these have to be told apart.
-    whole = blocks.kinds is linker.kinds or linker.kinds is None
-    if helpers is not None and isinstance(linker, ScoredInShares) and whole and helpers.worth(kinds):
-        seen = _by_workers(linker, part, thresholds, helpers)
-    else:
-        seen = look(Whole(linker, blocks), part, thresholds, standings=known is None)
+    seen = see(blocks.with_own(own_of_each), Thresholds.of(thresholds_of(own)))
     evaluation = known or evaluated(blocks.spread(seen.standing), own, truth)
     return JudgedLinks(evaluation, curve_of(own, seen.counts), claim_of(linker, seen.top, own))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,10 +11,11 @@ from linkrisk.solver.linkage.evaluation import Evaluation
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.judged_pairs import judged_pairs, partner_scores
 from linkrisk.solver.linkage.linker import LearnedLinker, Truth
-from linkrisk.solver.linkage.looking import Blocks, Whole, look
-from linkrisk.solver.linkage.standing import Standing, Thresholds
+from linkrisk.solver.linkage.looking import Blocks, Seen, Whole, look
+from linkrisk.solver.linkage.standing import Part, Standing, Thresholds
 
 FloatArray = NDArray[np.float64]
+See = Callable[[Part, Thresholds], Seen]
 
 
 def judge(linker: LearnedLinker, truth: Truth) -> Evaluation:
@@ -32,12 +35,27 @@ def judge(linker: LearnedLinker, truth: Truth) -> Evaluation:
     Evaluation
     """
     known = judged_without_a_look(linker, truth)
-    if known is not None:
-        return known
-    blocks = Blocks.of(linker, truth)
+    return seen_by(linker, Blocks.of(linker, truth), truth) if known is None else known
+
+
+def seen_by(linker: LearnedLinker, blocks: Blocks, truth: Truth, see: See | None = None) -> Evaluation:
+    """What becomes of every block by the scores of a linker; without a look at them where it knows.
+
+    Parameters
+    ----------
+    linker : LearnedLinker
+    blocks : Blocks
+    truth : Truth
+    see : callable, optional
+        Looks at all kinds; here when absent.
+    """
     own = own_of_kinds(linker, blocks)
-    seen = look(Whole(linker, blocks), blocks.with_own(own), Thresholds.of(np.empty(0)))
-    return evaluated(blocks.spread(seen.standing), own[blocks.place], truth)
+    part = blocks.with_own(own)
+    found = linker.standing(part) if blocks.of_linker(linker) else None
+    if found is None:
+        none = Thresholds.of(np.empty(0))
+        found = (see(part, none) if see else look(Whole(linker, blocks), part, none)).standing
+    return evaluated(blocks.spread(found), own[blocks.place], truth)
 
 
 def judged_without_a_look(linker: LearnedLinker, truth: Truth) -> Evaluation | None:

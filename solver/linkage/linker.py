@@ -18,6 +18,7 @@ from linkrisk.solver.linkage.helpers import Helpers
 from linkrisk.solver.linkage.kinds import Kinds
 from linkrisk.solver.linkage.pair_shares import PairShare, ReadyPairs, Rows
 from linkrisk.solver.linkage.scored_pairs import ScoredPairs
+from linkrisk.solver.linkage.standing import Part, Standing
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -184,6 +185,17 @@ class LearnedLinker(ABC):
     def kind_scores(self, rows: IndexArray) -> FloatArray:
         """`scores` of some kinds of queries with every kind of candidates, where there are `kinds`."""
         return self.scores(rows)
+
+    def standing(self, part: Part) -> Standing | None:
+        """How partners stand among all kinds, where not every pair has to be scored for that; else None.
+
+        Parameters
+        ----------
+        part : Part
+            All kinds, with the partners' scores.
+        """
+        del part
+        return None
 
     def judged_as(self, truth: Truth) -> tuple[LinkagePair, DistanceForm] | None:
         """The distance that scores stand for, so that the evaluator judges them; None if there is none.

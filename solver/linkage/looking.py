@@ -15,6 +15,7 @@ from linkrisk.solver.linkage.kinds import Kinds
 from linkrisk.solver.linkage.linker import LearnedLinker, Truth
 from linkrisk.solver.linkage.pair_shares import ReadyPairs
 from linkrisk.solver.linkage.standing import (
+    Part,
     Partners,
     Rivals,
     Standing,
@@ -31,39 +32,6 @@ LongArray = NDArray[np.int64]
 
 _CELLS_AT_ONCE = 1 << 20
 """Scores that a thread holds at a time: 8 MB, of which most are still at hand when they are looked at."""
-
-
-@dataclass(frozen=True, eq=False)
-class Part:
-    """Some kinds of queries, which follow one another, with some kinds of candidates.
-
-    Attributes
-    ----------
-    start : int
-        The number of the first kind of queries.
-    times : ndarray of int64, shape (kinds of queries,)
-        How many queries are of each kind.
-    first : ndarray of int, shape (kinds of queries,)
-        The row of the first query of each kind.
-    partners : Partners
-        Of blocks with these queries.
-    rivals : Rivals
-        The kinds of candidates.
-    """
-
-    start: int
-    times: LongArray
-    first: IndexArray
-    partners: Partners
-    rivals: Rivals
-
-    def some(self, rows: slice, columns: slice) -> Part:
-        """Fewer of them, counted from 0."""
-        last = self.start + rows.stop
-        partners = self.partners.part(self.partners.among(self.start + rows.start, last))
-        return Part(
-            self.start + rows.start, self.times[rows], self.first[rows], partners, self.rivals.part(columns)
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +70,10 @@ class Blocks:
         place[key.kind[some]] = np.arange(some.size)
         partners = Partners(query[some], partner[some], mine[some], away[some], np.zeros(some.size))
         return cls(kinds, Part(0, queries.times, queries.first, partners, rivals), place[key.kind])
+
+    def of_linker(self, linker: LearnedLinker) -> bool:
+        """Whether kinds are those that the linker scores; otherwise records have to be told apart."""
+        return self.kinds is not None or linker.kinds is None
 
     def with_own(self, own: FloatArray) -> Part:
         """All kinds with the scores of the partners."""

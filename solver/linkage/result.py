@@ -70,8 +70,8 @@ class LinkResult:
         What the linker learned.
     one_to_one : OneToOne or None
         What a one-to-one matching links, where asked for.
-    curve : PrecisionRecall
-        Precision and recall of all pairs with at least some score.
+    curve : PrecisionRecall or None
+        Precision and recall of all pairs with at least some score, unless it was left out.
     table : RecordsTable
         What became of every record; a distance is a score with its sign changed.
     details : dict
@@ -85,7 +85,7 @@ class LinkResult:
     records: int
     parameters: dict[str, Any]
     one_to_one: OneToOne | None
-    curve: PrecisionRecall = field(repr=False)
+    curve: PrecisionRecall | None = field(repr=False)
     table: RecordsTable
     details: dict[str, Any] = field(repr=False)
     passes: LinkedPasses | None = field(default=None, repr=False)
@@ -101,7 +101,7 @@ class LinkResult:
             "limit": None,
             "parameters": self.parameters,
             "one_to_one": None if self.one_to_one is None else self.one_to_one.to_dict(),
-            "precision_recall": self.curve.thinned(_MOST_POINTS).to_dict(),
+            "precision_recall": None if self.curve is None else self.curve.thinned(_MOST_POINTS).to_dict(),
         }
         if self.passes is not None:
             headline["passes"] = self.passes.to_dict()

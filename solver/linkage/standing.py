@@ -5,6 +5,7 @@ Rows and columns are kinds of records (`kinds.Kinds`): what is found counts as o
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -94,6 +95,39 @@ class Partners(NamedTuple):
         return Partners(*(values[some] for values in self))
 
 
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some kinds of queries, which follow one another, with some kinds of candidates.
+
+    Attributes
+    ----------
+    start : int
+        The number of the first kind of queries.
+    times : ndarray of int64, shape (kinds of queries,)
+        How many queries are of each kind.
+    first : ndarray of int, shape (kinds of queries,)
+        The row of the first query of each kind.
+    partners : Partners
+        Of blocks with these queries.
+    rivals : Rivals
+        The kinds of candidates.
+    """
+
+    start: int
+    times: LongArray
+    first: IndexArray
+    partners: Partners
+    rivals: Rivals
+
+    def some(self, rows: slice, columns: slice) -> Part:
+        """Fewer of them, counted from 0."""
+        last = self.start + rows.stop
+        partners = self.partners.part(self.partners.among(self.start + rows.start, last))
+        return Part(
+            self.start + rows.start, self.times[rows], self.first[rows], partners, self.rivals.part(columns)
+        )
+
+
 class Standing(NamedTuple):
     """How partners stand among rivals.
 
@@ -130,6 +164,12 @@ def add_standing(whole: Standing, place: slice, some: Standing) -> None:
     whole.rival[place] = np.where(better, some.rival, rival)
 
 
+def limits(own: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Above which scores rivals are nearer than partners of these scores, and from which on they tie."""
+    tolerance = np.where(np.isfinite(own), TIE_TOLERANCE * np.abs(own), 0.0)
+    return own + tolerance, own - tolerance
+
+
 def stand(scores: FloatArray, first: int, partners: Partners, rivals: Rivals) -> Standing:
     """How partners stand among some rivals.
 
@@ -142,16 +182,14 @@ def stand(scores: FloatArray, first: int, partners: Partners, rivals: Rivals) ->
         Of these kinds of queries.
     rivals : Rivals
     """
-    found, own = no_standing(partners.own.size), partners.own
-    tolerance = np.where(np.isfinite(own), TIE_TOLERANCE * np.abs(own), 0.0)
+    found = no_standing(partners.own.size)
     _stand(
         scores,
         partners.query - first,
         partners.partner - rivals.start,
         partners.mine,
         partners.away,
-        own + tolerance,
-        own - tolerance,
+        *limits(partners.own),
         rivals.times,
         rivals.first,
         rivals.other,

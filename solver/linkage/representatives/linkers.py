@@ -28,6 +28,7 @@ from linkrisk.solver.linkage.representatives.normalising import (
     standardised,
 )
 from linkrisk.solver.linkage.representatives.quantifiers import FAMILIES, Family, Quantifier, parse_family
+from linkrisk.solver.linkage.standing import Part, Standing
 from linkrisk.solver.run.errors import UsageError
 
 MOST_CLASSES = 10_000
@@ -233,6 +234,9 @@ class _Learned(LearnedLinker):
 
     def pair_scores(self, queries: IndexArray, candidates: IndexArray) -> FloatArray:
         return self._inner.pair_scores(queries, candidates)
+
+    def standing(self, part: Part) -> Standing | None:
+        return self._inner.standing(part)
 
     def probabilities(self, scores: FloatArray) -> FloatArray | None:
         return self._inner.probabilities(scores)

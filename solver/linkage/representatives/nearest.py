@@ -19,6 +19,8 @@ from linkrisk.solver.linkage.linker import (
     in_small_blocks,
 )
 from linkrisk.solver.linkage.representatives.normalising import attribute_values
+from linkrisk.solver.linkage.representatives.sorted_places import standing_on_a_line
+from linkrisk.solver.linkage.standing import Part, Standing
 from linkrisk.solver.run.errors import UsageError
 
 FloatArray = NDArray[np.float64]
@@ -76,6 +78,17 @@ class _Distances(ScoredByKind):
             self._both[0].kind[queries],
             self._both[1].kind[candidates],
         )
+
+    def standing(self, part: Part) -> Standing | None:
+        """By search among sorted values where there is one, and none is missing."""
+        line = self._queries.shape[1] == 1 and _roots_are_sizes(self._queries, self._candidates)
+        return standing_on_a_line(self._queries[:, 0], self._candidates[:, 0], part) if line else None
+
+
+def _roots_are_sizes(queries: FloatArray, candidates: FloatArray) -> bool:
+    """Whether the root of a difference's square is its size: none vanishes, overflows or is missing."""
+    values = np.unique(np.concatenate([queries, candidates]))
+    return bool((np.abs(values) < 1e150).all() and (np.diff(values) > 1e-150).all())
 
 
 def _scores(queries: FloatArray, candidates: FloatArray) -> FloatArray:

@@ -17,6 +17,8 @@ from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.solver.linkage.kinds import Kinds
 from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker, ScoredByKind
 from linkrisk.solver.linkage.representatives.normalising import attribute_values, standardised
+from linkrisk.solver.linkage.representatives.sorted_places import standing_on_a_line
+from linkrisk.solver.linkage.standing import Part, Standing
 from linkrisk.solver.run.errors import UsageError
 
 FloatArray = NDArray[np.float64]
@@ -142,6 +144,10 @@ class _Placed(ScoredByKind):
         """The same of single pairs."""
         first, second = self._both[0].kind[queries], self._both[1].kind[candidates]
         return np.asarray(-np.abs(self._queries[first] - self._candidates[second]))
+
+    def standing(self, part: Part) -> Standing | None:
+        """By search among sorted places (see `LearnedLinker.standing`)."""
+        return standing_on_a_line(self._queries, self._candidates, part)
 
 
 class PrincipalComponent(OneDimension):
