@@ -28,9 +28,11 @@ from linkrisk.solver.linkage.probabilistic.coding import (
 from linkrisk.solver.linkage.probabilistic.comparisons import Comparison
 from linkrisk.solver.linkage.probabilistic.cutting import Codes
 from linkrisk.solver.linkage.probabilistic.decision import Thresholds
+from linkrisk.solver.linkage.probabilistic.joint_counts import joint_table, worth_counting_jointly
 from linkrisk.solver.linkage.probabilistic.kernels import Blocks, Coded, Weights
 from linkrisk.solver.linkage.probabilistic.match_weights import MatchWeights
-from linkrisk.solver.linkage.probabilistic.shares import CodeShare, ReadyShare, outcomes_by
+from linkrisk.solver.linkage.probabilistic.patterns import PatternCounts, as_counts
+from linkrisk.solver.linkage.probabilistic.shares import CodeShare, ReadyShare, outcomes_by, patterns_by
 from linkrisk.solver.linkage.probabilistic.weights import compiled_weights
 from linkrisk.solver.run.errors import UsageError
 
@@ -69,6 +71,13 @@ class ComparedFiles:
     def shape(self) -> tuple[int, int]:
         """How many kinds of queries and of candidates there are."""
         return len(self.coded.query_code), self.coded.candidate_slot.shape[1]
+
+    def patterns(self, helpers: Helpers | None = None) -> PatternCounts:
+        """How often each agreement pattern occurs, by whatever way is the shortest."""
+        given = self.columns, self.comparisons, self.kinds
+        if not self.blocks.key.shape[1] and worth_counting_jointly(*given):
+            return as_counts(joint_table(*given), len(self.columns))
+        return patterns_by(Codes(self.coded, self.blocks), helpers)
 
     @classmethod
     def of(cls, task: LinkageTask, comparisons: Mapping[str, Comparison], keys: Sequence[str]) -> Self:

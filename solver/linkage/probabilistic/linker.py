@@ -14,7 +14,6 @@ from linkrisk.datasets.microdata.names import parse_names
 from linkrisk.solver.linkage.helpers import Helpers
 from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker
 from linkrisk.solver.linkage.probabilistic.comparisons import USUAL, Comparison, parse_comparison
-from linkrisk.solver.linkage.probabilistic.cutting import Codes
 from linkrisk.solver.linkage.probabilistic.decision import Thresholds, error_rate_thresholds
 from linkrisk.solver.linkage.probabilistic.em import EMSettings, estimate
 from linkrisk.solver.linkage.probabilistic.learned import ComparedFiles, LearnedProbabilistic, restored_linker
@@ -29,7 +28,6 @@ from linkrisk.solver.linkage.probabilistic.passes.learning import (
     restored_passes,
 )
 from linkrisk.solver.linkage.probabilistic.patterns import PatternCounts
-from linkrisk.solver.linkage.probabilistic.shares import patterns_by
 from linkrisk.solver.linkage.probabilistic.weights import pattern_weights
 from linkrisk.solver.run.errors import UsageError
 
@@ -213,7 +211,7 @@ class Probabilistic(Linker):
         if self.passes:
             return learn_in_passes(task, comparisons, self._em_settings(task), self._pass_settings())
         files = ComparedFiles.of(task, comparisons, self.blocking)
-        counts = patterns_by(Codes(files.coded, files.blocks), task.helpers)
+        counts = files.patterns(task.helpers)
         if not counts.pairs:
             raise UsageError(f"no pair of records is equal on {' or '.join(self.blocking)}; block by others")
         records = (len(task.queries), len(task.candidates))
