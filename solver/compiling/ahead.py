@@ -179,14 +179,25 @@ def _linkage() -> None:
     import pandas as pd
 
     from linkrisk.datasets.microdata.schema import Schema
+    from linkrisk.solver.linkage.judged_links import judged_links
+    from linkrisk.solver.linkage.linker import Truth
+    from linkrisk.solver.linkage.probabilistic.comparisons import Comparison, Measure
+    from linkrisk.solver.linkage.probabilistic.joint_counts import joint_table
+    from linkrisk.solver.linkage.probabilistic.learned import ComparedFiles
     from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
+    from linkrisk.solver.linkage.representatives.one_dimension import SumOfStandardised
 
     names = tuple("ABC")
     first = pd.DataFrame(np.random.default_rng(1).integers(4, size=(_BLOCKS, 3)), columns=names)
     second = first.mask(np.eye(_BLOCKS, 3, dtype=np.bool_), 1)
-    learned = Probabilistic().learn(LinkageTask(first, second, names, names, Schema.from_frame(first)))
-    learned.scores(np.arange(_BLOCKS))
-    _link_in_passes(LinkageTask(first, second, names, names, Schema.from_frame(first)))
+    task = LinkageTask(first, second, names, names, Schema.from_frame(first))
+    truth = Truth.of(np.arange(_BLOCKS), _BLOCKS)
+    judged_links(Probabilistic().learn(task), truth)
+    _link_in_passes(task)
+    near = Comparison(Measure.WITHIN, (1.0,))
+    files = ComparedFiles.of(task, {"A": Comparison(), "B": near, "C": near}, ())
+    joint_table(files.columns, files.comparisons, files.kinds)
+    judged_links(SumOfStandardised().learn(task), truth, curve=False)
     pair = _small_pair()
     for name in AGGREGATORS:
         aggregator = make_aggregator(name, pair.attributes)

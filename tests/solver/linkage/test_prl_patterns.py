@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from prl_cases import as_dict, ordinal, patterns_by_definition, task_of
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.solver.linkage.probabilistic import patterns, similarity
+from linkrisk.solver.linkage.probabilistic import learned, patterns, similarity
 from linkrisk.solver.linkage.probabilistic.comparisons import USUAL, Comparison, Measure, parse_comparison
+from linkrisk.solver.linkage.probabilistic.joint_counts import joint_table, worth_counting_jointly
 from linkrisk.solver.linkage.probabilistic.learned import ComparedFiles
-from linkrisk.solver.linkage.probabilistic.patterns import agreement_patterns
+from linkrisk.solver.linkage.probabilistic.patterns import agreement_patterns, as_counts
 from linkrisk.solver.run.errors import UsageError
 
 NAMES = ["anna", "anne", "hannah", "bob", "bobby", "robert", "martha", "marhta", "", "dwayne", "duane"]
@@ -64,6 +65,49 @@ def test_patterns_are_those_of_comparing_every_pair(queries, candidates, hows):
     made = counted(task, comparisons)
     assert as_dict(made) == patterns_by_definition(task, comparisons)
     assert made.pairs == len(queries) * len(candidates)
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    frames(),
+    frames(),
+    *(st.sampled_from(HOWS["age"]) for _ in range(2)),
+    st.sampled_from(["equal", "within:3"]),
+)
+def test_joint_counts_are_those_of_comparing_every_pair(queries, candidates, age, years, town):
+    """Groups of equal values and sorted ranges, missing values, kinds of several records."""
+    place = {"york": 0.0, "new york": 3.0, "cork": 7.5}
+    queries, candidates = (
+        frame.assign(years=frame["age"][::-1].to_numpy(), town=frame["town"].map(place).astype(float))
+        for frame in (queries, candidates)
+    )
+    hows = ("equal", town if "equal" in (age, years) else "equal", age, years)
+    task, comparisons = task_of(queries, candidates), [parse_comparison(f"x={how}")[1] for how in hows]
+    if any(frame[name].isna().all() for frame in (queries, candidates) for name in frame):
+        return
+    files = compared(task, comparisons)
+    made = as_counts(joint_table(files.columns, files.comparisons, files.kinds), 4)
+    assert as_dict(made) == patterns_by_definition(task, comparisons)
+
+
+def test_large_files_are_counted_jointly_and_the_others_pair_by_pair(monkeypatch):
+    """As far as groups and ranges go, and where pairs would take longer."""
+    chance = np.random.default_rng(2)
+
+    def files(records, *hows):
+        frame = pd.DataFrame(chance.normal(size=(records, 3)).round(6), columns=list("abc"))
+        comparisons = dict(parse_comparison(how) for how in hows)
+        return ComparedFiles.of(task_of(frame, frame), comparisons, ())
+
+    def worth(made):
+        return worth_counting_jointly(made.columns, made.comparisons, made.kinds)
+
+    assert not worth(files(500, "a=equal", "b=within:1", "c=within:1"))
+    assert not worth(files(20_000, "a=within:1", "b=within:1", "c=within:1"))
+    large = files(60_000, "a=equal", "b=deviations:0.1", "c=equal")
+    assert worth(large)
+    monkeypatch.setattr(learned, "patterns_by", None)  # nobody looks at pairs
+    assert large.patterns().pairs == 60_000**2
 
 
 @settings(max_examples=80, deadline=None)
