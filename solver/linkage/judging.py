@@ -12,7 +12,8 @@ from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.judged_pairs import judged_pairs, partner_scores
 from linkrisk.solver.linkage.linker import LearnedLinker, Truth
 from linkrisk.solver.linkage.looking import Blocks, Seen, Whole, look
-from linkrisk.solver.linkage.standing import Part, Standing, Thresholds
+from linkrisk.solver.linkage.standing import Part, Standing
+from linkrisk.solver.linkage.thresholds import Thresholds
 
 FloatArray = NDArray[np.float64]
 See = Callable[[Part, Thresholds], Seen]

@@ -19,12 +19,11 @@ from linkrisk.solver.linkage.standing import (
     Partners,
     Rivals,
     Standing,
-    Thresholds,
     add_standing,
-    count_between,
     no_standing,
     stand,
 )
+from linkrisk.solver.linkage.thresholds import Thresholds, count_between
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -82,7 +81,7 @@ class Blocks:
 
     def spread(self, found: Standing) -> Standing:
         """How each block stands."""
-        return Standing(*(values[self.place] for values in found))
+        return Standing._make(values[self.place] for values in found)
 
 
 def _nested(kinds: Kinds, group: IndexArray) -> bool:

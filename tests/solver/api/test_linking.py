@@ -63,6 +63,20 @@ def test_every_linker_links_and_is_restored(name, direction):
     assert again.one_to_one == result.one_to_one
 
 
+@pytest.mark.parametrize("name", sorted(LINKERS))
+def test_without_a_curve_records_are_judged_the_same(name):
+    whole, pair = linked_by(name)
+    result, _ = linked_by(name, curve=False)
+    assert result.table == whole.table
+    assert result.parameters == whole.parameters
+    assert result.curve is None
+    written = json.loads(result.to_json())
+    assert (written["precision_recall"], written["most_probable_claim"]) == (None, None)
+    again = evaluate(*pair, parameters=written)
+    assert again.table == whole.table
+    assert again.curve is None
+
+
 @pytest.mark.parametrize("name", sorted(set(LINKERS) - {"random"}))
 def test_every_linker_beats_chance(name):
     result, _ = linked_by(name, one_to_one="hungarian")

@@ -53,6 +53,13 @@ def test_every_method(method, capsys):
     assert (table["linked"].sum(), len(table)) == (written["linked"], written["records"])
 
 
+def test_without_a_curve_two_lines_less_are_printed(capsys):
+    argv = link_arguments("prl")
+    whole, less = (run(capsys, *argv, *more).splitlines() for more in ([], ["--no-curve"]))
+    gone = [line for line in whole if line not in less]
+    assert [line.strip().split("  ")[0] for line in gone] == ["average precision", "most probable claim"]
+
+
 @pytest.mark.parametrize("name", MORE)
 def test_options(name, capsys):
     check_golden(f"link-{name}", run(capsys, *MORE[name]))

@@ -156,6 +156,7 @@ REFUSED = {
     "id": ([*ARGV, "--id", "number"], "--id does not go with --no-truth: leave one of the two out"),
     "rows": ([*ARGV, "--row-by-row"], "--row-by-row does not go with --no-truth: leave one of the two out"),
     "ties": ([*ARGV, "--ties", "share"], "--ties does not go with --no-truth: leave one of the two out"),
+    "curve": ([*ARGV, "--no-curve"], "--no-curve does not go with --no-truth: leave one of the two out"),
     "table": ([*ARGV, "--table", "t.csv"], "--table does not go with --no-truth: leave one of the two out"),
     "names": (
         [*FILES, *COLUMNS, *PASSES, "--masked-id", "case"],

@@ -23,7 +23,7 @@ from linkrisk.solver.linkage.representatives.linkers import OrderedWeightedAvera
 from linkrisk.solver.linkage.representatives.nearest import Nearest
 from linkrisk.solver.linkage.representatives.one_dimension import PrincipalComponent, SumOfStandardised
 from linkrisk.solver.linkage.representatives.quantifiers import parse_family
-from linkrisk.solver.linkage.standing import Thresholds, count_between
+from linkrisk.solver.linkage.thresholds import Thresholds, count_between
 
 FIELDS = ("linked", "rank", "ties", "distance", "nearest_other", "weight", "rival", "settled")
 
