@@ -25,10 +25,10 @@ from linkrisk.solver.linkage.judging import (
     seen_by,
 )
 from linkrisk.solver.linkage.linker import LearnedLinker, ScoredInShares, Truth
-from linkrisk.solver.linkage.looking import Blocks, Part, Seen, Whole, look
+from linkrisk.solver.linkage.looking import Blocks, Seen, Whole, look
 from linkrisk.solver.linkage.pair_shares import PairShare, shared_out
 from linkrisk.solver.linkage.scored_pairs import ScoredPairs
-from linkrisk.solver.linkage.standing import Standing, add_standing, no_standing
+from linkrisk.solver.linkage.standing import Part, Standing, add_standing, no_standing
 from linkrisk.solver.linkage.thresholds import Thresholds
 from linkrisk.solver.run.clock import Clock
 

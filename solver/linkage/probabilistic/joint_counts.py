@@ -27,7 +27,7 @@ LongArray = NDArray[np.int64]
 MOST_RANGES = 2
 """Attributes whose differences count: more would need tables of more dimensions."""
 
-_PAIR, _GROUPED, _RANGE, _BOTH = 0.5e-9, 0.2e-6, 0.5e-6, 1.5e-6
+_PAIR, _GROUPED, _RANGE, _BOTH = 1e-9, 0.2e-6, 0.15e-6, 0.3e-6
 """Seconds, roughly: to compare an attribute of a pair on two cores; to put a record into groups; to count a
 range of one attribute for a record, and of two."""
 
