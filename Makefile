@@ -41,6 +41,7 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 
 # Not by every process of the tests for itself, nor within the time of one of them.
 compiled: $(VENV)/.installed-dev
+	$(BIN)/python -m compileall -q datasets formulations linkrisk scripts solver
 	$(BIN)/python -m solver compile
 
 clean:

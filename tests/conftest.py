@@ -10,6 +10,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+import quick_processes
 from clusters import small_cluster
 from hypothesis import HealthCheck, settings
 from survey_files import write_pair
@@ -27,6 +28,8 @@ os.environ["LINKRISK_PROGRESS"] = "none"
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+quick_processes.install()
+
 pytest.register_assert_rewrite("cli_runs", "fit_runs", "report_pages")
 
 
@@ -36,6 +39,13 @@ def address() -> Iterator[str]:
     pytest.importorskip("distributed", reason="needs Dask: pip install 'linkrisk[dask]'")
     with small_cluster() as found:
         yield found
+
+
+@pytest.fixture
+def fresh_processes() -> Iterator[None]:
+    """Processes start as they do for users: each imports all that it needs."""
+    with quick_processes.fresh():
+        yield
 
 
 @pytest.fixture

@@ -16,7 +16,11 @@ def small_cluster():
     from distributed import LocalCluster
 
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    quick = {"distributed.comm.timeouts.connect": "10s", "distributed.admin.log-length": 0}
+    quick = {
+        "distributed.comm.timeouts.connect": "10s",
+        "distributed.admin.log-length": 0,
+        "distributed.worker.profile.enabled": False,
+    }
     with (
         tempfile.TemporaryDirectory() as folder,
         dask.config.set(quick),

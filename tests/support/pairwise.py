@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import combinations, product
 from typing import Any
 
+import numpy as np
 import pytest
 
 Row = tuple[int, ...]
@@ -36,24 +37,21 @@ def covering(sizes: Sequence[int]) -> set[Row]:
 
     Among equally good rows one is taken whose values were taken least, so that they are mixed.
     """
-    rows = list(product(*(range(size) for size in sizes)))
-    taken: dict[tuple[int, int], int] = {}
-    missing = {pair for row in rows for pair in _pairs(row)}
+    rows = np.array(list(product(*(range(size) for size in sizes))))
+    values = rows + np.cumsum([0, *sizes[:-1]])  # each value of each parameter by a number of its own
+    together = list(combinations(range(len(sizes)), min(2, len(sizes))))
+    many = sum(sizes)
+    pairs = np.stack([values[:, at[0]] * many + values[:, at[-1]] for at in together], axis=1)
+    missing, taken = np.zeros(many * many, dtype=np.int64), np.zeros(many, dtype=np.int64)
+    missing[pairs] = 1
     chosen: set[Row] = set()
-    while missing:
-        best = max(
-            rows,
-            key=lambda row: (len(missing & _pairs(row)), -sum(taken.get(each, 0) for each in enumerate(row))),
-        )
-        chosen.add(best)
-        missing -= _pairs(best)
-        for each in enumerate(best):
-            taken[each] = taken.get(each, 0) + 1
+    while missing.any():
+        used = taken[values].sum(axis=1)
+        best = int(np.argmax(missing[pairs].sum(axis=1) * (used.max() + 1) - used))
+        chosen.add(tuple(rows[best].tolist()))
+        missing[pairs[best]] = 0
+        taken[values[best]] += 1
     return chosen
-
-
-def _pairs(row: Row) -> set[tuple[tuple[int, int], ...]]:
-    return set(combinations(enumerate(row), min(2, len(row))))
 
 
 def _label(value: Any) -> str:

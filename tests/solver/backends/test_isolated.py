@@ -41,6 +41,8 @@ from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.memory import MemoryMeter, MemoryWatch, peak_of
 from linkrisk.solver.run.status import Limit, Status
 
+pytestmark = pytest.mark.usefixtures("fresh_processes")
+
 WATCHED = [name for name in available_backends() if get_backend(name).takes_watcher]
 MEGABYTE = 2**20
 
