@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from linkrisk.solver.measures.base import Finding, Kind, Measure, MeasureResult, Unit, Worse
+from linkrisk.solver.measures.links.directions import Direction, directions_of
 from linkrisk.solver.measures.links.forced_weights import forced_range, importances
 from linkrisk.solver.measures.links.withheld import WithheldAttribute, withheld
 from linkrisk.solver.measures.task import Attack, RiskTask
@@ -51,6 +52,8 @@ class FamilyImportance:
         Pairwise interaction indices of attributes; positive where they complement each other.
     parameters : dict
         As `fit` shows them.
+    directions : tuple of Direction
+        Of a quadratic form: the weighted sums of differences whose squares it adds up.
     """
 
     aggregator: str
@@ -62,6 +65,7 @@ class FamilyImportance:
     outer: bool
     interaction: list[list[float]] | None
     parameters: dict[str, Any]
+    directions: tuple[Direction, ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -127,6 +131,8 @@ class LeakingAttributes(MeasureResult):
         )
         if not np.isnan(family.high[at] - family.low[at]):
             said += f", and {family.low[at]:.2f} to {family.high[at]:.2f} link the same records"
+        if family.directions:
+            said += f"; {percent(family.directions[0].share)} of the form is ({family.directions[0].words})²"
         if (most := self._most) is None:
             return f"{said}."
         low, found, high = (percent(end / self.total) for end in (most.fall_low, most.fall, most.fall_high))
@@ -215,6 +221,7 @@ def _importance(attack: Attack, clock: Clock) -> FamilyImportance:
         outer=free.outer,
         interaction=aggregator.interaction(theta),
         parameters=aggregator.decode(theta),
+        directions=directions_of(aggregator, theta),
     )
 
 

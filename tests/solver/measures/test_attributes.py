@@ -16,10 +16,12 @@ from risk_runs import task_of
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS
 from linkrisk.formulations.linkage.aggregators.choquet import Choquet
 from linkrisk.formulations.linkage.aggregators.k_additive import KAdditiveChoquet, TwoAdditiveChoquet
+from linkrisk.formulations.linkage.aggregators.mahalanobis import Mahalanobis
 from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
 from linkrisk.solver import fit
 from linkrisk.solver.measures.attributes import Attributes
 from linkrisk.solver.measures.links import forced_weights
+from linkrisk.solver.measures.links.directions import directions_of
 from linkrisk.solver.measures.links.forced_weights import forced_range, importances
 from linkrisk.solver.measures.links.withheld import contained, projected, withheld, without
 from linkrisk.solver.run.clock import Clock
@@ -67,6 +69,26 @@ def test_importances_are_linear_and_sum_to_one(kind):
             np.testing.assert_allclose(shares, list(own.values()), atol=1e-9)
     if aggregator.name == "owa":
         assert found.owners == ("rank 1", "rank 2", "rank 3", "rank 4")
+
+
+def test_directions_add_up_to_the_quadratic_form():
+    aggregator = Mahalanobis(("A", "B", "C"))
+    for theta in aggregator.domain.sample(20, np.random.default_rng(1)):
+        matrix = aggregator.form(theta).parameters
+        found = directions_of(aggregator, theta)
+        again = sum(each.share * np.outer(each.coefficients, each.coefficients) for each in found)
+        np.testing.assert_allclose(again * np.trace(matrix), matrix, atol=1e-9)
+        assert [each.share for each in found] == sorted((each.share for each in found), reverse=True)
+    assert directions_of(WeightedMean(("A", "B")), np.array([0.5, 0.5])) == ()
+
+
+def test_directions_are_words():
+    aggregator = Mahalanobis(("income", "tax", "age"))
+    theta = aggregator.encode({"matrix": [[0.5, -0.5, 0.0], [-0.5, 0.5, 0.0], [0.0, 0.0, 0.25]]})
+    first, second = directions_of(aggregator, theta)
+    assert first.share == pytest.approx(0.8)
+    assert first.words in ("0.71 income - 0.71 tax", "0.71 tax - 0.71 income")
+    assert (second.words, second.share) == ("1.00 age", pytest.approx(0.2))
 
 
 # ---- how much is forced
