@@ -26,7 +26,7 @@ from linkrisk.solver.api.fit import fit_request
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limits
 from linkrisk.solver.api.sampling import sampling_choice
-from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
+from linkrisk.solver.compiling.ahead import LINKAGE, RISK, compile_once
 from linkrisk.solver.inputs.problem import Problem, ProblemOptions, schema_of
 from linkrisk.solver.inputs.releases import Given, Releases, Way, given_releases
 from linkrisk.solver.measures.base import Measure, MeasureResult
@@ -253,7 +253,7 @@ def measured(
     choices.check(first.files)
     found = family_problems(first, names, options)
     problems = {name: problem for name, problem in found.items() if isinstance(problem, Problem)}
-    for name in (*problems, LINKAGE):  # before the clock runs
+    for name in (*problems, LINKAGE, RISK):  # before the clock runs
         compile_once(name, request.report)
     clock = request.clock(first)
     with interruptible(clock):

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from linkrisk.datasets.masking.record import method_as_json
 from linkrisk.solver.api.sweep_run import SweepJob, SweepTask, run_masking
-from linkrisk.solver.compiling.ahead import LINKAGE, MASKING, compile_once
+from linkrisk.solver.compiling.ahead import LINKAGE, MASKING, RISK, compile_once
 from linkrisk.solver.linkage.spreading import unlimited
 from linkrisk.solver.risk_utility.runs import Status, SweepRun
 from linkrisk.solver.risk_utility.store import Depends, Store, table_digest
@@ -121,7 +121,7 @@ class Course:
     def _compile(self, crew: Crew) -> None:
         """Compile before the time of any masking runs."""
         began = time.perf_counter()
-        for part in (*self._job.families, LINKAGE, MASKING):
+        for part in (*self._job.families, LINKAGE, MASKING, RISK):
             compile_once(part, lambda progress: self._tell(progress.phase))
             crew.prepare(compile_once, part)
         self.compiling = time.perf_counter() - began

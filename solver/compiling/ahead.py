@@ -22,6 +22,7 @@ from linkrisk.formulations.linkage.block_system import BlockSystem, block_system
 from linkrisk.formulations.linkage.distance_tables import nominal_table
 from linkrisk.formulations.linkage.lost import lost_blocks
 from linkrisk.formulations.linkage.pair import LinkagePair, make_pair
+from linkrisk.formulations.proportional_fitting import proportional_fit
 from linkrisk.solver.engines.attacks.lines import best_on_lines
 from linkrisk.solver.engines.attacks.scoring import Scorer, nearest_rows
 from linkrisk.solver.engines.attacks.search import attack
@@ -40,7 +41,7 @@ FloatArray = NDArray[np.float64]
 PHASE = "compile"
 """What a reporter is told is being done."""
 
-CERTIFICATES, MASKING, LINKAGE = "certificates", "masking", "linkage"
+CERTIFICATES, MASKING, LINKAGE, RISK = "certificates", "masking", "linkage", "risk"
 """Parts of the program, beside fits of one family, which go by the name of that."""
 
 _BLOCKS, _ATTRIBUTES = 18, 3
@@ -53,7 +54,7 @@ def compile_once(part: str, report: Reporter | None = None) -> None:
     Parameters
     ----------
     part : str
-        The name of a family, for fits; `CERTIFICATES`, `MASKING` or `LINKAGE`.
+        The name of a family, for fits; `CERTIFICATES`, `MASKING`, `LINKAGE` or `RISK`.
     report : callable, optional
         Called when there is something to do.
     """
@@ -223,6 +224,12 @@ def _link_in_passes(task: LinkageTask) -> None:
     judge(learned, Truth.of(np.arange(_BLOCKS), _BLOCKS))
 
 
+def _risk() -> None:
+    """What measures of a release call by themselves."""
+    groups = [np.array([0, 0, 1, 1], dtype=np.intp), np.array([0, 1, 0, 1], dtype=np.intp)]
+    proportional_fit(np.ones(4), np.arange(4.0), groups, lambda: False, 1.0)
+
+
 _OTHERS: Mapping[str, Callable[[], None]] = MappingProxyType(
-    {CERTIFICATES: _certificates, MASKING: _masking, LINKAGE: _linkage}
+    {CERTIFICATES: _certificates, MASKING: _masking, LINKAGE: _linkage, RISK: _risk}
 )

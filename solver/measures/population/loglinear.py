@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import rel_entr
 
 from linkrisk.datasets.microdata.categories import occurring
-from linkrisk.formulations.compiled import kernel
+from linkrisk.formulations.proportional_fitting import proportional_fit
 from linkrisk.solver.run.clock import Clock
 
 FloatArray = NDArray[np.float64]
@@ -29,7 +29,6 @@ Pairs = tuple[tuple[int, int], ...]
 MOST_CELLS = 4_000_000
 """Cells with a positive mean that are held at a time: with two-way margins of 6 keys some 300 MB."""
 
-MOST_SWEEPS = 1_000
 TOLERANCE = 1e-3
 """Proportional fitting ends when every fitted margin is within so many records of the observed one."""
 
@@ -194,7 +193,7 @@ def fit(
     count = np.bincount(cell, minlength=len(cells)).astype(np.float64)
     groups = tuple(_group(cells, margin, keys.levels) for margin in keys.margins(pairs))
     mean = _independent(keys, cells)
-    gap = _proportional_fit(mean, count, groups, clock, tolerance)
+    gap = proportional_fit(mean, count, groups, lambda: clock.expired, tolerance)
     interactions = tuple((keys.names[first], keys.names[second]) for first, second in pairs)
     return FittedCells(
         interactions, cell, count, mean, groups, True, gap, keys.levels, _numbers(cells, keys.levels)
@@ -261,44 +260,3 @@ def _group(cells: IndexArray, margin: tuple[int, ...], levels: tuple[int, ...]) 
     """To which category of a margin each cell belongs."""
     shape = tuple(levels[key] for key in margin)
     return np.ravel_multi_index(tuple(cells[:, key] for key in margin), shape).astype(np.intp)
-
-
-def _proportional_fit(
-    mean: FloatArray, count: FloatArray, groups: tuple[IndexArray, ...], clock: Clock, tolerance: float
-) -> float:
-    """Scale means in place until they have the observed margins; the largest deviation that is left."""
-    wanted = [np.bincount(group, weights=count) for group in groups]
-    fitted = np.bincount(groups[0], weights=mean).astype(np.float64)
-    gap = math.inf
-    for sweep in range(MOST_SWEEPS):
-        gap = 0.0
-        for at, (group, target) in enumerate(zip(groups, wanted, strict=True)):
-            gap = max(gap, float(np.abs(fitted - target).max()))
-            # Categories of a margin that no cell has keep the factor 1.
-            factor = np.divide(target, fitted, out=np.ones_like(fitted), where=fitted > 0.0)
-            following = (at + 1) % len(groups)
-            fitted = np.zeros(wanted[following].size)
-            scale_and_sum(mean, group, factor, groups[following], fitted)
-        if gap <= tolerance or (sweep and clock.expired):
-            break
-    return gap
-
-
-@kernel
-def scale_and_sum(
-    mean: FloatArray, group: IndexArray, factor: FloatArray, following: IndexArray, sums: FloatArray
-) -> None:
-    """Scale means by the factors of their categories, and add them up by those of the next margin, in one go.
-
-    Parameters
-    ----------
-    mean : ndarray of float64, shape (cells,)
-        Written to.
-    group, following : ndarray of int, shape (cells,)
-    factor : ndarray of float64, shape (categories,)
-    sums : ndarray of float64, shape (categories of the next margin,)
-        Zeros; written to.
-    """
-    for cell in range(mean.size):
-        mean[cell] *= factor[group[cell]]
-        sums[following[cell]] += mean[cell]

@@ -14,7 +14,7 @@ import pytest
 from fit_runs import frames
 
 import linkrisk
-from linkrisk import compare, evaluate, find_links, fit, link, mask, risk, verify
+from linkrisk import compare, evaluate, find_links, fit, link, mask, risk, sweep, verify
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.noise import AdditiveNoise
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
@@ -29,7 +29,7 @@ from linkrisk.solver.linkage.distance_based import DistanceBased
 from linkrisk.solver.linkage.matching import MATCHINGS
 from linkrisk.solver.run.errors import UsageError
 
-FUNCTIONS = (fit, compare, evaluate, link, find_links, verify, mask, risk)
+FUNCTIONS = (fit, compare, evaluate, link, find_links, verify, mask, risk, sweep)
 each = pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 
 
@@ -91,12 +91,14 @@ def test_links_are_described_as_their_options_are():
     assert set(taken) == {*shared, "method", "settings", "scheduler", "workers", "cancel", "report"}
     assert {taken[name] == known[name] for name in shared} == {True}
     assert set(known) - shared == {"original_attributes", "masked_attributes", "id_column", "row_by_row",
-                                   "training", "ties", "threshold"}  # fmt: skip
+                                   "training", "ties", "threshold", "curve"}  # fmt: skip
 
 
 def test_the_settings_of_engines_are_keywords():
-    assert {item.name for item in dataclasses.fields(EngineOptions)} <= set(keywords(fit))
-    assert {item.name for item in dataclasses.fields(EngineOptions)} - {"backend"} <= set(keywords(compare))
+    # Sets of blocks to ask about first are those of another fit: no user knows any.
+    known = {item.name for item in dataclasses.fields(EngineOptions)} - {"asked"}
+    assert known <= set(keywords(fit))
+    assert known - {"backend"} <= set(keywords(compare))
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,14 @@ from linkrisk.solver import fit
 from linkrisk.solver.commands import program as cli
 from linkrisk.solver.commands.progress import SILENT
 from linkrisk.solver.compiling import ahead as compiling
-from linkrisk.solver.compiling.ahead import CERTIFICATES, LINKAGE, MASKING, compile_everything, compile_once
+from linkrisk.solver.compiling.ahead import (
+    CERTIFICATES,
+    LINKAGE,
+    MASKING,
+    RISK,
+    compile_everything,
+    compile_once,
+)
 from linkrisk.solver.inputs import problem
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -310,7 +317,7 @@ def test_setting_the_problem_up_is_inside_the_clock(aggregator, warm, monkeypatc
 def test_the_command_says_how_long_it_took(cold, capsys):
     assert cli.main(["compile"]) == 0
     assert re.fullmatch(r"compiled: \d+ s\n", capsys.readouterr().out)
-    assert cold.compiled == [*AGGREGATORS, CERTIFICATES, MASKING, LINKAGE]
+    assert cold.compiled == [*AGGREGATORS, CERTIFICATES, MASKING, LINKAGE, RISK]
 
 
 def test_the_pages_name_one_figure():
