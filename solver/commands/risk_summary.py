@@ -10,6 +10,9 @@ from linkrisk.solver.report.formats import count
 from linkrisk.solver.run.percent import percent
 
 _WIDTH = 44
+_MANY = 10_000.0
+"""From here on numbers are written without decimals."""
+
 _KINDS = {Kind.CERTAIN: "for certain", Kind.CONFIDENCE: "95 %", Kind.RANGE: "range"}
 
 
@@ -42,7 +45,7 @@ def _written(value: float, unit: Unit) -> str:
         return percent(value)
     if unit in (Unit.RECORDS, Unit.PERSONS):
         return count(value)
-    return f"{value:.4g}"
+    return f"{value:,.0f}" if abs(value) >= _MANY else f"{value:.4g}"
 
 
 def _sentence(text: str) -> str:
