@@ -5,6 +5,7 @@
     LINKRISK_DATA=../shared/data python scripts/benchmark_scale.py --part count --records 1000000
     LINKRISK_DATA=../shared/data python scripts/benchmark_scale.py --part growth --picture growth.svg
     LINKRISK_DATA=../shared/data python scripts/benchmark_scale.py --part dask --records 1000000
+    LINKRISK_DATA=../shared/data python scripts/benchmark_scale.py --part nearest --cases M6-385,noise,mixed
 
 Every run is a command of its own, with its files in a temporary folder or that of `--folder`. Memory is the
 most that the command and the processes that it starts hold together, looked at ten times a second.
@@ -15,6 +16,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import math
 import subprocess
 import sys
 import tempfile
@@ -23,14 +25,22 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import psutil
 from growth_picture import growth_picture
 from scale_cases import CASES, NOMINAL, make_files
 
-PARTS = ("fits", "samples", "count", "growth", "dask")
+from linkrisk.solver.inputs.problem import ProblemOptions
+from linkrisk.solver.linkage.baselines import euclidean_form
+from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.worst_case.families import read_once
+
+PARTS = ("fits", "samples", "count", "growth", "dask", "nearest")
 FAMILIES = ("weighted-mean", "choquet")
 SAMPLE_SIZES = (250, 500, 1000, 2000, 4000)
 GROWTH = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
+
+NEAREST = (10_000, 100_000, 1_000_000)
 
 _LOOK = 0.1
 _TURNS = 2
@@ -171,6 +181,27 @@ class Bench:
             picture.write_text(growth_picture(points), encoding="utf-8")
 
 
+def nearest(folder: Path, cases: Sequence[str], sizes: Sequence[int]) -> None:
+    """Nearest candidates alone, for equal weights and in this process: no reading, no ranks, no baselines."""
+    for case in cases:
+        before: tuple[int, float] | None = None
+        for records in sizes:
+            original, masked = make_files(folder, case, records)
+            nominal = NOMINAL if case == "mixed" else ()
+            options = ProblemOptions(row_by_row=True, nominal=nominal)
+            pair = read_once(str(original), str(masked), options).pair
+            Evaluator(pair.part(np.arange(9))).nearest(euclidean_form(pair))  # what is compiled is loaded now
+            began = time.perf_counter()
+            found = Evaluator(pair).nearest(euclidean_form(pair))
+            seconds = time.perf_counter() - began
+            line = f"{case:7} {records:9,} {found.count:9,} linked {seconds:8.1f} s"
+            if before is not None:
+                power = math.log(seconds / before[1]) / math.log(records / before[0])
+                line += f"   power of n {power:.2f}"
+            print(line, flush=True)
+            before = records, seconds
+
+
 def _interval(run: Measured) -> str:
     found, records = run.result, run.result["records"]
     limit = found.get("linked_confidence_limit")
@@ -206,6 +237,12 @@ def main() -> None:
             bench.fits(given.cases.split(","), sizes)
         elif given.part == "samples":
             bench.samples(sizes[0])
+        elif given.part == "nearest":
+            nearest(
+                given.folder or Path(temporary),
+                given.cases.split(","),
+                NEAREST if given.records == "10000" else sizes,
+            )
         elif given.part == "dask":
             for records in sizes:
                 bench.by_dask(given.cases.split(",")[0], records)
