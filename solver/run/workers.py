@@ -146,8 +146,13 @@ class Processes(Workers[Given]):
         while begun or (left and not clock.expired):
             while left and len(begun) < self._many and not clock.expired:
                 allowance = Allowance.of(clock, share(len(left)), self._threads)
-                task, attempt = left.popleft()
-                begun[self._submit(do, task, allowance)] = (task, attempt)
+                try:
+                    future = self._submit(do, left[0][0], allowance)
+                except BrokenProcessPool:  # while this task was still waiting
+                    if not begun:
+                        self._again()
+                    break  # those that have begun tell which are lost
+                begun[future] = left.popleft()
             ended, _ = wait(begun, TICK, FIRST_COMPLETED)
             if clock.expired:
                 self._stop.set()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,10 @@ def always_deadly(_given: str, task: int, _clock: Clock) -> int:
     if task == 2:
         os.kill(os.getpid(), signal.SIGKILL)
     return task
+
+
+def process_of(_given: None, _task: int, _clock: Clock) -> int:
+    return os.getpid()
 
 
 def failing(_given: int, task: int, _clock: Clock) -> int:
@@ -66,6 +71,29 @@ def test_each_task_has_its_share_of_what_is_left():
 def test_a_process_that_dies_costs_no_answer(tmp_path):
     found = of_all(Processes(str(tmp_path / "mark"), 2), deadly, range(5))
     assert found == [(k, 10 * k) for k in range(5)]
+
+
+def test_a_process_that_dies_before_the_next_task_begins_costs_no_answer(tmp_path):
+    mark = tmp_path / "mark"
+
+    def after_the_death(left: int) -> None:
+        """Hold the second task back until the process of the first, the deadly one, is seen to be dead."""
+        while left == 2 and not mark.exists():
+            time.sleep(0.01)
+        time.sleep(0.5 if left == 2 else 0)
+
+    found = of_all(Processes(str(mark), 2), deadly, [2, 0, 1], share=after_the_death)
+    assert found == [(k, 10 * k) for k in range(3)]
+
+
+def test_processes_that_die_between_two_tasks_are_begun_again():
+    workers = Processes(None, 1)
+    answers = workers.each(process_of, range(3), Clock(None), lambda _: None)
+    _, process = next(answers)
+    os.kill(process, signal.SIGKILL)
+    time.sleep(0.5)
+    assert [task for task, _ in answers] == [1, 2]
+    workers.close()
 
 
 def test_a_task_that_kills_its_process_again_is_given_up():
