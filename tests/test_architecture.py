@@ -23,6 +23,7 @@ MOST_LINES = 400
 RANKS = {
     "run": 0,
     "backends": 1,
+    "charts": 1,
     "linkage": 1,
     "certificates.checking": 1,
     "engines": 2,
@@ -31,9 +32,10 @@ RANKS = {
     "compiling": 4,
     "worst_case": 5,
     "measures": 6,
+    "report": 7,
     "risk_utility": 7,
     "api": 8,
-    "report": 9,
+    "app": 9,
     "commands": 10,
 }
 

@@ -1,0 +1,47 @@
+"""A chart, whoever draws it: its definition, how to read it, the same in words, and the table behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from linkrisk.solver.charts.table import Table
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart of Vega-Lite with all that a reader needs who cannot see it.
+
+    Attributes
+    ----------
+    name : str
+        Which chart of the gallery it is, such as ``bound``; of its page, the first part of its id.
+    title : str
+        What it shows, in a few words.
+    reading : str
+        How to read it, in one line.
+    description : str
+        What it shows, with its main numbers: the text alternative.
+    spec : mapping
+        The Vega-Lite definition with its data inside; no address of any other place.
+    table : Table
+        The numbers behind it.
+    """
+
+    name: str
+    title: str
+    reading: str
+    description: str
+    spec: Mapping[str, Any]
+    table: Table
+
+    def to_dict(self) -> dict[str, Any]:
+        """The chart as JSON."""
+        return {**vars(self), "spec": dict(self.spec), "table": self.table.to_dict()}
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Chart:
+        """The chart of a JSON; KeyError, TypeError or ValueError when it is none."""
+        name, title, reading, description = (given[key] for key in ("name", "title", "reading", "description"))
+        return cls(name, title, reading, description, given["spec"], Table.from_dict(given["table"]))

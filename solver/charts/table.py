@@ -1,0 +1,66 @@
+"""A table for people: columns that know what their numbers are, rows that are plain JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class Of(StrEnum):
+    """What the cells of a column are, and so how they are written and sorted."""
+
+    TEXT = "text"
+    COUNT = "count"
+    NUMBER = "number"
+    SHARE = "share"
+    SECONDS = "seconds"
+    FLAG = "flag"
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column.
+
+    Attributes
+    ----------
+    name : str
+        Its key in exported files.
+    title : str
+        What people read above it.
+    of : Of
+        Shares are between 0 and 1; flags are true, false or null.
+    """
+
+    name: str
+    title: str
+    of: Of = Of.TEXT
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns and rows; a cell that is None is one that has no value.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+    rows : sequence of sequences of str, float, int, bool or None
+    caption : str
+        What the table shows; empty where it stands behind a chart.
+    """
+
+    columns: tuple[Column, ...]
+    rows: Sequence[Sequence[Any]]
+    caption: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The table as JSON."""
+        columns = [{"name": one.name, "title": one.title, "of": one.of.value} for one in self.columns]
+        return {"caption": self.caption, "columns": columns, "rows": [list(row) for row in self.rows]}
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Table:
+        """The table of a JSON; KeyError, TypeError or ValueError when it is none."""
+        columns = tuple(Column(one["name"], one["title"], Of(one["of"])) for one in given["columns"])
+        return cls(columns, [list(row) for row in given["rows"]], given["caption"])

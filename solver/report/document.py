@@ -1,0 +1,303 @@
+"""What a report says, apart from how it looks: sections of blocks, the same for page, JSON and app."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, ClassVar
+
+from linkrisk.solver.charts.chart import Chart
+from linkrisk.solver.charts.table import Table
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.results import dump_json
+
+FORMAT = 1
+
+
+class Audience(StrEnum):
+    """Who reads: `external` leaves out whatever would help an intruder."""
+
+    INTERNAL = "internal"
+    EXTERNAL = "external"
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A few sentences; `quiet` for what has to be known besides."""
+
+    kind: ClassVar[str] = "paragraph"
+    text: str
+    quiet: bool = False
+
+
+@dataclass(frozen=True)
+class Items:
+    """Short sentences, one below the other, such as what to do next."""
+
+    kind: ClassVar[str] = "items"
+    title: str
+    items: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Number:
+    """One line of `Numbers`, ready to be read.
+
+    Attributes
+    ----------
+    words : str
+        What it is.
+    value : str
+        As text, with its unit.
+    interval : str
+        Its interval and what kind it is, or empty.
+    direction : str
+        "higher is worse", "lower is worse" or empty.
+    meaning : str
+        What it says, in one sentence; empty where the words say it.
+    """
+
+    words: str
+    value: str
+    interval: str = ""
+    direction: str = ""
+    meaning: str = ""
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Findings of one measure."""
+
+    kind: ClassVar[str] = "numbers"
+    title: str
+    numbers: tuple[Number, ...]
+
+
+@dataclass(frozen=True)
+class Code:
+    """A command to be copied, or another text whose every character counts."""
+
+    kind: ClassVar[str] = "code"
+    title: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Records:
+    """The table of records, to be sorted, filtered and exported; one that is picked shows its distances.
+
+    Attributes
+    ----------
+    table : Table
+        A row per record; the first column is the record's id.
+    attributes : tuple of str
+        What the distance is made of.
+    partner, rival : sequence of sequences of float
+        Per record the contribution of each attribute to its distance to the partner, and to the nearest other
+        candidate; empty rows where they are not known, such as a record without a partner.
+    waterfall : Chart or None
+        The chart of one record; its data set ``picked`` has rows (attribute, to, contribution), of which the
+        page puts in those of the record that is picked.
+    """
+
+    kind: ClassVar[str] = "records"
+    table: Table
+    attributes: tuple[str, ...] = ()
+    partner: Sequence[Sequence[float]] = ()
+    rival: Sequence[Sequence[float]] = ()
+    waterfall: Chart | None = None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of several groups of blocks is shown at a time, such as those of one family.
+
+    Attributes
+    ----------
+    label : str
+        What is chosen, such as "Family of distances".
+    options : tuple of (str, tuple of blocks)
+        The first is shown first; on paper all are.
+    """
+
+    kind: ClassVar[str] = "choice"
+    label: str
+    options: tuple[tuple[str, tuple[Block, ...]], ...]
+
+
+Block = Paragraph | Items | Numbers | Code | Records | Choice | Chart | Table
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the report with a title of its own.
+
+    Attributes
+    ----------
+    name : str
+        Its place in the page's address, such as ``who-leaks``.
+    title : str
+    lead : str
+        What it says, in one sentence; of an empty section, why it is empty.
+    blocks : tuple of blocks
+    """
+
+    name: str
+    title: str
+    lead: str
+    blocks: tuple[Block, ...] = ()
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The sentences at the head of the report.
+
+    Attributes
+    ----------
+    answer : str
+        ``above``, ``below`` or ``open``: the worst case beside what is tolerated; ``unknown`` without that.
+    verdict : str
+        One sentence for whoever decides.
+    worst : str
+        "At worst between x and y of n records (p to q %) can be re-identified by a distance of this kind."
+    reasons : tuple of str
+    """
+
+    answer: str
+    verdict: str
+    worst: str
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Document:
+    """A report.
+
+    Attributes
+    ----------
+    title : str
+        Of the files.
+    audience : Audience
+    headline : Headline
+    sections : tuple of Section
+        In the order of the page.
+    version : str
+        Of linkrisk.
+    made : str
+        When, ISO 8601 with the offset.
+    """
+
+    title: str
+    audience: Audience
+    headline: Headline
+    sections: tuple[Section, ...]
+    version: str
+    made: str
+    format: int = field(default=FORMAT)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as JSON: `report --json`."""
+        return {
+            "report": self.format,
+            "title": self.title,
+            "audience": self.audience.value,
+            "version": self.version,
+            "made": self.made,
+            "headline": {**vars(self.headline), "reasons": list(self.headline.reasons)},
+            "sections": [
+                {**vars(one), "blocks": [block_to_dict(block) for block in one.blocks]}
+                for one in self.sections
+            ],
+        }
+
+    def to_json(self) -> str:
+        """The same as a text."""
+        return dump_json(self.to_dict())
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Document:
+        """The report of a JSON.
+
+        Raises
+        ------
+        UsageError
+            When it is not what `report --json` wrote.
+        """
+        try:
+            if given["report"] != FORMAT:
+                raise UsageError(f"the report has format {given['report']}; this version reads {FORMAT}")
+            head = given["headline"]
+            return cls(
+                title=given["title"],
+                audience=Audience(given["audience"]),
+                headline=Headline(head["answer"], head["verdict"], head["worst"], tuple(head["reasons"])),
+                sections=tuple(
+                    Section(one["name"], one["title"], one["lead"], _blocks(one["blocks"]))
+                    for one in given["sections"]
+                ),
+                version=given["version"],
+                made=given["made"],
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            if isinstance(error, UsageError):
+                raise
+            raise UsageError("this is no report: give the JSON that `report --json` wrote") from error
+
+
+def block_to_dict(block: Block) -> dict[str, Any]:
+    """A block as JSON, with its kind."""
+    match block:
+        case Chart() | Table():
+            return {"kind": "chart" if isinstance(block, Chart) else "table", **block.to_dict()}
+        case Choice():
+            options = [
+                {"name": name, "blocks": [block_to_dict(one) for one in blocks]}
+                for name, blocks in block.options
+            ]
+            return {"kind": block.kind, "label": block.label, "options": options}
+        case Records():
+            waterfall = None if block.waterfall is None else block.waterfall.to_dict()
+            return {
+                "kind": block.kind,
+                **vars(block),
+                "attributes": list(block.attributes),
+                "table": block.table.to_dict(),
+                "waterfall": waterfall,
+            }
+        case Numbers():
+            return {"kind": block.kind, "title": block.title, "numbers": [vars(one) for one in block.numbers]}
+        case Items():
+            return {"kind": block.kind, "title": block.title, "items": list(block.items)}
+        case Paragraph() | Code():
+            return {"kind": block.kind, **vars(block)}
+
+
+def block_from_dict(given: Mapping[str, Any]) -> Block:
+    """The block of a JSON; KeyError, TypeError or ValueError when it is none."""
+    values = {name: value for name, value in given.items() if name != "kind"}
+    match given["kind"]:
+        case "chart":
+            return Chart.from_dict(values)
+        case "table":
+            return Table.from_dict(values)
+        case Choice.kind:
+            options = tuple((one["name"], _blocks(one["blocks"])) for one in values["options"])
+            return Choice(values["label"], options)
+        case Records.kind:
+            waterfall = None if values["waterfall"] is None else Chart.from_dict(values["waterfall"])
+            table, attributes = Table.from_dict(values["table"]), tuple(values["attributes"])
+            return Records(table, attributes, values["partner"], values["rival"], waterfall)
+        case Numbers.kind:
+            return Numbers(values["title"], tuple(Number(**one) for one in values["numbers"]))
+        case Items.kind:
+            return Items(values["title"], tuple(values["items"]))
+        case Paragraph.kind:
+            return Paragraph(**values)
+        case Code.kind:
+            return Code(**values)
+    raise ValueError(f"unknown block {given['kind']!r}")
+
+
+def _blocks(given: Sequence[Mapping[str, Any]]) -> tuple[Block, ...]:
+    return tuple(block_from_dict(one) for one in given)
