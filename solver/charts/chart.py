@@ -43,5 +43,5 @@ class Chart:
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Chart:
         """The chart of a JSON; KeyError, TypeError or ValueError when it is none."""
-        name, title, reading, description = (given[key] for key in ("name", "title", "reading", "description"))
-        return cls(name, title, reading, description, given["spec"], Table.from_dict(given["table"]))
+        table = Table.from_dict(given["table"])
+        return cls(**{**{name: given[name] for name in cls.__dataclass_fields__}, "table": table})
