@@ -65,7 +65,17 @@ def test_identical_records_are_spoken_of(capsys):
 
 @pytest.mark.slow
 def test_a_plan_that_cannot_be_measured_is_one_line_though_processes_are_starting():
-    asked = "--original original.csv --id number --workers 2 --measures worst-case --method".split()
+    asked = [
+        "--original",
+        "original.csv",
+        "--id",
+        "number",
+        "--workers",
+        "2",
+        "--measures",
+        "worst-case",
+        "--method",
+    ]
     refused = subprocess.run(
         [sys.executable, "-m", "linkrisk", "sweep", *asked, "noise percent=5..20:5"],
         capture_output=True,
