@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from numbers import Real
 from typing import TypeVar
 
@@ -27,6 +28,7 @@ from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limits
 from linkrisk.solver.api.sampling import sampling_choice
 from linkrisk.solver.compiling.ahead import LINKAGE, RISK, compile_once
+from linkrisk.solver.inputs.mask_records import with_records
 from linkrisk.solver.inputs.problem import Problem, ProblemOptions, schema_of
 from linkrisk.solver.inputs.releases import Given, Releases, Way, given_releases
 from linkrisk.solver.measures.base import Measure, MeasureResult
@@ -129,7 +131,8 @@ def risk(
     masking : sequence of str
         How the file was masked, as `mask` takes it: methods of categories, as for `fit`, and those of numbers
         (``noise percent=20 attributes=age``), which the measure ``reidentification`` goes by. One of these
-        without attributes has masked all numeric attributes that are compared.
+        without attributes has masked all numeric attributes that are compared. A path that ends in ``.json``
+        is the record that `mask` has written: the methods that it names.
     direction, ties, standardisation, differences, missing, k_additive
         The same.
     sample, samples, confidence
@@ -156,8 +159,6 @@ def risk(
     """
     asked = asked_measures(measures)
     _check_tolerated(tolerated)
-    masking, masked_by = by_kind(masking)
-    choices = MeasureChoices.of(groups, fraction, masked_by)
     several_releases = isinstance(masked, list | tuple) and len(masked) > 1
     if several_releases and SeveralReleases.name not in [measure.name for measure in asked]:
         raise UsageError(
@@ -176,10 +177,12 @@ def risk(
         nominal=nominal,
         ordinal=ordinal,
         schema=schema,
-        masking=masking,
         missing=missing,
         k_additive=k_additive,
     )
+    spelled, masked_by = by_kind(with_records(masking, options))
+    options = replace(options, masking=spelled)
+    choices = MeasureChoices.of(groups, fraction, masked_by)
     request = fit_request(
         None,
         seed=seed,
@@ -214,8 +217,6 @@ def asked_measures(measures: str | Sequence[str]) -> list[Measure]:
 
 def by_kind(masking: Masking) -> tuple[Masking, list[tuple[str, MaskingMethod]]]:
     """Masking methods of categories as they were given, and those of numbers with their text."""
-    if isinstance(masking, str):
-        raise UsageError(f"masking is the text {masking!r}; give a list of methods")
     methods = [(item, masking_method(item)) for item in masking if isinstance(item, str)]
     numbers = [(text, method) for text, method in methods if not isinstance(method, CategoricalMethod)]
     texts = {text for text, _ in numbers}
