@@ -17,7 +17,6 @@ from linkrisk.solver.api.choices import (
     DifferencesName,
     DirectionName,
     MissingName,
-    ReleasesName,
     SchemaLike,
     StandardisationName,
     TableLike,
@@ -30,7 +29,7 @@ from linkrisk.solver.api.sampling import sampling_choice
 from linkrisk.solver.compiling.ahead import LINKAGE, RISK, compile_once
 from linkrisk.solver.inputs.mask_records import with_records
 from linkrisk.solver.inputs.problem import Problem, ProblemOptions, schema_of
-from linkrisk.solver.inputs.releases import Given, Releases, Way, given_releases
+from linkrisk.solver.inputs.releases import Given, Releases, aligned_groups, given_releases
 from linkrisk.solver.measures.base import Measure, MeasureResult
 from linkrisk.solver.measures.choices import MeasureChoices
 from linkrisk.solver.measures.registry import MEASURES
@@ -69,7 +68,7 @@ def risk(
     original: TableLike | Sequence[TableLike] | None = None,
     masked: TableLike | Sequence[TableLike] | None = None,
     *,
-    releases: ReleasesName = "together",
+    releases: str = "together",
     versions: bool = False,
     measures: str | Sequence[str] = ALL,
     tolerated: float = TOLERATED,
@@ -113,7 +112,7 @@ def risk(
         records.
     releases : str
         ``together`` or ``apart``: whether an intruder can tell which records of several releases belong
-        together.
+        together; or of which releases he can, as in ``1+2,3``.
     versions : bool
         Several originals are no sources: each is what the release in its place was made of.
     measures : str or sequence of str
@@ -200,7 +199,7 @@ def risk(
     check_k_additive(names, options)
     with request.hired() as hired:
         given = given_releases(original, masked, options, releases, versions=versions)
-        return measured(given, Way(releases), asked, tolerated, names, options, choices, hired)
+        return measured(given, releases, asked, tolerated, names, options, choices, hired)
 
 
 def asked_measures(measures: str | Sequence[str]) -> list[Measure]:
@@ -228,19 +227,20 @@ def _check_tolerated(tolerated: object) -> None:
         raise UsageError(f"the tolerated share must be a number from 0 to 1, not {tolerated!r}")
 
 
-def _read(given: Sequence[Given], way: Way, options: ProblemOptions) -> tuple[Problem, Releases | None]:
+def _read(given: Sequence[Given], way: str, options: ProblemOptions) -> tuple[Problem, Releases | None]:
     """The last release, and all of them where there are several."""
     problems = [read_once(one.original, one.masked, one.options) for one in given]
     if len(problems) < 2:
         return problems[-1], None
-    releases = Releases(tuple(problem.files for problem in problems), way, options)
+    files = tuple(problem.files for problem in problems)
+    releases = Releases(files, aligned_groups(way, len(files)), options)
     check_alike(releases.files)
     return problems[-1], releases
 
 
 def measured(
     given: Sequence[Given],
-    way: Way,
+    way: str,
     measures: Sequence[Measure],
     tolerated: float,
     names: Sequence[str],
