@@ -118,9 +118,11 @@ class ReleasesRisk(MeasureResult):
         found = []
         if (ends := self.at_worst) is not None:
             several = f"{self.releases} releases"
-            words = {Way.TOGETHER: f"all {several} together", Way.APART: f"the worst of {several}"}.get(
-                self.way, f"the worst of releases {self._spoken}"
-            )
+            known = {
+                Way.TOGETHER.value: f"all {several} together",
+                Way.APART.value: f"the worst of {several}",
+            }
+            words = known.get(self.way, f"the worst of releases {self._spoken}")
             found.append(Finding("all_releases", words, ends[0], low=ends[0], high=ends[1], kind=self._kind))
         if (first := self._worst_of([risk for risk in self.risks if risk.number == 1])) is not None:
             words = "the first release alone"
@@ -164,7 +166,7 @@ class ReleasesRisk(MeasureResult):
     @property
     def paragraph(self) -> str:
         """The family that rises most, and what intersecting adds."""
-        ways = {Way.TOGETHER: "attacked together", Way.APART: "attacked one by one"}
+        ways = {Way.TOGETHER.value: "attacked together", Way.APART.value: "attacked one by one"}
         how = ways.get(self.way, f"attacked as {self._spoken}")
         if not self._last:
             return f"there was no time for the worst cases of {self.releases} releases, {how}."
