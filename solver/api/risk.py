@@ -308,14 +308,16 @@ def _take(
     possible = [measure for measure in measures if lacking[measure.name] is None]
     possible.sort(key=lambda measure: measure.cost)
     for at, measure in enumerate(possible):
-        if task.clock.expired and measure.cost > 0.0:
+        remaining = task.clock.remaining
+        late = remaining is not None and remaining < measure.least(task)
+        if (late or task.clock.expired) and measure.cost > 0.0:
             left_out[measure.name] = _STOPPED if task.clock.stopped else _NO_TIME
             continue
         if report is not None:
             low, high = task.worst.interval
             report(Progress(task.clock.seconds, float(low), float(high), "measures", measure.name))
         began = time.perf_counter()
-        taken[measure.name] = measure.take(task, _share(task.clock, possible[at:]))
+        taken[measure.name] = measure.take(task, _share(task, possible[at:]))
         seconds[measure.name] = round(time.perf_counter() - began, 3)
     names = [measure.name for measure in measures]
     return _ordered(taken, names), _ordered(left_out, names), _ordered(seconds, names)
@@ -326,10 +328,10 @@ def _ordered(found: dict[str, _Each], names: Sequence[str]) -> dict[str, _Each]:
     return {name: found[name] for name in names if name in found}
 
 
-def _share(clock: Clock, left: Sequence[Measure]) -> Clock:
+def _share(task: RiskTask, left: Sequence[Measure]) -> Clock:
     """The time of the first of the measures that are left."""
-    costs = sum(measure.cost for measure in left)
-    remaining = clock.remaining
-    if remaining is None or costs == 0.0:
-        return clock.part(remaining)
-    return clock.part(max(1e-9, remaining * left[0].cost / costs))
+    costs = [measure.cost + measure.least(task) for measure in left]
+    remaining = task.clock.remaining
+    if remaining is None or sum(costs) == 0.0:
+        return task.clock.part(remaining)
+    return task.clock.part(max(1e-9, remaining * costs[0] / sum(costs)))

@@ -185,6 +185,7 @@ class IntervalDisclosureMeasure(Measure):
     name: ClassVar[str] = "interval-disclosure"
     title: ClassVar[str] = "Interval disclosure"
     cost: ClassVar[float] = 0.5
+    growth: ClassVar[float] = 4.0
 
     def lacking(self, task: RiskTask) -> str | None:
         """It needs an attribute whose values have an order."""

@@ -142,6 +142,7 @@ class UniquenessOfKeys(Measure):
     name: ClassVar[str] = "uniqueness"
     title: ClassVar[str] = "Uniqueness on the key variables"
     cost: ClassVar[float] = 0.1
+    growth: ClassVar[float] = 1.0
 
     def lacking(self, task: RiskTask) -> str | None:
         """Key variables."""

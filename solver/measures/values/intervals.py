@@ -176,7 +176,7 @@ def robust_disclosure(
 
 def _alone(values: FloatArray, asked: BoolArray, late: Late) -> BoolArray:
     """Which of some records have no other record within `RMD_K2`; TimeoutError when it is late."""
-    tree = KDTree(values, balanced_tree=False, compact_nodes=False)
+    tree = KDTree(values)
     alone = np.zeros(len(values), dtype=np.bool_)
     neighbours = tree.indices[asked[tree.indices]]  # one after the other: what one looks at is at hand
     for rows in np.array_split(neighbours, max(1, neighbours.size // _AT_ONCE)):

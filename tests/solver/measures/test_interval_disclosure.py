@@ -201,7 +201,7 @@ def test_nominal_attributes_alone_are_refused():
 
 
 def test_neighbours_by_brute_force_and_when_it_is_late():
-    """RMDID2 asks who has another record within 0.05 standard deviations; of large files it may be too late."""
+    """RMDID2 asks who has another record within 0.05 standard deviations; it may be too late to ask."""
     random = np.random.default_rng(0)
     values = random.normal(size=(400, 2))
     masked = values + random.normal(scale=1e-3, size=values.shape)
@@ -218,7 +218,9 @@ def test_neighbours_by_brute_force_and_when_it_is_late():
 
 def test_what_there_was_no_time_for_is_said(monkeypatch):
     original, masked = np.random.default_rng(1).normal(size=(2, 60, 2))
-    assert interval_disclosure(table(original, masked), late=lambda: True).robust is not None  # it is a moment
+    assert (
+        interval_disclosure(table(original, masked), late=lambda: True).robust is not None
+    )  # it is a moment
     monkeypatch.setattr("linkrisk.solver.measures.interval_disclosure.MOST_SCATTERED", 10)
     cut = interval_disclosure(table(original, masked), late=lambda: True)
     assert (cut.late, cut.robust) == (True, None)
