@@ -95,7 +95,7 @@ class Triangle:
         """Of values, shape (records, attributes), about 1 in size."""
         complete = values[~np.isnan(values).any(axis=1)]
         centred = complete - complete.mean(axis=0) if len(complete) else complete
-        return cls(len(complete), np.linalg.qr(centred, mode="r"))
+        return cls(len(complete), np.asarray(np.linalg.qr(centred, mode="r")))
 
     @property
     def independent(self) -> NDArray[np.bool_]:
