@@ -8,6 +8,7 @@ from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.reading import (
     Result,
     fit_of,
+    hundredfold,
     measure,
     name_of,
     number,
@@ -102,8 +103,10 @@ def _fall(attribute: str, value: float | None, low: float | None, high: float | 
     said = points(value)
     if low is not None and high is not None:
         said += f" ({points(low).removesuffix(' points')} to {points(high)})"
-    ends = [None if one is None else 100.0 * one for one in (value, low, high)]
-    return Row(attribute, *ends, said=said, short=points(value), colour=WORST, ends=Ends.WHISKERS)
+    return Row(
+        attribute, hundredfold(value), hundredfold(low), hundredfold(high), said=said, short=points(value),
+        colour=WORST, ends=Ends.WHISKERS,
+    )  # fmt: skip
 
 
 def _of(result: Result, family: str | None, fits: Any) -> Result | None:
@@ -120,7 +123,7 @@ def _values(found: Result) -> list[Value]:
     if "owners" in found:
         names = [str(one) for one in found["owners"]]
         columns = [numbers(found.get(key)) for key in ("importance", "low", "high")]
-        return list(zip(names, *columns, strict=True))  # type: ignore[arg-type]
+        return list(zip(names, *columns, strict=True))
     importance = found.get("importance") or found["parameters"].get("weights") or {}
     return [(str(name), number(value), None, None) for name, value in importance.items()]
 

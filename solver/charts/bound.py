@@ -54,11 +54,10 @@ def bound(result: Result, family: str | None = None, *, live: bool = False) -> C
 def _points(fit: Result) -> list[Point]:
     """Times, attacks and bounds; the last ones hold until the end of the search."""
     rows = [[number(value) for value in row] for row in fit.get("trace") or () if len(row) == 3]
-    points = sorted((row[0], row[1], row[2]) for row in rows if None not in row)  # type: ignore[type-var]
-    found: list[Point] = [(t or 0.0, low or 0.0, high or 0.0) for t, low, high in points]
+    found = sorted((t or 0.0, low or 0.0, high or 0.0) for t, low, high in rows if None not in (t, low, high))
     end = number(fit.get("seconds"))
     if found and end is not None and end > found[-1][0]:
-        found.append((end, *found[-1][1:]))
+        found.append((end, found[-1][1], found[-1][2]))
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import altair as alt
 
@@ -85,7 +86,7 @@ def ranks(result: Result) -> Chart | None:
         return None
     counts = [_classes(one) for one in attacks]
     used = [one for one in CLASSES if any(each[one] for each in counts)]
-    rows = [
+    rows: list[list[Any]] = [
         [name_of(attack["attack"]), name, count[name], count[name] / len(attack["rank"])]
         for attack, count in zip(attacks, counts, strict=True)
         for name in used
@@ -125,7 +126,7 @@ def _class(rank: float | None, linked: bool) -> str:
     return CLASSES[next((at for end, at in ends if place <= end), 6)]
 
 
-def _stacked(rows: list[list[str | int | float]], used: list[str]) -> Picture:
+def _stacked(rows: list[list[Any]], used: list[str]) -> Picture:
     data = [
             {
                 "a": attack, "b": kept(100.0 * float(part)), "c": CLASSES.index(str(name)), "e": name,

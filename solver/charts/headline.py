@@ -11,6 +11,7 @@ from linkrisk.solver.charts.reading import (
     between,
     findings,
     fits,
+    hundredfold,
     measure,
     name_of,
     number,
@@ -142,5 +143,7 @@ def _row(
     short: str = "",
 ) -> Row:
     """A line in per cent."""
-    in_percent = [None if one is None else 100.0 * one for one in (value, low, high)]
-    return Row(label, *in_percent, said=said, short=short, colour=colour, ends=drawn)
+    return Row(
+        label, hundredfold(value), hundredfold(low), hundredfold(high), said=said, short=short, colour=colour,
+        ends=drawn,
+    )  # fmt: skip

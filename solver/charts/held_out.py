@@ -6,7 +6,16 @@ from collections.abc import Iterator
 
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.lines import Place, picture
-from linkrisk.solver.charts.reading import Result, between, listed, measure, name_of, number, share
+from linkrisk.solver.charts.reading import (
+    Result,
+    between,
+    hundredfold,
+    listed,
+    measure,
+    name_of,
+    number,
+    share,
+)
 from linkrisk.solver.charts.table import Column, Of, Table
 from linkrisk.solver.charts.theme import chart
 
@@ -46,9 +55,9 @@ def learning_curve(result: Result) -> Chart | None:
 
 def _rates(rates: list[Result]) -> Iterator[Place]:
     for one in rates:
-        ends = [None if (end := number(one.get(key))) is None else 100.0 * end for key in ("low", "high")]
+        low, high = (hundredfold(number(one.get(key))) for key in ("low", "high"))
         at, value = 100.0 * float(one["share"]), 100.0 * float(one["held_out"])
-        yield Place(name_of(one["aggregator"]), at, value, *ends, _said(one))
+        yield Place(name_of(one["aggregator"]), at, value, low, high, _said(one))
 
 
 def _worst(rates: list[Result]) -> Iterator[Place]:

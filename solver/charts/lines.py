@@ -106,5 +106,5 @@ def _level() -> list[alt.Chart]:
     text = base.mark_text(align="right", baseline="bottom", dy=-3, fontStyle="italic", color=INK)
     return [
         base.mark_rule(strokeDash=[5, 3], color=REFERENCE, strokeWidth=1.5).encode(y=alt.Y("b:Q")),
-        text.encode(x=alt.XValue("width"), y=alt.Y("b:Q"), text=alt.Text("e:N")),
+        text.encode(x=alt.value("width"), y=alt.Y("b:Q"), text=alt.Text("e:N")),
     ]

@@ -97,8 +97,9 @@ def worst_cases(result: Result) -> list[Worst]:
             for one in taken.get("families") or ()
         ]  # fmt: skip
     return [
-        Worst(one["aggregator"], *(end / total_of(one) for end in ends(one)), one.get("confidence"))
+        Worst(one["aggregator"], low / total_of(one), high / total_of(one), one.get("confidence"))
         for one in fits(result)
+        for low, high in [ends(one)]
     ]
 
 
@@ -117,6 +118,11 @@ def number(value: Any) -> float | None:
 def numbers(values: Iterable[Any] | None) -> list[float | None]:
     """The same of several."""
     return [number(value) for value in values or ()]
+
+
+def hundredfold(value: float | None) -> float | None:
+    """A share in per cent."""
+    return None if value is None else 100.0 * value
 
 
 def name_of(key: str) -> str:

@@ -115,7 +115,7 @@ def picture(
         x=x, y=y(left), color=alt.Color("g:N", scale=None), tooltip=told, opacity=alt.OpacityValue(0.9)
     )
     layers: list[alt.Chart] = [
-        bands.encode(y=y(None), x=alt.XValue(0), x2=alt.X2Value("width")),
+        bands.encode(y=y(None), x=alt.value(0), x2=alt.value("width")),
         bars,
         *_intervals(base, y(None), told),
         base.mark_point(opacity=0).encode(y=y(right)),
@@ -170,5 +170,5 @@ def _rule() -> list[alt.Chart]:
     text = base.mark_text(align="left", baseline="middle", dx=5, fontStyle="italic")
     return [
         base.mark_rule(strokeDash=[5, 3], strokeWidth=1.5).encode(x=alt.X("b:Q"), tooltip=told),
-        text.encode(x=alt.X("b:Q"), y=alt.YValue(STEP / 2), text=alt.Text("e:N")),
+        text.encode(x=alt.X("b:Q"), y=alt.value(STEP / 2), text=alt.Text("e:N")),
     ]

@@ -51,7 +51,7 @@ _CONFIG: dict[str, Any] = {
 
 _AUTOSIZE: Any = {"type": "fit-x", "contains": "padding"}
 
-_EMBEDDED = {"embedOptions": {"renderer": "svg", "actions": False}}
+_EMBEDDED = {"embedOptions": {"renderer": "svg", "actions": False, "logLevel": 1}}
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Picture:
         Rows of the data sets that layers name. Fields have neutral names: those of columns may be anything.
     """
 
-    drawing: alt.LayerChart
+    drawing: alt.LayerChart | alt.FacetChart
     data: Mapping[str, list[dict[str, Any]]]
 
 
