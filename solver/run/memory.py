@@ -83,9 +83,10 @@ def peak_of(process: str) -> int:
 def started_programs(process: str) -> list[str]:
     """Identifiers of the processes that this one started and that still run."""
     found: list[str] = []
-    for listed in PROCESSES.glob(f"{process}/task/*/children"):
-        with contextlib.suppress(OSError):
-            found += listed.read_text().split()
+    with contextlib.suppress(OSError):  # the process, or one of its threads, may be gone by now
+        for thread in (PROCESSES / process / "task").iterdir():
+            with contextlib.suppress(OSError):
+                found += (thread / "children").read_text().split()
     return found
 
 
