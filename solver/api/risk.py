@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from numbers import Real
 from typing import TypeVar
 
@@ -98,6 +99,7 @@ def risk(
     work_limit: float | None = None,
     memory_limit: float | str | None = AUTOMATIC,
     cancel: Cancel | None = None,
+    proofs: bool = False,
     report: Reporter | None = None,
     command: str | None = None,
 ) -> RiskResult:
@@ -140,6 +142,8 @@ def risk(
         Seed of every random choice.
     time_limit, work_limit, memory_limit
         Of the whole call: half of it for the worst cases, the rest shared out by what measures cost.
+    proofs : bool
+        Keep what certificates of the worst cases would be made of (`Family.fitted`).
     cancel, report, command
         See `fit`.
 
@@ -195,6 +199,7 @@ def risk(
     )
     names = several(aggregator) or (str(aggregator),)
     check_k_additive(names, options)
+    request = replace(request, proofs=proofs)
     with request.hired() as hired:
         given = given_releases(original, masked, options, releases, versions=versions)
         return measured(given, Way(releases), asked, tolerated, names, options, choices, hired)

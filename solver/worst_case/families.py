@@ -205,7 +205,8 @@ class _Families:
             self._beyond = max(self._beyond, clock.now - share)
         run = fitted.run
         self._found.append((problem.aggregator, Start(run.incumbent.solution, run.final.linked)))
-        return Family(name, fitted.result, counted=run.final, cores=fitted.cores)
+        kept = fitted if self._request.proofs else None
+        return Family(name, fitted.result, None, run.final, fitted.cores, kept)
 
     def details(self) -> dict[str, Any]:
         """What holds for the run as a whole."""
