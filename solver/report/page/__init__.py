@@ -1,0 +1,6 @@
+"""How a report looks in a browser: one HTML file with its scripts, made from the Document alone.
+
+May import `report.document` and `report.formats`, `charts` and `run`; never what the document is made from.
+"""
+
+from linkrisk.solver.report.fit_page import render_report as render_report
