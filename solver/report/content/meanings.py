@@ -15,6 +15,18 @@ class Meaning(NamedTuple):
 _M = Meaning
 
 MEANINGS: dict[str, Meaning] = {
+    # simple attacks, changes
+    "equal_weights": _M("equal weights", "The nearest masked record, every attribute counting the same."),
+    "classical_mahalanobis": _M("classical Mahalanobis", "The same by the textbook distance for correlated attributes."),
+    "probabilistic": _M("probabilistic linkage", "The method of statistical offices, which learns without any truth."),
+    "matched_equal_weights": _M(
+        "equal weights, one to one",
+        "All records are matched at once, each masked one used once; this may exceed the worst case, which links "
+        "every record by itself.",
+    ),
+    "bayesian": _M("Bayesian, half known", "An intruder who knows half of the records, and how they were masked from that."),
+    "values_changed": _M("values changed", "Values of compared columns that are not what they were."),
+    "left_alone": _M("compared columns left exactly as they are", "Columns that protect nobody."),
     # references
     "unmasked": _M("no masking at all", "Records that would be re-identified if nothing had been masked."),
     "shuffled": _M(

@@ -100,6 +100,12 @@ def _beside(results: Results, low: float) -> Iterator[str]:
             f"An intruder who knows {100.0 * known:g} % of the records and learns from them re-identifies "
             f"{percent(share)} of the others, {'far less than' if far else 'close to'} the worst case."
         )
+    matched = results.finding("simple-attacks", "matched_equal_weights")
+    if matched is not None and matched["value"] > low:
+        yield (
+            f"Matching all records at once, each masked one used once, gets {percent(matched['value'])} right: more "
+            "than the worst case, which is about linking every record by itself."
+        )
     chance = results.finding("references", "learned_on_shuffled")
     if chance is not None:
         yield (
