@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import math
+from datetime import datetime
 from typing import Any
 
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.report.formats import NOTHING, cell, count, duration, significant
 from linkrisk.solver.run.percent import percent
 
-WRITERS = {Of.COUNT: count, Of.NUMBER: significant, Of.SHARE: percent, Of.SECONDS: duration}
+_SMALLEST, _LARGEST = 1e-4, 1e15
+
+
+def number_text(value: float) -> str:
+    """Write a measurement with four significant digits: ``0.1235``, ``12,346``, ``1.2e−06``."""
+    plain = _SMALLEST <= abs(value) < _LARGEST
+    return count(round(value)) if plain and abs(value) >= 1000 else significant(value)
+
+
+WRITERS = {Of.COUNT: count, Of.NUMBER: number_text, Of.SHARE: percent, Of.SECONDS: duration}
 
 
 def cell_text(value: Any, of: Of) -> str:
@@ -22,6 +32,15 @@ def cell_text(value: Any, of: Of) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float) or of not in WRITERS:
         return cell(value) if isinstance(value, bool) else str(value)
     return WRITERS[of](value)
+
+
+def day_text(moment: str) -> str:
+    """Write a moment given as ISO 8601: ``23 November 2026, 22:05 UTC``; as it is when it is none."""
+    try:
+        read = datetime.fromisoformat(moment)
+    except ValueError:
+        return moment
+    return f"{read.day} {read:%B %Y, %H:%M} {read.tzname() or ''}".rstrip()
 
 
 def is_numeric(of: Of) -> bool:

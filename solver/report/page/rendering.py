@@ -16,7 +16,9 @@ from linkrisk.solver.report.page import cells, scripts
 from linkrisk.solver.report.page.data import PageData
 
 # Rows of a table that are in the page without scripts; with scripts, how many are shown at a time.
-ROWS = 25
+ROWS = 15
+# A longer table is as wide as the page.
+_FEW_ROWS = 12
 
 # What the shape beside the verdict says.
 ANSWERS = {
@@ -89,6 +91,12 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     environment.globals.update(
-        kind=_kind, cell_text=cells.cell_text, is_numeric=cells.is_numeric, most_rows=ROWS, answers=ANSWERS
+        kind=_kind,
+        cell_text=cells.cell_text,
+        is_numeric=cells.is_numeric,
+        few_rows=_FEW_ROWS,
+        most_rows=ROWS,
+        answers=ANSWERS,
     )
+    environment.filters["day"] = cells.day_text
     return environment

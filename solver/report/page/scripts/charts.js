@@ -22,7 +22,7 @@ function viewOf(place) {
 
 async function drawChart(root, spec) {
   try {
-    const options = { ast: true, actions: false, renderer: "svg", config: CHART_CONFIG, tooltip: { theme: "page" } };
+    const options = { ast: true, actions: false, renderer: "svg", config: CHART_CONFIG, tooltip: { theme: "page" }, logLevel: 1 };
     return (await window.vegaEmbed(root, spec, options)).view;
   } catch (error) {
     console.error(error);

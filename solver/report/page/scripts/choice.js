@@ -33,6 +33,7 @@ function startChoice(root) {
     show(to);
     tabs[to].focus();
   });
+  root.classList.add("tabbed");
   root.prepend(element("p", { class: "tabs-label", id: label }, root.dataset.label), list);
   show(0);
 }

@@ -1,5 +1,5 @@
 // A table that is sorted, filtered, shown a page at a time and saved as CSV. Values come in as text only.
-const PAGE = 25;
+const PAGE = 15;
 const PRINTED = 1000; // about 20 sheets
 const SMALL = 12; // rows that need no tools
 const FEW = 12; // values that are chosen from a list
@@ -82,8 +82,11 @@ class Grid {
 
   filters() {
     const fields = element("div");
-    this.columns.forEach((column, index) => fields.append(this.filterOf(column, index)));
-    return element("details", { class: "filters" }, element("summary", {}, "Filter by column"), fields);
+    const made = element("details", { class: "filters" }, element("summary", {}, "Filter by column"), fields);
+    made.addEventListener("toggle", () => fields.append(...this.columns.map((column, at) => this.filterOf(column, at))), {
+      once: true, // looks through all rows: not before it is asked for
+    });
+    return made;
   }
 
   filterOf(column, index) {
