@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from linkrisk.solver import fit as fit
     from linkrisk.solver import link as link
     from linkrisk.solver import mask as mask
-    from linkrisk.solver.api.report import report as report
-    from linkrisk.solver.api.report import report_of as report_of
     from linkrisk.solver import risk as risk
     from linkrisk.solver import sweep as sweep
     from linkrisk.solver import verify as verify
+    from linkrisk.solver.api.report import report as report
+    from linkrisk.solver.api.report import report_of as report_of
 
 __all__ = [
     "Cancel",

@@ -1,4 +1,4 @@
-"""The application: fit, compare, evaluate, verify, link, mask, risk, report, sweep, as commands and functions.
+"""The application: fit, verify, link, mask, risk, report, sweep and more, as commands and functions.
 
 May import `linkrisk.formulations` and `linkrisk.datasets`; neither may import this.
 """

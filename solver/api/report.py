@@ -83,7 +83,7 @@ def report(
     audience : str
         ``internal``, or ``external`` without anything that would help an intruder.
     certificates : bool, optional
-        Whether to certify every worst case and to check the certificates; when absent, where that takes moments.
+        Whether to certify every worst case and check the certificates; when absent, where that is quick.
     certificate_time_limit : float, optional
         Seconds for all certificates, after the measures; 20 when absent.
     report : callable, optional
@@ -143,8 +143,8 @@ def report_of(*saved: Mapping[str, Any] | str | Path, audience: str | None = Non
     Parameters
     ----------
     *saved : mapping or path
-        What `fit --json`, `risk --json` or `sweep --json` wrote, of a worst case and a sweep one each; or what
-        `report --json` wrote.
+        What `fit --json`, `risk --json` or `sweep --json` wrote, one of a worst case and
+        one of a sweep; or what `report --json` wrote.
     audience : str, optional
         That of a report stays what it is; ``internal`` when absent.
 
@@ -158,7 +158,8 @@ def report_of(*saved: Mapping[str, Any] | str | Path, audience: str | None = Non
         document = Document.from_dict(given[0])
         if audience is not None and audience_of(audience) is not document.audience:
             raise UsageError(
-                f"the report was made for {document.audience.value} readers, and stays that: make it from the "
+                f"the report was made for {document.audience.value} readers, and stays that: make it "
+                "from the "
                 "JSON of risk instead"
             )
         return ReportResult(document)
@@ -176,7 +177,9 @@ def _read(given: Mapping[str, Any] | str | Path) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         content = None
     if not isinstance(content, dict):
-        raise UsageError(f"{given} is no JSON of results: give what fit, risk, sweep or report wrote with --json")
+        raise UsageError(
+            f"{given} is no JSON of results: give what fit, risk, sweep or report wrote with --json"
+        )
     return content
 
 
@@ -191,6 +194,6 @@ def audience_of(name: str) -> Audience:
 
 def page(document: Document) -> str:
     """The page of a document."""
-    from linkrisk.solver.report.page.rendering import render_page
+    from linkrisk.solver.report.page import render_page
 
     return render_page(document)

@@ -132,12 +132,12 @@ def _several(given: object) -> bool:
 
 def hashes(original: Any, masked: Any) -> list[dict[str, Any]]:
     """Names, sizes and hashes of the files that were given as files."""
-    found = []
-    for role, given in (("original", original), ("masked", masked)):
-        for path in given if _several(given) else [given]:
-            if isinstance(path, str | Path) and Path(path).is_file():
-                found.append({"role": role, "name": str(path), **_hashed(Path(path))})
-    return found
+    return [
+        {"role": role, "name": str(path), **_hashed(Path(path))}
+        for role, given in (("original", original), ("masked", masked))
+        for path in (given if _several(given) else [given])
+        if isinstance(path, str | Path) and Path(path).is_file()
+    ]
 
 
 def _hashed(path: Path) -> dict[str, Any]:

@@ -20,7 +20,8 @@ _FROM = "saved"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.description = (
-        "Take every measure of a release, certify its worst cases, check the certificates, and write all of it "
+        "Take every measure of a release, certify its worst cases, check the certificates, and write "
+        "all of it "
         "as one HTML page; or make the page again from JSON."
     )
     parser.epilog = "example: report --original o.csv --masked m.csv --schema schema.toml --out report.html"
@@ -38,14 +39,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest=_FROM,
         metavar="FILE",
         action="append",
-        help="measure nothing: make the page of what fit, risk, sweep or report wrote with --json; given again, "
-        "a sweep beside a worst case",
+        help="measure nothing: make the page of what fit, risk, sweep or report wrote with --json; given "
+        "again, a sweep beside a worst case",
     )
     group.add_argument(
-        "--certificate", metavar="FILE", help="write what proves the bounds of all families, whatever that takes"
+        "--certificate",
+        metavar="FILE",
+        help="write what proves the bounds of all families, whatever that takes",
     )
     group.add_argument(
-        "--certificate-time-limit", metavar="S", help="seconds for all certificates, after the measures; default: 20"
+        "--certificate-time-limit",
+        metavar="S",
+        help="seconds for all certificates, after the measures; default: 20",
     )
     parser.set_defaults(run=run)
 

@@ -33,9 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_options(parser)
     group = parser.add_argument_group("output")
     group.add_argument("--json", metavar="FILE", help="write all results as JSON")
+    group.add_argument("--report", metavar="FILE", help="write the results as one HTML page, as report does")
     group.add_argument("--table", metavar="FILE", help="write the table of findings, as its suffix says")
     parser.set_defaults(run=run)
-
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -90,12 +90,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Measure, print, write the files that were asked for."""
     from linkrisk.datasets.microdata.writing import write_table, write_whole
+    from linkrisk.solver.api.report import report_of
     from linkrisk.solver.api.risk import risk
     from linkrisk.solver.commands.progress import progress_line, reporter
     from linkrisk.solver.commands.risk_summary import summary
     from linkrisk.solver.commands.targets import check_targets
 
-    check_targets(arguments, "json", "table")
+    check_targets(arguments, "json", "report", "table")
     options = given_options(arguments)
     with progress_line("comparing records") as line:
         result = risk(
@@ -113,6 +114,8 @@ def run(arguments: argparse.Namespace) -> int:
             write_whole(arguments.json, result.to_json())
         if arguments.table is not None:
             write_table(result.to_frame(), arguments.table)
+        if arguments.report is not None:
+            report_of(result.to_dict()).save(arguments.report)
     return 0
 
 

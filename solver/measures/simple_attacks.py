@@ -172,7 +172,9 @@ def _linker(links: Callable[[RiskTask], FloatArray]) -> Callable[[RiskTask, Cloc
     def way(task: RiskTask, clock: Clock) -> float:
         pairs = len(task.files.original) * len(task.files.masked)
         if pairs > MOST_PAIRS:
-            raise _NotTriedError(f"it compares all pairs of records, {pairs:.1g} here; take a sample of the files")
+            raise _NotTriedError(
+                f"it compares all pairs of records, {pairs:.1g} here; take a sample of the files"
+            )
         if clock.expired:
             raise _NotTriedError(_NO_TIME)
         linked, weight = links(task), task.first.survey.weight

@@ -26,7 +26,7 @@ _OTHER = "released {}"
 
 
 def by_probability(task: RiskTask) -> FloatArray:
-    """What probabilistic record linkage links of every block (EM, no truth), shape (blocks,): 1, 0 or a share."""
+    """What probabilistic record linkage (EM, no truth) links, shape (blocks,): 1, 0 or a share."""
     given, truth = linker_task(task)
     group = twin_group(given) if task.first.pair.ties is Ties.SHARE else None
     truth = Truth.of(_partners(truth), truth.candidates, group)
@@ -52,7 +52,9 @@ def by_bayes(task: RiskTask) -> FloatArray:
         partner = np.full(truth.queries, -1, dtype=np.intp)
         partner[truth.query_rows[attacked]] = truth.partner[attacked]
         judge = Truth.of(partner, truth.candidates, group)
-        learned = Bayesian(match_share=1.0 / max(2, truth.candidates)).learn(replace(apart, training=training))
+        learned = Bayesian(match_share=1.0 / max(2, truth.candidates)).learn(
+            replace(apart, training=training)
+        )
         found = judged_links(learned, judge, curve=False).evaluation
         linked[attacked] = found.linked * judge.weight
     return linked

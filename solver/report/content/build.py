@@ -8,6 +8,7 @@ from pathlib import PurePath
 from typing import Any
 
 from linkrisk.solver.report.content.cost import what_it_cost
+from linkrisk.solver.report.content.external import about, for_external
 from linkrisk.solver.report.content.leaks import who_leaks
 from linkrisk.solver.report.content.making import how_it_was_made
 from linkrisk.solver.report.content.other_measures import other_measures
@@ -35,6 +36,16 @@ SECTIONS: tuple[Callable[[Results], Section], ...] = (
 )
 """In the order of the page."""
 
+EXTERNAL: tuple[Callable[[Results], Section], ...] = (
+    about,
+    worst_case,
+    is_it_realistic,
+    several_releases,
+    other_measures,
+    what_it_cost,
+)
+"""The same for readers outside."""
+
 
 def document_of(*given: Mapping[str, Any], audience: Audience = Audience.INTERNAL) -> Document:
     """What a report says of results.
@@ -51,12 +62,13 @@ def document_of(*given: Mapping[str, Any], audience: Audience = Audience.INTERNA
         When one is no JSON of results, or one that this version cannot read.
     """
     try:
-        results = Results.of(*given)
+        outside = audience is Audience.EXTERNAL
+        results = Results.of(*(map(for_external, given) if outside else given))
         return Document(
-            title=_title(results),
+            title="Re-identification risk of a protected file" if outside else _title(results),
             audience=audience,
             headline=headline(results),
-            sections=tuple(section(results) for section in SECTIONS),
+            sections=tuple(section(results) for section in (EXTERNAL if outside else SECTIONS)),
             version=library_versions()["linkrisk"],
             made=datetime.datetime.now(datetime.UTC).astimezone().isoformat(timespec="seconds"),
         )
@@ -65,7 +77,8 @@ def document_of(*given: Mapping[str, Any], audience: Audience = Audience.INTERNA
             raise
         what = f"it has no {error}" if isinstance(error, KeyError) else str(error)
         raise UsageError(
-            f"these results cannot be shown, {what}: give what `fit --json`, `risk --json` or `sweep --json` of "
+            f"these results cannot be shown, {what}: give what `fit --json`, `risk --json` or `sweep "
+            "--json` of "
             "this version wrote"
         ) from error
 

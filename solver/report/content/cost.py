@@ -18,7 +18,11 @@ def what_it_cost(results: Results) -> Section:
     title, blocks = "What protection has cost", tuple(_blocks(results))
     if not blocks:
         why = results.not_measured.get("information-loss")
-        lead = f"It was not measured: {why}." if why else "It was not measured; the command risk or report does it."
+        lead = (
+            f"It was not measured: {why}."
+            if why
+            else "It was not measured; the command risk or report does it."
+        )
         return Section("cost", title, lead)
     lead = "How far the released file is from the original. More protection usually costs more."
     return Section("cost", title, lead, blocks)
@@ -58,7 +62,8 @@ def _sweep(sweep: Json) -> Iterator[Block]:
     ]
     yield table("Maskings: their risk and their loss", columns, sorted(_runs(sweep), key=_order))
     yield Paragraph(
-        "A masking is on the front when no other one has both less risk and less loss, whatever the risks are "
+        "A masking is on the front when no other one has both less risk and less loss, whatever the "
+        "risks are "
         "within their intervals.",
         quiet=True,
     )

@@ -9,6 +9,7 @@ from linkrisk.solver.charts.table import Of
 from linkrisk.solver.report.content.results import FamilyResult, Json, Results
 from linkrisk.solver.report.content.wording import family_heading, joined, table
 from linkrisk.solver.report.document import Block, Choice, Paragraph, Section
+from linkrisk.solver.report.formats import count
 
 FAMILY = "Family of distances"
 
@@ -54,7 +55,9 @@ def _importance(family: FamilyResult, measured: Json | None) -> Iterator[Block]:
             )
         ]
     else:
-        importance = family.content.get("importance") or (family.content["parameters"] or {}).get("weights") or {}
+        importance = (
+            family.content.get("importance") or (family.content["parameters"] or {}).get("weights") or {}
+        )
         rows = [[name, value, None, None] for name, value in importance.items()]
     if not rows:
         return
@@ -64,19 +67,23 @@ def _importance(family: FamilyResult, measured: Json | None) -> Iterator[Block]:
         ("importance", words.column, Of.NUMBER),
         *([("low", "At least", Of.NUMBER), ("high", "At most", Of.NUMBER)] if known else []),
     ]
-    yield table(f"{words.numbers[:1].upper()}{words.numbers[1:]}", columns, [row[: len(columns)] for row in rows])
+    yield table(
+        f"{words.numbers[:1].upper()}{words.numbers[1:]}", columns, [row[: len(columns)] for row in rows]
+    )
 
 
 def _breaking(family: FamilyResult) -> Iterator[Block]:
     breaking = family.content.get("tie_breaking")
     if not breaking:
         return
-    owners = next((value for value in breaking.values() if isinstance(value, list)), [])
-    yield Paragraph(
-        f"What looks like 0 and breaks ties: {joined([str(one) for one in owners])}. Without it "
-        f"{breaking['linked_without']} records are re-identified.",
-        quiet=True,
+    owners = [str(one) for value in breaking.values() if isinstance(value, list) for one in value]
+    left, found = breaking["linked_without"], count(family.content["linked"])
+    counted = (
+        "There was no time to count without it."
+        if left is None
+        else f"Without it, {count(left)} records are re-identified instead of {found}."
     )
+    yield Paragraph(f"What looks like 0 and breaks ties: {joined(owners)}. {counted}", quiet=True)
 
 
 def _withheld(results: Results, family: FamilyResult) -> Iterator[Block]:
@@ -98,9 +105,7 @@ def _withheld(results: Results, family: FamilyResult) -> Iterator[Block]:
     yield table("What remains when an attribute is withheld: the largest help first", columns, cells)
 
 
-def _square(
-    names: Sequence[str], matrix: Sequence[Sequence[float]] | None, caption: str
-) -> Iterator[Block]:
+def _square(names: Sequence[str], matrix: Sequence[Sequence[float]] | None, caption: str) -> Iterator[Block]:
     """A symmetric matrix of attributes."""
     if not matrix:
         return

@@ -100,6 +100,9 @@ def _family(family: FamilyResult) -> Iterator[Block]:
         Number("Time taken", duration(content["seconds"])),
         Number("Seed", cell(content.get("seed"))),
     ]
+    if (certificate := content.get("certificate")) is not None:
+        said = "made" if certificate["made"] else f"none: {certificate['reason']}"
+        lines.append(Number("Certificate", said))
     lines += [Number(f"Phase: {phase}", duration(seconds)) for phase, seconds in content["phases"].items()]
     yield Numbers("Search", tuple(lines))
     yield _trace(content)
@@ -115,5 +118,7 @@ def _trace(content: Json) -> Block:
 
 def _versions(results: Results) -> Json:
     worst = results.worst
-    versions: Json = results.details.get("versions") or ({} if worst is None else worst.content.get("versions", {}))
+    versions: Json = results.details.get("versions") or (
+        {} if worst is None else worst.content.get("versions", {})
+    )
     return versions

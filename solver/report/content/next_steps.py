@@ -12,7 +12,7 @@ from linkrisk.solver.report.content.wording import family_words, joined, of_all
 from linkrisk.solver.run.percent import percent
 
 _LITTLE_OVER_CHANCE = 2.0
-"""A worst case of less than so many times what learning finds on shuffled files is hardly a sign of a leak."""
+"""Times what learning finds on shuffled files; a worst case below that is hardly a sign of a leak."""
 
 
 class Without(NamedTuple):
@@ -37,19 +37,22 @@ def _of_worst_case(results: Results) -> Iterator[str]:
     allowed = tolerated(results)
     if results.verdict is None:
         yield (
-            "Decide which share of the records may be re-identified; risk and report take it as --tolerated and "
+            "Decide which share of the records may be re-identified; risk and report take it as "
+            "--tolerated and "
             "compare the worst case with it."
         )
     elif low > allowed:
         yield from _protect(results, allowed)
     elif high <= allowed and interval.low > 0:
         yield (
-            "As far as linkage by distances goes, the release stays within what is tolerated; look at the other "
+            "As far as linkage by distances goes, the release stays within what is tolerated; look "
+            "at the other "
             "measures before it is released."
         )
     elif high <= allowed:
         yield (
-            "No record can be re-identified by a distance of these families; look at the other measures before "
+            "No record can be re-identified by a distance of these families; look at the other "
+            "measures before "
             "the file is released."
         )
     yield from _certainty(results)
@@ -73,16 +76,18 @@ def _protect(results: Results, allowed: float) -> Iterator[str]:
         within = one.high <= allowed * total
         enough = "that is within what is tolerated" if within else "that alone is not enough"
         yield (
-            f"Withhold {one.attribute} or mask it more: without it at most {of_all(one.high, total)} could be "
+            f"Withhold {one.attribute} or mask it more: without it at most {of_all(one.high, total)} "
+            "could be "
             f"re-identified, which is certified; {enough}."
         )
         if not within:
             yield (
-                "Mask all attributes more strongly, and measure again; the command sweep compares many maskings "
+                "Mask all attributes more strongly, and measure again; the command sweep compares "
+                "many maskings "
                 "by risk and loss."
             )
     else:
-        yield "Mask more strongly, and measure again; the command sweep compares many maskings by risk and loss."
+        yield "Mask more strongly, and measure again; the command sweep compares many maskings."
 
 
 def _left_alone(row: Json) -> bool:
@@ -113,13 +118,15 @@ def _certainty(results: Results) -> Iterator[str]:
     open_ones = [family for family in results.found if not family.interval.proven]
     if interval.confidence is not None:
         yield (
-            f"The upper end rests on samples and holds with {100.0 * interval.confidence:.4g} % confidence; a "
+            f"The upper end rests on samples and holds with {100.0 * interval.confidence:.4g} % "
+            "confidence; a "
             "longer --time-limit takes more samples and narrows it."
         )
     elif open_ones and interval.high > interval.low:
         low, high = (percent(end) for end in interval.shares)
         yield (
-            f"Search longer with a larger --time-limit: the interval from {low} to {high} is still open for the "
+            f"Search longer with a larger --time-limit: the interval from {low} to {high} is still "
+            "open for the "
             f"{joined([family_words(family.name) for family in open_ones])}."
         )
     if missing := [family_words(family.name) for family in results.families if family.reason is not None]:
@@ -127,11 +134,12 @@ def _certainty(results: Results) -> Iterator[str]:
     made = results.details.get("certificates")
     if made is None:
         yield (
-            "Let others check the bound: `fit --certificate` writes a proof, and `verify` checks it with code of "
+            "Let others check the bound: `fit --certificate` writes a proof, and `verify` checks it "
+            "with code of "
             "its own; `report` does both."
         )
     elif any(one["verified"] is not True for one in made):
-        yield "Not every bound could be verified by a certificate; how the report was made says which and why."
+        yield "Not every bound could be verified: how the report was made says which, and why."
 
 
 def _realism(results: Results) -> Iterator[str]:
@@ -145,9 +153,10 @@ def _realism(results: Results) -> Iterator[str]:
             "The worst case is hardly above what learning finds on shuffled files, where there is nothing to "
             "find: do not take it for a leak."
         )
-    elif held_out is not None and 0.0 < low and held_out[0] < FAR_BELOW * low:
+    elif held_out is not None and low > 0.0 and held_out[0] < FAR_BELOW * low:
         yield (
-            f"An intruder who does not know the truth for all records gets far less ({percent(held_out[0])}): "
+            "An intruder who does not know the truth for all records gets far less "
+            f"({percent(held_out[0])}): "
             "the worst case is a limit, not a forecast. Decide which of the two your rules are about."
         )
 
@@ -166,7 +175,8 @@ def _of_sweep(results: Results) -> Iterator[str]:
         return
     loss, most, masking = min(choices)
     yield (
-        f"Of the maskings of the sweep, {masking} loses least ({loss:.3g}) of those whose worst case is within "
+        f"Of the maskings of the sweep, {masking} loses least ({loss:.3g}) of those whose worst case "
+        "is within "
         f"{percent(allowed)}: it is at most {percent(most)}."
     )
     if results.sweep["unfinished"]:

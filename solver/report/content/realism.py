@@ -22,12 +22,13 @@ def is_it_realistic(results: Results) -> Section:
         lead = (
             f"The held-out attack was not measured: {why}."
             if why
-            else "The held-out attack, of an intruder who knows the truth for some records only, was not measured; "
-            "the command risk or report does it."
+            else "The held-out attack, of an intruder who knows the truth for some records only, was not "
+            "measured; the command risk or report does it."
         )
         return Section("is-it-realistic", title, lead)
     lead = (
-        "The worst case knows the truth for every record. Here an intruder knows it for a share of them, learns a "
+        "The worst case knows the truth for every record. Here an intruder knows it for a share of "
+        "them, learns a "
         "distance from these, and attacks the others."
     )
     return Section("is-it-realistic", title, lead, tuple(_blocks(results, rates)))
@@ -52,7 +53,8 @@ def _blocks(results: Results, rates: Sequence[Json]) -> Iterator[Block]:
     chance = (results.measure("held-out") or {}).get("chance")
     if chance is not None:
         yield Paragraph(
-            f"A random guess is right for {percent(chance)} of the records. The over-fit gap is what a distance "
+            f"A random guess is right for {percent(chance)} of the records. The over-fit gap is what "
+            "a distance "
             "links less of other records than of those that it was learned from; one to one is the same "
             "intruder, who uses every masked record once.",
             quiet=True,

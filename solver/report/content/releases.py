@@ -15,12 +15,15 @@ def several_releases(results: Results) -> Section:
     """The worst case from release to release, and what intersecting candidates leaves."""
     title, found = "After several releases", results.measure("releases")
     if found is None:
-        lead = "There is one release: what a further one would add can be measured when --masked is given again."
+        lead = (
+            "There is one release: what a further one would add can be measured when --masked is given again."
+        )
         return Section("several-releases", title, lead)
     tell = "can tell" if found["way"] == "together" else "cannot tell"
     many = "" if found.get("releases") is None else f"{found['releases']} "
     lead = (
-        f"An intruder who has all {many}releases, and {tell} which of their records belong together, beside one "
+        f"An intruder who has all {many}releases, and {tell} which of their records belong together, "
+        "beside one "
         "who has the first release alone."
     )
     return Section("several-releases", title, lead, tuple(_blocks(found)))

@@ -48,7 +48,8 @@ def what_was_masked(results: Results) -> Iterator[str]:
     loss = results.measure("information-loss")
     if loss is None:
         yield (
-            "How much each column was changed was not measured; the measure changes tells it (command risk or "
+            "How much each column was changed was not measured; the measure changes tells it "
+            "(command risk or "
             "report)."
         )
         return
@@ -77,7 +78,8 @@ def _strata(results: Results) -> Iterator[Block]:
     rows = [*_groups(results), *_design_strata(results)]
     if not rows:
         yield Paragraph(
-            "There are no strata or categories to compare: a schema with the role stratum or key, or the option "
+            "There are no strata or categories to compare: a schema with the role stratum or key, or "
+            "the option "
             "--groups, would show which groups of records are hit hardest.",
             quiet=True,
         )
@@ -108,4 +110,3 @@ def _design_strata(results: Results) -> Iterator[list[Any]]:
     for name, own in (content.get("strata") or {}).items():
         share = own["linked"] / own["records"] if own["records"] else 0.0
         yield [content["stratum"], name, own["records"], own["linked"], share]
-

@@ -14,6 +14,8 @@ from linkrisk.solver.run.percent import percent
 
 UNKNOWN = "unknown"
 
+_BASELINES = {"euclid": "equal weights", "mahalanobis": "the classical Mahalanobis distance"}
+
 FAR_BELOW = 0.5
 """A held-out attack below so much of the worst case is far below it."""
 
@@ -25,7 +27,8 @@ def headline(results: Results) -> Headline:
     verdict = results.verdict
     if verdict is None:
         answer = UNKNOWN
-        said = f"At worst {between(results.interval)} of {_records(results)} can be re-identified{_sure(results)}."
+        share, of = between(results.interval), _records(results)
+        said = f"At worst {share} of {of} can be re-identified{_sure(results)}."
     else:
         answer = verdict["answer"]
         said = sentence(sentence_of(**_numbers(verdict), weighted=results.weighted)) + "."
@@ -85,6 +88,12 @@ def _reasons(results: Results) -> Iterator[str]:
             f"Random samples say with {100.0 * interval.confidence:.4g} % confidence that no distance of the "
             f"{many} {kinds} re-identifies more than {percent(interval.shares[1])}."
         )
+    known = first.content.get("best_known")
+    if known is not None:
+        name = _BASELINES.get(known["attack"]) or f"the {family_words(known['attack'])}"
+        linked = of_all(known["linked"], first.content["records"])
+        about = " The upper end is about the families searched only." if known.get("above_bound") else ""
+        yield f"A distance of another family, {name}, re-identifies more: {linked}.{about}"
     if missing := [family_words(family.name) for family in results.families if family.reason is not None]:
         yield f"Without a result, and so not covered: {', '.join(missing)}."
     yield from _beside(results, interval.shares[0])
@@ -103,7 +112,8 @@ def _beside(results: Results, low: float) -> Iterator[str]:
     matched = results.finding("simple-attacks", "matched_equal_weights")
     if matched is not None and matched["value"] > low:
         yield (
-            f"Matching all records at once, each masked one used once, gets {percent(matched['value'])} right: more "
+            "Matching all records at once, each masked one used once, gets "
+            f"{percent(matched['value'])} right: more "
             "than the worst case, which is about linking every record by itself."
         )
     chance = results.finding("references", "learned_on_shuffled")

@@ -10,7 +10,7 @@ from linkrisk.solver.charts.table import Column, Of, Table
 from linkrisk.solver.report.content.results import FamilyResult, Interval, Json
 from linkrisk.solver.report.document import Number
 from linkrisk.solver.report.formats import count, significant
-from linkrisk.solver.report.headline import state
+from linkrisk.solver.report.words import state
 from linkrisk.solver.run.percent import percent
 
 _MANY = 10_000.0
