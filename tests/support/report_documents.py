@@ -27,7 +27,7 @@ def bars(name, values, title="Weights of the attributes"):
     spec = {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "width": "container",
-        "height": {"step": 22},
+        "height": 22 * max(len(values), 1),
         "data": {"values": [{"name": key, "value": value} for key, value in rows]},
         "mark": {"type": "bar", "color": "#0072B2", "tooltip": True},
         "encoding": {
@@ -47,7 +47,7 @@ def waterfall(attributes):
     spec = {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "width": "container",
-        "height": {"step": 12},
+        "height": 24 * max(len(attributes), 1),
         "data": {"name": "picked", "values": []},
         "mark": {"type": "bar", "tooltip": True},
         "encoding": {
@@ -162,7 +162,11 @@ def full_document(
                     ),
                 ),
                 Table(
-                    (Column("method", "Method"), Column("p", "Share", Of.SHARE), Column("s", "Time", Of.SECONDS)),
+                    (
+                        Column("method", "Method"),
+                        Column("p", "Share", Of.SHARE),
+                        Column("s", "Time", Of.SECONDS),
+                    ),
                     [["noise", 0.81, 12.34], ["swapping", None, 700.0]],
                     "Maskings side by side",
                 ),

@@ -39,21 +39,20 @@ def render_page(document: Document) -> str:
     Returns
     -------
     str
-        A whole HTML file that loads nothing from anywhere, with its scripts and a policy that lets only these run.
+        A whole HTML file that loads nothing, with its scripts and a policy that lets only these run.
     """
     own = scripts.own()
     bundled = scripts.bundled() if any(_charts(document)) else ""
     allowed = tuple(script for script in (bundled, own) if script)
-    return (
-        _environment()
-        .get_template("page.html.jinja")
-        .render(
-            document=document,
-            data=PageData(),
-            policy=scripts.policy(*allowed),
-            scripts=[Markup(script) for script in allowed],  # noqa: S704 - ours, and the policy knows them
-        )
+    page = _environment().get_template("page.html.jinja")
+    html = page.render(
+        document=document,
+        data=PageData(),
+        policy=scripts.policy(*allowed),
+        scripts=[Markup(script) for script in allowed],
     )
+    # A lone surrogate, as a broken file name may have, could not be written as UTF-8.
+    return html.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _charts(document: Document) -> Iterator[Chart]:

@@ -61,23 +61,19 @@ class Grid {
   }
 
   addTools() {
-    const tools = element("div", { class: "tools" });
     if (this.rows.length > SMALL) {
       const search = element("input", { type: "search", autocomplete: "off" });
       search.addEventListener("input", () => {
         const words = search.value.toLowerCase().trim();
         this.filter("any", words ? (row, index) => this.texts()[index].includes(words) : null);
       });
-      tools.append(element("label", {}, "Find", search), this.filters());
+      this.root.prepend(element("div", { class: "tools" }, element("label", {}, "Find", search), this.filters()));
     }
     this.saving = button("", () => this.saveCsv());
-    tools.append(this.saving);
-    this.root.prepend(tools);
     this.status = element("span", { role: "status" });
     this.back = button("Previous", () => this.turn(-1));
     this.next = button("Next", () => this.turn(1));
-    this.pager = element("div", { class: "pager" }, this.back, this.next, this.status);
-    this.root.append(this.pager);
+    this.root.append(element("div", { class: "pager" }, this.back, this.next, this.status, this.saving));
   }
 
   filters() {
@@ -188,7 +184,7 @@ class Grid {
       : `Nothing found among ${countText(this.rows.length)} rows`;
     this.back.disabled = this.page === 0;
     this.next.disabled = first + size >= total;
-    this.pager.hidden = this.rows.length <= size;
+    for (const one of [this.back, this.next, this.status]) one.hidden = this.rows.length <= size;
     this.saving.textContent = all ? "Save as CSV" : `Save ${countText(total)} rows as CSV`;
     this.saving.disabled = total === 0;
   }
