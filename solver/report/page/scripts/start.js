@@ -1,5 +1,4 @@
 // What the page does once it is there. `data-ready` says that all charts are drawn.
-document.documentElement.classList.add("scripted");
 const { charts, tables, records } = JSON.parse(document.getElementById("data").textContent);
 const drawing = drawCharts(charts);
 const grids = [...document.querySelectorAll(".grid")].map((root) => {
