@@ -1,0 +1,131 @@
+"""How attack and bound close in on the worst case, over time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+
+from linkrisk.solver.charts.chart import Chart
+from linkrisk.solver.charts.reading import Result, fit_of, kept, name_of, number, share, total_of
+from linkrisk.solver.charts.table import Column, Of, Table
+from linkrisk.solver.charts.theme import INK, SIMPLE, WORST, chart, inline
+
+HEIGHT = 260
+SETTLED = 0.02
+"""Part of the time after which the height of the picture counts; before, a search has hardly begun."""
+
+_PADDING = {"left": 4, "top": 6, "bottom": 4, "right": 92}
+"""On the right there is room for what the lines are."""
+
+Point = tuple[float, float, float]
+
+
+def bound(result: Result, family: str | None = None, *, live: bool = False) -> Chart | None:
+    """The chart of one family; None where its search has left no trace.
+
+    Parameters
+    ----------
+    result : mapping
+        The JSON of a fit, or of risk. Of a search that runs, ``{"aggregator", "records", "trace"}`` do.
+    family : str, optional
+        By default the worst one.
+    live : bool
+        Whether the data set ``trace`` will be replaced, with rows ``t`` (seconds), ``low`` and ``high``: then
+        the axes follow the data.
+    """
+    fit = fit_of(result, family) if "parameters" in result or "trace" not in result else result
+    trace = [] if fit is None else _points(fit)
+    if fit is None or not trace:
+        return None
+    low, high = trace[-1][1:]
+    total, name = total_of(fit), name_of(str(fit.get("aggregator", "distance")))
+    state = "they meet, so that the worst case is proven" if high <= low * (1 + 1e-9) else "the gap is open"
+    return chart(
+        "bound",
+        f"Attack and bound over time: {name}",
+        "The solid line is the best attack found; the dashed line is what no attack of this kind exceeds. "
+        "Where they meet, the worst case is proven.",
+        f"After {_seconds(trace[-1][0])} the best attack ({name}) links {low:,.10g} of {total:,.10g} "
+        f"({share(low / total)}), and none links more than {high:,.10g} ({share(high / total)}): {state}.",
+        _picture(trace, None if live else _domain(trace)),
+        _table(trace, total),
+    )
+
+
+def _points(fit: Result) -> list[Point]:
+    """Times, attacks and bounds; the last ones hold until the end of the search."""
+    rows = [[number(value) for value in row] for row in fit.get("trace") or () if len(row) == 3]
+    points = sorted((row[0], row[1], row[2]) for row in rows if None not in row)  # type: ignore[type-var]
+    found: list[Point] = [(t or 0.0, low or 0.0, high or 0.0) for t, low, high in points]
+    end = number(fit.get("seconds"))
+    if found and end is not None and end > found[-1][0]:
+        found.append((end, *found[-1][1:]))
+    return found
+
+
+def _domain(trace: list[Point]) -> tuple[float, float]:
+    """From the lowest attack to the highest bound, without those of the very beginning."""
+    begin = SETTLED * trace[-1][0]
+    after = [point for point in trace if point[0] >= begin]
+    before = [point for point in trace if point[0] < begin][-1:]
+    low, high = min(p[1] for p in after + before), max(p[2] for p in after + before)
+    room = 0.06 * (high - low) or max(1.0, 0.02 * high)
+    return max(0.0, low - room), high + room
+
+
+def _picture(trace: list[Point], domain: tuple[float, float] | None) -> alt.LayerChart:
+    data = inline([{"t": kept(t), "low": kept(low), "high": kept(high)} for t, low, high in trace], "trace")
+    scale = alt.Scale(zero=False) if domain is None else alt.Scale(domain=list(domain), nice=False)
+    base = alt.Chart(data).encode(
+        x=alt.X("t:Q", title="seconds", scale=alt.Scale(nice=False), axis=alt.Axis(tickCount=6))
+    )
+    y = alt.Y("low:Q", title="re-identified", scale=scale)
+    told = [
+        alt.Tooltip("t:Q", title="seconds"),
+        alt.Tooltip("low:Q", title="attack", format=",.10~g"),
+        alt.Tooltip("high:Q", title="bound", format=",.10~g"),
+    ]
+    lines: list[Any] = [
+        base.mark_area(interpolate="step-after", opacity=0.14, color=INK, clip=True).encode(y=y, y2="high:Q")
+    ]
+    for field, colour, dash in (("low", WORST, [1, 0]), ("high", SIMPLE, [6, 4])):
+        line = base.mark_line(
+            interpolate="step-after", strokeWidth=2.5, strokeDash=dash, color=colour, clip=True
+        )
+        lines.append(line.encode(y=f"{field}:Q"))
+    lines += [
+        base.mark_circle(size=45, color=WORST, opacity=1, clip=True).encode(y="low:Q", tooltip=told),
+        base.mark_square(size=40, color=SIMPLE, opacity=1, clip=True).encode(y="high:Q", tooltip=told),
+        *_labels(base),
+    ]
+    drawn: alt.LayerChart = alt.layer(*lines).properties(height=HEIGHT, padding=_PADDING)
+    return drawn
+
+
+def _labels(base: alt.Chart) -> list[alt.Chart]:
+    """Behind the last point: the attack below, the bound above."""
+    last = base.transform_window(
+        rank="rank()", sort=[alt.SortField("t", order="descending")]
+    ).transform_filter("datum.rank == 1")
+    return [
+        last.mark_text(align="left", dy=dy, dx=8, fontWeight="bold", color=colour)
+        .transform_calculate(said=f"'{words} ' + format(datum.{field}, ',.10~g')")
+        .encode(y=f"{field}:Q", text="said:N")
+        for field, words, colour, dy in (("low", "attack", WORST, 8), ("high", "bound", SIMPLE, -8))
+    ]
+
+
+def _table(trace: list[Point], total: float) -> Table:
+    columns = (
+        Column("seconds", "Seconds", Of.SECONDS),
+        Column("attack", "Attack", Of.COUNT),
+        Column("bound", "Bound", Of.COUNT),
+        Column("attack_share", "Attack, share", Of.SHARE),
+        Column("bound_share", "Bound, share", Of.SHARE),
+    )
+    return Table(columns, [[t, low, high, low / total, high / total] for t, low, high in trace])
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.3g} seconds" if value < 1000 else f"{value:,.0f} seconds"

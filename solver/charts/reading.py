@@ -1,0 +1,159 @@
+"""What charts take out of the JSON of results, and how they write it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from linkrisk.solver.run.percent import percent
+from linkrisk.solver.run.results import limit_key, objective
+
+Result = Mapping[str, Any]
+
+_SPELLED = {
+    "owa": "OWA",
+    "choquet": "Choquet integral",
+    "mahalanobis": "Mahalanobis-type",
+    "classical-mahalanobis": "Mahalanobis, classical",
+    "euclid": "equal weights",
+}
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The worst case of a family, as shares; without ends where it has none."""
+
+    aggregator: str
+    low: float | None
+    high: float | None
+    confidence: float | None = None
+
+    @property
+    def said(self) -> str:
+        """The interval and what is known of it."""
+        if self.low is None or self.high is None:
+            return "no result"
+        sure = "" if self.confidence is None else f", {100.0 * self.confidence:g} % sure"
+        if self.confidence is None and self.high <= self.low * (1.0 + 1e-9):
+            return f"{percent(self.low)}, proven"
+        return f"{between(self.low, self.high)}{sure}"
+
+
+def measure(result: Result, name: str) -> Result:
+    """The JSON of a measure; empty where it was not taken."""
+    found = (result.get("measures") or {}).get(name)
+    return found if isinstance(found, Mapping) else {}
+
+
+def findings(result: Result, name: str) -> list[Result]:
+    """The findings of a measure that are shares and have a value."""
+    found = measure(result, name).get("findings") or ()
+    return [one for one in found if one.get("unit") == "share" and number(one.get("value")) is not None]
+
+
+def fits(result: Result) -> list[Result]:
+    """The JSON of each family that was searched and has a result."""
+    if "runs" in result:
+        return []
+    worst = result.get("worst_case") or result
+    found = worst.get("families") or ([worst] if "aggregator" in worst else [])
+    return [one for one in found if number(one.get("linked")) is not None and "parameters" in one]
+
+
+def fit_of(result: Result, family: str | None) -> Result | None:
+    """That of one family; of no name, that of the worst one."""
+    found = fits(result)
+    if family is not None:
+        return next((one for one in found if one.get("aggregator") == family), None)
+    return max(found, key=lambda one: ends(one)[0], default=None)
+
+
+def ends(fit: Result) -> tuple[float, float]:
+    """What was maximised, and what it cannot exceed."""
+    keys = objective(fit)
+    low = number(fit.get(keys[0])) or 0.0
+    high = fit.get(limit_key(keys) if fit.get("confidence") is not None else keys[1])
+    return low, low if (most := number(high)) is None else most
+
+
+def total_of(fit: Result) -> float:
+    """What these are part of."""
+    return number(fit.get("total_weight")) or number(fit.get("records")) or 1.0
+
+
+def worst_cases(result: Result) -> list[Worst]:
+    """All families, as the measure of the worst case has them, or else as they were fitted."""
+    taken = measure(result, "worst-case")
+    if total := number(taken.get("total")):
+        return [
+            Worst(one["aggregator"], _part(one.get("linked"), total), _part(one.get("most"), total),
+                  one.get("confidence"))
+            for one in taken.get("families") or ()
+        ]  # fmt: skip
+    return [
+        Worst(one["aggregator"], *(end / total_of(one) for end in ends(one)), one.get("confidence"))
+        for one in fits(result)
+    ]
+
+
+def _part(value: Any, total: float) -> float | None:
+    found = number(value)
+    return None if found is None else found / total
+
+
+def number(value: Any) -> float | None:
+    """A number that can be drawn; None for all else."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    return float(value)
+
+
+def numbers(values: Iterable[Any] | None) -> list[float | None]:
+    """The same of several."""
+    return [number(value) for value in values or ()]
+
+
+def name_of(key: str) -> str:
+    """A family or an attack, for people."""
+    return _SPELLED.get(key, key.replace("-", " "))
+
+
+def kept(value: float | None, factor: float = 1.0) -> float | None:
+    """A number of the data, without the digits that only rounding has made."""
+    return None if value is None else float(f"{factor * value:.10g}")
+
+
+def written(value: float | None) -> str:
+    """A number that is no share, for people."""
+    if value is None:
+        return "none"
+    if value and not 1e-3 <= abs(value) < 1e6:
+        return f"{value:.2g}"
+    digits = max(0, 2 - math.floor(math.log10(abs(value)))) if value else 0
+    return f"{value:,.{min(digits, 4)}f}".replace("-", "\N{MINUS SIGN}")
+
+
+def share(value: float | None) -> str:
+    """A share, for people."""
+    return "none" if value is None else percent(value).replace("-", "\N{MINUS SIGN}")
+
+
+def between(low: float, high: float) -> str:
+    """An interval of shares, with one sign of per cent."""
+    if low == high:
+        return share(low)
+    first = share(low)
+    return f"{first.removesuffix(' %') if first[:1] not in '<>' else first} to {share(high)}"
+
+
+def points(value: float | None) -> str:
+    """A difference of shares, in percentage points."""
+    return "none" if value is None else f"{100.0 * value:.1f} points".replace("-", "\N{MINUS SIGN}")
+
+
+def listed(parts: Sequence[str], most: int = 12) -> str:
+    """Parts of a sentence, the first of very many."""
+    more = f"; and {len(parts) - most:,} more" if len(parts) > most else ""
+    return "; ".join(parts[:most]) + more

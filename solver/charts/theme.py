@@ -1,0 +1,82 @@
+"""What all charts look like: few colours that colour-blind eyes tell apart, text as on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import altair as alt
+
+from linkrisk.solver.charts.chart import Chart
+from linkrisk.solver.charts.table import Table
+
+WORST, SIMPLE, HELD_OUT, REFERENCE = "#d55e00", "#0072b2", "#009e73", "#858585"
+"""Of the worst case, simple attacks, held-out attacks and what they stand beside: of the palette of Okabe and
+Ito those that are seen on white and on black."""
+
+SERIES = (WORST, SIMPLE, HELD_OUT, "#bd6b9b", REFERENCE, "#8b6fc9")
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+"""Of lines side by side; a shape goes with each colour, so that nothing hangs on colour alone."""
+
+INK = "currentColor"
+"""Of text: that of the page around, by day and by night."""
+
+FAINT = 0.16
+"""Opacity of lines that only guide the eye."""
+
+LABEL_WIDTH = 170
+"""Of labels beside an axis; longer ones end in three dots, and are whole in the table and when pointed at."""
+
+_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
+
+_CONFIG: dict[str, Any] = {
+    "background": "transparent",
+    "font": _FONT,
+    "padding": 4,
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": INK, "titleColor": INK, "gridColor": INK, "domainColor": INK, "tickColor": INK,
+        "gridOpacity": FAINT, "domainOpacity": 0.4, "tickOpacity": 0.4,
+        "labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal", "labelLimit": LABEL_WIDTH,
+    },
+    "legend": {
+        "labelColor": INK, "titleColor": INK, "labelFontSize": 12, "titleFontSize": 12,
+        "titleFontWeight": "normal", "orient": "top", "labelLimit": LABEL_WIDTH, "symbolSize": 90,
+    },
+    "title": {"color": INK, "subtitleColor": INK, "anchor": "start", "fontSize": 15, "subtitleFontSize": 12},
+    "text": {"color": INK, "fontSize": 12},
+    "rule": {"color": INK},
+    "bar": {"cornerRadiusEnd": 0},
+}  # fmt: skip
+
+_AUTOSIZE: Any = {"type": "fit-x", "contains": "padding"}
+
+_EMBEDDED = {"embedOptions": {"renderer": "svg", "actions": False}}
+
+
+def chart(
+    name: str, title: str, reading: str, description: str, picture: alt.LayerChart | alt.Chart, table: Table
+) -> Chart:
+    """The chart of an Altair picture, as wide as its place on the page."""
+    with alt.theme.enable("none"):
+        spec: dict[str, Any] = (
+            picture.properties(width="container", autosize=_AUTOSIZE, description=description)
+            .configure(**_CONFIG)
+            .properties(usermeta=_EMBEDDED)
+            .to_dict()
+        )
+    return Chart(name, title, reading, description, spec, table)
+
+
+def painted(spec: Any, ink: str) -> Any:
+    """The same definition with text in a colour of its own, where there is no page around that has one."""
+    if isinstance(spec, Mapping):
+        return {key: painted(value, ink) for key, value in spec.items()}
+    if isinstance(spec, list):
+        return [painted(value, ink) for value in spec]
+    return ink if spec == INK else spec
+
+
+def inline(rows: list[dict[str, Any]], name: str = "rows") -> alt.InlineData:
+    """Data inside the chart; fields have neutral names, as those of columns may be anything."""
+    return alt.InlineData(values=rows, name=name)
