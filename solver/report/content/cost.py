@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from linkrisk.solver.charts.table import Of
+from linkrisk.solver.report.content.drawn import drawn
 from linkrisk.solver.report.content.other_measures import findings_block
 from linkrisk.solver.report.content.results import Json, Results
 from linkrisk.solver.report.content.verdict import run_interval
@@ -34,7 +35,9 @@ def _blocks(results: Results) -> Iterator[Block]:
     loss = results.measure("information-loss")
     if loss is not None and loss.get("findings"):
         yield findings_block("information-loss", loss)
+        yield from drawn(results, "loss")
     if results.sweep is not None:
+        yield from drawn(results, "risk-utility")
         yield from _sweep(results.sweep)
 
 

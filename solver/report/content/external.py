@@ -187,8 +187,7 @@ def for_external(given: Json) -> dict[str, Any]:
 def _fit(one: Json) -> dict[str, Any]:
     if "reason" in one:
         return {"aggregator": one["aggregator"], "reason": "not searched"}
-    kept: dict[str, Any] = _FIT(one)
-    return kept
+    return {**_FIT(one), "parameters": None}
 
 
 def _measure(name: str, content: Json) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from linkrisk.formulations.linkage.aggregators import words_of
 from linkrisk.solver.charts.table import Of
+from linkrisk.solver.report.content.drawn import drawn, drawn_or
 from linkrisk.solver.report.content.results import FamilyResult, Json, Results
 from linkrisk.solver.report.content.wording import family_heading, joined, table
 from linkrisk.solver.report.document import Block, Choice, Paragraph, Section
@@ -34,13 +35,17 @@ def who_leaks(results: Results) -> Section:
 def _family(results: Results, family: FamilyResult, measured: Json | None) -> Iterator[Block]:
     if not family.interval.low:
         yield Paragraph("No record is re-identified, so that the parameters are arbitrary.")
-    yield from _importance(family, measured)
+    charts = drawn(results, "weights", "shapley", family=family.name)
+    yield from drawn_or(charts, _importance(family, measured))
     yield from _breaking(family)
+    yield from drawn(results, "withheld", family=family.name)
     yield from _withheld(results, family)
     names, parameters = family.content["attributes"], family.content["parameters"] or {}
-    interaction = "Interaction of pairs: positive where two attributes work together"
-    yield from _square(names, family.content.get("interaction"), interaction)
-    yield from _square(names, parameters.get("matrix"), "Matrix of the distance")
+    for name, found, caption in (
+        ("interactions", family.content.get("interaction"), "Interaction of pairs"),
+        ("matrix", parameters.get("matrix"), "Matrix of the distance"),
+    ):
+        yield from drawn_or(drawn(results, name, family=family.name), _square(names, found, caption))
     yield from _directions(measured)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from linkrisk.solver.charts.table import Of
+from linkrisk.solver.report.content.drawn import drawn, drawn_or
 from linkrisk.solver.report.content.results import FamilyResult, Json, Results
 from linkrisk.solver.report.content.wording import family_heading, table
 from linkrisk.solver.report.document import Block, Choice, Code, Number, Numbers, Paragraph, Section
@@ -51,7 +52,7 @@ def _blocks(results: Results) -> Iterator[Block]:
     if "certificates" in details:
         yield from _certificates(details)
     if results.found:
-        options = tuple((family_heading(one.name), tuple(_family(one))) for one in results.found)
+        options = tuple((family_heading(one.name), tuple(_family(results, one))) for one in results.found)
         yield Choice("Family of distances", options)
     versions = _versions(results)
     if versions:
@@ -93,7 +94,7 @@ def _certificates(details: Json) -> Iterator[Block]:
         yield Paragraph("No certificate was made.")
 
 
-def _family(family: FamilyResult) -> Iterator[Block]:
+def _family(results: Results, family: FamilyResult) -> Iterator[Block]:
     content = family.content
     lines = [
         Number("Status", content["status"]),
@@ -105,15 +106,15 @@ def _family(family: FamilyResult) -> Iterator[Block]:
         lines.append(Number("Certificate", said))
     lines += [Number(f"Phase: {phase}", duration(seconds)) for phase, seconds in content["phases"].items()]
     yield Numbers("Search", tuple(lines))
-    yield _trace(content)
+    yield from drawn_or(drawn(results, "bound", family=family.name), _trace(content))
     if content["parameters"]:
         yield Code("Parameters", dump_json(content["parameters"]))
 
 
-def _trace(content: Json) -> Block:
+def _trace(content: Json) -> Iterator[Block]:
     columns = [("seconds", "Time", Of.SECONDS), ("linked", "Found", Of.COUNT), ("bound", "At most", Of.COUNT)]
     rows = [list(row) for row in content["trace"] if None not in row]
-    return table("Attack and bound over time", columns, rows)
+    yield table("Attack and bound over time", columns, rows)
 
 
 def _versions(results: Results) -> Json:

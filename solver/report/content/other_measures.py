@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.measures.registry import MEASURES
+from linkrisk.solver.report.content.drawn import drawn
 from linkrisk.solver.report.content.meanings import meaning_of
 from linkrisk.solver.report.content.results import Json, Results
 from linkrisk.solver.report.content.wording import number_of, table
@@ -13,6 +14,9 @@ from linkrisk.solver.report.document import Block, Number, Numbers, Section
 
 ELSEWHERE = ("worst-case", "simple-attacks", "references", "releases", "information-loss", "changes")
 """Measures that have a section of their own, or stand in one."""
+
+CHARTS = {"link-reliability": ("reliability",), "interval-disclosure": ("disclosure",)}
+"""Charts that stand below the findings of a measure."""
 
 
 def other_measures(results: Results) -> Section:
@@ -30,6 +34,7 @@ def _blocks(results: Results) -> Iterator[Block]:
     for name, content in results.measures.items():
         if name not in ELSEWHERE and content.get("findings"):
             yield findings_block(name, content)
+            yield from drawn(results, *CHARTS.get(name, ()))
     if results.not_measured:
         columns = [("measure", "Measure", Of.TEXT), ("reason", "Why not", Of.TEXT)]
         rows = [[title_of(name), reason] for name, reason in results.not_measured.items()]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from linkrisk.solver.charts.table import Of
+from linkrisk.solver.report.content.drawn import drawn
 from linkrisk.solver.report.content.results import Json, Results
 from linkrisk.solver.report.content.wording import family_heading, table
 from linkrisk.solver.report.document import Block, Paragraph, Section
@@ -35,6 +36,7 @@ def is_it_realistic(results: Results) -> Section:
 
 
 def _blocks(results: Results, rates: Sequence[Json]) -> Iterator[Block]:
+    yield from drawn(results, "learning-curve")
     columns = [
         ("family", "Distance", Of.TEXT),
         ("share", "Records known", Of.SHARE),

@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.table import Column, Of, Table
+from linkrisk.solver.report.content.drawn import drawn, drawn_or
 from linkrisk.solver.report.content.results import FamilyResult, Json, Results
 from linkrisk.solver.report.content.wording import family_words, table
 from linkrisk.solver.report.document import Block, Paragraph, Records, Section
@@ -43,12 +45,9 @@ def which_records(results: Results) -> Section:
 
 def _blocks(results: Results, worst: FamilyResult) -> Iterator[Block]:
     listed = worst.content["records_table"]
-    ranks = _ranks(listed)
-    if ranks:
-        columns = [("rank", "Rank of the partner", Of.TEXT), ("records", "Records", Of.COUNT)]
-        yield table("How near partners are: at rank 2 one other candidate is nearer", columns, ranks)
-    groups = results.of_measure("records", "groups")
-    if groups:
+    yield from drawn_or(drawn(results, "ranks"), _rank_table(listed))
+    if groups := results.of_measure("records", "groups"):
+        yield from drawn(results, "groups")
         yield _groups(groups)
     if left_out := listed.get("left_out"):
         yield Paragraph(
@@ -71,7 +70,15 @@ def _records(results: Results, worst: FamilyResult, listed: Json) -> Records:
     attack = _attack(results, worst.name)
     parts = {"partner": (), "rival": ()} if attack is None else _parts(attack, len(rows))
     attributes = tuple(attack["attributes"]) if attack is not None and parts["partner"] else ()
-    return Records(Table(tuple(columns), rows), attributes, parts["partner"], parts["rival"])
+    waterfall = _blank(attributes) if attributes else None
+    return Records(Table(tuple(columns), rows), attributes, parts["partner"], parts["rival"], waterfall)
+
+
+def _blank(attributes: Sequence[str]) -> Chart:
+    """The chart of a record, before one is picked."""
+    from linkrisk.solver.charts.waterfall import blank
+
+    return blank(attributes)
 
 
 def _flags(results: Results, worst: FamilyResult, many: int) -> Iterator[tuple[str, str, Sequence[bool]]]:
@@ -115,6 +122,13 @@ def _parts(attack: Json, many: int) -> dict[str, Sequence[Sequence[float]]]:
 def _short(value: Any) -> Any:
     """A number with the digits that a reader compares."""
     return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
+
+
+def _rank_table(listed: Json) -> Iterator[Block]:
+    ranks = _ranks(listed)
+    if ranks:
+        columns = [("rank", "Rank of the partner", Of.TEXT), ("records", "Records", Of.COUNT)]
+        yield table("How near partners are: at rank 2 one other candidate is nearer", columns, ranks)
 
 
 def _ranks(listed: Json) -> list[list[Any]]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from linkrisk.solver.charts.table import Of
+from linkrisk.solver.report.content.drawn import drawn
 from linkrisk.solver.report.content.meanings import meaning_of
 from linkrisk.solver.report.content.results import Json, Results
 from linkrisk.solver.report.content.wording import family_heading, number_of, proof, table
@@ -37,6 +38,7 @@ def worst_case(results: Results) -> Section:
 
 
 def _blocks(results: Results) -> Iterator[Block]:
+    yield from drawn(results, "headline")
     yield table("Worst case of every family of distances", _FAMILIES, list(_families(results)))
     yield from (Paragraph(text, quiet=True) for text in dict.fromkeys(_explained(results)))
     if results.weighted:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from linkrisk.solver.charts.table import Of
+from linkrisk.solver.report.content.drawn import drawn, drawn_or
 from linkrisk.solver.report.content.meanings import meaning_of
 from linkrisk.solver.report.content.results import Json, Results
 from linkrisk.solver.report.content.wording import family_heading, number_of, table
@@ -26,16 +27,20 @@ def several_releases(results: Results) -> Section:
         "beside one "
         "who has the first release alone."
     )
-    return Section("several-releases", title, lead, tuple(_blocks(found)))
+    return Section("several-releases", title, lead, tuple(_blocks(results, found)))
 
 
-def _blocks(found: Json) -> Iterator[Block]:
+def _blocks(results: Results, found: Json) -> Iterator[Block]:
     lines = [
         number_of(one, one.get("words") or meaning_of(one["key"]).words, meaning_of(one["key"]).says)
         for one in found["findings"]
     ]
     if lines:
         yield Numbers("What the later releases add", tuple(lines))
+    yield from drawn_or(drawn(results, "releases"), _risks(found))
+
+
+def _risks(found: Json) -> Iterator[Block]:
     risks = found.get("risks") or ()
     if risks:
         columns = [
