@@ -15,9 +15,6 @@ HEIGHT = 260
 SETTLED = 0.02
 """Part of the time after which the height of the picture counts; before, a search has hardly begun."""
 
-_PADDING = {"left": 4, "top": 6, "bottom": 4, "right": 92}
-"""On the right there is room for what the lines are."""
-
 Point = tuple[float, float, float]
 
 
@@ -99,7 +96,7 @@ def _picture(trace: list[Point], domain: tuple[float, float] | None) -> alt.Laye
         base.mark_square(size=40, color=SIMPLE, opacity=1, clip=True).encode(y="high:Q", tooltip=told),
         *_labels(base),
     ]
-    drawn: alt.LayerChart = alt.layer(*lines).properties(height=HEIGHT, padding=_PADDING)
+    drawn: alt.LayerChart = alt.layer(*lines).properties(height=HEIGHT)
     return drawn
 
 

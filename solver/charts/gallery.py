@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from altair.utils.schemapi import debug_mode
+
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.reading import Result, fits, measure
 from linkrisk.solver.run.errors import UsageError
@@ -73,7 +75,8 @@ def draw(name: str, result: Result, **options: Any) -> Chart | None:
         raise UsageError(f"there is no chart {name!r}: choose from {', '.join(GALLERY)}")
     module = importlib.import_module(f"linkrisk.solver.charts.{GALLERY[name].module}")
     function: Callable[..., Chart | None] = getattr(module, name.replace("-", "_"))
-    return function(result, **options)
+    with debug_mode(False):  # which would have every part checked on the way; the tests check the whole
+        return function(result, **options)
 
 
 def offered(result: Result) -> tuple[str, ...]:

@@ -144,7 +144,7 @@ def _stacked(rows: list[list[str | int | float]], used: list[str]) -> alt.LayerC
                 scale=alt.Scale(domain=[0, 100], nice=False), axis=alt.Axis(tickCount=5)),
         order=alt.Order("c:O"),
     )  # fmt: skip
-    legend = alt.Legend(title="rank of the partner", columns=4, symbolType="square")
+    legend = alt.Legend(title="rank of the partner", columns=3, symbolType="square")
     bars = base.mark_bar(stroke=INK, strokeWidth=0.7, strokeOpacity=0.6).encode(
         color=alt.Color("e:N", scale=alt.Scale(domain=used, range=[_FILLS[k] for k in at]), legend=legend),
         tooltip=[

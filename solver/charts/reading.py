@@ -43,7 +43,8 @@ class Worst:
 
 def measure(result: Result, name: str) -> Result:
     """The JSON of a measure; empty where it was not taken."""
-    found = (result.get("measures") or {}).get(name)
+    every = result.get("measures")  # those of a sweep are names only
+    found = every.get(name) if isinstance(every, Mapping) else None
     return found if isinstance(found, Mapping) else {}
 
 

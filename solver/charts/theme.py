@@ -38,6 +38,7 @@ _CONFIG: dict[str, Any] = {
         "labelColor": INK, "titleColor": INK, "gridColor": INK, "domainColor": INK, "tickColor": INK,
         "gridOpacity": FAINT, "domainOpacity": 0.4, "tickOpacity": 0.4,
         "labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal", "labelLimit": LABEL_WIDTH,
+        "labelSeparation": 5,
     },
     "legend": {
         "labelColor": INK, "titleColor": INK, "labelFontSize": 12, "titleFontSize": 12,
@@ -63,7 +64,7 @@ def chart(
             picture.properties(width="container", autosize=_AUTOSIZE, description=description)
             .configure(**_CONFIG)
             .properties(usermeta=_EMBEDDED)
-            .to_dict()
+            .to_dict(validate=False)  # the tests do
         )
     return Chart(name, title, reading, description, spec, table)
 

@@ -141,7 +141,7 @@ def _picture(attributes: list[str]) -> alt.LayerChart:
         alt.Tooltip("to:N", title="to the"),
         alt.Tooltip("contribution:Q", title="adds", format=".4~g"),
     ]
-    x = alt.X("begin:Q", title="distance", axis=alt.Axis(tickCount=5))
+    x = alt.X("begin:Q", title="distance", axis=alt.Axis(tickCount=4, format=".2~g"))
     layers = []
     for base, opacity in ((parts, 0.55), (sums, 0.95)):
         bars = base.mark_bar(fillOpacity=opacity, strokeWidth=1.4).encode(
@@ -154,7 +154,7 @@ def _picture(attributes: list[str]) -> alt.LayerChart:
         x="end:Q", y=y, yOffset=offset, text=alt.Text("end:Q", format=".3~g")
     )
     drawn: alt.LayerChart = alt.layer(*layers, texts, data=inline([], PICKED)).properties(
-        height=alt.Step(_STEP, **{"for": "position"}), padding={"left": 4, "top": 4, "bottom": 4, "right": 60}
+        height=alt.Step(_STEP, **{"for": "position"})
     )
     return drawn
 
