@@ -4,7 +4,7 @@ const LETTERS = { labelColor: "currentColor", titleColor: "currentColor" };
 const CHART_CONFIG = {
   background: "transparent",
   font: FONT,
-  aria: false, // the description stands at the place of the chart
+  aria: false,
   view: { stroke: null },
   axis: { ...LETTERS, domainColor: "currentColor", tickColor: "currentColor", gridColor: "currentColor", gridOpacity: 0.15 },
   legend: LETTERS,
@@ -23,7 +23,9 @@ function viewOf(place) {
 async function drawChart(root, spec) {
   try {
     const options = { ast: true, actions: false, renderer: "svg", config: CHART_CONFIG, tooltip: { theme: "page" }, logLevel: 1 };
-    return (await window.vegaEmbed(root, spec, options)).view;
+    const { view } = await window.vegaEmbed(root, spec, options);
+    root.querySelector("svg")?.setAttribute("aria-hidden", "true"); // its place has the description
+    return view;
   } catch (error) {
     console.error(error);
     root.classList.add("failed");

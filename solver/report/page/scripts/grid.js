@@ -125,9 +125,11 @@ class Grid {
     return set;
   }
 
+  // A count is found as it is written, 12,345, and as it is typed, 12345.
   texts() {
+    const typed = (value) => (Number.isInteger(value) ? `\n${value}` : "");
     this.written ??= this.rows.map((row) =>
-      row.map((value, at) => cellText(value, this.columns[at].of)).join("\n").toLowerCase(),
+      row.map((value, at) => cellText(value, this.columns[at].of) + typed(value)).join("\n").toLowerCase(),
     );
     return this.written;
   }
