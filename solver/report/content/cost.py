@@ -81,5 +81,5 @@ def _runs(sweep: Json) -> Iterator[list[Any]]:
         yield [masking, None, None, None, "stopped before it was done"]
 
 
-def _order(row: list[Any]) -> tuple[bool, float]:
+def _order(row: Sequence[Any]) -> tuple[bool, float]:
     return row[4] != "on the front", row[3] if row[3] is not None else float("inf")

@@ -62,8 +62,8 @@ def what_was_masked(results: Results) -> Iterator[str]:
 def _of_columns(rows: Sequence[Json]) -> Iterator[str]:
     changed = sorted((row for row in rows if row["changed"]), key=lambda row: -row["changed"])
     if changed:
-        named = joined([f"{row['column']} ({percent(row['changed'])} of the values)" for row in changed])
-        yield f"Changed: {named}."
+        named = joined([f"{row['column']} {percent(row['changed'])}" for row in changed])
+        yield f"Changed, with the share of the values: {named}."
     same = [row for row in rows if row["changed"] == 0.0]
     if compared := [row["column"] for row in same if row["compared"]]:
         yield f"Left exactly as they are, although an intruder may know them: {joined(compared)}."
