@@ -78,7 +78,7 @@ def _protect(results: Results, allowed: float) -> Iterator[str]:
         yield (
             f"Withhold {one.attribute} or mask it more: without it at most {of_all(one.high, total)} "
             "could be "
-            f"re-identified, which is certified; {enough}."
+            f"re-identified, which is proven; {enough}."
         )
         if not within:
             yield (

@@ -94,7 +94,7 @@ def test_shared_ties_count_expected_links():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"measures": "refs"}, "unknown measure 'refs': choose from worst-case, releases, references"),
+        ({"measures": "refs"}, "unknown measure 'refs': choose from worst-case, releases, simple-attacks"),
         ({"tolerated": 1.5}, "the tolerated share must be a number from 0 to 1, not 1.5"),
         ({"tolerated": True}, "the tolerated share must be a number from 0 to 1, not True"),
         ({"aggregator": "mean"}, "unknown aggregator 'mean'"),
