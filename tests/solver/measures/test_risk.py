@@ -120,6 +120,19 @@ def test_cheap_measures_come_first_and_are_shown_in_their_place():
     assert list(found.measures) == list(found.details["measure_seconds"]) == list(names)
 
 
+@pytest.mark.parametrize("limit", [1e6, None])
+def test_what_surely_takes_longer_than_is_left_is_not_begun(limit, monkeypatch):
+    monkeypatch.setattr(MEASURES["uniqueness"].__class__, "growth", 1e15)
+    names = ("uniqueness", "information-loss")
+    found = risk(*frames(), measures=names, aggregator="owa", time_limit=limit)
+    if limit is None:
+        assert list(found.measures) == list(names)
+        return
+    assert list(found.measures) == ["information-loss"]
+    reason = "no time was left for it; a longer --time-limit would take it too"
+    assert found.not_measured == {"uniqueness": reason}
+
+
 def test_an_unknown_keyword():
     with pytest.raises(TypeError, match="did you mean 'measures'"):
         risk(*frames(), measure="references")
@@ -130,6 +143,7 @@ def test_every_measure_has_a_name_a_title_and_a_cost():
         assert name == measure.name == name.lower()
         assert measure.title
         assert measure.cost >= 0.0
+        assert measure.growth >= 0.0
 
 
 def test_an_interval_needs_ends_and_a_kind():
