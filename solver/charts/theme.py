@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
@@ -55,17 +56,31 @@ _AUTOSIZE: Any = {"type": "fit-x", "contains": "padding"}
 _EMBEDDED = {"embedOptions": {"renderer": "svg", "actions": False}}
 
 
-def chart(
-    name: str, title: str, reading: str, description: str, picture: alt.LayerChart | alt.Chart, table: Table
-) -> Chart:
-    """The chart of an Altair picture, as wide as its place on the page."""
+@dataclass(frozen=True)
+class Picture:
+    """What Altair has drawn, apart from the data, which it would copy and check again for every layer.
+
+    Attributes
+    ----------
+    drawing : LayerChart
+    data : mapping of str to list of mappings
+        Rows of the data sets that layers name; fields have neutral names, as those of columns may be anything.
+    """
+
+    drawing: alt.LayerChart
+    data: Mapping[str, list[dict[str, Any]]]
+
+
+def chart(name: str, title: str, reading: str, description: str, picture: Picture, table: Table) -> Chart:
+    """The chart of a picture, as wide as its place on the page."""
     with alt.theme.enable("none"):
         spec: dict[str, Any] = (
-            picture.properties(width="container", autosize=_AUTOSIZE, description=description)
+            picture.drawing.properties(width="container", autosize=_AUTOSIZE, description=description)
             .configure(**_CONFIG)
             .properties(usermeta=_EMBEDDED)
             .to_dict(validate=False)  # the tests do
         )
+    spec["datasets"] = dict(picture.data)
     return Chart(name, title, reading, description, spec, table)
 
 
@@ -78,6 +93,6 @@ def painted(spec: Any, ink: str) -> Any:
     return ink if spec == INK else spec
 
 
-def inline(rows: list[dict[str, Any]], name: str = "rows") -> alt.InlineData:
-    """Data inside the chart; fields have neutral names, as those of columns may be anything."""
-    return alt.InlineData(values=rows, name=name)
+def named(name: str = "rows", **fixed: Any) -> alt.Chart:
+    """The beginning of a layer on a data set of this name."""
+    return alt.Chart(alt.NamedData(name), **fixed)
