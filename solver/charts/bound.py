@@ -8,8 +8,9 @@ import altair as alt
 
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.reading import Result, fit_of, kept, name_of, number, share, total_of
+from linkrisk.solver.charts.saving import INK
 from linkrisk.solver.charts.table import Column, Of, Table
-from linkrisk.solver.charts.theme import INK, SIMPLE, WORST, Picture, chart, named
+from linkrisk.solver.charts.theme import SIMPLE, WORST, Picture, chart, named
 
 HEIGHT = 260
 SETTLED = 0.02

@@ -9,8 +9,9 @@ import altair as alt
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.reading import Result, kept, listed, measure, name_of, number, share
 from linkrisk.solver.charts.rows import MOST, Row, described, picture
+from linkrisk.solver.charts.saving import INK
 from linkrisk.solver.charts.table import Column, Of, Table
-from linkrisk.solver.charts.theme import INK, REFERENCE, WORST, Picture, chart, named
+from linkrisk.solver.charts.theme import REFERENCE, WORST, Picture, chart, named
 
 CLASSES = ("1, alone", "1, with others", "2", "3 to 5", "6 to 10", "11 to 50", "above 50", "not known")
 """Where the partner stands among the candidates, the nearest first."""

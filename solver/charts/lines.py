@@ -9,7 +9,8 @@ from itertools import pairwise
 import altair as alt
 
 from linkrisk.solver.charts.reading import kept
-from linkrisk.solver.charts.theme import INK, REFERENCE, SERIES, SHAPES, Picture, named
+from linkrisk.solver.charts.saving import INK
+from linkrisk.solver.charts.theme import REFERENCE, SERIES, SHAPES, Picture, named
 
 HEIGHT = 280
 

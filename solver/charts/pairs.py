@@ -10,8 +10,9 @@ import altair as alt
 
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.reading import Result, fits, kept, listed, measure, name_of, number, written
+from linkrisk.solver.charts.saving import INK
 from linkrisk.solver.charts.table import Column, Of, Table
-from linkrisk.solver.charts.theme import INK, LABEL_WIDTH, SIMPLE, WORST, Picture, chart, named
+from linkrisk.solver.charts.theme import LABEL_WIDTH, SIMPLE, WORST, Picture, chart, named
 
 STEP = 30
 _WRITTEN = 9

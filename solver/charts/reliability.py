@@ -10,8 +10,9 @@ import altair as alt
 
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.reading import Result, kept, measure, number, share, written
+from linkrisk.solver.charts.saving import INK
 from linkrisk.solver.charts.table import Column, Of, Table
-from linkrisk.solver.charts.theme import INK, SIMPLE, WORST, Picture, chart, named
+from linkrisk.solver.charts.theme import SIMPLE, WORST, Picture, chart, named
 
 _POINTS = 60
 _Z = 1.959963984540054

@@ -8,8 +8,9 @@ import altair as alt
 
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.reading import Result, between, kept, listed, number, share, written
+from linkrisk.solver.charts.saving import INK
 from linkrisk.solver.charts.table import Column, Of, Table
-from linkrisk.solver.charts.theme import HELD_OUT, INK, REFERENCE, WORST, Picture, chart, named
+from linkrisk.solver.charts.theme import HELD_OUT, REFERENCE, WORST, Picture, chart, named
 
 PICKED = "picked"
 """Parameter that holds the masking a reader has picked (field ``masking``)."""
@@ -116,9 +117,9 @@ def _picture(points: list[dict[str, Any]], loss: str) -> Picture:
         scale=alt.Scale(domain=[FRONT, *sorted({run["place"] for run in points} - {FRONT})],
                         range=["diamond", "circle", "square", "cross"]),
     )  # fmt: skip
-    named = sum(run["place"] == FRONT for run in points) <= _NAMED
+    few = sum(run["place"] == FRONT for run in points) <= _NAMED
     held = base.transform_filter("isValid(datum.d)").mark_point(shape="triangle-down", size=55, filled=False)
-    texts = base.transform_filter(f"datum.h && {str(named).lower()}").mark_text(
+    texts = base.transform_filter(f"datum.h && {str(few).lower()}").mark_text(
         align="left", dx=8, dy=-6, fontSize=11, color=INK, limit=190
     )
     drawing = alt.layer(

@@ -11,7 +11,8 @@ from typing import Any
 import altair as alt
 
 from linkrisk.solver.charts.reading import kept, listed
-from linkrisk.solver.charts.theme import INK, LABEL_WIDTH, SIMPLE, Picture, named
+from linkrisk.solver.charts.saving import INK
+from linkrisk.solver.charts.theme import LABEL_WIDTH, SIMPLE, Picture, named
 
 STEP = 23
 """Height of a line."""

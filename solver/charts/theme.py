@@ -9,6 +9,7 @@ from typing import Any
 import altair as alt
 
 from linkrisk.solver.charts.chart import Chart
+from linkrisk.solver.charts.saving import INK
 from linkrisk.solver.charts.table import Table
 
 WORST, SIMPLE, HELD_OUT, REFERENCE = "#d55e00", "#0072b2", "#009e73", "#858585"
@@ -18,9 +19,6 @@ Ito those that are seen on white and on black."""
 SERIES = (WORST, SIMPLE, HELD_OUT, "#bd6b9b", REFERENCE, "#8b6fc9")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 """Of lines side by side; a shape goes with each colour, so that nothing hangs on colour alone."""
-
-INK = "currentColor"
-"""Of text: that of the page around, by day and by night."""
 
 FAINT = 0.16
 """Opacity of lines that only guide the eye."""
@@ -64,7 +62,7 @@ class Picture:
     ----------
     drawing : LayerChart
     data : mapping of str to list of mappings
-        Rows of the data sets that layers name; fields have neutral names, as those of columns may be anything.
+        Rows of the data sets that layers name. Fields have neutral names: those of columns may be anything.
     """
 
     drawing: alt.LayerChart
@@ -82,15 +80,6 @@ def chart(name: str, title: str, reading: str, description: str, picture: Pictur
         )
     spec["datasets"] = dict(picture.data)
     return Chart(name, title, reading, description, spec, table)
-
-
-def painted(spec: Any, ink: str) -> Any:
-    """The same definition with text in a colour of its own, where there is no page around that has one."""
-    if isinstance(spec, Mapping):
-        return {key: painted(value, ink) for key, value in spec.items()}
-    if isinstance(spec, list):
-        return [painted(value, ink) for value in spec]
-    return ink if spec == INK else spec
 
 
 def named(name: str = "rows", **fixed: Any) -> alt.Chart:

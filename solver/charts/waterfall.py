@@ -11,8 +11,9 @@ import altair as alt
 
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.reading import Result, kept, listed, measure, name_of, numbers, written
+from linkrisk.solver.charts.saving import INK
 from linkrisk.solver.charts.table import Column, Of, Table
-from linkrisk.solver.charts.theme import INK, SIMPLE, WORST, Picture, chart, named
+from linkrisk.solver.charts.theme import SIMPLE, WORST, Picture, chart, named
 
 PICKED = "picked"
 """Data set with rows ``attribute``, ``to`` (`TO`) and ``contribution``, which a page puts in."""
