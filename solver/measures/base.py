@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 
+from linkrisk.solver.run.plots import Plots
 from linkrisk.solver.run.results import dump_json, plain
 
 if TYPE_CHECKING:
@@ -131,6 +132,11 @@ class MeasureResult(ABC):
     def to_json(self) -> str:
         """The same as a text."""
         return dump_json(self.to_dict())
+
+    @property
+    def plot(self) -> Plots:
+        """Charts of the result: ``result.plot.bound()``, and what else ``dir(result.plot)`` lists."""
+        return Plots(lambda: {"measures": {self.measure: self.to_dict()}})
 
     def __repr__(self) -> str:
         return f"{self.measure}: {self.paragraph}"

@@ -10,6 +10,7 @@ import pandas as pd
 
 from linkrisk.solver.measures.base import MeasureResult, jsonable
 from linkrisk.solver.measures.verdict import Verdict
+from linkrisk.solver.run.plots import Plots
 from linkrisk.solver.run.results import dump_json
 from linkrisk.solver.worst_case.family_results import FitResults
 
@@ -73,6 +74,11 @@ class RiskResult:
     def to_json(self) -> str:
         """The JSON of `risk --json`."""
         return dump_json(self.to_dict())
+
+    @property
+    def plot(self) -> Plots:
+        """Charts of the result: ``result.plot.bound()``, and what else ``dir(result.plot)`` lists."""
+        return Plots(self.to_dict)
 
     def __repr__(self) -> str:
         lines = [repr(result) for result in self.measures.values()]
