@@ -39,7 +39,7 @@ from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.measures.verdict import TOLERATED, verdict
 from linkrisk.solver.run.clock import AUTOMATIC, Clock
 from linkrisk.solver.run.crew import crew_choice
-from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError
 from linkrisk.solver.run.incumbent import Progress, Reporter
 from linkrisk.solver.run.interruption import Cancel, interruptible
 from linkrisk.solver.worst_case.answers import library_versions
@@ -321,7 +321,11 @@ def _take(
             low, high = task.worst.interval
             report(Progress(task.clock.seconds, float(low), float(high), "measures", measure.name))
         began = time.perf_counter()
-        taken[measure.name] = measure.take(task, _share(task, possible[at:]))
+        try:
+            taken[measure.name] = measure.take(task, _share(task, possible[at:]))
+        except INPUT_ERRORS as error:  # what one measure cannot take must not cost all others
+            left_out[measure.name] = str(error)
+            continue
         seconds[measure.name] = round(time.perf_counter() - began, 3)
     names = [measure.name for measure in measures]
     return _ordered(taken, names), _ordered(left_out, names), _ordered(seconds, names)

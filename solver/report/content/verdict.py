@@ -85,7 +85,7 @@ def _reasons(results: Results) -> Iterator[str]:
         )
     else:
         yield (
-            f"Random samples say with {100.0 * interval.confidence:.4g} % confidence that no distance of the "
+            f"Random samples say with {100.0 * interval.confidence:.4g} % confidence that no distance of "
             f"{kinds} re-identifies more than {percent(interval.shares[1])}."
         )
     known = first.content.get("best_known")
