@@ -186,7 +186,7 @@ def for_external(given: Json) -> dict[str, Any]:
 
 def _fit(one: Json) -> dict[str, Any]:
     if "reason" in one:
-        return {"aggregator": one["aggregator"], "reason": "not searched"}
+        return {"aggregator": one["aggregator"], "reason": "it was not searched"}
     return {**_FIT(one), "parameters": None}
 
 

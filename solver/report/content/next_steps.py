@@ -129,8 +129,10 @@ def _certainty(results: Results) -> Iterator[str]:
             "open for the "
             f"{joined([family_words(family.name) for family in open_ones])}."
         )
-    if missing := [family_words(family.name) for family in results.families if family.reason is not None]:
-        yield f"Search the {joined(missing)} too: without a result it is not covered."
+    for family in results.families:
+        if family.reason is not None:
+            name = family_words(family.name)
+            yield f"Mind that the {name} is not covered: it has no result, as {family.reason}."
     made = results.details.get("certificates")
     if made is None:
         yield (

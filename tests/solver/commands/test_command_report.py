@@ -171,3 +171,19 @@ def test_nothing_is_written_where_the_page_cannot_be_made(monkeypatch, capsys):
     assert main([*MADE, "--certificate", "proof.json"]) == 1
     assert contents() == before
     assert capsys.readouterr().err == "error: no page\n"
+
+
+def test_the_function_has_the_name_of_a_room():
+    import linkrisk
+    import linkrisk.solver.report
+
+    assert linkrisk.report.__module__ == "linkrisk.solver.api.report"
+
+
+def test_an_interrupt_while_certifying_costs_no_report(monkeypatch, capsys):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("linkrisk.solver.api.report_certificates.verify", stop)
+    run(capsys, *MADE)
+    assert "stopped before it was checked" in Path("r.json").read_text(encoding="utf-8")
