@@ -93,7 +93,7 @@ def results():
     return {**report_cases.results(), "certificates": [made]}
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(salt=st.text(alphabet="QXJKqxjk_<>& é", min_size=4, max_size=12))
 def test_no_text_of_the_results_gets_through(results, salt):
     """Names of attributes, categories and files, notes, reasons, commands: all are other words here."""
