@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
+import re
 from datetime import datetime
 from typing import Any
+
+from markupsafe import Markup, escape
 
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.report.formats import NOTHING, cell, count, duration, significant
 from linkrisk.solver.run.percent import percent
 
+_SHARE = re.compile(r"(?<=\d) %")
+_COMMAND = re.compile("`([a-z][a-z -]*)`")
 _SMALLEST, _LARGEST = 1e-4, 1e15
 
 
@@ -32,6 +37,11 @@ def cell_text(value: Any, of: Of) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float) or of not in WRITERS:
         return cell(value) if isinstance(value, bool) else str(value)
     return WRITERS[of](value)
+
+
+def prose(text: str) -> Markup:
+    """Write sentences: numbers stay on a line with their per cent, `commands` in backquotes are set apart."""
+    return Markup(_COMMAND.sub(r"<code>\1</code>", str(escape(_SHARE.sub("\N{NO-BREAK SPACE}%", text)))))
 
 
 def day_text(moment: str) -> str:

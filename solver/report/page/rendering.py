@@ -97,5 +97,5 @@ def _environment() -> Environment:
         most_rows=ROWS,
         answers=ANSWERS,
     )
-    environment.filters["day"] = cells.day_text
+    environment.filters.update(day=cells.day_text, prose=cells.prose)
     return environment

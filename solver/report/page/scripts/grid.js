@@ -1,6 +1,7 @@
 // A table that is sorted, filtered, shown a page at a time and saved as CSV. Values come in as text only.
 const PAGE = 15;
 const PRINTED = 1000; // about 20 sheets
+const SORTED = 5; // of fewer rows everybody sees the order
 const SMALL = 12; // rows that need no tools
 const FEW = 12; // values that are chosen from a list
 
@@ -53,7 +54,7 @@ class Grid {
 
   addHeads() {
     this.heads = [...this.root.querySelectorAll("thead th")];
-    if (this.rows.length < 2) return;
+    if (this.rows.length < SORTED) return;
     this.heads.forEach((head, column) => {
       const text = head.textContent;
       head.replaceChildren(button(text, () => this.sort(column), { "aria-label": `Sort by ${text}` }));
@@ -69,7 +70,7 @@ class Grid {
       });
       this.root.prepend(element("div", { class: "tools" }, element("label", {}, "Find", search), this.filters()));
     }
-    this.saving = button("", () => this.saveCsv());
+    this.saving = button("", () => this.saveCsv(), { class: "save" });
     this.status = element("span", { role: "status" });
     this.back = button("Previous", () => this.turn(-1));
     this.next = button("Next", () => this.turn(1));
