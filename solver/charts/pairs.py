@@ -18,6 +18,9 @@ STEP = 30
 _WRITTEN = 9
 """Columns up to which numbers are written into the squares."""
 
+_SHORT = 8
+"""Letters of names that have their place above a square."""
+
 Cell = tuple[int, int, float | None, float]
 """Row, column, value, and how dark it is, from -1 to 1; the sign is another colour."""
 
@@ -114,7 +117,11 @@ def squares(cells: Sequence[Cell], rows: Sequence[str], columns: Sequence[str]) 
         x=alt.X(
             "b:O",
             scale=_positions(columns),
-            axis=_axis(columns, orient="top", labelAngle=-40 if few else -90),
+            axis=_axis(
+                columns,
+                orient="top",
+                labelAngle=0 if few and all(len(name) <= _SHORT for name in columns) else -90,
+            ),
         ),
     )
     told = [

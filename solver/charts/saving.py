@@ -44,7 +44,7 @@ def svg(spec: Mapping[str, Any], width: int = WIDTH, title: str = "") -> str:
     text: str = vl_convert.vegalite_to_svg(_sized(spec, width, title), vl_version=_VEGA_LITE)
     # Several pictures of one page must not cut each other by parts of the same name.
     own = hashlib.sha256(text.encode()).hexdigest()[:8]
-    return re.sub(r"\b(clip|gradient_)(\d+)", rf"\1{own}_\2", text)
+    return re.sub(r'((?:id="|url\(#)(?:clip|gradient_))(\d+)', rf"\g<1>_{own}_\g<2>", text)
 
 
 def _sized(spec: Mapping[str, Any], width: int, title: str) -> dict[str, Any]:
