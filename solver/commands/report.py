@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     made = {
         arguments.out: result.to_html() if arguments.out is not None else "",
         arguments.json: result.to_json(),
-        arguments.certificate: result.bundle(),
+        arguments.certificate: "" if arguments.certificate is None else result.bundle(),
     }
     for path, text in made.items():
         if path is not None:

@@ -34,7 +34,7 @@ def _blocks(results: Results) -> Iterator[Block]:
         yield _changes(columns)
     loss = results.measure("information-loss")
     if loss is not None and loss.get("findings"):
-        yield findings_block("information-loss", loss)
+        yield findings_block(results, "information-loss", loss)
         yield from drawn(results, "loss")
     if results.sweep is not None:
         yield from drawn(results, "risk-utility")
