@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,13 @@ from linkrisk.datasets.microdata.undeclared import Kind, kind_of
 
 TABLE = "the table"
 """What a table without a name is called in messages."""
+
+_OF_SCALE: Mapping[bool | None, tuple[frozenset[Scale], str]] = {
+    True: (frozenset((Scale.NUMERIC,)), "numeric attribute"),
+    False: (CATEGORICAL, "attribute with categories"),
+    None: (CATEGORICAL | {Scale.NUMERIC}, "key variable"),
+}
+"""Scales that a method masks, and what attributes of these scales are called."""
 
 
 def choose_attributes(
@@ -44,9 +51,9 @@ def choose_attributes(
 
 
 def chosen_by_default(
-    frame: pd.DataFrame, source: str, schema: Schema | None = None, *, numeric: bool
+    frame: pd.DataFrame, source: str, schema: Schema | None = None, *, numeric: bool | None = None
 ) -> tuple[str, ...]:
-    """All key variables of a table that are numeric, or all that have categories.
+    """All key variables of a table that are numeric, or all that have categories, or all of any scale.
 
     Raises
     ------
@@ -54,11 +61,10 @@ def chosen_by_default(
         If there is none, or the columns have no distinct names.
     """
     check_columns(frame, source)
-    scales = (Scale.NUMERIC,) if numeric else CATEGORICAL
+    scales, what = _OF_SCALE[numeric]
     kinds = {name: role for name, (role, scale) in known_columns(frame, schema).items() if scale in scales}
     chosen = tuple(name for name, role in kinds.items() if role is Role.KEY)
     if not chosen:
-        what = "numeric attribute" if numeric else "attribute with categories"
         others = ", ".join(f"{name!r} ({role})" for name, role in kinds.items())
         besides = f" besides {others}" if others else ""
         raise DataError(f"{source} has no {what} to mask{besides}; name at least one with --attributes")
@@ -71,7 +77,7 @@ def known_columns(frame: pd.DataFrame, schema: Schema | None) -> dict[str, tuple
     Where the schema has key variables, no other column is one.
     """
     keys = schema is not None and bool(schema.select(role=Role.KEY))
-    known, found = _without_codes(frame, frame.columns, schema), {}
+    known, found = known_values(frame, frame.columns, schema), {}
     for each in Schema.from_frame(known).attributes:
         declared = Attribute(each.name) if schema is None else schema.get(each.name)
         own = Role.IGNORED if keys and each.role is Role.KEY else each.role
@@ -101,11 +107,11 @@ def values_of(
         For the first cell that is not a number.
     """
     check_records(frame, source)
-    frame = _without_codes(frame, attributes, schema)
+    frame = known_values(frame, attributes, schema)
     return numeric_matrix(frame, attributes, source, allow_missing=True)
 
 
-def _without_codes(frame: pd.DataFrame, names: Iterable[str], schema: Schema | None) -> pd.DataFrame:
+def known_values(frame: pd.DataFrame, names: Iterable[str], schema: Schema | None) -> pd.DataFrame:
     """The table with missing values in the place of declared missing codes of these columns."""
     if schema is None:
         return frame

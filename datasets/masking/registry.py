@@ -12,6 +12,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.base import MaskingMethod, Option
 from linkrisk.datasets.masking.end_coding import BottomCoding, TopCoding
 from linkrisk.datasets.masking.global_recoding import GlobalRecoding
+from linkrisk.datasets.masking.local_suppression import LocalSuppression
 from linkrisk.datasets.masking.microaggregation import Microaggregation
 from linkrisk.datasets.masking.noise import AdditiveNoise
 from linkrisk.datasets.masking.optimal_microaggregation import OptimalMicroaggregation
@@ -22,7 +23,7 @@ from linkrisk.datasets.microdata.numeric import suggestion
 
 _METHODS = (
     *(Microaggregation, OptimalMicroaggregation, AdditiveNoise, RankSwapping),
-    *(TopCoding, BottomCoding, GlobalRecoding, Pram),
+    *(TopCoding, BottomCoding, GlobalRecoding, Pram, LocalSuppression),
 )
 """A new masking method is one file and its class here."""
 

@@ -32,7 +32,7 @@ def check_alike(pairs: Sequence[FilePair]) -> None:
             )
 
 
-def side_by_side(pairs: Sequence[FilePair]) -> FilePair:
+def side_by_side(pairs: Sequence[FilePair], numbers: Sequence[int] | None = None) -> FilePair:
     """One file pair whose attributes are those of all releases.
 
     A released record is whatever the releases hold of one record; what a release does not hold of it is
@@ -44,6 +44,8 @@ def side_by_side(pairs: Sequence[FilePair]) -> FilePair:
     ----------
     pairs : sequence of FilePair
         One for each release, at least one, all aligned in one way. Their labels say who is who.
+    numbers : sequence of int, optional
+        What the releases are called; 1, 2, ... when absent.
 
     Raises
     ------
@@ -56,7 +58,7 @@ def side_by_side(pairs: Sequence[FilePair]) -> FilePair:
     partner = np.full(len(known), -1, dtype=np.intp)
     seen: dict[str, list[_Compared]] = {}
     columns: dict[str, _Compared] = {}
-    for number, pair in enumerate(pairs, start=1):
+    for number, pair in zip(numbers or range(1, len(pairs) + 1), pairs, strict=True):
         rows = match_ids(known, pair.original_labels), match_ids(released, pair.masked_labels)
         own = np.flatnonzero(pair.partner >= 0)
         here = match_ids(tuple(pair.original_labels[row] for row in own), known)

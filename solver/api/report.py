@@ -6,18 +6,18 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from linkrisk.datasets.microdata.writing import write_whole
-from linkrisk.solver.api.choices import TableLike
-from linkrisk.solver.api.limits import check_limit
-from linkrisk.solver.api.report_certificates import Certified, bundle, certified, hashes
-from linkrisk.solver.api.risk import risk
-from linkrisk.solver.measures.results import RiskResult
 from linkrisk.solver.report.content.build import document_of
 from linkrisk.solver.report.document import Audience, Document
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.incumbent import Reporter
+
+if TYPE_CHECKING:  # a page that is made again should not wait for what measures
+    from linkrisk.solver.api.choices import TableLike
+    from linkrisk.solver.api.report_certificates import Certified
+    from linkrisk.solver.measures.results import RiskResult
+    from linkrisk.solver.run.incumbent import Reporter
 
 _READING = ("id_column", "row_by_row", "schema")
 
@@ -58,6 +58,8 @@ class ReportResult:
 
     def bundle(self) -> str:
         """What `report --certificate` writes."""
+        from linkrisk.solver.api.report_certificates import bundle
+
         return json.dumps(bundle(self.certificates)) + "\n"
 
     def __repr__(self) -> str:
@@ -107,6 +109,10 @@ def report(
     >>> from linkrisk import report
     >>> report("original.csv", "masked.csv").save("report.html")  # doctest: +SKIP
     """
+    from linkrisk.solver.api.limits import check_limit
+    from linkrisk.solver.api.report_certificates import certified, hashes
+    from linkrisk.solver.api.risk import risk
+
     reader = audience_of(audience)
     if certificate_time_limit is not None:
         check_limit(certificate_time_limit, "time limit of the certificate")

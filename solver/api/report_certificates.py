@@ -23,6 +23,8 @@ SECONDS = 20.0
 MOST_PAIRS = 25_000_000
 """Pairs of a record and a candidate up to which certificates are made unasked: they take moments there."""
 
+_STOPPED = "stopped before it was checked"
+
 
 @dataclass(frozen=True)
 class Certified:
@@ -101,7 +103,10 @@ def certified(
         if report is not None:
             low, high = worst.interval
             report(Progress(0.0, float(low), float(high), "certificate", family.aggregator))
-        found.append(_one(family, original, masked, reading, share))
+        try:
+            found.append(_one(family, original, masked, reading, share))
+        except KeyboardInterrupt:  # must not cost the report
+            return *found, *(Certified(one.aggregator, one.result, _STOPPED) for one in families[at:])
     return tuple(found)
 
 

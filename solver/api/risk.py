@@ -17,7 +17,6 @@ from linkrisk.solver.api.choices import (
     DifferencesName,
     DirectionName,
     MissingName,
-    ReleasesName,
     SchemaLike,
     StandardisationName,
     TableLike,
@@ -28,8 +27,9 @@ from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limits
 from linkrisk.solver.api.sampling import sampling_choice
 from linkrisk.solver.compiling.ahead import LINKAGE, RISK, compile_once
+from linkrisk.solver.inputs.mask_records import with_records
 from linkrisk.solver.inputs.problem import Problem, ProblemOptions, schema_of
-from linkrisk.solver.inputs.releases import Given, Releases, Way, given_releases
+from linkrisk.solver.inputs.releases import Given, Releases, aligned_groups, given_releases
 from linkrisk.solver.measures.base import Measure, MeasureResult
 from linkrisk.solver.measures.choices import MeasureChoices
 from linkrisk.solver.measures.registry import MEASURES
@@ -39,7 +39,7 @@ from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.measures.verdict import TOLERATED, verdict
 from linkrisk.solver.run.clock import AUTOMATIC, Clock
 from linkrisk.solver.run.crew import crew_choice
-from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError
 from linkrisk.solver.run.incumbent import Progress, Reporter
 from linkrisk.solver.run.interruption import Cancel, interruptible
 from linkrisk.solver.worst_case.answers import library_versions
@@ -68,7 +68,7 @@ def risk(
     original: TableLike | Sequence[TableLike] | None = None,
     masked: TableLike | Sequence[TableLike] | None = None,
     *,
-    releases: ReleasesName = "together",
+    releases: str = "together",
     versions: bool = False,
     measures: str | Sequence[str] = ALL,
     tolerated: float = TOLERATED,
@@ -113,7 +113,7 @@ def risk(
         records.
     releases : str
         ``together`` or ``apart``: whether an intruder can tell which records of several releases belong
-        together.
+        together; or of which releases he can, as in ``1+2,3``.
     versions : bool
         Several originals are no sources: each is what the release in its place was made of.
     measures : str or sequence of str
@@ -131,7 +131,8 @@ def risk(
     masking : sequence of str
         How the file was masked, as `mask` takes it: methods of categories, as for `fit`, and those of numbers
         (``noise percent=20 attributes=age``), which the measure ``reidentification`` goes by. One of these
-        without attributes has masked all numeric attributes that are compared.
+        without attributes has masked all numeric attributes that are compared. A path that ends in ``.json``
+        is the record that `mask` has written: the methods that it names.
     direction, ties, standardisation, differences, missing, k_additive
         The same.
     sample, samples, confidence
@@ -160,8 +161,6 @@ def risk(
     """
     asked = asked_measures(measures)
     _check_tolerated(tolerated)
-    masking, masked_by = by_kind(masking)
-    choices = MeasureChoices.of(groups, fraction, masked_by)
     several_releases = isinstance(masked, list | tuple) and len(masked) > 1
     if several_releases and SeveralReleases.name not in [measure.name for measure in asked]:
         raise UsageError(
@@ -180,10 +179,12 @@ def risk(
         nominal=nominal,
         ordinal=ordinal,
         schema=schema,
-        masking=masking,
         missing=missing,
         k_additive=k_additive,
     )
+    spelled, masked_by = by_kind(with_records(masking, options))
+    options = replace(options, masking=spelled)
+    choices = MeasureChoices.of(groups, fraction, masked_by)
     request = fit_request(
         None,
         seed=seed,
@@ -202,7 +203,7 @@ def risk(
     request = replace(request, proofs=proofs)
     with request.hired() as hired:
         given = given_releases(original, masked, options, releases, versions=versions)
-        return measured(given, Way(releases), asked, tolerated, names, options, choices, hired)
+        return measured(given, releases, asked, tolerated, names, options, choices, hired)
 
 
 def asked_measures(measures: str | Sequence[str]) -> list[Measure]:
@@ -219,8 +220,6 @@ def asked_measures(measures: str | Sequence[str]) -> list[Measure]:
 
 def by_kind(masking: Masking) -> tuple[Masking, list[tuple[str, MaskingMethod]]]:
     """Masking methods of categories as they were given, and those of numbers with their text."""
-    if isinstance(masking, str):
-        raise UsageError(f"masking is the text {masking!r}; give a list of methods")
     methods = [(item, masking_method(item)) for item in masking if isinstance(item, str)]
     numbers = [(text, method) for text, method in methods if not isinstance(method, CategoricalMethod)]
     texts = {text for text, _ in numbers}
@@ -232,19 +231,20 @@ def _check_tolerated(tolerated: object) -> None:
         raise UsageError(f"the tolerated share must be a number from 0 to 1, not {tolerated!r}")
 
 
-def _read(given: Sequence[Given], way: Way, options: ProblemOptions) -> tuple[Problem, Releases | None]:
+def _read(given: Sequence[Given], way: str, options: ProblemOptions) -> tuple[Problem, Releases | None]:
     """The last release, and all of them where there are several."""
     problems = [read_once(one.original, one.masked, one.options) for one in given]
     if len(problems) < 2:
         return problems[-1], None
-    releases = Releases(tuple(problem.files for problem in problems), way, options)
+    files = tuple(problem.files for problem in problems)
+    releases = Releases(files, aligned_groups(way, len(files)), options)
     check_alike(releases.files)
     return problems[-1], releases
 
 
 def measured(
     given: Sequence[Given],
-    way: Way,
+    way: str,
     measures: Sequence[Measure],
     tolerated: float,
     names: Sequence[str],
@@ -312,14 +312,20 @@ def _take(
     possible = [measure for measure in measures if lacking[measure.name] is None]
     possible.sort(key=lambda measure: measure.cost)
     for at, measure in enumerate(possible):
-        if task.clock.expired and measure.cost > 0.0:
+        remaining = task.clock.remaining
+        late = remaining is not None and remaining < measure.least(task)
+        if (late or task.clock.expired) and measure.cost > 0.0:
             left_out[measure.name] = _STOPPED if task.clock.stopped else _NO_TIME
             continue
         if report is not None:
             low, high = task.worst.interval
             report(Progress(task.clock.seconds, float(low), float(high), "measures", measure.name))
         began = time.perf_counter()
-        taken[measure.name] = measure.take(task, _share(task.clock, possible[at:]))
+        try:
+            taken[measure.name] = measure.take(task, _share(task, possible[at:]))
+        except INPUT_ERRORS as error:  # what one measure cannot take must not cost all others
+            left_out[measure.name] = str(error)
+            continue
         seconds[measure.name] = round(time.perf_counter() - began, 3)
     names = [measure.name for measure in measures]
     return _ordered(taken, names), _ordered(left_out, names), _ordered(seconds, names)
@@ -330,10 +336,10 @@ def _ordered(found: dict[str, _Each], names: Sequence[str]) -> dict[str, _Each]:
     return {name: found[name] for name in names if name in found}
 
 
-def _share(clock: Clock, left: Sequence[Measure]) -> Clock:
+def _share(task: RiskTask, left: Sequence[Measure]) -> Clock:
     """The time of the first of the measures that are left."""
-    costs = sum(measure.cost for measure in left)
-    remaining = clock.remaining
-    if remaining is None or costs == 0.0:
-        return clock.part(remaining)
-    return clock.part(max(1e-9, remaining * left[0].cost / costs))
+    costs = [measure.cost + measure.least(task) for measure in left]
+    remaining = task.clock.remaining
+    if remaining is None or sum(costs) == 0.0:
+        return task.clock.part(remaining)
+    return task.clock.part(max(1e-9, remaining * costs[0] / sum(costs)))

@@ -24,6 +24,7 @@ from linkrisk.solver.measures.choices import MeasureChoices
 from linkrisk.solver.measures.information_loss import InformationLoss
 from linkrisk.solver.measures.results import RiskResult
 from linkrisk.solver.measures.verdict import TOLERATED
+from linkrisk.solver.measures.worst_case import WorstCaseRisk
 from linkrisk.solver.risk_utility.maskings import Masking
 from linkrisk.solver.risk_utility.results import LOSS, WORST_CASE
 from linkrisk.solver.risk_utility.runs import Status, SweepRun
@@ -129,6 +130,8 @@ def run_masking(job: SweepJob, task: SweepTask, clock: Clock) -> SweepRun | None
     if clock.expired:
         return None
     worst, loss = found.worst.worst, found.measures.get(LOSS)
+    cases = found[WORST_CASE]
+    assert isinstance(cases, WorstCaseRisk)
     run = SweepRun(
         task.masking.text,
         task.masking.name,
@@ -136,7 +139,8 @@ def run_masking(job: SweepJob, task: SweepTask, clock: Clock) -> SweepRun | None
         Status.DONE,
         records=worst.records,
         total=worst.total,
-        families=found[WORST_CASE].families,  # type: ignore[attr-defined]
+        families=cases.families,
+        with_twins=cases.with_twins,
         findings={name: each.findings for name, each in found.measures.items() if name != WORST_CASE},
         loss=il1s_of_all(loss) if isinstance(loss, InformationLoss) else None,
         not_measured=dict(found.not_measured),

@@ -8,8 +8,9 @@ import altair as alt
 
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.reading import Result, fit_of, kept, name_of, number, share, total_of
+from linkrisk.solver.charts.saving import INK
 from linkrisk.solver.charts.table import Column, Of, Table
-from linkrisk.solver.charts.theme import INK, SIMPLE, WORST, chart, inline
+from linkrisk.solver.charts.theme import SIMPLE, WORST, Picture, chart, named
 
 HEIGHT = 260
 SETTLED = 0.02
@@ -71,10 +72,10 @@ def _domain(trace: list[Point]) -> tuple[float, float]:
     return max(0.0, low - room), high + room
 
 
-def _picture(trace: list[Point], domain: tuple[float, float] | None) -> alt.LayerChart:
-    data = inline([{"t": kept(t), "low": kept(low), "high": kept(high)} for t, low, high in trace], "trace")
+def _picture(trace: list[Point], domain: tuple[float, float] | None) -> Picture:
+    rows = [{"t": kept(t), "low": kept(low), "high": kept(high)} for t, low, high in trace]
     scale = alt.Scale(zero=False) if domain is None else alt.Scale(domain=list(domain), nice=False)
-    base = alt.Chart(data).encode(
+    base = named("trace").encode(
         x=alt.X("t:Q", title="seconds", scale=alt.Scale(nice=False), axis=alt.Axis(tickCount=6))
     )
     y = alt.Y("low:Q", title="re-identified", scale=scale)
@@ -84,20 +85,21 @@ def _picture(trace: list[Point], domain: tuple[float, float] | None) -> alt.Laye
         alt.Tooltip("high:Q", title="bound", format=",.10~g"),
     ]
     lines: list[Any] = [
-        base.mark_area(interpolate="step-after", opacity=0.14, color=INK, clip=True).encode(y=y, y2="high:Q")
+        base.mark_area(interpolate="step-after", opacity=0.14, color=INK, clip=True).encode(
+            y=y, y2=alt.Y2("high:Q")
+        )
     ]
     for field, colour, dash in (("low", WORST, [1, 0]), ("high", SIMPLE, [6, 4])):
         line = base.mark_line(
             interpolate="step-after", strokeWidth=2.5, strokeDash=dash, color=colour, clip=True
         )
-        lines.append(line.encode(y=f"{field}:Q"))
+        lines.append(line.encode(y=alt.Y(f"{field}:Q")))
     lines += [
-        base.mark_circle(size=45, color=WORST, opacity=1, clip=True).encode(y="low:Q", tooltip=told),
-        base.mark_square(size=40, color=SIMPLE, opacity=1, clip=True).encode(y="high:Q", tooltip=told),
+        base.mark_circle(size=45, color=WORST, opacity=1, clip=True).encode(y=alt.Y("low:Q"), tooltip=told),
+        base.mark_square(size=40, color=SIMPLE, opacity=1, clip=True).encode(y=alt.Y("high:Q"), tooltip=told),
         *_labels(base),
     ]
-    drawn: alt.LayerChart = alt.layer(*lines).properties(height=HEIGHT)
-    return drawn
+    return Picture(alt.layer(*lines).properties(height=HEIGHT), {"trace": rows})
 
 
 def _labels(base: alt.Chart) -> list[alt.Chart]:
@@ -108,7 +110,7 @@ def _labels(base: alt.Chart) -> list[alt.Chart]:
     return [
         last.mark_text(align="left", dy=dy, dx=8, fontWeight="bold", color=colour)
         .transform_calculate(said=f"'{words} ' + format(datum.{field}, ',.10~g')")
-        .encode(y=f"{field}:Q", text="said:N")
+        .encode(y=alt.Y(f"{field}:Q"), text=alt.Text("said:N"))
         for field, words, colour, dy in (("low", "attack", WORST, 8), ("high", "bound", SIMPLE, -8))
     ]
 

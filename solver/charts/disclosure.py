@@ -11,7 +11,7 @@ from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.pairs import Cell, squares
 from linkrisk.solver.charts.reading import Result, kept, listed, measure, number, numbers, share, written
 from linkrisk.solver.charts.table import Column, Of, Table
-from linkrisk.solver.charts.theme import SIMPLE, WORST, chart, inline
+from linkrisk.solver.charts.theme import SIMPLE, WORST, Picture, chart, named
 
 _KINDS = (
     ("ranks", "of the ranks", WORST, "circle"),
@@ -122,10 +122,10 @@ def disclosure(result: Result) -> Chart | None:
     )
 
 
-def _curves(curves: list[dict[str, Any]]) -> alt.LayerChart:
+def _curves(curves: list[dict[str, Any]]) -> Picture:
     used = [kind for kind in _KINDS if any(one["g"] == kind[1] for one in curves)]
     domain = [words for _, words, _, _ in used]
-    base = alt.Chart(inline(curves)).encode(
+    base = named().encode(
         x=alt.X(
             "a:Q",
             title="width of the interval, %",
@@ -150,10 +150,10 @@ def _curves(curves: list[dict[str, Any]]) -> alt.LayerChart:
             )
         ),
     ]
-    drawn: alt.LayerChart = alt.layer(
-        base.mark_area(opacity=0.2).encode(y=alt.Y("c:Q"), y2="d:Q", color=colour),
+    drawing = alt.layer(
+        base.mark_area(opacity=0.2).encode(y=alt.Y("c:Q"), y2=alt.Y2("d:Q"), color=colour),
         base.mark_line(strokeWidth=2).encode(y=y, color=colour),
-        base.mark_line(strokeWidth=1.6, strokeDash=[5, 3]).encode(y="e:Q", color=colour),
+        base.mark_line(strokeWidth=1.6, strokeDash=[5, 3]).encode(y=alt.Y("e:Q"), color=colour),
         base.mark_point(filled=True, size=60, opacity=1).encode(y=y, color=colour, shape=shape, tooltip=told),
     ).properties(height=260)
-    return drawn
+    return Picture(drawing, {"rows": curves})

@@ -9,8 +9,9 @@ import altair as alt
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.reading import Result, kept, listed, measure, name_of, number, share
 from linkrisk.solver.charts.rows import MOST, Row, described, picture
+from linkrisk.solver.charts.saving import INK
 from linkrisk.solver.charts.table import Column, Of, Table
-from linkrisk.solver.charts.theme import INK, REFERENCE, WORST, chart, inline
+from linkrisk.solver.charts.theme import REFERENCE, WORST, Picture, chart, named
 
 CLASSES = ("1, alone", "1, with others", "2", "3 to 5", "6 to 10", "11 to 50", "above 50", "not known")
 """Where the partner stands among the candidates, the nearest first."""
@@ -124,20 +125,18 @@ def _class(rank: float | None, linked: bool) -> str:
     return CLASSES[next((at for end, at in ends if place <= end), 6)]
 
 
-def _stacked(rows: list[list[str | int | float]], used: list[str]) -> alt.LayerChart:
-    data = inline(
-        [
+def _stacked(rows: list[list[str | int | float]], used: list[str]) -> Picture:
+    data = [
             {
                 "a": attack, "b": kept(100.0 * float(part)), "c": CLASSES.index(str(name)), "e": name,
                 "f": share(float(part)),
             }
             for attack, name, _, part in rows
             if part
-        ]
-    )  # fmt: skip
+    ]  # fmt: skip
     names = list(dict.fromkeys(str(row[0]) for row in rows))
     at = [CLASSES.index(name) for name in used]
-    base = alt.Chart(data).encode(
+    base = named().encode(
         y=alt.Y("a:N", sort=None, scale=alt.Scale(domain=names, padding=0.2),
                 axis=alt.Axis(title=None, ticks=False, domain=False, labelPadding=6)),
         x=alt.X("b:Q", title="share of records, %", stack="zero",
@@ -154,5 +153,4 @@ def _stacked(rows: list[list[str | int | float]], used: list[str]) -> alt.LayerC
     )  # fmt: skip
     texts = base.transform_filter("datum.b >= 6").mark_text(color="#000", fontSize=11)
     words = texts.encode(x=alt.X("b:Q", stack="zero", bandPosition=0.5), text=alt.Text("b:Q", format=".0f"))
-    drawn: alt.LayerChart = alt.layer(bars, words).properties(height=alt.Step(30))
-    return drawn
+    return Picture(alt.layer(bars, words).properties(height=alt.Step(30)), {"rows": data})

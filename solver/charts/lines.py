@@ -9,7 +9,8 @@ from itertools import pairwise
 import altair as alt
 
 from linkrisk.solver.charts.reading import kept
-from linkrisk.solver.charts.theme import INK, REFERENCE, SERIES, SHAPES, inline
+from linkrisk.solver.charts.saving import INK
+from linkrisk.solver.charts.theme import REFERENCE, SERIES, SHAPES, Picture, named
 
 HEIGHT = 280
 
@@ -33,7 +34,7 @@ def picture(
     titles: tuple[str, str],
     level: tuple[float, str] | None = None,
     most: float | None = None,
-) -> alt.LayerChart:
+) -> Picture:
     """Draw series.
 
     Parameters
@@ -50,20 +51,18 @@ def picture(
     """
     names = list(dict.fromkeys(place.series for place in places))
     apart = _apart(ticks) / max(len(names), 1)
-    data = inline(
-        [
-            {
-                "a": place.at + apart * (names.index(place.series) - (len(names) - 1) / 2.0),
-                "b": kept(place.value),
-                "c": kept(place.low),
-                "d": kept(place.high),
-                "e": place.series,
-                "f": place.said,
-                "g": place.joined,
-            }
-            for place in places
-        ]
-    )
+    data = [
+        {
+            "a": place.at + apart * (names.index(place.series) - (len(names) - 1) / 2.0),
+            "b": kept(place.value),
+            "c": kept(place.low),
+            "d": kept(place.high),
+            "e": place.series,
+            "f": place.said,
+            "g": place.joined,
+        }
+        for place in places
+    ]
     written = " : ".join([*(f"datum.value == {at} ? '{words}'" for at, words in ticks), "''"])
     room = 0.8 * _apart(ticks)
     across = alt.X(
@@ -77,17 +76,19 @@ def picture(
     colour = alt.Color("e:N", scale=alt.Scale(domain=names, range=_cycled(SERIES, names)), legend=legend)
     shape = alt.Shape("e:N", scale=alt.Scale(domain=names, range=_cycled(SHAPES, names)), legend=legend)
     told = [alt.Tooltip("e:N", title=" "), alt.Tooltip("f:N", title=titles[1])]
-    base = alt.Chart(data).encode(x=across)
-    layers: list[alt.Chart] = [] if level is None else _level(*level)
+    base = named().encode(x=across)
+    layers: list[alt.Chart] = [] if level is None else _level()
+    data_sets = {"rows": data}
+    if level is not None:
+        data_sets["level"] = [{"b": kept(level[0]), "e": level[1]}]
     layers += [
         base.mark_line(strokeWidth=1.4, opacity=0.55).transform_filter("datum.g").encode(y=y, color=colour),
         base.mark_rule(strokeWidth=2).transform_filter("isValid(datum.c) && isValid(datum.d)").encode(
-            y="c:Q", y2="d:Q", color=colour, tooltip=told
+            y=alt.Y("c:Q"), y2=alt.Y2("d:Q"), color=colour, tooltip=told
         ),
         base.mark_point(filled=True, size=75, opacity=1).encode(y=y, color=colour, shape=shape, tooltip=told),
     ]  # fmt: skip
-    drawn: alt.LayerChart = alt.layer(*layers).properties(height=HEIGHT)
-    return drawn
+    return Picture(alt.layer(*layers).properties(height=HEIGHT), data_sets)
 
 
 def _apart(ticks: Sequence[tuple[float, str]]) -> float:
@@ -100,10 +101,10 @@ def _cycled(values: Sequence[str], names: Sequence[str]) -> list[str]:
     return [values[at % len(values)] for at in range(len(names))]
 
 
-def _level(at: float, words: str) -> list[alt.Chart]:
-    base = alt.Chart(inline([{"b": kept(at), "e": words}], "level"))
+def _level() -> list[alt.Chart]:
+    base = named("level")
     text = base.mark_text(align="right", baseline="bottom", dy=-3, fontStyle="italic", color=INK)
     return [
-        base.mark_rule(strokeDash=[5, 3], color=REFERENCE, strokeWidth=1.5).encode(y="b:Q"),
-        text.encode(x=alt.value("width"), y="b:Q", text="e:N"),
+        base.mark_rule(strokeDash=[5, 3], color=REFERENCE, strokeWidth=1.5).encode(y=alt.Y("b:Q")),
+        text.encode(x=alt.XValue("width"), y=alt.Y("b:Q"), text=alt.Text("e:N")),
     ]

@@ -10,12 +10,16 @@ import altair as alt
 
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.reading import Result, fits, kept, listed, measure, name_of, number, written
+from linkrisk.solver.charts.saving import INK
 from linkrisk.solver.charts.table import Column, Of, Table
-from linkrisk.solver.charts.theme import INK, LABEL_WIDTH, SIMPLE, WORST, chart, inline
+from linkrisk.solver.charts.theme import LABEL_WIDTH, SIMPLE, WORST, Picture, chart, named
 
 STEP = 30
 _WRITTEN = 9
 """Columns up to which numbers are written into the squares."""
+
+_SHORT = 8
+"""Letters of names that have their place above a square."""
 
 Cell = tuple[int, int, float | None, float]
 """Row, column, value, and how dark it is, from -1 to 1; the sign is another colour."""
@@ -92,30 +96,32 @@ def _square(
     return chart(name, title, reading, f"Largest first: {listed(said)}.", squares(cells, names, names), table)
 
 
-def squares(cells: Sequence[Cell], rows: Sequence[str], columns: Sequence[str]) -> alt.LayerChart:
+def squares(cells: Sequence[Cell], rows: Sequence[str], columns: Sequence[str]) -> Picture:
     """Draw squares whose opacity is the size of a number, and whose colour and text have its sign."""
     few = len(columns) <= _WRITTEN
-    data = inline(
-        [
-            {
-                "a": i,
-                "b": j,
-                "c": kept(value),
-                "d": abs(kept(dark) or 0.0),
-                "e": rows[i],
-                "f": columns[j],
-                "g": WORST if dark < 0 else SIMPLE,
-                "h": written(value),
-            }
-            for i, j, value, dark in cells
-        ]
-    )
-    base = alt.Chart(data).encode(
+    data = [
+        {
+            "a": i,
+            "b": j,
+            "c": kept(value),
+            "d": abs(kept(dark) or 0.0),
+            "e": rows[i],
+            "f": columns[j],
+            "g": WORST if dark < 0 else SIMPLE,
+            "h": written(value),
+        }
+        for i, j, value, dark in cells
+    ]
+    base = named().encode(
         y=alt.Y("a:O", scale=_positions(rows), axis=_axis(rows)),
         x=alt.X(
             "b:O",
             scale=_positions(columns),
-            axis=_axis(columns, orient="top", labelAngle=-40 if few else -90),
+            axis=_axis(
+                columns,
+                orient="top",
+                labelAngle=0 if few and all(len(name) <= _SHORT for name in columns) else -90,
+            ),
         ),
     )
     told = [
@@ -127,10 +133,11 @@ def squares(cells: Sequence[Cell], rows: Sequence[str], columns: Sequence[str]) 
     square = base.mark_rect(stroke=INK, strokeOpacity=0.2).encode(
         color=alt.Color("g:N", scale=None), fillOpacity=opacity, tooltip=told
     )
-    layers = [square, base.mark_text(fontSize=11).encode(text="h:N", tooltip=told)] if few else [square]
+    layers = (
+        [square, base.mark_text(fontSize=11).encode(text=alt.Text("h:N"), tooltip=told)] if few else [square]
+    )
     step = STEP if len(rows) <= 12 else 18
-    drawn: alt.LayerChart = alt.layer(*layers).properties(height=alt.Step(step))
-    return drawn
+    return Picture(alt.layer(*layers).properties(height=alt.Step(step)), {"rows": data})
 
 
 def _positions(names: Sequence[str]) -> alt.Scale:

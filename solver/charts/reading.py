@@ -12,6 +12,9 @@ from linkrisk.solver.run.results import limit_key, objective
 
 Result = Mapping[str, Any]
 
+_MOST = 1e300
+"""Beyond, per cent and sums would not be finite."""
+
 _SPELLED = {
     "owa": "OWA",
     "choquet": "Choquet integral",
@@ -106,9 +109,9 @@ def _part(value: Any, total: float) -> float | None:
 
 def number(value: Any) -> float | None:
     """A number that can be drawn; None for all else."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value)
+    return float(value) if abs(value) <= _MOST else None  # nor one that is not a number
 
 
 def numbers(values: Iterable[Any] | None) -> list[float | None]:

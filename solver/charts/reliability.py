@@ -10,8 +10,9 @@ import altair as alt
 
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.reading import Result, kept, measure, number, share, written
+from linkrisk.solver.charts.saving import INK
 from linkrisk.solver.charts.table import Column, Of, Table
-from linkrisk.solver.charts.theme import INK, SIMPLE, WORST, chart, inline
+from linkrisk.solver.charts.theme import SIMPLE, WORST, Picture, chart, named
 
 _POINTS = 60
 _Z = 1.959963984540054
@@ -84,9 +85,7 @@ def _logistic(value: float) -> float:
     return 1.0 / (1.0 + math.exp(-value)) if value > -700.0 else 0.0
 
 
-def _picture(
-    groups: list[dict[str, Any]], curve: list[dict[str, Any]], target: float | None
-) -> alt.LayerChart:
+def _picture(groups: list[dict[str, Any]], curve: list[dict[str, Any]], target: float | None) -> Picture:
     dots = [
         {
             "a": kept(number(row["midpoint"])),
@@ -97,7 +96,7 @@ def _picture(
     ]  # fmt: skip
     x = alt.X("a:Q", title="matching weight", scale=alt.Scale(zero=False))
     y = alt.Y("b:Q", title="right links, %", scale=alt.Scale(domain=[0, 100], nice=False))
-    points = alt.Chart(inline(dots)).mark_point(filled=True, color=WORST, opacity=0.9)
+    points = named("dots").mark_point(filled=True, color=WORST, opacity=0.9)
     layers = [
         points.encode(
             x=x, y=y, size=alt.Size("n:Q", scale=alt.Scale(range=[20, 140]), legend=None),
@@ -105,13 +104,13 @@ def _picture(
         )
     ]  # fmt: skip
     if curve:
-        base = alt.Chart(inline(curve, "curve")).encode(x=x)
+        base = named("curve").encode(x=x)
         layers[:0] = [
-            base.mark_area(color=SIMPLE, opacity=0.18).encode(y=alt.Y("c:Q"), y2="d:Q"),
+            base.mark_area(color=SIMPLE, opacity=0.18).encode(y=alt.Y("c:Q"), y2=alt.Y2("d:Q")),
             base.mark_line(color=SIMPLE, strokeWidth=2).encode(y=y),
         ]
     if target is not None:
-        rule = alt.Chart(inline([{"b": 100.0 * target, "e": f"{100.0 * target:g} %"}], "rule"))
-        layers.append(rule.mark_rule(strokeDash=[5, 3], color=INK, opacity=0.6).encode(y="b:Q"))
-    drawn: alt.LayerChart = alt.layer(*layers).properties(height=260)
-    return drawn
+        rule = named("rule")
+        layers.append(rule.mark_rule(strokeDash=[5, 3], color=INK, opacity=0.6).encode(y=alt.Y("b:Q")))
+    rules = [] if target is None else [{"b": 100.0 * target}]
+    return Picture(alt.layer(*layers).properties(height=260), {"dots": dots, "curve": curve, "rule": rules})

@@ -8,8 +8,9 @@ import altair as alt
 
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.reading import Result, between, kept, listed, number, share, written
+from linkrisk.solver.charts.saving import INK
 from linkrisk.solver.charts.table import Column, Of, Table
-from linkrisk.solver.charts.theme import HELD_OUT, INK, REFERENCE, WORST, chart, inline
+from linkrisk.solver.charts.theme import HELD_OUT, REFERENCE, WORST, Picture, chart, named
 
 PICKED = "picked"
 """Parameter that holds the masking a reader has picked (field ``masking``)."""
@@ -91,9 +92,8 @@ def _datum(run: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _picture(points: list[dict[str, Any]], loss: str) -> alt.LayerChart:
-    data = inline([_datum(run) for run in points])
-    base = alt.Chart(data).encode(
+def _picture(points: list[dict[str, Any]], loss: str) -> Picture:
+    base = named().encode(
         x=alt.X(
             "a:Q",
             title=f"information loss ({loss.replace('_', ' ')}), more is worse",
@@ -117,17 +117,17 @@ def _picture(points: list[dict[str, Any]], loss: str) -> alt.LayerChart:
         scale=alt.Scale(domain=[FRONT, *sorted({run["place"] for run in points} - {FRONT})],
                         range=["diamond", "circle", "square", "cross"]),
     )  # fmt: skip
-    named = sum(run["place"] == FRONT for run in points) <= _NAMED
+    few = sum(run["place"] == FRONT for run in points) <= _NAMED
     held = base.transform_filter("isValid(datum.d)").mark_point(shape="triangle-down", size=55, filled=False)
-    texts = base.transform_filter(f"datum.h && {str(named).lower()}").mark_text(
+    texts = base.transform_filter(f"datum.h && {str(few).lower()}").mark_text(
         align="left", dx=8, dy=-6, fontSize=11, color=INK, limit=190
     )
-    drawn: alt.LayerChart = alt.layer(
-        base.mark_rule(opacity=0.75).encode(y=y, y2="c:Q", color=colour, size=wide, tooltip=told),
-        held.encode(y="d:Q", color=alt.value(HELD_OUT), tooltip=told),
+    drawing = alt.layer(
+        base.mark_rule(opacity=0.75).encode(y=y, y2=alt.Y2("c:Q"), color=colour, size=wide, tooltip=told),
+        held.encode(y=alt.Y("d:Q"), color=alt.ColorValue(HELD_OUT), tooltip=told),
         base.mark_point(size=110, opacity=1)
         .encode(y=y, shape=kinds, color=colour, fill=inside, tooltip=told)
         .add_params(picked),
-        texts.encode(y=alt.Y("b:Q"), text="masking:N"),
+        texts.encode(y=alt.Y("b:Q"), text=alt.Text("masking:N")),
     ).properties(height=340)  # fmt: skip
-    return drawn
+    return Picture(drawing, {"rows": [_datum(run) for run in points]})

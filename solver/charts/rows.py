@@ -11,7 +11,8 @@ from typing import Any
 import altair as alt
 
 from linkrisk.solver.charts.reading import kept, listed
-from linkrisk.solver.charts.theme import INK, LABEL_WIDTH, SIMPLE, inline
+from linkrisk.solver.charts.saving import INK
+from linkrisk.solver.charts.theme import LABEL_WIDTH, SIMPLE, Picture, named
 
 STEP = 23
 """Height of a line."""
@@ -72,7 +73,7 @@ def picture(
     axis: str,
     rule: tuple[float, str] | None = None,
     domain: Sequence[float] | None = None,
-) -> alt.LayerChart:
+) -> Picture:
     """Draw lines, as many as `MOST`.
 
     Parameters
@@ -86,8 +87,7 @@ def picture(
         Of the axis.
     """
     shown = rows[:MOST]
-    data = inline([_datum(at, row) for at, row in enumerate(shown)])
-    base, labels = alt.Chart(data), [row.label for row in shown]
+    base, labels = named(), [row.label for row in shown]
     headings = [at for at, row in enumerate(shown) if row.heading]
     # Lines are known by their number: names may occur twice, and may be anything.
     scale = alt.Scale(domain=list(range(len(shown))), paddingInner=0.3, paddingOuter=0.15)
@@ -112,18 +112,20 @@ def picture(
 
     bands = base.transform_filter("datum.h").mark_rect(fill=INK, opacity=0.07)
     bars = base.mark_bar().encode(
-        x=x, y=y(left), color=alt.Color("g:N", scale=None), tooltip=told, opacity=alt.value(0.9)
+        x=x, y=y(left), color=alt.Color("g:N", scale=None), tooltip=told, opacity=alt.OpacityValue(0.9)
     )
     layers: list[alt.Chart] = [
-        bands.encode(y=y(None), x=alt.value(0), x2=alt.value("width")),
+        bands.encode(y=y(None), x=alt.XValue(0), x2=alt.X2Value("width")),
         bars,
         *_intervals(base, y(None), told),
         base.mark_point(opacity=0).encode(y=y(right)),
     ]
+    data = {"rows": [_datum(at, row) for at, row in enumerate(shown)]}
     if rule is not None:
-        layers += _rule(*rule)
-    drawn: alt.LayerChart = alt.layer(*layers).resolve_axis(y="independent").properties(height=alt.Step(STEP))
-    return drawn
+        layers += _rule()
+        data["rule"] = [{"b": kept(rule[0]), "e": rule[1]}]
+    drawing = alt.layer(*layers).resolve_axis(y="independent").properties(height=alt.Step(STEP))
+    return Picture(drawing, data)
 
 
 def _datum(at: int, row: Row) -> dict[str, Any]:
@@ -153,20 +155,20 @@ def _intervals(base: alt.Chart, y: alt.Y, told: Sequence[alt.Tooltip]) -> list[a
     colour = alt.Color("g:N", scale=None)
     stroke = alt.Stroke("g:N", scale=None)
     return [
-        pale.encode(x="c:Q", x2="d:Q", y=y, color=colour, stroke=stroke, tooltip=list(told)),
-        whiskers.mark_rule(strokeWidth=1.6).encode(x="c:Q", x2="d:Q", y=y, tooltip=list(told)),
+        pale.encode(x=alt.X("c:Q"), x2=alt.X2("d:Q"), y=y, color=colour, stroke=stroke, tooltip=list(told)),
+        whiskers.mark_rule(strokeWidth=1.6).encode(x=alt.X("c:Q"), x2=alt.X2("d:Q"), y=y, tooltip=list(told)),
         *(
-            whiskers.mark_tick(color=INK, thickness=1.6, size=9).encode(x=f"{end}:Q", y=y)
+            whiskers.mark_tick(color=INK, thickness=1.6, size=9).encode(x=alt.X(f"{end}:Q"), y=y)
             for end in ("c", "d")
         ),
     ]
 
 
-def _rule(at: float, words: str) -> list[alt.Chart]:
-    base = alt.Chart(inline([{"b": kept(at), "e": words}], "rule"))
+def _rule() -> list[alt.Chart]:
+    base = named("rule")
     told = [alt.Tooltip("e:N", title=" ")]
     text = base.mark_text(align="left", baseline="middle", dx=5, fontStyle="italic")
     return [
-        base.mark_rule(strokeDash=[5, 3], strokeWidth=1.5).encode(x="b:Q", tooltip=told),
-        text.encode(x="b:Q", y=alt.value(STEP / 2), text="e:N"),
+        base.mark_rule(strokeDash=[5, 3], strokeWidth=1.5).encode(x=alt.X("b:Q"), tooltip=told),
+        text.encode(x=alt.X("b:Q"), y=alt.YValue(STEP / 2), text=alt.Text("e:N")),
     ]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
 
 from linkrisk.solver.charts.chart import Chart
+from linkrisk.solver.charts.saving import INK
 from linkrisk.solver.charts.table import Table
 
 WORST, SIMPLE, HELD_OUT, REFERENCE = "#d55e00", "#0072b2", "#009e73", "#858585"
@@ -17,9 +19,6 @@ Ito those that are seen on white and on black."""
 SERIES = (WORST, SIMPLE, HELD_OUT, "#bd6b9b", REFERENCE, "#8b6fc9")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 """Of lines side by side; a shape goes with each colour, so that nothing hangs on colour alone."""
-
-INK = "currentColor"
-"""Of text: that of the page around, by day and by night."""
 
 FAINT = 0.16
 """Opacity of lines that only guide the eye."""
@@ -55,29 +54,34 @@ _AUTOSIZE: Any = {"type": "fit-x", "contains": "padding"}
 _EMBEDDED = {"embedOptions": {"renderer": "svg", "actions": False}}
 
 
-def chart(
-    name: str, title: str, reading: str, description: str, picture: alt.LayerChart | alt.Chart, table: Table
-) -> Chart:
-    """The chart of an Altair picture, as wide as its place on the page."""
+@dataclass(frozen=True)
+class Picture:
+    """What Altair has drawn, apart from the data, which it would copy and check again for every layer.
+
+    Attributes
+    ----------
+    drawing : LayerChart
+    data : mapping of str to list of mappings
+        Rows of the data sets that layers name. Fields have neutral names: those of columns may be anything.
+    """
+
+    drawing: alt.LayerChart
+    data: Mapping[str, list[dict[str, Any]]]
+
+
+def chart(name: str, title: str, reading: str, description: str, picture: Picture, table: Table) -> Chart:
+    """The chart of a picture, as wide as its place on the page."""
     with alt.theme.enable("none"):
         spec: dict[str, Any] = (
-            picture.properties(width="container", autosize=_AUTOSIZE, description=description)
+            picture.drawing.properties(width="container", autosize=_AUTOSIZE, description=description)
             .configure(**_CONFIG)
             .properties(usermeta=_EMBEDDED)
             .to_dict(validate=False)  # the tests do
         )
+    spec["datasets"] = dict(picture.data)
     return Chart(name, title, reading, description, spec, table)
 
 
-def painted(spec: Any, ink: str) -> Any:
-    """The same definition with text in a colour of its own, where there is no page around that has one."""
-    if isinstance(spec, Mapping):
-        return {key: painted(value, ink) for key, value in spec.items()}
-    if isinstance(spec, list):
-        return [painted(value, ink) for value in spec]
-    return ink if spec == INK else spec
-
-
-def inline(rows: list[dict[str, Any]], name: str = "rows") -> alt.InlineData:
-    """Data inside the chart; fields have neutral names, as those of columns may be anything."""
-    return alt.InlineData(values=rows, name=name)
+def named(name: str = "rows", **fixed: Any) -> alt.Chart:
+    """The beginning of a layer on a data set of this name."""
+    return alt.Chart(alt.NamedData(name), **fixed)

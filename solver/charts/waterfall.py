@@ -11,8 +11,9 @@ import altair as alt
 
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.reading import Result, kept, listed, measure, name_of, numbers, written
+from linkrisk.solver.charts.saving import INK
 from linkrisk.solver.charts.table import Column, Of, Table
-from linkrisk.solver.charts.theme import INK, SIMPLE, WORST, chart, inline
+from linkrisk.solver.charts.theme import SIMPLE, WORST, Picture, chart, named
 
 PICKED = "picked"
 """Data set with rows ``attribute``, ``to`` (`TO`) and ``contribution``, which a page puts in."""
@@ -104,13 +105,12 @@ def filled(
     description = (
         f"Distance {' and '.join(sums) or 'not known'}. By attribute, partner and rival: {listed(parts)}."
     )
-    data = {"name": PICKED, "values": rows}
-    spec = {**empty.spec, "data": data, "description": description}
+    spec = {**empty.spec, "datasets": {PICKED: rows}, "description": description}
     table = Table(_COLUMNS, cells)
     return replace(empty, title=title or empty.title, description=description, spec=spec, table=table)
 
 
-def _picture(attributes: list[str]) -> alt.LayerChart:
+def _picture(attributes: list[str]) -> Picture:
     total = "distance"
     while total in attributes:
         total += " "
@@ -124,7 +124,7 @@ def _picture(attributes: list[str]) -> alt.LayerChart:
     colour = alt.Color("to:N", scale=alt.Scale(domain=list(TO), range=[WORST, SIMPLE]), legend=legend)
     dash = alt.StrokeDash("to:N", scale=alt.Scale(domain=list(TO), range=[[1, 0], [4, 2]]), legend=None)
     parts = (
-        alt.Chart()
+        named(PICKED)
         .transform_calculate(order=f"indexof({_quoted(attributes)}, datum.attribute)")
         .transform_window(
             end="sum(contribution)", groupby=["to"], sort=[alt.SortField("order", order="ascending")]
@@ -132,7 +132,7 @@ def _picture(attributes: list[str]) -> alt.LayerChart:
         .transform_calculate(begin="datum.end - datum.contribution")
     )
     sums = (
-        alt.Chart()
+        named(PICKED)
         .transform_aggregate(end="sum(contribution)", groupby=["to"])
         .transform_calculate(attribute=f"{_quoted([total])}[0]", begin="0", contribution="datum.end")
     )
@@ -145,18 +145,16 @@ def _picture(attributes: list[str]) -> alt.LayerChart:
     layers = []
     for base, opacity in ((parts, 0.55), (sums, 0.95)):
         bars = base.mark_bar(fillOpacity=opacity, strokeWidth=1.4).encode(
-            x=x, x2="end:Q", y=y, yOffset=offset, color=colour,
+            x=x, x2=alt.X2("end:Q"), y=y, yOffset=offset, color=colour,
             stroke=alt.Stroke("to:N", scale=alt.Scale(domain=list(TO), range=[WORST, SIMPLE]), legend=None),
             strokeDash=dash, tooltip=told,
         )  # fmt: skip
         layers.append(bars)
     texts = sums.mark_text(align="left", dx=5, color=INK).encode(
-        x="end:Q", y=y, yOffset=offset, text=alt.Text("end:Q", format=".3~g")
+        x=alt.X("end:Q"), y=y, yOffset=offset, text=alt.Text("end:Q", format=".3~g")
     )
-    drawn: alt.LayerChart = alt.layer(*layers, texts, data=inline([], PICKED)).properties(
-        height=alt.Step(_STEP, **{"for": "position"})
-    )
-    return drawn
+    drawing = alt.layer(*layers, texts).properties(height=alt.Step(_STEP, **{"for": "position"}))
+    return Picture(drawing, {PICKED: []})
 
 
 def _quoted(texts: Sequence[str]) -> str:

@@ -99,7 +99,7 @@ def _summary(arguments: argparse.Namespace, result: MaskingResult) -> str:
         lines.append(f"the same {shown_names(result.unchanged)}: masking has not changed a single value")
     if result.withheld:
         lost = ", ".join(f"{count} of {shown_name(name)}" for name, count in result.withheld.items())
-        lines.append(f"withheld {lost}: a value that too few records share a mean with becomes missing")
+        lines.append(f"withheld {lost}: these values become missing")
     lines.append(f"as is    {shown_names(result.as_is) or 'nothing'}")
     if result.left_alone:
         left = ", ".join(f"{shown_name(name)} (as {what})" for name, what in result.left_alone.items())

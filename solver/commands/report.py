@@ -64,12 +64,15 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("where to? give --out FILE.html, or --json FILE")
     check_targets(arguments, "out", "json", "certificate")
     result = _made(arguments) if arguments.saved is None else _read(arguments)
-    if arguments.certificate is not None:
-        write_whole(arguments.certificate, result.bundle())
-    if arguments.json is not None:
-        write_whole(arguments.json, result.to_json())
-    if arguments.out is not None:
-        result.save(arguments.out)
+    # All is made before anything is written.
+    made = {
+        arguments.out: result.to_html() if arguments.out is not None else "",
+        arguments.json: result.to_json(),
+        arguments.certificate: "" if arguments.certificate is None else result.bundle(),
+    }
+    for path, text in made.items():
+        if path is not None:
+            write_whole(path, text)
     head = result.document.headline
     print(head.verdict if head.verdict == head.worst else f"{head.verdict}\n{head.worst}")
     sys.stdout.flush()

@@ -47,7 +47,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="WAY",
         default=offered().ways[0],
         help="whether an intruder can tell which records of several releases belong together: "
-        f"{', '.join(offered().ways)}; default: {offered().ways[0]}",
+        f"{', '.join(offered().ways)}, or which of them, as in 1+2,3; default: {offered().ways[0]}",
     )
     group.add_argument(
         "--versions",

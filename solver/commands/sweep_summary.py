@@ -76,6 +76,13 @@ def _notes(result: SweepResult) -> list[str]:
         said.append(
             f"{count(len(lacking))} without {result.loss} are not on the map; --loss takes another one"
         )
+    if twins := [run for run in result.done if run.with_twins]:
+        where = twins[0].masking if len(twins) == 1 else f"{len(twins)} maskings"
+        many = ("" if len(twins) == 1 else "up to ") + count(max(run.with_twins for run in twins))
+        said.append(
+            f"after {where}, {many} records are nearest to several identical records, and so not counted; "
+            "--ties share counts each with its chance"
+        )
     if any(run.confidence is not None for run in result.done):
         said.append("upper ends hold with the confidence of the samples that were searched (see --table)")
     return [f"note: {note}" for note in (*said, *result.notes)]

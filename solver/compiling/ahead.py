@@ -164,6 +164,7 @@ def _certificates() -> None:
 
 def _masking() -> None:
     """What methods of masking call."""
+    from linkrisk.datasets.masking.greedy_suppression import greedy_suppression
     from linkrisk.datasets.masking.mdav_index import indexed_partition
     from linkrisk.datasets.masking.optimal_microaggregation import optimal_partition
     from linkrisk.datasets.masking.rank_swapping import swap_partners
@@ -173,6 +174,8 @@ def _masking() -> None:
     indexed_partition(points, 3)
     optimal_partition(points[:, 0], 3)
     swap_partners(len(points), 5, random)
+    codes = random.integers(-1, 3, size=(100, _ATTRIBUTES), dtype=np.int32)
+    greedy_suppression(codes, 5, np.zeros(_ATTRIBUTES, dtype=np.int64), mutual=True)
 
 
 def _linkage() -> None:

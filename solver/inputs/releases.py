@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -17,7 +18,7 @@ from linkrisk.datasets.pairs.categorical import listed_categories
 from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.datasets.pairs.sources import joined_sources
 from linkrisk.formulations.linkage.pair import Direction
-from linkrisk.solver.inputs.problem import ProblemOptions, choice, schema_of
+from linkrisk.solver.inputs.problem import ProblemOptions, schema_of
 from linkrisk.solver.run.errors import UsageError
 
 
@@ -28,6 +29,57 @@ class Way(StrEnum):
     APART = "apart"
 
 
+Groups = tuple[tuple[int, ...], ...]
+"""Releases by number, from 1: those of a group can be aligned with each other, and with no others."""
+
+
+def aligned_groups(way: str, releases: int) -> Groups:
+    """Which releases an intruder can align.
+
+    Parameters
+    ----------
+    way : str
+        ``together``, ``apart``, or groups as in ``1+2,3``.
+    releases : int
+        How many there are.
+
+    Returns
+    -------
+    tuple of tuple of int
+        Ascending in each group; groups in the order of their first releases.
+
+    Raises
+    ------
+    UsageError
+        If it says something else, or a release is in no group or in two.
+    """
+    if way == Way.TOGETHER:
+        return (tuple(range(1, releases + 1)),)
+    if way == Way.APART:
+        return tuple((number,) for number in range(1, releases + 1))
+    if not re.fullmatch(r"\s*[0-9]{1,6}(\s*[+,]\s*[0-9]{1,6})*\s*", str(way), re.ASCII):
+        raise UsageError(
+            f"unknown way to attack releases {str(way)!r}: choose {' or '.join(Way)}, or say which can be "
+            "aligned, as in 1+2,3"
+        )
+    groups = sorted(tuple(sorted(map(int, group.split("+")))) for group in str(way).split(","))
+    if sorted(number for group in groups for number in group) != list(range(1, releases + 1)):
+        raise UsageError(
+            f"--releases {way} must have each of the releases 1 to {releases} once: those that can be "
+            "aligned joined by +, the groups by commas"
+        )
+    return tuple(groups)
+
+
+def spelled_groups(groups: Groups) -> str:
+    """What `aligned_groups` reads."""
+    if len(groups) == 1:
+        return Way.TOGETHER.value
+    if all(len(group) == 1 for group in groups):
+        return Way.APART.value
+    return ",".join("+".join(map(str, group)) for group in groups)
+
+
 @dataclass(frozen=True, eq=False)
 class Releases:
     """Several releases of one file, the last of which is the one that is to be judged.
@@ -36,14 +88,24 @@ class Releases:
     ----------
     files : tuple of FilePair
         In the order in which they came, each with what the intruder compares it with.
-    way : Way
+    groups : tuple of tuple of int
+        Which of them can be aligned (`aligned_groups`).
     options : ProblemOptions
         For all of them.
     """
 
     files: tuple[FilePair, ...]
-    way: Way
+    groups: Groups
     options: ProblemOptions
+
+    def group(self, number: int) -> tuple[int, ...]:
+        """The releases that can be aligned with this one and were there by then, itself the last."""
+        group = next(group for group in self.groups if number in group)
+        return tuple(other for other in group if other <= number)
+
+    def of(self, numbers: Sequence[int]) -> tuple[FilePair, ...]:
+        """The files of some of them."""
+        return tuple(self.files[number - 1] for number in numbers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +137,7 @@ def given_releases(
     options : ProblemOptions
         Of their attributes, a release is compared by those that it has.
     way : str
-        ``together`` or ``apart``.
+        ``together``, ``apart`` or groups (`aligned_groups`).
     versions : bool
         What several originals are.
 
@@ -84,15 +146,13 @@ def given_releases(
     UsageError, DataError
         If the numbers of files or the options do not fit, or sources cannot be joined.
     """
-    if (
-        choice(Way, way, "way to attack releases") is Way.APART
-        and options.direction != Direction.ORIGINAL_TO_MASKED
-    ):
+    originals, released = _listed(original), _listed(masked)
+    groups = aligned_groups(way, max(1, len(released)))
+    if len(groups) > 1 and options.direction != Direction.ORIGINAL_TO_MASKED:
         raise UsageError(
-            "--releases apart is about persons whom an intruder looks for in every release: leave "
+            f"--releases {way} is about persons whom an intruder looks for in every release: leave "
             "--direction out"
         )
-    originals, released = _listed(original), _listed(masked)
     if versions:
         if len(originals) != len(released) or len(originals) < 2:
             raise UsageError(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,9 @@ Order = tuple[int, ...]
 _BLOCKS_AT_ONCE = 256
 _PAIRS_AT_ONCE = 10_000_000
 """So that whether to stop is asked again within a fraction of a second, however many candidates there are."""
+
+_PAIRS_KEPT = 1_000_000
+"""Of files with more pairs of records, candidates nearby are sought anew for every order, to save memory."""
 
 _ROUNDED = 2.0**-50
 """Relative error, and more, of where a window of candidates begins and ends."""
@@ -121,6 +124,7 @@ def linked_in_order(
     ranked: bool = False,
     stop: Callable[[], bool] = lambda: False,
     threads: int | None = None,
+    kept: Kept | None = None,
 ) -> BoolArray:
     """Which blocks are linked by comparing attributes in an order, each where all before it tie.
 
@@ -135,6 +139,8 @@ def linked_in_order(
         Asked again and again whether to stop; blocks that were not looked at by then are not linked.
     threads : int, optional
         As many as there are processors when absent.
+    kept : dict, optional
+        What earlier orders of this pair have left, by what decides first.
 
     Returns
     -------
@@ -143,7 +149,7 @@ def linked_in_order(
     linked = np.zeros(pair.blocks, dtype=bool)
     label = pair.twin_group if pair.ties is Ties.SHARE else np.arange(len(pair.candidates))
     tables, missing, rounding = as_arrays(pair), missing_arrays(pair), pair.rounding
-    nearby = _Near(pair, int(order[0]), ranked)
+    nearby = _near(pair, int(order[0]), ranked, kept)
     together = max(1, min(_BLOCKS_AT_ONCE, _PAIRS_AT_ONCE // len(pair.candidates)))
 
     def task(first: int) -> None:
@@ -161,6 +167,9 @@ def linked_in_order(
     return linked
 
 
+Kept = dict[int, "_Near"]
+
+
 class _Near:
     """Candidates that are no farther than the partner by what decides first, and maybe some more.
 
@@ -168,8 +177,9 @@ class _Near:
     them where the attribute distance of rank r does. Otherwise they are all.
     """
 
-    def __init__(self, pair: LinkagePair, first: int, ranked: bool) -> None:
+    def __init__(self, pair: LinkagePair, first: int, ranked: bool, *, keeps: bool = False) -> None:
         self._pair, self._first = pair, first
+        self._found: dict[int, tuple[IndexArray, IndexArray]] | None = {} if keeps else None
         ordered: list[int] = pair.ordered.tolist()
         self._all = first >= len(ordered) if ranked else first not in ordered
         self._boxed = pair.boxed() if ranked and not self._all else None
@@ -183,6 +193,14 @@ class _Near:
         self._radius[:, decisive] = reach[:, None] + _ROUNDED * np.abs(pair.queries[:, decisive])
 
     def of(self, part: slice) -> tuple[IndexArray, IndexArray]:
+        """The candidates near some blocks (`_seek`), sought once where they are to be kept."""
+        if self._found is None:
+            return self._seek(part)
+        if part.start not in self._found:
+            self._found[part.start] = self._seek(part)
+        return self._found[part.start]
+
+    def _seek(self, part: slice) -> tuple[IndexArray, IndexArray]:
         """The candidates near some blocks.
 
         Returns
@@ -214,6 +232,15 @@ class _Near:
         return np.concatenate(each), np.column_stack([np.append(0, last[:-1]), last])
 
 
+def _near(pair: LinkagePair, first: int, ranked: bool, kept: Kept | None) -> _Near:
+    """Candidates nearby; those that an order which begins alike has kept, if there are some."""
+    if kept is None:
+        return _Near(pair, first, ranked)
+    if first not in kept:
+        kept[first] = _Near(pair, first, ranked, keeps=True)
+    return kept[first]
+
+
 @dataclass(frozen=True)
 class InOrder:
     """Which blocks an order links (`linked_in_order`), to be asked of other processes.
@@ -222,15 +249,18 @@ class InOrder:
     ----------
     order : tuple of int
     ranked : bool
+    kept : dict, optional
+        As in `linked_in_order`, for one pair and one process.
     """
 
     order: Order
     ranked: bool
+    kept: Kept | None = field(default=None, compare=False, repr=False)
 
     def __call__(self, pair: LinkagePair, stop: Callable[[], bool], threads: int | None = None) -> BoolArray:
         """Those of a pair."""
         order = np.array(self.order, dtype=np.intp)
-        return linked_in_order(pair, order, ranked=self.ranked, stop=stop, threads=threads)
+        return linked_in_order(pair, order, ranked=self.ranked, stop=stop, threads=threads, kept=self.kept)
 
 
 @dataclass(frozen=True)
@@ -280,11 +310,13 @@ def best_order(
     attributes = range(len(pair.attributes))
     best = Ordered((), ranked, np.zeros(pair.blocks, dtype=np.bool_), 0.0)
     known: dict[Order, float] = {(): 0.0}
+    small = elsewhere is None and pair.blocks * len(pair.candidates) <= _PAIRS_KEPT
+    kept: Kept | None = {} if small else None
 
     def weigh(order: Order) -> float:
         nonlocal best
         if order not in known and not stop():
-            linked = marked(InOrder(order, ranked), pair, stop, elsewhere)
+            linked = marked(InOrder(order, ranked, kept), pair, stop, elsewhere)
             spend(COMPARISON * len(pair.attributes) * pair.blocks * len(pair.candidates))
             known[order] = float(pair.weight[linked].sum())
             if known[order] > best.weight:

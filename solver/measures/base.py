@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 
+from linkrisk.solver.run.plots import Plots
 from linkrisk.solver.run.results import dump_json, plain
 
 if TYPE_CHECKING:
@@ -120,13 +121,22 @@ class MeasureResult(ABC):
         """The JSON as a dictionary: the findings, and every field of the result."""
         return {
             "findings": [jsonable(finding) for finding in self.findings],
-            **{field.name: jsonable(getattr(self, field.name)) for field in dataclasses.fields(self)},
+            **{field.name: jsonable(self.written(field.name)) for field in dataclasses.fields(self)},
             "notes": list(self.notes),
         }
+
+    def written(self, name: str) -> Any:
+        """What the JSON has of a field."""
+        return getattr(self, name)
 
     def to_json(self) -> str:
         """The same as a text."""
         return dump_json(self.to_dict())
+
+    @property
+    def plot(self) -> Plots:
+        """Charts of the result: ``result.plot.bound()``, and what else ``dir(result.plot)`` lists."""
+        return Plots(lambda: {"measures": {self.measure: self.to_dict()}})
 
     def __repr__(self) -> str:
         return f"{self.measure}: {self.paragraph}"
@@ -144,11 +154,19 @@ class Measure(ABC):
     cost : float
         Its part of the time limit, beside those of the others: seconds that it typically takes on a file of
         some hundred records.
+    growth : float
+        Seconds that it takes besides for each million records, whatever its clock says: where fewer are left,
+        it is left out.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     cost: ClassVar[float] = 1.0
+    growth: ClassVar[float] = 0.0
+
+    def least(self, task: RiskTask) -> float:
+        """Seconds that it takes at least on these files, roughly, on a quiet machine."""
+        return self.growth * task.records / 1e6
 
     def lacking(self, task: RiskTask) -> str | None:
         """What the measure would need and the files do not have; None where it can be taken."""

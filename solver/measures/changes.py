@@ -121,6 +121,7 @@ class ChangesOfColumns(Measure):
     name: ClassVar[str] = "changes"
     title: ClassVar[str] = "What was changed"
     cost: ClassVar[float] = 0.2
+    growth: ClassVar[float] = 1.5
 
     def take(self, task: RiskTask, clock: Clock) -> Changes:
         """Compare column by column."""

@@ -135,6 +135,7 @@ class DiversityOfGroups(Measure):
     name: ClassVar[str] = "diversity"
     title: ClassVar[str] = "Confidential attributes within a key"
     cost: ClassVar[float] = 0.1
+    growth: ClassVar[float] = 1.0
 
     def lacking(self, task: RiskTask) -> str | None:
         """Key variables and confidential attributes."""

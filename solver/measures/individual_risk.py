@@ -135,6 +135,7 @@ class IndividualRiskOfKeys(Measure):
     name: ClassVar[str] = "individual-risk"
     title: ClassVar[str] = "Individual risk (Benedetti and Franconi)"
     cost: ClassVar[float] = 0.1
+    growth: ClassVar[float] = 2.0
 
     def lacking(self, task: RiskTask) -> str | None:
         """Key variables."""

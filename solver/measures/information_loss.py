@@ -133,6 +133,7 @@ class InformationLossMeasure(Measure):
     name: ClassVar[str] = "information-loss"
     title: ClassVar[str] = "Information loss"
     cost: ClassVar[float] = 0.5
+    growth: ClassVar[float] = 3.0
 
     def lacking(self, task: RiskTask) -> str | None:
         """It needs attributes that can be read."""

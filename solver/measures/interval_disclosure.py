@@ -13,10 +13,13 @@ from numpy.typing import NDArray
 from linkrisk.solver.measures.base import Finding, Kind, Measure, MeasureResult
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.measures.values.intervals import (
+    MOST_SCATTERED,
     RMD_K,
+    Late,
     RankedValues,
-    deviation_intervals,
+    deviation,
     inside,
+    never,
     robust_disclosure,
 )
 from linkrisk.solver.measures.values.released import ReleasedAttribute, released, unreadable
@@ -24,6 +27,8 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.percent import percent as written
 
 FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+Intervals = Iterable[tuple[FloatArray, FloatArray]]
 
 PERCENT = tuple(range(1, 11))
 """Interval widths: percent of the records, or of a standard deviation (Mateo-Sanz et al., 2004: 1 to 10)."""
@@ -92,6 +97,8 @@ class IntervalDisclosure(MeasureResult):
         Intervals of standard deviations (SDID), of numeric attributes; None where there are none.
     robust : RobustShares or None
         RMDID; None where there are no numeric attributes, or robust distances do not exist.
+    late : bool
+        Whether RMDID was left out for want of time.
     """
 
     measure: ClassVar[str] = "interval-disclosure"
@@ -100,6 +107,7 @@ class IntervalDisclosure(MeasureResult):
     ranks: Disclosed
     deviations: Disclosed | None
     robust: RobustShares | None
+    late: bool = False
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -147,7 +155,9 @@ class IntervalDisclosure(MeasureResult):
         if self.unchanged and set(self.unchanged) != set(self.ranks.attributes):
             names = ", ".join(self.unchanged)
             said.append(f"interval disclosure is that of masked attributes; released as they are: {names}")
-        if self.deviations is not None and self.robust is None:
+        if self.late:
+            said.append("no time was left for RMDID; a longer --time-limit would take it too")
+        elif self.deviations is not None and self.robust is None:
             said.append("there is no RMDID: an attribute is constant, or half of the records lie on a plane")
         return tuple(said)
 
@@ -175,6 +185,7 @@ class IntervalDisclosureMeasure(Measure):
     name: ClassVar[str] = "interval-disclosure"
     title: ClassVar[str] = "Interval disclosure"
     cost: ClassVar[float] = 0.5
+    growth: ClassVar[float] = 4.0
 
     def lacking(self, task: RiskTask) -> str | None:
         """It needs an attribute whose values have an order."""
@@ -185,61 +196,87 @@ class IntervalDisclosureMeasure(Measure):
 
     def take(self, task: RiskTask, clock: Clock) -> IntervalDisclosure:
         """Count values in intervals."""
-        del clock
-        return interval_disclosure(released(task), task.seed)
+        return interval_disclosure(released(task), task.seed, lambda: clock.expired)
 
 
-def interval_disclosure(attributes: Sequence[ReleasedAttribute], seed: int = 0) -> IntervalDisclosure:
-    """Interval disclosure of the masked ones among some attributes; of all where none is masked."""
+def interval_disclosure(
+    attributes: Sequence[ReleasedAttribute], seed: int = 0, late: Late = never
+) -> IntervalDisclosure:
+    """Interval disclosure of the masked ones among some attributes; of all where none is masked.
+
+    Of large files RMDID, which takes most of the time, is left out when it is `late`.
+    """
     ranked = [each for each in attributes if each.ranked]
     masked = [each for each in ranked if each.is_masked] or ranked
     numeric = [each for each in masked if each.numeric]
+    records = int((ranked[0].partner >= 0).sum())
+    asked = late if records > MOST_SCATTERED else never  # the others take a moment
+    by_ranks, by_deviations = _by_ranks(masked), _by_deviations(numeric) if numeric else None
+    cut = False
+    try:
+        robust = _robust(numeric, seed, asked) if numeric else None
+    except TimeoutError:
+        robust, cut = None, True
     return IntervalDisclosure(
-        int((ranked[0].partner >= 0).sum()),
+        records,
         tuple(each.name for each in ranked if not each.is_masked),
-        _by_ranks(masked),
-        _by_deviations(numeric) if numeric else None,
-        _robust(numeric, seed) if numeric else None,
+        by_ranks,
+        by_deviations,
+        robust,
+        cut,
     )
 
 
 def _by_ranks(attributes: Sequence[ReleasedAttribute]) -> Disclosed:
     """By intervals of ranks among all masked records."""
-    return _disclosed(attributes, lambda masked: map(RankedValues.of(masked).around, PERCENT))
+
+    def around(masked: FloatArray, partner: IndexArray) -> Intervals:
+        return map(RankedValues.of(masked).of_records(partner).around, PERCENT)
+
+    return _disclosed(attributes, around)
 
 
 def _by_deviations(attributes: Sequence[ReleasedAttribute]) -> Disclosed:
-    """By intervals of standard deviations of the masked file."""
-    return _disclosed(
-        attributes, lambda masked: (deviation_intervals(masked, percent / 100.0) for percent in PERCENT)
-    )
+    """By intervals of masked values plus and minus parts of a standard deviation (`deviation`)."""
+
+    def around(masked: FloatArray, partner: IndexArray) -> Intervals:
+        values, unit = masked[partner], deviation(masked)
+        widths = (percent / 100.0 * unit for percent in PERCENT)
+        return ((values - width, values + width) for width in widths)
+
+    return _disclosed(attributes, around)
 
 
 def _disclosed(
-    attributes: Sequence[ReleasedAttribute],
-    intervals: Callable[[FloatArray], Iterable[tuple[FloatArray, FloatArray]]],
+    attributes: Sequence[ReleasedAttribute], around: Callable[[FloatArray, IndexArray], Intervals]
 ) -> Disclosed:
-    """Shares by the intervals of every width, which are made of the values of a masked attribute."""
+    """Shares by the intervals of every width around the values of a masked attribute that partners have."""
     known = attributes[0].partner >= 0
     partner = attributes[0].partner[known]
     each = np.zeros((len(PERCENT), len(attributes)))
     outside = np.zeros((len(PERCENT), partner.size), dtype=np.int32)
     for k, attribute in enumerate(attributes):
         original = attribute.original[known]
-        for width, (low, high) in enumerate(intervals(attribute.masked)):
-            within = inside(original, low[partner], high[partner])
-            each[width, k] = np.nansum(within) / max(int(np.count_nonzero(~np.isnan(within))), 1)
-            outside[width] += within == 0.0
+        given = ~np.isnan(original)
+        for width, (low, high) in enumerate(around(attribute.masked, partner)):
+            within = inside(original, low, high)
+            each[width, k] = np.count_nonzero(within) / max(int(np.count_nonzero(given)), 1)
+            outside[width] += given & ~within
     names = tuple(attribute.name for attribute in attributes)
     return Disclosed(names, each, (outside == 0).mean(axis=1), (outside <= 1).mean(axis=1))
 
 
-def _robust(attributes: Sequence[ReleasedAttribute], seed: int) -> RobustShares | None:
-    """RMDID of the attributes that vary, on the records that have all values in both files."""
+def _robust(attributes: Sequence[ReleasedAttribute], seed: int, late: Late) -> RobustShares | None:
+    """RMDID of the attributes that vary, on the records that have all values in both files.
+
+    TimeoutError when it is late.
+    """
+    if late():
+        raise TimeoutError
     pairs = [each.paired for each in attributes]
     original, masked = (np.column_stack([pair[side] for pair in pairs]) for side in (0, 1))
     complete = ~np.isnan(original + masked).any(axis=1)
-    found = robust_disclosure(original[complete], masked[complete], RMD_K, seed)
+    found = robust_disclosure(original[complete], masked[complete], RMD_K, seed, late)
     if found is None:
         return None
     names = tuple(attribute.name for attribute in attributes)

@@ -128,6 +128,7 @@ class ReferencePoints(Measure):
     name: ClassVar[str] = "references"
     title: ClassVar[str] = "What 0 and 100 % mean here"
     cost: ClassVar[float] = 3.0
+    growth: ClassVar[float] = 4.0
 
     def take(self, task: RiskTask, clock: Clock) -> References:
         """Count equal weights on shuffled files, and learn on the last of these."""

@@ -13,7 +13,7 @@ from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.formulations.linkage.pair import Direction
 from linkrisk.solver.measures.base import Finding, Kind, Measure, MeasureResult, Unit, Worse
 from linkrisk.solver.measures.links.held_out_trials import record_counts
-from linkrisk.solver.measures.posteriors.attackers import attackers
+from linkrisk.solver.measures.posteriors.attackers import Attacker, Lacking, attackers
 from linkrisk.solver.measures.posteriors.judged import (
     AttackOdds,
     Claim,
@@ -61,6 +61,8 @@ class Reidentification(MeasureResult):
         The same of an intruder who knows all original records. None where some masked record has no original,
         or there was no time.
     attacks : tuple of AttackOdds
+    without : tuple of Lacking
+        Attacks that have no probabilities here, each with the reason.
     table : DataFrame
         See `to_frame`.
     """
@@ -78,6 +80,7 @@ class Reidentification(MeasureResult):
     surest: Claim
     all_records: MatchingLimit | None
     attacks: tuple[AttackOdds, ...]
+    without: tuple[Lacking, ...]
     table: pd.DataFrame
 
     @property
@@ -132,6 +135,9 @@ class Reidentification(MeasureResult):
                 "re-identification: no limit for an intruder who knows all records: some masked records have "
                 "no original record here"
             )
+        for reason in dict.fromkeys(lacking.reason for lacking in self.without):
+            names = shown_names([lacking.name for lacking in self.without if lacking.reason == reason])
+            said.append(f"re-identification: no probabilities of {names}: {reason}")
         return tuple(said)
 
     def to_frame(self) -> pd.DataFrame:
@@ -199,7 +205,8 @@ class ProbabilityOfReidentification(Measure):
             "partner": posterior[np.arange(pair.blocks), pair.partner],
             "all_records": np.full(pair.blocks, np.nan) if limit is None else limit.probability,
         }
-        attacks = list(attackers(task, clock))
+        asked = list(attackers(task, clock))
+        attacks = [attack for attack in asked if isinstance(attack, Attacker)]
         verdicts = compatible_records(attacks, truth, clock)
         for attack, each in zip(attacks, verdicts, strict=True):
             table[f"compatible, {attack.name}"] = each
@@ -218,6 +225,7 @@ class ProbabilityOfReidentification(Measure):
             attacks=tuple(
                 judged(attack, truth, each) for attack, each in zip(attacks, verdicts, strict=True)
             ),
+            without=tuple(attack for attack in asked if isinstance(attack, Lacking)),
             table=pd.DataFrame(table),
         )
 

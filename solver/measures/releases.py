@@ -12,12 +12,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from linkrisk.datasets.microdata.roles import Role
+from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.datasets.pairs.releases import same_files
-from linkrisk.solver.inputs.releases import Releases, Way
+from linkrisk.solver.inputs.releases import Releases, Way, spelled_groups
 from linkrisk.solver.measures.base import Finding, Kind, Measure, MeasureResult, Unit, Worse
 from linkrisk.solver.measures.sequence.candidate_sets import WIDTHS, SearchedRelease, intersections, marks
 from linkrisk.solver.measures.sequence.rises import ReleaseRisk, release_risks
-from linkrisk.solver.measures.sequence.stages import Stage, searched_stages
+from linkrisk.solver.measures.sequence.stages import Stage, latest, searched_stages
 from linkrisk.solver.measures.task import RiskTask, parameters_of
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.percent import percent
@@ -33,11 +34,11 @@ class CandidatesLeft:
     Attributes
     ----------
     aggregator : str
-        Whose learned distances were used, one for each release.
+        Whose learned distances were used, one for each group.
     times : float
         Candidates that are at most so many times as far as the nearest were kept.
     number : int
-        Releases that were intersected, from the first.
+        Groups of releases that were intersected, from the first; of releases apart, each is one.
     records : int
         Persons that were looked at.
     candidates : float
@@ -68,11 +69,13 @@ class ReleasesRisk(MeasureResult):
     ----------
     releases : int
     way : str
-        ``together`` or ``apart``.
+        ``together``, ``apart``, or which are attacked together, such as ``1+2,3``.
+    groups : tuple of tuple of int
+        The same as numbers of releases, from 1.
     risks : tuple of ReleaseRisk
         Every family at every time, in shares of the records that are released by then.
     left : tuple of CandidatesLeft
-        Apart only.
+        Where not all are attacked together.
     told_by : tuple of str
         The confidential columns that candidates were told by; none where it was who they are.
     remarks : tuple of str
@@ -82,6 +85,7 @@ class ReleasesRisk(MeasureResult):
     measure: ClassVar[str] = "releases"
     releases: int
     way: str
+    groups: tuple[tuple[int, ...], ...]
     risks: tuple[ReleaseRisk, ...]
     left: tuple[CandidatesLeft, ...]
     told_by: tuple[str, ...]
@@ -89,10 +93,9 @@ class ReleasesRisk(MeasureResult):
 
     @property
     def at_worst(self) -> tuple[float, float] | None:
-        """The worst case of all releases: of all families together, or of the worst release."""
-        return self._worst_of(
-            [risk for risk in self.risks if self.way == Way.APART or risk.number == self.releases]
-        )
+        """The worst case of all releases, and of all families: of the worst group."""
+        last = {group[-1] for group in self.groups}
+        return self._worst_of([risk for risk in self.risks if risk.number in last])
 
     def _worst_of(self, risks: Sequence[ReleaseRisk]) -> tuple[float, float] | None:
         """The worst of some worst cases; None where none is known."""
@@ -114,8 +117,12 @@ class ReleasesRisk(MeasureResult):
         """All releases, the rise of every family, and what intersecting leaves."""
         found = []
         if (ends := self.at_worst) is not None:
-            words = f"{'all' if self.way == Way.TOGETHER else 'the worst of'} {self.releases} releases"
-            words += " together" if self.way == Way.TOGETHER else ""
+            several = f"{self.releases} releases"
+            known = {
+                Way.TOGETHER.value: f"all {several} together",
+                Way.APART.value: f"the worst of {several}",
+            }
+            words = known.get(self.way, f"the worst of releases {self._spoken}")
             found.append(Finding("all_releases", words, ends[0], low=ends[0], high=ends[1], kind=self._kind))
         if (first := self._worst_of([risk for risk in self.risks if risk.number == 1])) is not None:
             words = "the first release alone"
@@ -130,7 +137,7 @@ class ReleasesRisk(MeasureResult):
             found.append(Finding(key, words, risk.rise, low=low, high=high, kind=self._kind))
         if (left := self._worst_left) is not None:
             if (before := self._most_guessed(1)) is not None:
-                words = f"guessed with the first, {before.aggregator}"
+                words = f"guessed with the first{self._many}, {before.aggregator}"
                 found.append(Finding("guessed_with_first", words, before.expected))
             found.append(Finding("intersected", f"guessed by intersecting, {left.aggregator}", left.expected))
             words = f"candidates left, {left.aggregator}"
@@ -138,9 +145,19 @@ class ReleasesRisk(MeasureResult):
         return tuple(found)
 
     @property
+    def _spoken(self) -> str:
+        """The groups, such as ``1+2 and 3``."""
+        return " and ".join("+".join(map(str, group)) for group in self.groups)
+
+    @property
+    def _many(self) -> str:
+        """How many releases the first group has, where that is more than one."""
+        return f" {many}" if (many := len(self.groups[0])) > 1 else ""
+
+    @property
     def _worst_left(self) -> CandidatesLeft | None:
-        """All releases intersected, by the family and width that allow most right guesses."""
-        return self._most_guessed(self.releases)
+        """All groups intersected, by the family and width that allow most right guesses."""
+        return self._most_guessed(len(self.groups))
 
     def _most_guessed(self, number: int) -> CandidatesLeft | None:
         intersected = [left for left in self.left if left.number == number]
@@ -149,7 +166,8 @@ class ReleasesRisk(MeasureResult):
     @property
     def paragraph(self) -> str:
         """The family that rises most, and what intersecting adds."""
-        how = "attacked together" if self.way == Way.TOGETHER else "attacked one by one"
+        ways = {Way.TOGETHER.value: "attacked together", Way.APART.value: "attacked one by one"}
+        how = ways.get(self.way, f"attacked as {self._spoken}")
         if not self._last:
             return f"there was no time for the worst cases of {self.releases} releases, {how}."
         firsts = {risk.aggregator: risk.low or 0.0 for risk in self.risks if risk.number == 1}
@@ -170,8 +188,9 @@ class ReleasesRisk(MeasureResult):
         assert before is not None
         return (
             f"{said} Who intersects candidates keeps {left.candidates:.3g} of each person in every release "
-            f"and guesses {percent(left.expected)} of them ({left.aggregator}); the first release alone "
-            f"allows {percent(before.expected)}."
+            f"and guesses {percent(left.expected)} of them ({left.aggregator}); "
+            f"{f'the first{self._many} releases' if self._many else 'the first release'} alone "
+            f"{'allow' if self._many else 'allows'} {percent(before.expected)}."
         )
 
     @property
@@ -200,16 +219,16 @@ class SeveralReleases(Measure):
         return "there is one release; --masked can be given several times" if task.releases is None else None
 
     def take(self, task: RiskTask, clock: Clock) -> ReleasesRisk:
-        """Search every stage, and intersect candidates where releases are apart."""
+        """Search every stage, and intersect candidates where some releases cannot be aligned."""
         releases = task.releases
         assert releases is not None
         stages = searched_stages(task, releases, clock)
-        apart = releases.way is Way.APART
-        told_by = _told_by(task, releases) if apart else ()
-        left = tuple(_left(task, stages, releases, told_by, clock)) if apart else ()
-        risks = tuple(release_risks(stages, releases.way))
+        several = len(releases.groups) > 1
+        told_by = _told_by(task, releases) if several else ()
+        left = tuple(_left(task, latest(stages, len(stages)), releases, told_by, clock)) if several else ()
         remarks = tuple(_remarks(stages, releases, left))
-        return ReleasesRisk(len(stages), releases.way.value, risks, left, told_by, remarks)
+        way, risks = spelled_groups(releases.groups), tuple(release_risks(stages))
+        return ReleasesRisk(len(stages), way, releases.groups, risks, left, told_by, remarks)
 
 
 def _told_by(task: RiskTask, releases: Releases) -> tuple[str, ...]:
@@ -221,8 +240,8 @@ def _told_by(task: RiskTask, releases: Releases) -> tuple[str, ...]:
 def _left(
     task: RiskTask, stages: Sequence[Stage], releases: Releases, told_by: Sequence[str], clock: Clock
 ) -> Iterator[CandidatesLeft]:
-    """What intersecting leaves, family by family."""
-    mark = marks(releases.files, told_by)
+    """What intersecting leaves of what the groups hold at last, family by family."""
+    mark = marks([releases.of(stage.members) for stage in stages], told_by)
     names = [name for name in stages[0].results if all(name in stage.results for stage in stages)]
     for at, name in enumerate(names):
         part = clock.part(None if clock.remaining is None else clock.remaining / (len(names) - at))
@@ -260,18 +279,10 @@ def _left_of(name: str, width: float, number: int, size: FloatArray, holds: Bool
 def _remarks(stages: Sequence[Stage], releases: Releases, left: Sequence[CandidatesLeft]) -> Iterator[str]:
     """What differs between releases, and what there was no time for."""
     said: list[str] = []
-    if releases.way is Way.TOGETHER:
-        everywhere = set.intersection(*(set(pair.masked_labels) for pair in releases.files))
-        everybody = len(stages[-1].files.masked)
-        if alone := everybody - len(everywhere):
-            said.append(
-                f"{alone:,} of {everybody:,} released records are not in every release; what a release does "
-                f"not hold of them is missing, and compared by --missing {releases.options.missing}"
-            )
-        for before, after in pairwise(stages):
-            if same_files(before.files, after.files):
-                said.append(f"release {after.number} holds nothing that those before it do not hold")
-    elif left and left[0].records < (persons := _persons(releases)):
+    for stage in latest(stages, len(stages)):
+        if len(stage.members) > 1:
+            said += _of_group(stage, stages, releases)
+    if left and left[0].records < (persons := _persons(releases)):
         said.append(f"candidates of {left[0].records:,} of {persons:,} persons were intersected in the time")
     for stage in stages:
         said += [
@@ -282,9 +293,31 @@ def _remarks(stages: Sequence[Stage], releases: Releases, left: Sequence[Candida
     return (f"releases: {remark}" for remark in said)
 
 
+def _of_group(last: Stage, stages: Sequence[Stage], releases: Releases) -> Iterator[str]:
+    """Which releases of a group hold less or nothing new."""
+    everywhere = set.intersection(*(set(pair.masked_labels) for pair in releases.of(last.members)))
+    everybody = len(last.files.masked)
+    if alone := everybody - len(everywhere):
+        which = "every release" if len(last.members) == len(stages) else f"each of releases {_named(last)}"
+        yield (
+            f"{alone:,} of {everybody:,} released records are not in {which}; what a release does "
+            f"not hold of them is missing, and compared by --missing {releases.options.missing}"
+        )
+    for before, after in pairwise(stages[number - 1] for number in last.members):
+        if same_files(before.files, after.files):
+            yield f"release {after.number} holds nothing that those before it do not hold"
+
+
+def _named(stage: Stage) -> str:
+    """Which releases are attacked together, such as ``1+2``."""
+    return "+".join(map(str, stage.members))
+
+
 def _persons(releases: Releases) -> int:
-    """Persons who are in every release."""
-    partners = [
-        {pair.original_labels[row] for row in np.flatnonzero(pair.partner >= 0)} for pair in releases.files
-    ]
-    return len(set.intersection(*partners))
+    """Persons who are in some release of every group."""
+
+    def of(pair: FilePair) -> set[str]:
+        return {pair.original_labels[row] for row in np.flatnonzero(pair.partner >= 0)}
+
+    groups = [set.union(*(of(pair) for pair in releases.of(group))) for group in releases.groups]
+    return len(set.intersection(*groups))

@@ -10,6 +10,7 @@ import pandas as pd
 
 from linkrisk.solver.measures.base import MeasureResult, jsonable
 from linkrisk.solver.measures.verdict import Verdict
+from linkrisk.solver.run.plots import Plots
 from linkrisk.solver.run.results import dump_json
 from linkrisk.solver.worst_case.family_results import FitResults
 
@@ -62,17 +63,25 @@ class RiskResult:
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of `risk --json` as a dictionary."""
+        from linkrisk.solver.measures.registry import MEASURES
+
         return {
             "verdict": jsonable(self.verdict),
             **self.details,
             "measures": {name: result.to_dict() for name, result in self.measures.items()},
             "not_measured": dict(self.not_measured),
+            "titles": {name: MEASURES[name].title for name in (*self.measures, *self.not_measured)},
             "worst_case": self.worst.to_dict(),
         }
 
     def to_json(self) -> str:
         """The JSON of `risk --json`."""
         return dump_json(self.to_dict())
+
+    @property
+    def plot(self) -> Plots:
+        """Charts of the result: ``result.plot.bound()``, and what else ``dir(result.plot)`` lists."""
+        return Plots(self.to_dict)
 
     def __repr__(self) -> str:
         lines = [repr(result) for result in self.measures.values()]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.solver.measures.base import Finding, Measure
-from linkrisk.solver.measures.keys.frequencies import groups_of, sums
+from linkrisk.solver.measures.keys.frequencies import Groups, groups_of, sums
 from linkrisk.solver.measures.keys.keys import (
     KeyFile,
     PerRecord,
@@ -142,6 +142,7 @@ class UniquenessOfKeys(Measure):
     name: ClassVar[str] = "uniqueness"
     title: ClassVar[str] = "Uniqueness on the key variables"
     cost: ClassVar[float] = 0.1
+    growth: ClassVar[float] = 1.0
 
     def lacking(self, task: RiskTask) -> str | None:
         """Key variables."""
@@ -151,8 +152,9 @@ class UniquenessOfKeys(Measure):
         """Count both files."""
         del clock
         masked, original = masked_keys(task), original_keys(task)
-        now, now_fitting = _frequencies(masked)
-        before, before_fitting = _frequencies(original)
+        groups = groups_of(masked.codes)
+        now, now_fitting = _frequencies(masked, groups)
+        before, before_fitting = _frequencies(original, groups_of(original.codes))
         levels = tuple(
             Anonymity(
                 k,
@@ -161,13 +163,14 @@ class UniquenessOfKeys(Measure):
             )
             for k in LEVELS
         )
-        different = np.array([len(np.unique(column)) for column in masked.codes.T])
+        # Codes go from 0, or `MISSING`, without a gap.
+        different = masked.codes.max(axis=0, initial=-1) - masked.codes.min(axis=0, initial=0) + 1
         many = tuple(np.array(masked.names)[different > _MANY * len(now)].tolist())
         return Uniqueness(
             masked.names,
             len(now),
             len(before),
-            len(np.unique(groups_of(masked.codes))),
+            int(groups.max(initial=-1)) + 1,
             levels,
             now,
             now_fitting,
@@ -176,8 +179,8 @@ class UniquenessOfKeys(Measure):
         )
 
 
-def _frequencies(keys: KeyFile) -> tuple[IntArray, IntArray | None]:
+def _frequencies(keys: KeyFile, groups: Groups) -> tuple[IntArray, IntArray | None]:
     """f_k of every record, with missing values as a category, and fitting any where there are some."""
-    own = sums(groups_of(keys.codes)).astype(np.int64)
+    own = sums(groups).astype(np.int64)
     fitting = keys.wildcards(None)
     return own, None if fitting is None else fitting[0].astype(np.int64)

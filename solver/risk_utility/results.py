@@ -12,6 +12,7 @@ import pandas as pd
 from linkrisk.solver.measures.base import Finding
 from linkrisk.solver.risk_utility.pareto import Place, Point, places
 from linkrisk.solver.risk_utility.runs import Status, SweepRun
+from linkrisk.solver.run.plots import Plots
 from linkrisk.solver.run.results import dump_json
 
 HELD_OUT, WORST_CASE, LOSS = "held-out", "worst-case", "information-loss"
@@ -139,6 +140,11 @@ class SweepResult:
     def to_json(self) -> str:
         """The JSON of `sweep --json`."""
         return dump_json(self.to_dict())
+
+    @property
+    def plot(self) -> Plots:
+        """Charts of the result: ``result.plot.bound()``, and what else ``dir(result.plot)`` lists."""
+        return Plots(self.to_dict)
 
     def __repr__(self) -> str:
         lines = [f"  {run.masking}: {self._said(run)}" for run in self.runs]

@@ -42,6 +42,8 @@ class SweepRun:
         What links are part of: records, or the sum of their sampling weights.
     families : tuple of FamilyRisk
         The certified worst case of each family of distances.
+    with_twins : int
+        Records that the worst distance does not link because others are identical to the partner.
     findings : mapping of str to tuple of Finding
         Of all other measures, by their names.
     loss : float or None
@@ -60,6 +62,7 @@ class SweepRun:
     records: int = 0
     total: float = 0.0
     families: tuple[FamilyRisk, ...] = ()
+    with_twins: int = 0
     findings: Mapping[str, tuple[Finding, ...]] = field(default_factory=dict)
     loss: float | None = None
     not_measured: Mapping[str, str] = field(default_factory=dict)

@@ -8,6 +8,7 @@ from collections.abc import Container
 from dataclasses import dataclass, field
 from typing import Any
 
+from linkrisk.solver.run.plots import Plots
 from linkrisk.solver.run.records import RecordsTable
 
 LINKED = ("linked", "linked_upper_bound")
@@ -122,6 +123,11 @@ class FitResult:
     def to_json(self) -> str:
         """The JSON of `fit --json`."""
         return dump_json(self.to_dict())
+
+    @property
+    def plot(self) -> Plots:
+        """Charts of the result: ``result.plot.bound()``, and what else ``dir(result.plot)`` lists."""
+        return Plots(self.to_dict)
 
     def __repr__(self) -> str:
         share = 100.0 * self.linked / self.records

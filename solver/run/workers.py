@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -182,7 +183,14 @@ class Processes(Workers[Given]):
         """Ask whatever is still being done to end."""
         self._closed = True
         self._stop.set()
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        # Processes that are only starting look for the event: somebody keeps it until all have ended.
+        threading.Thread(target=_end, args=(self._pool, self._stop)).start()
+
+
+def _end(pool: ProcessPoolExecutor, stop: object) -> None:
+    """End the processes of a pool, and only then let go of the event that they share."""
+    pool.shutdown(wait=True, cancel_futures=True)
+    del stop
 
 
 class _Remote(Cancel):

@@ -195,7 +195,7 @@ class _Families:
         clock = self.clock.part(share)
         lifts = [(problem.aggregator.lift_from(other), start) for other, start in self._found]
         name = problem.aggregator.name
-        starts = [Start(lift(start.theta), start.linked) for lift, start in lifts if lift is not None]
+        starts = [replace(start, theta=lift(start.theta)) for lift, start in lifts if lift is not None]
         starts += self._starts.get(name, ())
         try:
             fitted: Fitted = fit_one(problem, self._request, clock, starts)
@@ -204,7 +204,8 @@ class _Families:
         if share is not None:
             self._beyond = max(self._beyond, clock.now - share)
         run = fitted.run
-        self._found.append((problem.aggregator, Start(run.incumbent.solution, run.final.linked)))
+        start = Start(run.incumbent.solution, run.final.linked, same_draw=not any(self._starts.values()))
+        self._found.append((problem.aggregator, start))
         kept = fitted if self._request.proofs else None
         return Family(name, fitted.result, None, run.final, fitted.cores, kept)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from linkrisk.solver.linkage.evaluation import Evaluation
+from linkrisk.solver.run.plots import Plots
 from linkrisk.solver.run.results import LINKED, FitResult, dump_json, limit_key, objective
 
 if TYPE_CHECKING:
@@ -130,6 +131,11 @@ class FitResults:
     def to_frame(self) -> pd.DataFrame:
         """As a data frame, one row per family."""
         return pd.DataFrame([_row(family) for family in self.families], columns=list(TABLE_COLUMNS))
+
+    @property
+    def plot(self) -> Plots:
+        """Charts of the result: ``result.plot.bound()``, and what else ``dir(result.plot)`` lists."""
+        return Plots(self.to_dict)
 
     def __repr__(self) -> str:
         lines = [

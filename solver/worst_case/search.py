@@ -58,11 +58,15 @@ class Start:
         Which blocks they linked there, so that these can be counted first.
     cores : tuple of frozenset of int
         Blocks that could not all be linked there, to be asked about first.
+    same_draw : bool
+        Whether it was searched on the samples that are to be searched here, if these are samples: it knows
+        nothing of the records outside of them, then.
     """
 
     theta: FloatArray
     linked: BoolArray
     cores: tuple[frozenset[int], ...] = ()
+    same_draw: bool = False
 
 
 def search(
@@ -110,6 +114,20 @@ def search(
     """
     work = _Work(problem, runner, clock, choices, report, starts, prove, orders, others, elsewhere)
     return work.do() if wait else in_time(work, clock)
+
+
+def count_starts(run: Run, starts: Sequence[Start]) -> None:
+    """Count what starts link, at the blocks that they linked before: of large files, a small part.
+
+    The best of them first, so that others, which cannot be better there, need not be counted.
+    """
+    aggregator, weight = run.system.aggregator, run.system.pair.weight
+    for start in sorted(starts, key=lambda start: -float(weight[start.linked].sum())):
+        theta, blocks = aggregator.domain.exact(start.theta), np.flatnonzero(start.linked)
+        if weight[blocks].sum() <= run.incumbent.value:
+            continue
+        evaluation = run.evaluator.recount(aggregator.form(theta), blocks)
+        run.incumbent.improve(theta, evaluation.linked_weight)
 
 
 class _Work:
@@ -171,7 +189,7 @@ class _Work:
         run.incumbent.enter("compare")
         run.incumbent.note()
         with memory_errors(clock):
-            self._count_starts()
+            count_starts(self.run, self._starts)
             self._estimate()
             self._count_known()
             self._lose()
@@ -194,14 +212,6 @@ class _Work:
             incumbent.bound = run.system.kept_weight
         outcome = out_of_time(incumbent, run.outcome)
         return replace(run, incumbent=incumbent, phases=dict(run.phases), outcome=outcome)
-
-    def _count_starts(self) -> None:
-        """Count what starts link, at the blocks that they linked before: of large files, a small part."""
-        run, aggregator = self.run, self._problem.aggregator
-        for start in self._starts:
-            theta, blocks = aggregator.domain.exact(start.theta), np.flatnonzero(start.linked)
-            evaluation = run.evaluator.recount(aggregator.form(theta), blocks)
-            run.incumbent.improve(theta, evaluation.linked_weight)
 
     def _count_known(self) -> None:
         """First attacks: baselines that belong to the family, and parameters known from elsewhere."""

@@ -25,7 +25,7 @@ def column_codes(column: pd.Series) -> Codes:
 
 def fold(groups: Groups, codes: Codes) -> Groups:
     """Groups split by one more column, with a missing value as a value; numbered from 0 without a gap."""
-    if not codes.size:
+    if not codes.size or int(groups.max()) + 1 == groups.size:  # each a group alone
         return groups
     # Below n^2, so that int64 holds it for any file that memory holds.
     joint = groups.astype(np.int64) * (int(codes.max()) + 2) + (codes + 1)

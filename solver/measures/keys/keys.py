@@ -141,13 +141,12 @@ class PerRecord(MeasureResult):
 
     per_record: ClassVar[tuple[str, ...]]
 
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON as a dictionary; `per_record` is None for more than 100,000 records."""
-        found = super().to_dict()
-        for name in self.per_record:
-            if found[name] is not None and len(found[name]) > MOST_ROWS:
-                found[name] = None
-        return found
+    def written(self, name: str) -> Any:
+        """What the JSON has of a field: of `per_record` None for more than 100,000 records."""
+        value = getattr(self, name)
+        if name in self.per_record and value is not None and len(value) > MOST_ROWS:
+            return None
+        return value
 
 
 def _key_file(frame: pd.DataFrame, names: tuple[str, ...]) -> KeyFile:

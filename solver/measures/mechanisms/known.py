@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.base import MaskingMethod
 from linkrisk.datasets.masking.choosing import values_of
+from linkrisk.datasets.masking.local_suppression import LocalSuppression
 from linkrisk.datasets.masking.noise import AdditiveNoise
 from linkrisk.datasets.masking.rank_swapping import RankSwapping
 from linkrisk.datasets.masking.sequence import Step, masked_twice
@@ -128,20 +129,22 @@ class KnownMasking:
     # ---- one kind of method after the other
 
     def _numeric(self) -> list[Mechanism]:
-        """Of methods that change numbers."""
+        """Of methods that change numbers, or suppress values of any scale."""
         frame, files = self.files.original, self.files
         numeric = tuple(name for name in files.attributes if name not in files.categorical)
         steps = []
         for method in self.methods:
-            masks = method if method.named is not None or not numeric else method.restricted(numeric)
+            able = files.attributes if isinstance(method, LocalSuppression) else numeric
+            masks = method if method.named is not None or not able else method.restricted(able)
             steps.append(Step(masks, masks.masked_attributes(frame), chosen=method.named is None))
         for name, twice in masked_twice(steps).items():
             raise UnfitError(f"{shown_name(name)} is masked by {' and by '.join(twice)}; one can be followed")
         found = []
         for step in steps:
-            if wrong := [name for name in step.attributes if name in files.categorical]:
+            able = files.attributes if isinstance(step.method, LocalSuppression) else numeric
+            if wrong := [name for name in step.attributes if name in files.categorical and name not in able]:
                 raise UnfitError(f"{shown_name(wrong[0])} is compared by its categories, not as a number")
-            compared = [name for name in step.attributes if name in numeric]
+            compared = [name for name in step.attributes if name in able]
             if compared:
                 found.append(self._mechanism(step, compared))
         return found
@@ -156,10 +159,23 @@ class KnownMasking:
             return Noise(method, values, masked, names, places)
         if isinstance(method, RankSwapping):
             return Swapped(method, original, masked, names, self.seed)
+        if isinstance(method, LocalSuppression):
+            return Determined(names, self._suppressed(method, compared, original), masked)
         if method.chance:
             raise UnfitError(f"the probabilities of {method.name} are not known")
         repeated = method.apply(self.files.original)
         return Determined(names, values_of(repeated, compared), masked)
+
+    def _suppressed(self, method: MaskingMethod, compared: list[str], original: FloatArray) -> FloatArray:
+        """The original values without those that a method suppresses."""
+        files = self.files
+        lost = method.apply(files.original)[compared].isna().to_numpy(dtype=bool)
+        # A missing category has the position behind all others (see `FilePair`).
+        missing = [
+            float(len(files.categorical[name].categories)) if name in files.categorical else np.nan
+            for name in compared
+        ]
+        return np.where(lost, missing, original)
 
     def _categorical(self) -> list[Mechanism]:
         """Of methods that change categories."""

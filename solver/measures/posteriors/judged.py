@@ -47,7 +47,7 @@ class AttackOdds:
     Attributes
     ----------
     name : str
-        A family, ``equal-weights``, or the linker ``prl``.
+        A family, ``equal-weights``, ``classical-mahalanobis``, or a linker.
     linked, most : float or None
         What the learned distance links, by the count of the evaluator, and the bound of its family; None
         where nothing was learned. Higher is worse.

@@ -67,33 +67,42 @@ class Intersections:
     holds: BoolArray
 
 
-def marks(files: Sequence[FilePair], confidential: Sequence[str]) -> list[IndexArray]:
-    """What the masked records of several releases are told by.
+def marks(groups: Sequence[Sequence[FilePair]], confidential: Sequence[str]) -> list[IndexArray]:
+    """What the masked records of several groups of releases are told by.
 
     Parameters
     ----------
-    files : sequence of FilePair
+    groups : sequence of sequence of FilePair
+        The releases of a group are one file, a record for each person of any of them (`side_by_side`).
     confidential : sequence of str
-        Columns that no masking changed: records are told by their values, all together. Where there are none,
-        records are told by who they are, as if something else that is released gave that away.
+        Columns that no masking changed: records are told by their values, all together, in the last release
+        of the group that has the person. Where there are none, records are told by who they are, as if
+        something else that is released gave that away.
 
     Returns
     -------
-    list of ndarray of int, each of shape (masked records of the release,)
+    list of ndarray of int, each of shape (masked records of the group,)
         Numbers from 0.
     """
-    keys: list[object] = []
-    for pair in files:
-        if confidential:
-            columns = [pair.masked[name] for name in confidential]
-            cells = [["" if pd.isna(cell) else spelled(cell) for cell in column] for column in columns]
-            keys += list(zip(*cells, strict=True))
-        else:
-            keys += list(pair.masked_labels)
+    told: list[dict[str, object]] = []
+    for group in groups:
+        told.append({})
+        for pair in group:  # persons stay where they first are, as side by side; what is told is the last
+            told[-1].update(zip(pair.masked_labels, _keys(pair, confidential), strict=True))
+    keys = [key for group in told for key in group.values()]
     numbers: dict[object, int] = {}
     codes = np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.intp)
-    ends = np.cumsum([len(pair.masked) for pair in files])
+    ends = np.cumsum([len(group) for group in told])
     return list(np.split(codes, ends[:-1]))
+
+
+def _keys(pair: FilePair, confidential: Sequence[str]) -> Sequence[object]:
+    """The confidential values of every masked record, or who it is."""
+    if not confidential:
+        return pair.masked_labels
+    columns = [pair.masked[name] for name in confidential]
+    cells = [["" if pd.isna(cell) else spelled(cell) for cell in column] for column in columns]
+    return list(zip(*cells, strict=True))
 
 
 def intersections(
@@ -107,6 +116,7 @@ def intersections(
     Parameters
     ----------
     releases : sequence of SearchedRelease
+        Or of groups of releases, each as one.
     widths : sequence of float
         How far candidates are kept.
     stop : callable

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import numpy as np
 
-from linkrisk.solver.inputs.releases import Way
 from linkrisk.solver.measures.links.withheld import contained
-from linkrisk.solver.measures.sequence.stages import Stage
+from linkrisk.solver.measures.sequence.stages import Stage, latest
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,10 @@ class ReleaseRisk:
     Attributes
     ----------
     number : int
-        Together: how many releases there are by then. Apart: which of them it is, from 1.
+        How many releases there are by then.
+    attacked : str
+        Which of them are attacked together here, such as ``1+2``: the last one, with those before it that can
+        be aligned with it.
     aggregator : str
     attributes, records, candidates : int
         What is compared, how many records have a partner, and among how many.
@@ -29,15 +32,16 @@ class ReleaseRisk:
     confidence : float or None
         Of `high`, where samples were searched; None where it is certain.
     first_low, first_high : float or None
-        Together: the same of the records of the first release.
+        The same of the records of the first release, where that is one of those that are attacked.
     rise, rise_low, rise_high : float or None
         By how much more an intruder links than with the first release alone: of the attacks found, at least,
-        and at most. Apart he takes the best release that there is by then.
+        and at most. Of releases that cannot be aligned he takes the best group that there is by then.
     reason : str or None
         Why there is none.
     """
 
     number: int
+    attacked: str
     aggregator: str
     attributes: int
     records: int
@@ -53,26 +57,24 @@ class ReleaseRisk:
     reason: str | None = None
 
 
-def release_risks(stages: Sequence[Stage], way: Way) -> list[ReleaseRisk]:
+def release_risks(stages: Sequence[Stage]) -> list[ReleaseRisk]:
     """All families at all stages, one stage after the other."""
     names = [family.aggregator for family in stages[0].families]
-    by_family = {name: _of_family(name, stages, way) for name in names}
+    by_family = {name: _of_family(name, stages) for name in names}
     return [by_family[name][at] for at in range(len(stages)) for name in names]
 
 
-def _of_family(name: str, stages: Sequence[Stage], way: Way) -> list[ReleaseRisk]:
+def _of_family(name: str, stages: Sequence[Stage]) -> list[ReleaseRisk]:
     """One family at all stages."""
-    rows = [_alone(name, stage) for stage in stages]
-    if way is Way.TOGETHER:
-        rows = _carried(name, stages, rows)
-        rows = [_of_first(name, stage, stages[0], row) for stage, row in zip(stages, rows, strict=True)]
-    best = rows[0]
+    first, rows = stages[0], _carried(name, stages, [_alone(name, stage) for stage in stages])
+    rows = [_of_first(name, stage, first, row) for stage, row in zip(stages, rows, strict=True)]
     found = []
     for stage, row in zip(stages, rows, strict=True):
-        best = row if way is Way.TOGETHER else _best(best, row)
-        same = stage.families is stages[0].families
-        same &= way is Way.TOGETHER or all(one.families is stage.families for one in stages[: stage.number])
-        at_least = 0.0 if way is Way.APART or _grows(name, stages[0], stage) else -1.0
+        now = latest(stages, stage.number)
+        best = reduce(_best, [rows[one.number - 1] for one in now])
+        same = all(one.families is first.families for one in now)
+        grown = next(one for one in now if one.members[0] == first.number)
+        at_least = 0.0 if grown is first or _grows(name, first, grown) else -1.0
         found.append(_risen(row, rows[0], best, same=same, at_least=at_least))
     return found
 
@@ -83,6 +85,7 @@ def _alone(name: str, stage: Stage) -> ReleaseRisk:
     files, result = stage.files, family.result
     row = ReleaseRisk(
         stage.number,
+        "+".join(map(str, stage.members)),
         name,
         len(files.attributes),
         int((files.partner >= 0).sum()),
@@ -107,9 +110,12 @@ def _grows(name: str, before: Stage, after: Stage) -> bool:
 def _carried(name: str, stages: Sequence[Stage], rows: Sequence[ReleaseRisk]) -> list[ReleaseRisk]:
     """Bounds of later stages are bounds of those that they contain, and attacks of these are theirs."""
     found = list(rows)
-    for at in range(len(rows) - 1, 0, -1):
-        before, after = found[at - 1], found[at]
-        if before.high is None or after.high is None or not _grows(name, stages[at - 1], stages[at]):
+    for later in reversed(stages):
+        if len(later.members) < 2:
+            continue
+        at, earlier = later.members[-2], stages[later.members[-2] - 1]
+        before, after = found[at - 1], found[later.number - 1]
+        if before.high is None or after.high is None or not _grows(name, earlier, later):
             continue
         if before.confidence is None and after.confidence is None:
             assert before.low is not None
@@ -120,7 +126,7 @@ def _carried(name: str, stages: Sequence[Stage], rows: Sequence[ReleaseRisk]) ->
 def _of_first(name: str, stage: Stage, first: Stage, row: ReleaseRisk) -> ReleaseRisk:
     """The worst case of the records of the first release: what the attack links of them, and at most all."""
     result = stage.results.get(name)
-    if result is None or row.low is None or row.high is None:
+    if first.number not in stage.members or result is None or row.low is None or row.high is None:
         return row
     if stage.files.masked_labels == first.files.masked_labels:
         return replace(row, first_low=row.low, first_high=row.high)
@@ -136,9 +142,9 @@ def _of_first(name: str, stage: Stage, first: Stage, row: ReleaseRisk) -> Releas
 
 
 def _best(one: ReleaseRisk, other: ReleaseRisk) -> ReleaseRisk:
-    """What an intruder has who takes the better of two releases."""
+    """What an intruder has who takes the better of two groups; not known where that of one is not."""
     if one.low is None or other.low is None or one.high is None or other.high is None:
-        return one if other.low is None else other
+        return one if one.low is None else other
     sure = one.confidence if other.confidence is None else other.confidence
     return replace(other, low=max(one.low, other.low), high=max(one.high, other.high), confidence=sure)
 

@@ -1,4 +1,4 @@
-"""The worst cases of a sequence of releases: of the first, the first two, and so on; or of each of them."""
+"""The worst cases of a sequence of releases: of each with those before it that can be aligned with it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.datasets.pairs.releases import same_files, side_by_side
 from linkrisk.solver.inputs.problem import Problem, problem_of
-from linkrisk.solver.inputs.releases import Releases, Way
+from linkrisk.solver.inputs.releases import Releases
 from linkrisk.solver.measures.sequence.embedding import embedded
 from linkrisk.solver.measures.task import RiskTask, parameters_of
 from linkrisk.solver.run.clock import Clock
@@ -30,9 +30,11 @@ class Stage:
     Attributes
     ----------
     number : int
-        Together: how many releases there are by then. Apart: which of them it is, from 1.
+        How many releases there are by then: that of the last one, from 1.
+    members : tuple of int
+        The releases that are attacked together: the last one, with those before it that can be aligned.
     files : FilePair
-        Of all these releases, or of this one.
+        Of these, side by side.
     problems : mapping of str to Problem
         Of every family that was searched.
     families : tuple of Family
@@ -40,6 +42,7 @@ class Stage:
     """
 
     number: int
+    members: tuple[int, ...]
     files: FilePair
     problems: Mapping[str, Problem]
     families: tuple[Family, ...]
@@ -51,9 +54,9 @@ class Stage:
 
 
 def files_of_stages(releases: Releases) -> list[FilePair]:
-    """What is searched: together, the first releases side by side; apart, each by itself."""
-    pairs, together = releases.files, releases.way is Way.TOGETHER
-    return [side_by_side(pairs[: at + 1] if together else pairs[at : at + 1]) for at in range(len(pairs))]
+    """What is searched: every release beside those before it that can be aligned with it."""
+    groups = [releases.group(number) for number in range(1, len(releases.files) + 1)]
+    return [side_by_side(releases.of(group), group) for group in groups]
 
 
 def searched_stages(task: RiskTask, releases: Releases, clock: Clock) -> list[Stage]:
@@ -62,14 +65,15 @@ def searched_stages(task: RiskTask, releases: Releases, clock: Clock) -> list[St
     The worst case of the last release by itself is known already. A stage starts from the answers of all that
     were searched before it, so that it has their attacks.
     """
-    last = Stage(len(releases.files), task.files, task.problems, task.worst.families)
+    number = len(releases.files)
+    last = Stage(number, (number,), task.files, task.problems, task.worst.families)
     known, stages = [last], []
     all_files = files_of_stages(releases)
     left = sum(not _among(files, [last.files, *all_files[:at]]) for at, files in enumerate(all_files))
     for number, files in enumerate(all_files, start=1):
         same = next((stage for stage in known if same_files(stage.files, files)), None)
         if same is not None:
-            stages.append(Stage(number, files, same.problems, same.families))
+            stages.append(Stage(number, releases.group(number), files, same.problems, same.families))
             continue
         part = clock.part(None if clock.remaining is None else max(1e-9, clock.remaining / max(left, 1)))
         stage = _searched(task, releases, number, files, known, part)
@@ -87,9 +91,9 @@ def _searched(
     task: RiskTask, releases: Releases, number: int, files: FilePair, known: Sequence[Stage], clock: Clock
 ) -> Stage:
     """The worst cases of one stage; where there is none, with the reason."""
-    names = [family.aggregator for family in task.worst.families]
+    names, members = [family.aggregator for family in task.worst.families], releases.group(number)
     if clock.expired:
-        return Stage(number, files, {}, tuple(Family(name, None, _NO_TIME) for name in names))
+        return Stage(number, members, files, {}, tuple(Family(name, None, _NO_TIME) for name in names))
     try:
         first = problem_of(files, task.first.options)
         found = family_problems(first, names, releases.options)
@@ -97,8 +101,14 @@ def _searched(
         starts = {name: list(_starts(problem, known)) for name, problem in problems.items()}
         families = search_families(first, found, task.request, clock, starts).families
     except INPUT_ERRORS as error:
-        return Stage(number, files, {}, tuple(Family(name, None, str(error)) for name in names))
-    return Stage(number, files, problems, families)
+        return Stage(number, members, files, {}, tuple(Family(name, None, str(error)) for name in names))
+    return Stage(number, members, files, problems, families)
+
+
+def latest(stages: Sequence[Stage], number: int) -> list[Stage]:
+    """What an intruder has at one time: the last stage by then of every group that can be aligned."""
+    found = {stage.members[0]: stage for stage in stages if stage.number <= number}
+    return list(found.values())
 
 
 def _starts(problem: Problem, known: Sequence[Stage]) -> Iterator[Start]:

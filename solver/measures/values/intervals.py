@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +24,19 @@ RMD_K = 0.01
 MOST_SCATTERED = 10_000
 """Records that the robust covariance matrix is estimated from; of more so many by lot."""
 
+Late = Callable[[], bool]
+"""Whether time has run out."""
+
+_AT_ONCE = 50_000
+"""Records whose neighbours are sought between two questions whether it is late."""
+
 RMD_K2 = 0.05
 """sdcMicro's default k2 of RMDID2: another masked record as near as this protects a record."""
+
+
+def never() -> bool:
+    """That there is time, whatever the clock says."""
+    return False
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +66,10 @@ class RankedValues:
         place = np.full(masked.size, -1, dtype=np.intp)
         place[known] = inverse.reshape(-1)
         return cls(place, values, np.cumsum(counts) - (counts - 1) / 2.0, int(known.sum()))
+
+    def of_records(self, rows: NDArray[np.intp]) -> RankedValues:
+        """The same values, ranked among all records, of some records alone."""
+        return replace(self, place=self.place[rows])
 
     def around(self, percent: int) -> tuple[FloatArray, FloatArray]:
         """The smallest and the largest value of each record's interval (`rank_intervals`)."""
@@ -87,23 +103,21 @@ def rank_intervals(masked: FloatArray, percent: int) -> tuple[FloatArray, FloatA
     return RankedValues.of(masked).around(percent)
 
 
-def deviation_intervals(masked: FloatArray, share: float) -> tuple[FloatArray, FloatArray]:
-    """Masked values plus and minus `share` standard deviations of the masked attribute, each shape (m,).
+def deviation(masked: FloatArray) -> float:
+    """Standard deviation of a masked attribute with m - 1, 0 of a constant one: what intervals are parts of.
 
     SDID of Mateo-Sanz, Sebe and Domingo-Ferrer (2004), with the masked file's deviation as in sdcMicro's
     ``dRisk``; of a constant attribute the interval is its value.
     """
-    width = share * float(np.nan_to_num(spread(masked[:, None]))[0])
-    return masked - width, masked + width
+    return float(np.nan_to_num(spread(masked[:, None]))[0])
 
 
-def inside(original: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
-    """Whether original values lie in intervals, ends included: 1, 0, NaN where there is no original value.
+def inside(original: FloatArray, low: FloatArray, high: FloatArray) -> BoolArray:
+    """Whether original values lie in intervals, ends included; not where there is no original value.
 
-    A missing masked value has no interval, so that nothing is disclosed: 0.
+    A missing masked value has no interval, so that nothing is disclosed.
     """
-    within = ((low <= original) & (original <= high)).astype(np.float64)
-    return np.where(np.isnan(original), np.nan, within)
+    return np.asarray((low <= original) & (original <= high))
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +147,7 @@ class RobustDisclosure:
 
 
 def robust_disclosure(
-    original: FloatArray, masked: FloatArray, k: float, seed: int
+    original: FloatArray, masked: FloatArray, k: float, seed: int, late: Late = never
 ) -> RobustDisclosure | None:
     """RMDID1 and RMDID2 (Templ and Meindl, 2008) of complete partners, each shape (records, attributes).
 
@@ -141,7 +155,12 @@ def robust_disclosure(
     the Mahalanobis distance of original record i to the mean, with the covariance matrix of the minimum
     covariance determinant; a record is unsafe where ``|x'_ij - x_ij| < k * 0.05 * d_i`` for *any* attribute
     j, and alone where moreover no other masked record is within `RMD_K2`. None where that matrix is singular:
-    more than half of the records lie on a plane, or there are too few.
+    more than half of the records lie on a plane, or there are too few. `late` is asked from time to time.
+
+    Raises
+    ------
+    TimeoutError
+        When it is late.
     """
     if len(original) <= 2 * original.shape[1] or np.isnan(spread(original) + spread(masked)).any():
         return None
@@ -152,10 +171,21 @@ def robust_disclosure(
     distance = np.sqrt(np.einsum("ij,jk,ik->i", first, np.linalg.inv(scatter), first))
     width = (k * RMD_WIDTH * distance)[:, None]
     unsafe = (np.abs(second - first) < width).any(axis=1)
-    # The nearest record is oneself; the second one may be at the same place.
-    alone = unsafe.copy()
-    alone[unsafe] = np.asarray(KDTree(second).query(second[unsafe], k=2)[0])[:, 1] > RMD_K2
-    return RobustDisclosure(distance, unsafe, alone)
+    return RobustDisclosure(distance, unsafe, _alone(second, unsafe, late))
+
+
+def _alone(values: FloatArray, asked: BoolArray, late: Late) -> BoolArray:
+    """Which of some records have no other record within `RMD_K2`; TimeoutError when it is late."""
+    tree = KDTree(values)
+    alone = np.zeros(len(values), dtype=np.bool_)
+    neighbours = tree.indices[asked[tree.indices]]  # one after the other: what one looks at is at hand
+    for rows in np.array_split(neighbours, max(1, neighbours.size // _AT_ONCE)):
+        if late():
+            raise TimeoutError
+        # The nearest record is oneself; the second one may be at the same place.
+        near = tree.query(values[rows], k=2, distance_upper_bound=1.001 * RMD_K2, workers=-1)[0]
+        alone[rows] = np.asarray(near)[:, 1] > RMD_K2
+    return alone
 
 
 def _determinant(values: FloatArray, seed: int) -> FloatArray | None:

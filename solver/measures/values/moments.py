@@ -73,19 +73,40 @@ def correlations(values: FloatArray) -> FloatArray:
     return matrix
 
 
-def independent(values: FloatArray) -> NDArray[np.bool_]:
-    """Which attributes are no linear combination of those before them, shape (attributes,); complete records.
+@dataclass(frozen=True, eq=False)
+class Triangle:
+    """What least squares need of a table: centred, its complete records are an orthogonal matrix times this.
 
-    Values should be about 1 in size.
+    One decomposition serves the regressions of all attributes, whatever the number of records.
+
+    Attributes
+    ----------
+    records : int
+        Complete ones.
+    factor : ndarray of float64, shape (min(records, attributes), attributes)
+        The triangular factor R.
     """
-    complete = values[~np.isnan(values).any(axis=1)]
-    if len(complete) == 0:
-        return np.ones(values.shape[1], dtype=np.bool_)
-    # The diagonal of R is what is left of a column once those before it are taken out.
-    left = np.zeros(values.shape[1])
-    diagonal = np.abs(np.diag(np.linalg.qr(complete - complete.mean(axis=0), mode="r")))
-    left[: diagonal.size] = diagonal
-    return np.asarray(left > 1e-8 * np.sqrt(len(complete)))
+
+    records: int
+    factor: FloatArray
+
+    @classmethod
+    def of(cls, values: FloatArray) -> Triangle:
+        """Of values, shape (records, attributes), about 1 in size."""
+        complete = values[~np.isnan(values).any(axis=1)]
+        centred = complete - complete.mean(axis=0) if len(complete) else complete
+        return cls(len(complete), np.asarray(np.linalg.qr(centred, mode="r")))
+
+    @property
+    def independent(self) -> NDArray[np.bool_]:
+        """Which attributes are no linear combination of those before them, shape (attributes,)."""
+        if self.records == 0:
+            return np.ones(self.factor.shape[1], dtype=np.bool_)
+        # The diagonal of R is what is left of a column once those before it are taken out.
+        left = np.zeros(self.factor.shape[1])
+        diagonal = np.abs(np.diag(self.factor))
+        left[: diagonal.size] = diagonal
+        return np.asarray(left > 1e-8 * np.sqrt(self.records))
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,21 +137,19 @@ class Regression:
             return np.asarray((common / self.half_width + common / other.half_width) / 2.0)
 
 
-def regression(values: FloatArray, response: int) -> Regression | None:
+def regression(triangle: Triangle, response: int) -> Regression | None:
     """Regress one attribute on all others over the complete records; None where that has no one answer.
 
-    Values should be about 1 in size: a design is taken for linearly dependent by its singular values.
+    A design is taken for linearly dependent by its singular values.
     """
-    complete = values[~np.isnan(values).any(axis=1)]
-    y, x = complete[:, response], np.delete(complete, response, axis=1)
-    freedom = len(y) - x.shape[1] - 1
+    y, x = triangle.factor[:, response], np.delete(triangle.factor, response, axis=1)
+    freedom = triangle.records - x.shape[1] - 1
     if freedom < 1 or x.shape[1] == 0:
         return None
-    centred = x - x.mean(axis=0)
-    u, singular, v = np.linalg.svd(centred, full_matrices=False)
+    u, singular, v = np.linalg.svd(x, full_matrices=False)
     if singular[-1] < 1e-8 * max(1.0, singular[0]):
         return None
-    coefficients = v.T @ ((u.T @ (y - y.mean())) / singular)
-    residual = y - y.mean() - centred @ coefficients
+    coefficients = v.T @ ((u.T @ y) / singular)
+    residual = y - x @ coefficients
     variance = (residual @ residual) / freedom * ((v.T / singular) ** 2).sum(axis=1)
     return Regression(coefficients, np.asarray(stats.t.ppf(_LEVEL, freedom) * np.sqrt(variance)))

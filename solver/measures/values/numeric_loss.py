@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from linkrisk.solver.measures.values.category_frequencies import Row
 from linkrisk.solver.measures.values.moments import (
+    Triangle,
     correlations,
     covariances,
     eigenvalue_difference,
     il1s,
-    independent,
     regression,
     spread,
 )
@@ -99,12 +99,14 @@ def numeric_loss(attributes: Sequence[ReleasedAttribute]) -> NumericLoss:
     names, scale = [each.name for each in attributes], spread(original)
     centre = np.nanmean(original, axis=0)
     first, second = (original - centre) / scale, (masked - centre) / scale
-    free = independent(first)
+    whole = Triangle.of(first)
+    free = whole.independent
+    relations = whole if free.all() else Triangle.of(first[:, free]), Triangle.of(second[:, free])
     rows = (
         *_values(attributes, scale),
         *_moments(original, masked, names, looked_at),
         *_pairs(first, second, names, looked_at),
-        *_regressions(first[:, free], second[:, free], [names[at] for at in np.flatnonzero(free).tolist()]),
+        *_regressions(*relations, [names[at] for at in np.flatnonzero(free).tolist()]),
     )
     return NumericLoss(
         _mean(rows, "IL1s"),
@@ -172,7 +174,7 @@ def _pairs(
     return rows
 
 
-def _regressions(first: FloatArray, second: FloatArray, names: Sequence[str]) -> list[Row]:
+def _regressions(first: Triangle, second: Triangle, names: Sequence[str]) -> list[Row]:
     """Standardised coefficients of every attribute's regression on all others, and their intervals."""
     rows: list[Row] = []
     for at, name in enumerate(names):

@@ -78,8 +78,7 @@ def document_of(*given: Mapping[str, Any], audience: Audience = Audience.INTERNA
         what = f"it has no {error}" if isinstance(error, KeyError) else str(error)
         raise UsageError(
             f"these results cannot be shown, {what}: give what `fit --json`, `risk --json` or `sweep "
-            "--json` of "
-            "this version wrote"
+            "--json` of this version wrote"
         ) from error
 
 

@@ -34,7 +34,7 @@ def _blocks(results: Results) -> Iterator[Block]:
         yield _changes(columns)
     loss = results.measure("information-loss")
     if loss is not None and loss.get("findings"):
-        yield findings_block("information-loss", loss)
+        yield findings_block(results, "information-loss", loss)
         yield from drawn(results, "loss")
     if results.sweep is not None:
         yield from drawn(results, "risk-utility")
@@ -81,5 +81,5 @@ def _runs(sweep: Json) -> Iterator[list[Any]]:
         yield [masking, None, None, None, "stopped before it was done"]
 
 
-def _order(row: list[Any]) -> tuple[bool, float]:
+def _order(row: Sequence[Any]) -> tuple[bool, float]:
     return row[4] != "on the front", row[3] if row[3] is not None else float("inf")

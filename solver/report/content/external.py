@@ -13,7 +13,6 @@ from typing import Any
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS
 from linkrisk.solver.report.content.meanings import MEANINGS, meaning_of
 from linkrisk.solver.report.content.results import Json, Results
-from linkrisk.solver.report.content.wording import family_words
 from linkrisk.solver.report.document import Paragraph, Section
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.results import EXPECTED, LINKED, WEIGHTED, limit_key
@@ -108,6 +107,7 @@ _FIT = fields(
         "aggregator": _family,
         **_SUMS,
         "confidence": number,
+        "lost": number,
         "status": one_of("optimal", "feasible", "interrupted", "no_solution"),
         "limit": one_of("time", "work", "memory", "user", "ties"),
         "baselines": fields({"euclid": number, "mahalanobis": number}),
@@ -186,7 +186,7 @@ def for_external(given: Json) -> dict[str, Any]:
 
 def _fit(one: Json) -> dict[str, Any]:
     if "reason" in one:
-        return {"aggregator": one["aggregator"], "reason": "not searched"}
+        return {"aggregator": one["aggregator"], "reason": "it was not searched"}
     return {**_FIT(one), "parameters": None}
 
 
@@ -210,8 +210,7 @@ def _words(key: str) -> str:
     for start in FAMILY_KEYS:
         if key.startswith(start):
             name = key.removeprefix(start).replace("_", "-")
-            family = "equal weights" if name == EQUAL else family_words(name)
-            return f"{family}, {meaning_of(key).words}"
+            return f"{name}, {meaning_of(key).words}"
     return meaning_of(key).words
 
 

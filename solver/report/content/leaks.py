@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from linkrisk.formulations.linkage.aggregators import words_of
+from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.report.content.drawn import drawn, drawn_or
 from linkrisk.solver.report.content.results import FamilyResult, Json, Results
@@ -35,7 +37,7 @@ def who_leaks(results: Results) -> Section:
 def _family(results: Results, family: FamilyResult, measured: Json | None) -> Iterator[Block]:
     if not family.interval.low:
         yield Paragraph("No record is re-identified, so that the parameters are arbitrary.")
-    charts = drawn(results, "weights", "shapley", family=family.name)
+    charts = (_owned(chart, family) for chart in drawn(results, "weights", "shapley", family=family.name))
     yield from drawn_or(charts, _importance(family, measured))
     yield from _breaking(family)
     yield from drawn(results, "withheld", family=family.name)
@@ -47,6 +49,13 @@ def _family(results: Results, family: FamilyResult, measured: Json | None) -> It
     ):
         yield from drawn_or(drawn(results, name, family=family.name), _square(names, found, caption))
     yield from _directions(measured)
+
+
+def _owned(chart: Chart, family: FamilyResult) -> Chart:
+    """The chart with the family's own words above the numbers behind it."""
+    words, (owner, value, *rest) = words_of(family.name), chart.table.columns
+    columns = replace(owner, title=words.owner), replace(value, title=words.column), *rest
+    return replace(chart, table=replace(chart.table, columns=columns))
 
 
 def _importance(family: FamilyResult, measured: Json | None) -> Iterator[Block]:

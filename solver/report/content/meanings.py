@@ -63,9 +63,7 @@ MEANINGS: dict[str, Meaning] = {
     "over_fit_gap": _M(
         "over-fit gap", "How much less a learned distance links of records it was not learned from."
     ),
-    "one_to_one": _M(
-        "one to one, learned from half", "The same intruder, who uses each masked record only once."
-    ),
+    "one_to_one": _M("one to one, half known", "The same intruder, who uses each masked record only once."),
     # membership
     "journalist": _M("journalist", "The intruder does not know whether the person is in the file."),
     "prosecutor": _M("prosecutor", "The intruder knows that the person is in the file."),
@@ -115,6 +113,10 @@ MEANINGS: dict[str, Meaning] = {
     "tau_1": _M("unique in the population too", "Records that nobody else in the population looks like."),
     "tau_2": _M("right links to uniques, keys unmasked", "Links to the population that would be right."),
     "tau_2_released": _M("right links to uniques, as released", "The same by the masked key variables."),
+    "limit_one_record": _M("limit of who knows one record", "What no attack exceeds that knows one record."),
+    "limit_all_records": _M(
+        "limit of who knows all records", "What no attack exceeds that knows all records."
+    ),
     "misfit": _M(
         "misfit of the model, in deviations", "How badly the population model fits; beyond 2 be careful."
     ),

@@ -78,7 +78,7 @@ def _protect(results: Results, allowed: float) -> Iterator[str]:
         yield (
             f"Withhold {one.attribute} or mask it more: without it at most {of_all(one.high, total)} "
             "could be "
-            f"re-identified, which is certified; {enough}."
+            f"re-identified, which is proven; {enough}."
         )
         if not within:
             yield (
@@ -129,8 +129,10 @@ def _certainty(results: Results) -> Iterator[str]:
             "open for the "
             f"{joined([family_words(family.name) for family in open_ones])}."
         )
-    if missing := [family_words(family.name) for family in results.families if family.reason is not None]:
-        yield f"Search the {joined(missing)} too: without a result it is not covered."
+    for family in results.families:
+        if family.reason is not None:
+            name = family_words(family.name)
+            yield f"Mind that the {name} is not covered: it has no result, as {family.reason}."
     made = results.details.get("certificates")
     if made is None:
         yield (

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from linkrisk.solver.charts.table import Of
-from linkrisk.solver.measures.registry import MEASURES
 from linkrisk.solver.report.content.drawn import drawn
 from linkrisk.solver.report.content.meanings import meaning_of
 from linkrisk.solver.report.content.results import Json, Results
@@ -33,25 +32,19 @@ def other_measures(results: Results) -> Section:
 def _blocks(results: Results) -> Iterator[Block]:
     for name, content in results.measures.items():
         if name not in ELSEWHERE and content.get("findings"):
-            yield findings_block(name, content)
+            yield findings_block(results, name, content)
             yield from drawn(results, *CHARTS.get(name, ()))
     if results.not_measured:
         columns = [("measure", "Measure", Of.TEXT), ("reason", "Why not", Of.TEXT)]
-        rows = [[title_of(name), reason] for name, reason in results.not_measured.items()]
+        rows = [[results.title(name), reason] for name, reason in results.not_measured.items()]
         yield table("Not measured", columns, rows)
 
 
-def findings_block(name: str, content: Json) -> Numbers:
+def findings_block(results: Results, name: str, content: Json) -> Numbers:
     """The findings of one measure."""
-    return Numbers(title_of(name), tuple(_line(one) for one in content["findings"]))
+    return Numbers(results.title(name), tuple(_line(one) for one in content["findings"]))
 
 
 def _line(finding: Json) -> Number:
     meaning = meaning_of(finding["key"])
     return number_of(finding, finding.get("words") or meaning.words, meaning.says)
-
-
-def title_of(name: str) -> str:
-    """What people read above the numbers of a measure."""
-    measure = MEASURES.get(name)
-    return name if measure is None else measure.title

@@ -20,6 +20,7 @@ _FAMILIES = [
     ("high", "At most", Of.COUNT),
     ("low_share", "Share", Of.SHARE),
     ("high_share", "At most, share", Of.SHARE),
+    ("lost", "Out of reach", Of.COUNT),
     ("state", "State", Of.TEXT),
 ]
 
@@ -72,25 +73,26 @@ def _families(results: Results) -> Iterator[list[Any]]:
     for family in results.families:
         heading = family_heading(family.name)
         if family.reason is not None:
-            yield [heading, None, None, None, None, f"no result: {family.reason}"]
+            yield [heading, None, None, None, None, None, f"no result: {family.reason}"]
             continue
         interval = family.interval
-        yield [heading, interval.low, interval.high, *interval.shares, proof(family)]
+        lost = None if interval.confidence is not None else family.content.get("lost")
+        yield [heading, interval.low, interval.high, *interval.shares, lost, proof(family)]
 
 
 def _explained(results: Results) -> Iterator[str]:
     """What the ends of the intervals rest on."""
+    if any(family.content.get("lost") and family.interval.confidence is None for family in results.found):
+        yield (
+            "Out of reach are records that one other candidate keeps from being re-identified, whatever the "
+            "parameters."
+        )
     for family in results.found:
         content, name = family.content, family_heading(family.name)
         if not family.interval.proven and family.interval.confidence is None:
             yield f"{name}: {_why_open(content)}. The worst case lies between the two numbers."
         if (sampling := content.get("sampling")) is not None:
             yield _sampled(sampling)
-        elif content.get("lost"):
-            yield (
-                f"{name}: {count(content['lost'])} records are out of reach: whatever the parameters, one "
-                "other candidate keeps them from being re-identified."
-            )
         if (parts := content.get("parts")) is not None:
             said = sum_of_parts({key: int(parts[key]) for key in ("parts", "largest", "proven")})
             yield f"{name}: {said}."

@@ -175,6 +175,11 @@ class Results:
         found = self.measures.get(measure, {}).get("findings", ())
         return next((one for one in found if one["key"] == key and one["value"] is not None), None)
 
+    def title(self, name: str) -> str:
+        """What people read above the numbers of a measure."""
+        titles: Mapping[str, str] = self.details.get("titles") or {}
+        return titles.get(name) or name.replace("-", " ").capitalize()
+
     def of_measure(self, measure: str, key: str) -> Sequence[Any]:
         """A list of a measure; empty where there is none."""
         return self.measures.get(measure, {}).get(key) or ()

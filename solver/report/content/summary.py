@@ -15,6 +15,9 @@ from linkrisk.solver.run.percent import percent
 MOST_STRATA = 5
 """The riskiest strata that are named."""
 
+MOST_COLUMNS = 8
+"""Changed columns that are named, those with most changes first."""
+
 LEAST_GROUP = 10
 """Records of a group that is named as one of the riskiest."""
 
@@ -62,8 +65,8 @@ def what_was_masked(results: Results) -> Iterator[str]:
 def _of_columns(rows: Sequence[Json]) -> Iterator[str]:
     changed = sorted((row for row in rows if row["changed"]), key=lambda row: -row["changed"])
     if changed:
-        named = joined([f"{row['column']} ({percent(row['changed'])} of the values)" for row in changed])
-        yield f"Changed: {named}."
+        named = joined([f"{row['column']} {percent(row['changed'])}" for row in changed], MOST_COLUMNS)
+        yield f"Changed, with the share of the values: {named}."
     same = [row for row in rows if row["changed"] == 0.0]
     if compared := [row["column"] for row in same if row["compared"]]:
         yield f"Left exactly as they are, although an intruder may know them: {joined(compared)}."

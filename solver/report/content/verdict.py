@@ -71,22 +71,22 @@ def _reasons(results: Results) -> Iterator[str]:
     assert interval is not None
     assert first is not None
     many = len(results.found)
-    kinds = "family of distances" if many == 1 else "families of distances"
+    kinds = "this family" if many == 1 else f"the {many} families of distances"
     yield (
         f"The worst distance found is the {family_words(first.name)}: it re-identifies "
         f"{of_all(first.interval.low, first.interval.total)}."
     )
     if interval.proven:
-        yield f"It is proven that no distance of the {many} {kinds} re-identifies more."
+        yield f"It is proven that no distance of {kinds} re-identifies more."
     elif interval.confidence is None:
         yield (
-            f"It is proven that no distance of the {many} {kinds} re-identifies more than "
+            f"It is proven that no distance of {kinds} re-identifies more than "
             f"{percent(interval.shares[1])}; what lies between is open."
         )
     else:
         yield (
-            f"Random samples say with {100.0 * interval.confidence:.4g} % confidence that no distance of the "
-            f"{many} {kinds} re-identifies more than {percent(interval.shares[1])}."
+            f"Random samples say with {100.0 * interval.confidence:.4g} % confidence that no distance of "
+            f"{kinds} re-identifies more than {percent(interval.shares[1])}."
         )
     known = first.content.get("best_known")
     if known is not None:

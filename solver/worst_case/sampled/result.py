@@ -168,19 +168,21 @@ def _counted(state: SampledRun, evaluation: Evaluation, alpha: Fraction) -> dict
     """How many records the attack was counted on; where not on all, what that says of the whole file.
 
     The records that were counted beyond those that the attack was searched on are a random sample of the
-    others, and the attack knows nothing of them.
+    others, and the attack knows nothing of them. Where it is the best of several, each has its part of what
+    the limit may be wrong with.
     """
     settled = evaluation.settled
     said: dict[str, Any] = {"records": int(settled.sum()), "all": bool(settled.all())}
-    if said["all"] or not whole(evaluation.weight):
+    if said["all"] or not whole(evaluation.weight) or state.attacks is None:
         return said
     outside = state.samples.outside
     fresh, looked_at = outside[state.attacked :], outside[state.attacked : state.meant]
     missed = int((~evaluation.linked[looked_at]).sum())  # who was not counted in the end counts as missed
-    least = fresh.size - upper_limit(Design(int(fresh.size), int(looked_at.size)), missed, alpha)
+    design = Design(int(fresh.size), int(looked_at.size))
+    least = fresh.size - upper_limit(design, missed, alpha / state.attacks)
     known = [state.samples.drawn, outside[: state.attacked]]
     inside = int(evaluation.linked[np.concatenate(known)].sum())
-    return {**said, "linked_lower_limit": inside + int(least)}
+    return {**said, "linked_lower_limit": max(evaluation.count, inside + int(least))}
 
 
 def _notes(state: SampledRun, choice: SamplingChoice) -> Sequence[str]:

@@ -28,7 +28,7 @@ from linkrisk.solver.run.results import plain
 from linkrisk.solver.run.workers import Here, Processes, Workers
 from linkrisk.solver.worst_case.part_search import PartSearch, Shared, search_part
 from linkrisk.solver.worst_case.sampled.samples import Samples
-from linkrisk.solver.worst_case.search import Start, search
+from linkrisk.solver.worst_case.search import Start, count_starts, search
 from linkrisk.solver.worst_case.search_state import Run, out_of_time
 
 FloatArray = NDArray[np.float64]
@@ -54,6 +54,9 @@ class SampledRun:
         Records outside of the samples, the first of their order, that the attack was searched on, too.
     meant : int
         Records outside of the samples that there seemed to be time to count, before the first was.
+    attacks : int or None
+        How many attacks the one that is shown may have been chosen from by what they link outside of the
+        samples; None where one of them may have been made with knowledge of these records.
     """
 
     run: Run
@@ -61,6 +64,7 @@ class SampledRun:
     searches: dict[int, PartSearch] = field(default_factory=dict)
     attacked: int = 0
     meant: int = 0
+    attacks: int | None = 1
 
     def bound(self, samples: int) -> float:
         """The weight that no parameters exceed in the first so many samples together."""
@@ -135,16 +139,22 @@ class _Work:
         counted = None if self._hired is None else Spreading(self._hired, self._shared, pair_of, self._tell)
         evaluator = Evaluator(pair, stop=lambda: clock.expired, spend=clock.spend, elsewhere=counted)
         run = Run(incumbent, evaluator, system, out_of_time(incumbent))
-        self.state = SampledRun(run, samples)
+        known = all(start.same_draw for start in starts)
+        self.state = SampledRun(run, samples, attacks=1 + len(starts) if known else None)
         self._workers: Workers[Shared] = self._hired or Here(self._shared)
         self._counting = 0.0
 
     def do(self) -> SampledRun:
-        """A first count, the samples, the attack, its count."""
+        """First counts, the samples, the attack, its count.
+
+        What is known from elsewhere is counted on all records that it linked while there is time: the attack
+        that the samples lead to may link fewer, or be counted on few.
+        """
         run, clock = self.state.run, self._clock
         with memory_errors(clock):
             run.incumbent.enter("compare")
             run.incumbent.note()
+            count_starts(run, self._starts)
             self._look()
             run.phases["baselines"] = clock.seconds
             run.incumbent.enter("samples")

@@ -66,7 +66,8 @@ def test_a_shared_option_says_what_it_means_to_each_method() -> None:
     assert "attributes to mask, separated by commas (default: all numeric)" in attributes
     assert attributes.endswith(
         "top-coding, bottom-coding, global-recoding, pram: attributes to mask, separated by commas (default: "
-        "all that are not numeric)"
+        "all that are not numeric); local-suppression: attributes to mask, separated by commas (default: all "
+        "key variables)"
     )
 
 

@@ -59,7 +59,7 @@ def test_what_is_missing_stays_and_what_too_few_have_is_withheld(capsys: pytest.
         "r.json",
     )
     assert (code, err) == (0, "")
-    assert "\nwithheld 4 of b: a value that too few records share a mean with becomes missing\n" in out
+    assert "\nwithheld 4 of b: these values become missing\n" in out
     assert Path("m.csv").read_text() == "a,b\n" + 3 * f"{8 / 3!r},\n" + 2 * ",\n" + 3 * f"{8 / 3!r},\n"
     assert json.loads(Path("r.json").read_text())["withheld"] == {"b": 4}
 

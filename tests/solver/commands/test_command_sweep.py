@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -47,6 +49,41 @@ def test_the_map(capsys):
     assert len(list(Path("map.runs").glob("*.json"))) == 3
     again = run(capsys, *SWEEP, "--method", "microaggregation k=40", "--table", "map.csv")
     assert again.startswith("original.csv: 30 records; 3 maskings, 3 of them measured before\n")
+
+
+def test_identical_records_are_spoken_of(capsys):
+    """A worst case of 0 % by ties alone is not to be misread."""
+    groups = [*SWEEP, "--method", "microaggregation k=3"]
+    about = (
+        r"note: after microaggregation k=3, (\d+) records are nearest to several identical records, and so "
+    )
+    assert int(re.search(about, run(capsys, *groups))[1]) > 0
+    more = run(capsys, *groups, "--method", "microaggregation k=5")
+    assert re.search(r"note: after 2 maskings, up to \d+ records are nearest to several", more)
+    assert "identical" not in run(capsys, *groups, "--ties", "share")
+
+
+@pytest.mark.slow
+def test_a_plan_that_cannot_be_measured_is_one_line_though_processes_are_starting():
+    asked = [
+        "--original",
+        "original.csv",
+        "--id",
+        "number",
+        "--workers",
+        "2",
+        "--measures",
+        "worst-case",
+        "--method",
+    ]
+    refused = subprocess.run(
+        [sys.executable, "-m", "linkrisk", "sweep", *asked, "noise percent=5..20:5"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert refused.returncode == 2
+    assert refused.stderr.count("\n") == 1, refused.stderr
 
 
 @pytest.mark.parametrize("target", ["map.parquet", "map.xlsx"])

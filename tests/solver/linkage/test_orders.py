@@ -228,3 +228,19 @@ def test_what_there_was_no_time_to_count_is_said(monkeypatch):
     assert said.startswith(
         "there was no time to count what comparing attributes (or ranks) one after another"
     )
+
+
+@pytest.mark.parametrize("ranked", [False, True])
+def test_candidates_that_are_kept_lead_to_the_same_order(ranked, monkeypatch):
+    """Of small files they are sought once for all orders that begin alike."""
+    random = np.random.default_rng(5)
+    original = random.integers(0, 12, (60, 4)).astype(float)
+    masked = original + random.integers(-2, 3, (60, 4))
+    pair = make_pair(original, masked, standardisation=NONE)
+    kept = best_order(pair, ranked=ranked)
+    monkeypatch.setattr("linkrisk.solver.linkage.orders._PAIRS_KEPT", 0)
+    again = best_order(pair, ranked=ranked)
+    assert (kept.order, kept.weight) == (again.order, again.weight)
+    assert 0 < kept.linked.sum() < 60
+    assert kept.linked.tolist() == again.linked.tolist()
+    assert kept.linked.tolist() == by_definition(pair, list(kept.order), ranked=ranked)

@@ -97,9 +97,14 @@ def test_marks_are_values_or_persons():
     original = pd.DataFrame({"id": list("abc"), "A": [1.0, 2.0, 3.0], "ill": ["x", "y", "y"]})
     first, second = original.iloc[:2], original.iloc[::-1].assign(ill=["y", "y", "z"])
     files = [make_file_pair(original, each, id_column="id", attributes=["A"]) for each in (first, second)]
-    assert [each.tolist() for each in marks(files, ())] == [[0, 1], [2, 1, 0]]
-    assert [each.tolist() for each in marks(files, ("ill",))] == [[0, 1], [1, 1, 2]]
-    assert [each.tolist() for each in marks(files, ("ill", "id"))] == [[0, 1], [2, 1, 3]]
+    apart = [[each] for each in files]
+    assert [each.tolist() for each in marks(apart, ())] == [[0, 1], [2, 1, 0]]
+    assert [each.tolist() for each in marks(apart, ("ill",))] == [[0, 1], [1, 1, 2]]
+    assert [each.tolist() for each in marks(apart, ("ill", "id"))] == [[0, 1], [2, 1, 3]]
+    # Of a group: its persons in their order, each by the last release that has him.
+    mixed = [files, files[:1]]
+    assert [each.tolist() for each in marks(mixed, ())] == [[0, 1, 2], [0, 1]]
+    assert [each.tolist() for each in marks(mixed, ("ill",))] == [[0, 1, 1], [2, 1]]
 
 
 def test_a_candidate_that_is_impossible_is_none():

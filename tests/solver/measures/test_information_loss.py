@@ -19,7 +19,7 @@ from linkrisk.solver.api.risk import risk
 from linkrisk.solver.measures.information_loss import information_loss
 from linkrisk.solver.measures.interval_disclosure import interval_disclosure
 from linkrisk.solver.measures.values import propensity as propensity_module
-from linkrisk.solver.measures.values.moments import regression
+from linkrisk.solver.measures.values.moments import Triangle, regression
 from linkrisk.solver.measures.values.propensity import Terms, design, propensity
 from tests.support.released_cases import attribute, table
 
@@ -88,7 +88,7 @@ def test_regression_against_scikit_learn_and_the_normal_equations():
     from sklearn.linear_model import LinearRegression
 
     values, _ = noisy()
-    found = regression(values, 1)
+    found = regression(Triangle.of(values), 1)
     fit = LinearRegression().fit(values[:, [0, 2]], values[:, 1])
     np.testing.assert_allclose(found.coefficients, fit.coef_)
     design_matrix = np.column_stack([np.ones(60), values[:, [0, 2]]])
@@ -101,9 +101,9 @@ def test_regression_against_scikit_learn_and_the_normal_equations():
 
 def test_regression_needs_records_and_independent_predictors():
     values, _ = noisy()
-    assert regression(values[:3], 0) is None
-    assert regression(values[:, :1], 0) is None
-    assert regression(np.column_stack([values, values[:, 1]]), 0) is None
+    assert regression(Triangle.of(values[:3]), 0) is None
+    assert regression(Triangle.of(values[:, :1]), 0) is None
+    assert regression(Triangle.of(np.column_stack([values, values[:, 1]])), 0) is None
 
 
 def test_frequencies_by_hand():

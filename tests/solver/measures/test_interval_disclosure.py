@@ -16,7 +16,7 @@ from linkrisk.solver.api.risk import risk
 from linkrisk.solver.measures.interval_disclosure import PERCENT, interval_disclosure
 from linkrisk.solver.measures.values.intervals import (
     RMD_WIDTH,
-    deviation_intervals,
+    deviation,
     inside,
     rank_intervals,
     robust_disclosure,
@@ -60,8 +60,12 @@ def test_rank_intervals_by_brute_force(values, percent):
 
 def test_deviations_by_hand():
     """Masked 1, 2, 3 have deviation 1: half of it on either side, ends included."""
-    low, high = deviation_intervals(np.array([1.0, 2.0, 3.0]), 0.5)
-    assert inside(np.array([0.5, 2.6, 3.4]), low, high).tolist() == [1.0, 0.0, 1.0]
+    masked = np.array([1.0, 2.0, 3.0])
+    width = 0.5 * deviation(masked)
+    assert inside(np.array([0.5, 2.6, 3.4]), masked - width, masked + width).tolist() == [1.0, 0.0, 1.0]
+    found = interval_disclosure([attribute("a", [1.0, 2.05, 3.08], [1, 2, 3])])
+    # Of the intervals of 1 to 10 % of the deviation, one value is in all, one from 5 %, one from 8 %.
+    np.testing.assert_allclose(found.deviations.each[:, 0], np.array([1, 1, 1, 1, 2, 2, 2, 3, 3, 3]) / 3.0)
 
 
 def test_suppression_discloses_nothing_and_unknown_originals_do_not_count():
@@ -194,3 +198,32 @@ def test_nominal_attributes_alone_are_refused():
     assert found.not_measured == {
         "interval-disclosure": "needs a numeric or an ordinal attribute: nominal categories have no order"
     }
+
+
+def test_neighbours_by_brute_force_and_when_it_is_late():
+    """RMDID2 asks who has another record within 0.05 standard deviations; it may be too late to ask."""
+    random = np.random.default_rng(0)
+    values = random.normal(size=(400, 2))
+    masked = values + random.normal(scale=1e-3, size=values.shape)
+    masked[7] = masked[3]
+    found = robust_disclosure(values, masked, 1.0, 0)
+    scaled = (masked - masked.mean(axis=0)) / masked.std(axis=0, ddof=1)
+    apart = np.sqrt(((scaled[:, None] - scaled[None]) ** 2).sum(axis=2))
+    np.fill_diagonal(apart, np.inf)
+    assert found.alone.tolist() == (found.unsafe & (apart.min(axis=1) > 0.05)).tolist()
+    assert 0 < found.alone.sum() < found.unsafe.sum()
+    with pytest.raises(TimeoutError):
+        robust_disclosure(values, masked, 1.0, 0, lambda: True)
+
+
+def test_what_there_was_no_time_for_is_said(monkeypatch):
+    original, masked = np.random.default_rng(1).normal(size=(2, 60, 2))
+    assert (
+        interval_disclosure(table(original, masked), late=lambda: True).robust is not None
+    )  # it is a moment
+    monkeypatch.setattr("linkrisk.solver.measures.interval_disclosure.MOST_SCATTERED", 10)
+    cut = interval_disclosure(table(original, masked), late=lambda: True)
+    assert (cut.late, cut.robust) == (True, None)
+    assert cut.deviations is not None
+    assert cut.notes == ("no time was left for RMDID; a longer --time-limit would take it too",)
+    assert not interval_disclosure(table(original, masked), late=lambda: False).late

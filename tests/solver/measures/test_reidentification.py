@@ -13,13 +13,18 @@ from survey_files import NAMES, survey
 
 from linkrisk import fit, risk
 from linkrisk.datasets.masking.spelled import masking_method
+from linkrisk.solver.linkage.registry import LINKERS as LINKERS_BY_NAME
 from linkrisk.solver.measures.choices import MeasureChoices
+from linkrisk.solver.measures.links.best_candidates import linker_task
 from linkrisk.solver.measures.posteriors import matchings
+from linkrisk.solver.measures.posteriors.attackers import attackers, trained_by
 from linkrisk.solver.measures.reidentification import ProbabilityOfReidentification
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 
 NOISE = "noise percent=40"
+LINKERS = ("prl", "owa-linker", "sugeno", "pca", "zscore", "bayes")
+WITHOUT_LEARNING = ("classical-mahalanobis", *LINKERS)
 
 
 def files_of(text=NOISE, records=30):
@@ -51,8 +56,9 @@ def test_no_attack_expects_more_than_the_limit(noisy):
         "equal-weights",
         "weighted-mean",
         "mahalanobis",
-        "prl",
+        *WITHOUT_LEARNING,
     }
+    assert found.without == ()
     for attack in found.attacks:
         assert attack.expected <= found.one_record + 1e-12
         assert 0.0 <= attack.compatible <= attack.compatible + attack.undecided <= 1.0
@@ -73,7 +79,7 @@ def test_table_json_and_words(noisy):
     table = found.to_frame()
     assert table["probability"].mean() == pytest.approx(found.one_record)
     assert (table["partner"] <= table["probability"]).all()
-    assert table["compatible, prl"].eq(1.0).mean() == pytest.approx(found.attacks[-1].compatible)
+    assert table["compatible, bayes"].eq(1.0).mean() == pytest.approx(found.attacks[-1].compatible)
     read = json.loads(noisy.to_json())
     assert read["masking"] == [NOISE]
     assert read["measures"]["reidentification"]["attributes"] == list(NAMES)
@@ -81,7 +87,7 @@ def test_table_json_and_words(noisy):
     assert "whatever his attack" in repr(found)
     keys = [finding.key for finding in found.findings]
     assert keys[:2] == ["limit_one_record", "limit_all_records"]
-    assert len(set(keys)) == len(keys) == 2 + 2 * 3 + 2 * 2
+    assert len(set(keys)) == len(keys) == 2 + 2 * 3 + 2 * (1 + len(WITHOUT_LEARNING))
     assert found.surest.probability == table["probability"].max()
 
 
@@ -115,8 +121,12 @@ def test_compatible_where_the_truth_is_certain_means_that_the_partner_is_most_pr
     text = "rank-swapping percent=100 attributes=income"
     found = found_by((original, masked), text)["reidentification"]
     assert found.one_record == pytest.approx(1.0)
-    for attack in found.attacks:
-        assert attack.compatible == pytest.approx(attack.right)
+    beliefs = [each.beliefs.probability for each in attackers(task_of((original, masked)), Clock(None))]
+    for attack, probability in zip(found.attacks, beliefs, strict=True):
+        # Of several most probable candidates, as classes of numbers make them, the partner may be any.
+        best = np.diag(probability) >= probability.max(axis=1) - 1e-6
+        assert attack.compatible == pytest.approx(best.mean())
+        assert attack.right <= attack.compatible + 1e-12
 
 
 def test_a_sample_of_the_original_file():
@@ -164,8 +174,56 @@ def test_time_that_runs_out_leaves_records_undecided():
     clock = Clock(1e-9)
     found = ProbabilityOfReidentification().take(task, clock)
     assert [attack.name for attack in found.attacks] == ["equal-weights"]
+    names = "classical-mahalanobis, weighted-mean, prl, owa-linker, sugeno, pca, zscore, bayes"
+    assert found.notes[-1] == f"re-identification: no probabilities of {names}: no time was left for them"
     assert found.all_records.sweeps == 200
     assert found.attacks[0].undecided > 0.0
+
+
+def test_probabilities_of_linkers_are_powers_of_their_scores():
+    """Against the scores of `link` itself, at the rate that was fitted; the rate is the likeliest."""
+    task = task_of(files_of())
+    found = {each.name: each.beliefs for each in attackers(task, Clock(None))}
+    assert tuple(found) == ("equal-weights", "classical-mahalanobis", "weighted-mean", *LINKERS)
+    given, truth = linker_task(task)
+    trained = trained_by(given, truth)
+    assert not set(trained.query_attributes) & set(trained.candidate_attributes)
+    for name in LINKERS:
+        kind = LINKERS_BY_NAME[name.removesuffix("-linker")]
+        learned = kind().learn(trained if kind.learns_from_training else given)
+        scores = learned.scores(np.arange(30))
+
+        def likelihood(rate, scores=scores):
+            odds = np.exp(rate * (scores - scores.max(axis=1, keepdims=True)))
+            chances = odds / odds.sum(axis=1, keepdims=True)
+            return np.log(chances[np.arange(30), truth.partner]).sum(), chances
+
+        best, chances = likelihood(found[name].rate)
+        assert found[name].probability == pytest.approx(chances)
+        assert best >= max(likelihood(found[name].rate * times)[0] for times in (0.5, 0.9, 1.1, 2.0)) - 1e-4
+
+
+def test_the_classical_distance_is_the_inverse_of_the_products_of_differences():
+    original, masked = files_of()
+    found = {each.name: each.beliefs for each in attackers(task_of((original, masked)), Clock(None))}
+    x, y = (((side - side.mean()) / side.std(ddof=0)).to_numpy() for side in (original, masked))
+    matrix = np.linalg.inv((x - y).T @ (x - y) / len(x))
+    apart = x[:, None] - y
+    distance = np.einsum("ijk,kl,ijl->ij", apart, matrix, apart)
+    nearest = found["classical-mahalanobis"].probability.argmax(axis=1)
+    assert nearest.tolist() == distance.argmin(axis=1).tolist()
+
+
+def test_linkers_that_do_not_take_the_files_say_so():
+    original = pd.DataFrame({"town": list("abcabc" * 3), "age": np.arange(18.0)})
+    text = "pram change=0.2 attributes=town"
+    masked = masking_method(text).apply(original, seed=1)
+    found = found_by((original, masked), text, nominal=["town"])["reidentification"]
+    assert {each.name for each in found.without} == {"owa-linker", "sugeno", "pca", "zscore"}
+    assert [each.name for each in found.attacks][-2:] == ["prl", "bayes"]
+    said = [note for note in found.notes if "no probabilities of" in note]
+    assert said[0].startswith("re-identification: no probabilities of owa-linker, sugeno, pca, zscore: ")
+    assert "\n" not in "".join(said)
 
 
 def test_what_is_lacking():

@@ -94,7 +94,7 @@ def test_shared_ties_count_expected_links():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"measures": "refs"}, "unknown measure 'refs': choose from worst-case, releases, references"),
+        ({"measures": "refs"}, "unknown measure 'refs': choose from worst-case, releases, simple-attacks"),
         ({"tolerated": 1.5}, "the tolerated share must be a number from 0 to 1, not 1.5"),
         ({"tolerated": True}, "the tolerated share must be a number from 0 to 1, not True"),
         ({"aggregator": "mean"}, "unknown aggregator 'mean'"),
@@ -120,6 +120,19 @@ def test_cheap_measures_come_first_and_are_shown_in_their_place():
     assert list(found.measures) == list(found.details["measure_seconds"]) == list(names)
 
 
+@pytest.mark.parametrize("limit", [1e6, None])
+def test_what_surely_takes_longer_than_is_left_is_not_begun(limit, monkeypatch):
+    monkeypatch.setattr(MEASURES["uniqueness"].__class__, "growth", 1e15)
+    names = ("uniqueness", "information-loss")
+    found = risk(*frames(), measures=names, aggregator="owa", time_limit=limit)
+    if limit is None:
+        assert list(found.measures) == list(names)
+        return
+    assert list(found.measures) == ["information-loss"]
+    reason = "no time was left for it; a longer --time-limit would take it too"
+    assert found.not_measured == {"uniqueness": reason}
+
+
 def test_an_unknown_keyword():
     with pytest.raises(TypeError, match="did you mean 'measures'"):
         risk(*frames(), measure="references")
@@ -130,6 +143,7 @@ def test_every_measure_has_a_name_a_title_and_a_cost():
         assert name == measure.name == name.lower()
         assert measure.title
         assert measure.cost >= 0.0
+        assert measure.growth >= 0.0
 
 
 def test_an_interval_needs_ends_and_a_kind():
@@ -152,3 +166,17 @@ def test_identical_records_that_hide_links_are_said():
     assert f"worst case: {twins} records are nearest to several identical records" in found.notes[-1]
     shared = risk(*files, measures="worst-case", aggregator="weighted-mean", ties="share", time_limit=None)
     assert not shared["worst-case"].notes
+
+
+def test_what_one_measure_cannot_take_costs_no_other():
+    """Probabilistic linkage compares at most 21 attributes."""
+    rows = survey(24)
+    wide = pd.DataFrame({f"V{at}": [row[at % 3] + at * row[0] % 7 for row in rows] for at in range(22)})
+    asked = ["simple-attacks", "link-reliability"]
+    found = risk(wide, wide, measures=asked, aggregator="weighted-mean", time_limit=None, row_by_row=True)
+    assert list(found.measures) == ["simple-attacks"]
+    assert found.not_measured["link-reliability"].startswith(
+        "probabilistic linkage compares at most 21 attributes"
+    )
+    reasons = {one.key: one.reason for one in found["simple-attacks"].attacks}
+    assert reasons["probabilistic"] == found.not_measured["link-reliability"]

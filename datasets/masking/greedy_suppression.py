@@ -1,0 +1,285 @@
+"""Greedy local suppression: which values to take out so that every record has k records like it.
+
+Two records agree when they have the same value in every key variable in which both have one: a missing value
+fits any. The frequency of a record is the number of records that agree with it, itself included, and a file
+is k-anonymous (Samarati 2001; Sweeney 2002) when no frequency is below k. Taking a value out makes no two
+records disagree, so frequencies only rise, and a file of k records or more can always be made k-anonymous.
+
+Frequencies are counted in one of two ways. In the input: what is left of a record is compared with all
+records as they were. Then k records had the values that it keeps, and no record is safe only because others
+lost theirs. Or in the output, with all that was taken out, as sdcMicro's `freqCalc` does. Agreement in the
+input is agreement in the output, so the first way gives k-anonymity in the second sense, too. The second way
+takes fewer values out, but protects little: k - 1 records without any value agree with everybody.
+
+The records below k are taken one after the other, those of least frequency first, and a value of such a
+record is taken out until it has k:
+
+- the nearest records are those that disagree with it in the fewest variables. One of these variables goes;
+- of these variables, one of the least important;
+- of these, the one in which most of the nearest records disagree, up to the number that is lacking, and those
+  below k that gain by it counted again: if one variable is all that they disagree in, this is by how much the
+  shortfall of the file, ``sum of max(0, k - frequency)``, falls;
+- of these, the one with most values, and of these the last.
+
+Then values are put back, the most important first, of these the last one taken first, wherever all records
+have k all the same: no value is taken out in vain. The steps to the nearest records and the order of
+importance are those of `localSuppression` in the R package sdcMicro (Templ, Kowarik and Meindl 2015); the
+rest is not.
+
+References
+----------
+P. Samarati (2001). Protecting respondents' identities in microdata release. IEEE TKDE 13(6), 1010-1027.
+L. Sweeney (2002). k-anonymity: a model for protecting privacy. IJUFKS 10(5), 557-570.
+M. Templ, A. Kowarik and B. Meindl (2015). Statistical disclosure control for micro-data using the R package
+sdcMicro. Journal of Statistical Software 67(4). The manual of sdcMicro, `localSuppression` and `freqCalc`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from linkrisk.formulations.compiled import kernel
+
+BoolArray = npt.NDArray[np.bool_]
+CodeArray = npt.NDArray[np.int32]
+IntArray = npt.NDArray[np.int64]
+
+MISSING = -1
+"""The code of a missing value."""
+
+
+def greedy_suppression(codes: CodeArray, k: int, importance: IntArray, *, mutual: bool) -> BoolArray:
+    """Choose values to take out so that every record agrees with k, itself included.
+
+    Time grows with the number of records below k, times that of different records. Nothing is left to chance.
+
+    Parameters
+    ----------
+    codes : int32 array (n, a)
+        The key variables: equal codes for equal values, `MISSING` where there is none.
+    k : int
+        1 <= k <= n.
+    importance : int64 array (a,)
+        Of the variables: of those that may go, one with the least number goes.
+    mutual : bool
+        Whether frequencies are those of the output, where a record also gains by what others lose.
+
+    Returns
+    -------
+    bool array (n, a)
+        True for values to take out. Put back any single one of them, and some record has fewer than k.
+    """
+    # First the variables with most values, in which two records differ soonest; of equal ones the last.
+    many = np.array([np.unique(column).size for column in codes.T])
+    order = np.lexsort((-np.arange(many.size), -many))
+    kinds = _kinds(codes)
+    counts = np.bincount(kinds)
+    rare = np.flatnonzero(counts[kinds] < k)
+    first = np.flatnonzero(~pd.Series(kinds).duplicated().to_numpy())
+    common = first[counts[kinds[first]] >= k]
+    rows = np.concatenate([rare, common])
+    weight = np.concatenate([np.ones_like(rare), counts[kinds[common]]]).astype(np.int64)
+    some = np.ascontiguousarray(codes[np.ix_(rows, order)])
+    search = _Search(some, weight, counts[kinds[rows]].astype(np.int64), k, importance[order], mutual)
+    search.run(rare.size)
+    found = np.zeros(codes.shape, dtype=np.bool_)
+    for row, column in search.taken:
+        found[rows[row], order[column]] = True
+    return found
+
+
+def _kinds(codes: CodeArray) -> IntArray:
+    """Number the different records from 0; a missing value is a value as any other here."""
+    kinds = np.zeros(len(codes), dtype=np.int64)
+    for column in codes.T:
+        kinds = pd.factorize(kinds * (int(column.max()) + 2) + (column + 1))[0].astype(np.int64)
+    return kinds
+
+
+@dataclass
+class _Search:
+    """The file while values go.
+
+    Attributes
+    ----------
+    codes : int32 array (m, a)
+        The records with fewer than k of their kind, then one of every other kind.
+    weight : int64 array (m,)
+        How many records each stands for.
+    frequency : int64 array (m,)
+        First how many records are of its kind; then, how many agree with it.
+    k : int
+    importance : int64 array (a,)
+    mutual : bool
+        Whether records are compared with the others as they are now, which then gain, too.
+    """
+
+    codes: CodeArray
+    weight: IntArray
+    frequency: IntArray
+    k: int
+    importance: IntArray
+    mutual: bool
+
+    def __post_init__(self) -> None:
+        _add_fitting(self.codes, self.weight, self.frequency)
+        self.taken: list[tuple[int, int]] = []
+        self._before = self.codes.copy()
+        self._others = self.codes if self.mutual else self._before
+        self._reached, self._short, self._at = np.zeros((3, self.codes.shape[1]), dtype=np.int64)
+
+    def run(self, changeable: int) -> None:
+        """Take values out of the first rows until all have k, then put back what was too much."""
+        below = self.frequency[:changeable]
+        for row in np.lexsort((np.arange(changeable), below)).tolist():
+            while self.frequency[row] < self.k:
+                column = self._choose(row)
+                _agree(*self._rows(row), column, 1, self.mutual)
+                self.codes[row, column] = MISSING
+                self.taken.append((row, column))
+        last_first = self.taken[::-1]
+        # Sorting is stable: the most important values come first, the last ones taken before others.
+        last_first.sort(key=lambda cell: -int(self.importance[cell[1]]))
+        self.taken = [cell for cell in last_first if not self._put_back(*cell)]
+
+    def _choose(self, row: int) -> int:
+        """The column of the value that goes next."""
+        _nearest(*self._rows(row), self.k, self._reached, self._short, self._at)
+        fall = np.minimum(self._reached, self.k - self.frequency[row])
+        if self.mutual:
+            fall += self._short
+        able = np.flatnonzero(self._reached > 0)
+        best = np.lexsort((able, -fall[able], self.importance[able]))[0]
+        return int(able[best])
+
+    def _rows(self, row: int) -> tuple[CodeArray, int, CodeArray, IntArray, IntArray]:
+        """What kernels are told of a row and the others."""
+        return self.codes, row, self._others, self.weight, self.frequency
+
+    def _put_back(self, row: int, column: int) -> bool:
+        """Put a value back if every record has k all the same."""
+        value = self._before[row, column]
+        self.codes[row, column] = value
+        if _needed(*self._rows(row), column, self.k, self.mutual):
+            self.codes[row, column] = MISSING
+            return False
+        _agree(*self._rows(row), column, -1, self.mutual)
+        return True
+
+
+@kernel
+def _differ(codes: CodeArray, row: int, others: CodeArray, other: int, skipped: int) -> bool:
+    """Whether a row disagrees with one of `others`, a column aside."""
+    for column in range(codes.shape[1]):
+        one, two = codes[row, column], others[other, column]
+        if one != two and one >= 0 and two >= 0 and column != skipped:
+            return True
+    return False
+
+
+@kernel
+def _add_fitting(codes: CodeArray, weight: IntArray, frequency: IntArray) -> None:
+    """Add to the number of records of the kind of each row that of others that agree with it."""
+    rows, columns = codes.shape
+    for row in range(rows):
+        if codes[row].min() >= 0:
+            continue
+        for other in range(rows):
+            if _differ(codes, row, codes, other, -1):
+                continue
+            same, complete = True, True
+            for column in range(columns):
+                same = same and codes[row, column] == codes[other, column]
+                complete = complete and codes[other, column] >= 0
+            if not same:
+                frequency[row] += weight[other]
+                if complete:  # which does not come up by itself
+                    frequency[other] += weight[row]
+
+
+@kernel
+def _nearest(
+    codes: CodeArray,
+    row: int,
+    others: CodeArray,
+    weight: IntArray,
+    frequency: IntArray,
+    k: int,
+    reached: IntArray,
+    short: IntArray,
+    at: IntArray,
+) -> None:
+    """Count by columns the records of `others` that disagree with a row in the fewest columns.
+
+    Fills `reached` with how many of them disagree in each column, `short` with how many of these have fewer
+    than k; `at` is room for a list of columns.
+    """
+    rows, columns = codes.shape
+    fewest = columns + 1
+    for other in range(rows):
+        many = 0
+        for column in range(columns):
+            one, two = codes[row, column], others[other, column]
+            if one != two and one >= 0 and two >= 0:
+                at[many] = column
+                many += 1
+                if many > fewest:
+                    break
+        if many == 0 or many > fewest:
+            continue
+        if many < fewest:
+            fewest = many
+            reached[:] = 0
+            short[:] = 0
+        for place in range(many):
+            reached[at[place]] += weight[other]
+            if frequency[other] < k:
+                short[at[place]] += 1
+
+
+@kernel
+def _agree(
+    codes: CodeArray,
+    row: int,
+    others: CodeArray,
+    weight: IntArray,
+    frequency: IntArray,
+    column: int,
+    sign: int,
+    mutual: bool,
+) -> None:
+    """Add to frequencies, or take from them, the records that only one value keeps apart from a row."""
+    for other in range(codes.shape[0]):
+        value = others[other, column]
+        if value < 0 or value == codes[row, column] or _differ(codes, row, others, other, column):
+            continue
+        frequency[row] += sign * weight[other]
+        if mutual:
+            frequency[other] += sign * weight[row]
+
+
+@kernel
+def _needed(
+    codes: CodeArray,
+    row: int,
+    others: CodeArray,
+    weight: IntArray,
+    frequency: IntArray,
+    column: int,
+    k: int,
+    mutual: bool,
+) -> bool:
+    """Whether a row, or one that agrees with it only without this value, would have fewer than k with it."""
+    lost = 0
+    for other in range(codes.shape[0]):
+        value = others[other, column]
+        if value < 0 or value == codes[row, column] or _differ(codes, row, others, other, column):
+            continue
+        lost += weight[other]
+        if frequency[row] - lost < k or (mutual and frequency[other] - weight[row] < k):
+            return True
+    return False

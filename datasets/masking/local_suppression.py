@@ -1,0 +1,183 @@
+"""Local suppression: single values of key variables become missing until every record has k like it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.base import SCHEMA, about, option, parse_whole, random_generator
+from linkrisk.datasets.masking.choosing import (
+    TABLE,
+    check_records,
+    choose_attributes,
+    chosen_by_default,
+    known_values,
+)
+from linkrisk.datasets.masking.greedy_suppression import greedy_suppression
+from linkrisk.datasets.masking.microaggregation import DEFAULT_K, check_enough_records, check_group_size
+from linkrisk.datasets.microdata.names import parse_names, shown_names
+from linkrisk.datasets.microdata.numeric import check_no_duplicates
+from linkrisk.datasets.microdata.schema import Schema
+
+INPUT, OUTPUT = "input", "output"
+"""Where records that agree are counted."""
+
+
+def _parse_count(text: str) -> str:
+    """Read where records are counted."""
+    if text not in (INPUT, OUTPUT):
+        raise DataError(f"records are counted in the {INPUT} or the {OUTPUT}, not in {text!r}")
+    return text
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalSuppression:
+    """Suppress values of key variables until the file is k-anonymous, where a missing value fits any.
+
+    Every record then agrees with at least k, itself included, in all key variables in which both have a
+    value. This is the meaning that sdcMicro gives to missing values (`localSuppression` and `kAnon`, with
+    alpha = 1). Unless `count` is ``output``, also the values that a record keeps are those of at least k
+    records of the input. Numbers count as their values, as categories do. The values are chosen by
+    `greedy_suppression`.
+
+    Attributes
+    ----------
+    attributes : tuple of str, optional
+        The key variables, of whatever scale; by default all of the table.
+    k : int, optional
+        How many records agree at least; 3 when absent.
+    importance : tuple of str
+        Key variables to be spared, the most important first. All others are less important than these, and
+        alike among themselves.
+    count : str
+        Where the records that agree are counted: in the ``input``, as they were, or in the ``output``, where
+        what other records have lost fits any, as sdcMicro does. The latter takes fewer values and protects
+        less.
+    schema : Schema, optional
+        Roles and missing codes of the columns. A value with a declared missing code is missing.
+
+    Raises
+    ------
+    DataError
+        If k is below 2, `count` is neither of the two, or a key variable is given twice in `importance`.
+    """
+
+    name: ClassVar[str] = "local-suppression"
+    chance: ClassVar[bool] = False
+
+    attributes: tuple[str, ...] | None = field(
+        default=None,
+        metadata=option(
+            "attributes to mask, separated by commas (default: all key variables)",
+            parse_names,
+            metavar="A,B",
+        ),
+    )
+    k: int | None = field(
+        default=None,
+        metadata=option("least number of records that agree in all attributes", parse_whole, metavar="K"),
+    )
+    importance: tuple[str, ...] = field(
+        default=(),
+        metadata=option(
+            "attributes to spare, the most important first; the others are suppressed before them",
+            parse_names,
+            metavar="A,B",
+        ),
+    )
+    count: str = field(
+        default=INPUT,
+        metadata=option(
+            "where records that agree are counted: input (default), before values are suppressed, or output, "
+            "where those of other records fit any",
+            _parse_count,
+            metavar="WHERE",
+        ),
+    )
+    schema: Schema | None = field(default=None, metadata=SCHEMA)
+
+    def __post_init__(self) -> None:
+        if self.k is not None:
+            check_group_size(self.k)
+        _parse_count(self.count)
+        check_no_duplicates(self.importance)
+
+    @property
+    def named(self) -> tuple[str, ...] | None:
+        """See `MaskingMethod.named`."""
+        return self.attributes
+
+    def candidates(self, frame: pd.DataFrame, *, source: str = TABLE) -> tuple[str, ...]:
+        """Name every key variable."""
+        return chosen_by_default(frame, source, self.schema)
+
+    def masked_attributes(self, frame: pd.DataFrame, *, source: str = TABLE) -> tuple[str, ...]:
+        """Name the attributes of this table that `apply` would mask.
+
+        Raises
+        ------
+        DataError
+            If `importance` has another one.
+        """
+        if self.attributes is None:
+            chosen = self.candidates(frame, source=source)
+        else:
+            chosen = choose_attributes(frame, self.attributes, source, self.schema)
+        for name in self.importance:
+            if name not in chosen:
+                raise DataError(
+                    f"importance names {name!r}, which is not masked; name it in attributes too, or leave it "
+                    "out"
+                )
+        return chosen
+
+    def restricted(self, attributes: tuple[str, ...]) -> Self:
+        """The same method with these attributes to mask."""
+        return replace(self, attributes=attributes)
+
+    def describe(self, frame: pd.DataFrame) -> str:
+        """Say in one line what `apply` does to this table."""
+        spared = f", sparing {shown_names(self.importance)}" if self.importance else ""
+        counted = "" if self.count == INPUT else ", counted in the output"
+        names = shown_names(self.masked_attributes(frame))
+        return f"local suppression to k = {self._k} of {names}{spared}{counted}"
+
+    def apply(self, frame: pd.DataFrame, seed: int | None = None, *, source: str = TABLE) -> pd.DataFrame:
+        """Mask a table (see `MaskingMethod.apply`); nothing is left to chance."""
+        random_generator(seed)
+        attributes = self.masked_attributes(frame, source=source)
+        check_records(frame, source)
+        with about(source):
+            check_enough_records(len(frame), self._k)
+        known = known_values(frame, attributes, self.schema)
+        codes = np.empty((len(frame), len(attributes)), dtype=np.int32)
+        for at, name in enumerate(attributes):
+            codes[:, at] = pd.factorize(known[name])[0]
+        suppressed = greedy_suppression(codes, self._k, self._ranks(attributes), mutual=self.count == OUTPUT)
+        masked = frame.copy()
+        for at, name in enumerate(attributes):
+            masked[name] = without_values(frame[name], suppressed[:, at])
+        return masked
+
+    @property
+    def _k(self) -> int:
+        return DEFAULT_K if self.k is None else self.k
+
+    def _ranks(self, attributes: tuple[str, ...]) -> npt.NDArray[np.int64]:
+        """Importance as numbers: 0 where it is not given."""
+        given = {name: rank for rank, name in enumerate(reversed(self.importance), start=1)}
+        return np.array([given.get(name, 0) for name in attributes], dtype=np.int64)
+
+
+def without_values(column: pd.Series, where: npt.NDArray[np.bool_]) -> pd.Series:
+    """The column with missing values in some places; whole numbers and true or false stay what they are."""
+    if not where.any():
+        return column
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub":
+        column = column.convert_dtypes()
+    return column.mask(pd.Series(where, column.index))

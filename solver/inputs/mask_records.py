@@ -1,0 +1,149 @@
+"""The record that `mask --record` writes, as the masking methods that it names."""
+
+from __future__ import annotations
+
+import codecs
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.recoding import CategoricalMethod
+from linkrisk.datasets.masking.registry import METHODS
+from linkrisk.datasets.masking.spelled import masking_method
+from linkrisk.datasets.microdata.names import shown_names
+from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.datasets.microdata.strict_json import AmbiguousError, parse
+from linkrisk.datasets.pairs.attributes import open_columns
+from linkrisk.datasets.pairs.categorical import Masking, listed_categories
+from linkrisk.solver.inputs.problem import ProblemOptions, schema_of
+from linkrisk.solver.run.errors import UsageError
+
+
+def with_records(masking: Masking, options: ProblemOptions) -> Masking:
+    """The same methods, with those that a record names in its place.
+
+    Parameters
+    ----------
+    masking : sequence of str, Path or KnownRecoding
+        A path, or text that ends in ``.json``, is a record.
+    options : ProblemOptions
+        Categorical attributes of a record that are not compared are left out.
+
+    Raises
+    ------
+    UsageError
+        If a file is no such record, or it holds what has to be given in another way.
+    """
+    if isinstance(masking, str):
+        raise UsageError(f"masking is the text {masking!r}; give a list of methods")
+    found: list[Any] = []
+    for item in masking:
+        if not isinstance(item, Path) and not (isinstance(item, str) and item.lower().endswith(".json")):
+            found.append(item)
+            continue
+        found += _spelled_record(Path(item), options)
+    return found
+
+
+def _spelled_record(path: Path, options: ProblemOptions) -> list[str]:
+    """The methods of a record, spelled as `masking_method` reads them."""
+    steps = _steps(path)
+    try:
+        return [text for step in steps for text in _spelled(step, options)]
+    except (DataError, UsageError) as error:
+        raise UsageError(f"--masking {path}: {error}") from error
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise _no_record(path) from None
+
+
+def _steps(path: Path) -> Sequence[Mapping[str, Any]]:
+    """The list of methods."""
+    try:
+        record = parse(path.read_bytes().removeprefix(codecs.BOM_UTF8))
+    except OSError as error:
+        raise UsageError(
+            f"--masking {path} cannot be read: {(error.strerror or str(error)).lower()}"
+        ) from None
+    except (ValueError, RecursionError, AmbiguousError) as error:
+        raise UsageError(f"--masking {path} is not a record of `mask`, as it is no JSON: {error}") from None
+    steps = record.get("methods") if isinstance(record, dict) else None
+    if not isinstance(steps, list) or not steps:
+        raise _no_record(path)
+    return steps
+
+
+def _no_record(path: Path) -> UsageError:
+    return UsageError(
+        f"--masking {path} is not a record that `mask --record` writes, with a list of methods: give such a "
+        "file, or a method as in 'noise percent=20'"
+    )
+
+
+def _spelled(step: Mapping[str, Any], options: ProblemOptions) -> Iterator[str]:
+    """A method of a record as text; nothing where it masks only categories that are not compared."""
+    name, given = str(step["method"]), dict(step["parameters"])
+    attributes = [str(each) for each in step["attributes"]]
+    if name not in METHODS:
+        raise UsageError(f"there is no masking method {name!r}")
+    known, schema = METHODS[name].parameters, given.pop("schema", None)
+    if files := [key for key in given if "FILE" in known[key].metadata["option"].metavar]:
+        raise UsageError(
+            f"{name} was given a file ({files[0]}), which the record does not name: spell the method, as in "
+            f"'{name} {files[0]}=A=FILE'"
+        )
+    if issubclass(METHODS[name].kind, CategoricalMethod):
+        attributes = _compared(attributes, options)
+        if not attributes:
+            return
+        _check_schema(name, attributes, schema, options)
+    words = [name, *(_word(key, value) for key, values in given.items() for value in _each(values))]
+    if "groups" not in given:  # these name their attributes
+        words.append(f"attributes={shown_names(attributes, ',')}")
+    text = shlex.join(words)
+    masking_method(text)  # whatever does not fit is said before anything is read
+    yield text
+
+
+def _each(values: Any) -> list[Any]:
+    """The values of a parameter, one for each time that it is given."""
+    return values if isinstance(values, list) else [values]
+
+
+def _word(key: str, value: Any) -> str:
+    """One parameter as text."""
+    if value is True:
+        return key
+    if isinstance(value, dict):  # attributes that are microaggregated together
+        k = "" if value["k"] is None else f":{int(value['k'])}"
+        return f"{key}={shown_names(map(str, value['attributes']), ',')}{k}"
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return f"{key}={value}"
+
+
+def _compared(attributes: Sequence[str], options: ProblemOptions) -> list[str]:
+    """Those that are compared, and by their categories."""
+    schema = schema_of(options.schema)
+    names = listed_categories(options.nominal, options.ordinal, schema)
+    if options.attributes is not None:
+        asked = set(options.attributes)
+    else:
+        asked = set(attributes if schema is None else open_columns(attributes, schema))
+    return [name for name in attributes if name in names and name in asked]
+
+
+def _check_schema(name: str, attributes: Sequence[str], recorded: Any, options: ProblemOptions) -> None:
+    """Refuse categories of a schema that is not the one given here: their order says what is recoded."""
+    if recorded is None:
+        return
+    before, now = Schema.from_dict(recorded), schema_of(options.schema)
+    for attribute in attributes:
+        if attribute not in before.names:
+            continue
+        one, other = before[attribute], None if now is None else now.get(attribute)
+        if other is None or (one.scale, one.categories) != (other.scale, other.categories):
+            raise UsageError(
+                f"{name} took the categories of {attribute!r} from a schema: give the same one with --schema"
+            )

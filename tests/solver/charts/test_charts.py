@@ -1,0 +1,213 @@
+"""Every chart: valid, the same as its table, sensible where there is little, safe with any name."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import altair as alt
+import pytest
+from chart_cases import AWKWARD, kept_results, wide_result
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from linkrisk.solver.charts.chart import Chart
+from linkrisk.solver.charts.gallery import GALLERY, draw, offered
+from linkrisk.solver.charts.table import Of
+from linkrisk.solver.run.errors import UsageError
+
+every = pytest.mark.parametrize("name", GALLERY)
+
+
+@pytest.fixture(scope="module")
+def charts():
+    """All charts of the kept results."""
+    kept = kept_results()
+    return {name: draw(name, kept["risk"]) or draw(name, kept["sweep"]) for name in GALLERY}
+
+
+def numbers_of(chart):
+    """All numbers of the data, each also as a hundredth, as shares are drawn in per cent."""
+    found = set()
+    for rows in chart.spec["datasets"].values():
+        for value in (value for row in rows for value in row.values()):
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                found |= {rounded(value), rounded(value / 100.0)}
+    return found
+
+
+def rounded(value):
+    return float(f"{value:.6g}")
+
+
+@every
+def test_the_definition_is_valid_and_complete(charts, name):
+    chart = charts[name]
+    alt.LayerChart.from_dict({**chart.spec}, validate=True)
+    text = json.dumps(chart.spec, allow_nan=False)
+    assert "http" not in text.replace(chart.spec["$schema"], "")
+    assert "url" not in text
+    named = {layer["data"]["name"] for layer in layers(chart.spec)}
+    assert named <= set(chart.spec["datasets"])
+
+
+def layers(spec):
+    whole = [spec] if "data" in spec else []
+    return [*whole, *(one for one in spec["layer"] if "data" in one)]
+
+
+@every
+def test_a_reader_who_cannot_see_it_is_told_the_same(charts, name):
+    chart = charts[name]
+    assert chart.name == name
+    assert chart.title
+    assert chart.reading.endswith(".")
+    assert chart.description == chart.spec["description"]
+    assert any(letter.isdigit() for letter in chart.description)
+    assert chart.table.rows
+    assert all(len(row) == len(chart.table.columns) for row in chart.table.rows)
+    assert Chart.from_dict(json.loads(json.dumps(chart.to_dict()))) == Chart.from_dict(chart.to_dict())
+
+
+DRAWN = {
+    "headline": ("share",), "bound": ("seconds", "attack", "bound"), "weights": ("value", "low", "high"),
+    "shapley": ("value", "low", "high"), "interactions": ("value",), "matrix": ("value",),
+    "withheld": ("fall", "fall_low", "fall_high"), "waterfall": ("partner", "rival"), "groups": ("share",),
+    "ranks": (), "learning-curve": ("held_out", "low", "high", "worst"), "releases": ("low", "high"),
+    "loss": ("loss",), "disclosure": (), "reliability": ("share",), "risk-utility": ("loss", "low", "high"),
+}  # fmt: skip
+"""Columns of the table whose every number is drawn."""
+
+
+@every
+def test_the_table_says_what_is_drawn(charts, name):
+    chart = charts[name]
+    drawn, columns = numbers_of(chart), [column.name for column in chart.table.columns]
+    cells = [row[columns.index(key)] for key in DRAWN[name] for row in chart.table.rows]
+    assert set(DRAWN) == set(GALLERY)
+    assert all(rounded(cell) in drawn for cell in cells if cell is not None)
+    shares = [at for at, column in enumerate(chart.table.columns) if column.of is Of.SHARE]
+    assert all(row[at] is None or -1.0 <= row[at] <= 1.0 for row in chart.table.rows for at in shares)
+
+
+def test_ranks_are_those_of_all_records():
+    attack = kept_results()["risk"]["measures"]["records"]["attacks"][0]
+    chart = draw("ranks", kept_results()["risk"])
+    rows = [row for row in chart.table.rows if row[0] == chart.table.rows[0][0]]
+    assert sum(row[2] for row in rows) == len(attack["rank"])
+    assert rows[0][2] == sum(attack["linked"])
+
+
+def test_the_headline_has_all_that_is_to_be_compared(charts):
+    rows = charts["headline"].table.rows
+    assert [row[0] for row in rows if row[0] == "Worst case, by family"] == ["Worst case, by family"] * 4
+    assert {"equal weights", "no masking at all", "matched at random", "shuffled, equal weights"} <= {
+        row[1] for row in rows
+    }
+    assert "Tolerated: 5.0 %" in charts["headline"].description
+
+
+def test_simple_attacks_are_those_of_their_measure_where_it_was_taken():
+    result = kept_results()["risk"]
+    found = {
+        "key": "simple_x",
+        "words": "one to one",
+        "value": 0.25,
+        "unit": "share",
+        "low": 0.2,
+        "high": 0.3,
+    }
+    result["measures"]["simple-attacks"] = {"findings": [{**found, "worse": "higher", "kind": "range"}]}
+    simple = [row for row in draw("headline", result).table.rows if row[0] == "Simple attacks"]
+    assert simple == [["Simple attacks", "one to one", 0.25, 0.2, 0.3, "25.0 % (20.0 to 30.0 %)"]]
+
+
+@pytest.mark.parametrize(
+    "result", [{}, {"measures": {}}, {"runs": []}, {"families": []}, {"measures": ["a"]}]
+)
+@every
+def test_nothing_is_drawn_of_nothing(name, result):
+    assert draw(name, result) is None
+
+
+@pytest.mark.parametrize("many", [1, 40])
+@every
+def test_names_may_be_anything_and_many(name, many):
+    names = [f"{AWKWARD}{at}{'x' * 30}" for at in range(many)]
+    result = wide_result(names)
+    chart = draw(name, result)
+    if chart is None:
+        assert name not in offered(result) or (name == "interactions" and many == 1)
+        return
+    alt.LayerChart.from_dict({**chart.spec}, validate=True)
+    text = json.dumps([chart.spec.get("layer"), chart.spec.get("encoding")])
+    fields = {value for value in found_fields(json.loads(text)) if value and not value.isidentifier()}
+    assert fields == set()
+
+
+def found_fields(part):
+    if isinstance(part, dict):
+        for key, value in part.items():
+            if key == "field":
+                yield value
+            else:
+                yield from found_fields(value)
+    elif isinstance(part, list):
+        for value in part:
+            yield from found_fields(value)
+
+
+def test_an_empty_trace_and_one_of_a_single_point():
+    fit = {
+        "aggregator": "owa",
+        "records": 4,
+        "linked": 1,
+        "linked_upper_bound": 4,
+        "parameters": {"weights": {}},
+    }
+    assert draw("bound", {**fit, "trace": []}) is None
+    chart = draw("bound", {**fit, "trace": [[0.5, 1, 4]], "seconds": 2.0})
+    assert [row[:3] for row in chart.table.rows] == [[0.5, 1.0, 4.0], [2.0, 1.0, 4.0]]
+    live = draw("bound", {"aggregator": "owa", "records": 4, "trace": [[0.5, 1, 4]]}, live=True)
+    assert live.spec["datasets"]["trace"] == [{"t": 0.5, "low": 1.0, "high": 4.0}]
+
+
+number = st.one_of(
+    st.none(), st.sampled_from([math.nan, math.inf]), st.floats(-1e300, 1e300), st.integers(-(10**9), 10**9)
+)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.tuples(number, number, number), max_size=5), st.integers(1, 10**6))
+def test_any_trace_is_drawn_or_none(trace, records):
+    result = {"aggregator": "x", "records": records, "trace": [list(point) for point in trace]}
+    chart = draw("bound", result)
+    finite = [point for point in trace if all(one is not None and math.isfinite(one) for one in point)]
+    assert (chart is None) == (not finite)
+    if chart is not None:
+        json.dumps(chart.to_dict(), allow_nan=False)
+        assert len(chart.table.rows) == len(finite)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.tuples(st.text(max_size=8), number, number, number), min_size=1, max_size=5))
+def test_any_weights_are_drawn_or_none(values):
+    names, weights, low, high = (list(column) for column in zip(*values, strict=True))
+    family = {
+        "aggregator": "owa",
+        "parameters": {"weights": {"a": 1}},
+        "owners": names,
+        "importance": weights,
+    }
+    result = {"measures": {"attributes": {"families": [{**family, "low": low, "high": high}]}}}
+    chart = draw("weights", result)
+    known = [one for one in weights if one is not None and math.isfinite(one)]
+    assert (chart is None) == (not known)
+    if chart is not None:
+        assert [row[0] for row in chart.table.rows] == names
+        json.dumps(chart.to_dict(), allow_nan=False)
+
+
+def test_a_chart_that_is_not_there():
+    with pytest.raises(UsageError, match=r"^there is no chart 'pie': choose from headline, bound, "):
+        draw("pie", {})

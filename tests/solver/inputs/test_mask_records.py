@@ -1,0 +1,151 @@
+"""The record of `mask` in the place of methods: what it is read as, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from survey_files import NAMES, survey
+
+from linkrisk import mask, risk
+from linkrisk.datasets.masking.spelled import masking_method
+from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.solver.inputs.mask_records import with_records
+from linkrisk.solver.inputs.problem import ProblemOptions
+from linkrisk.solver.run.errors import UsageError
+
+SCHEMA = {
+    "attributes": [
+        {"name": "size", "scale": "ordinal", "categories": ["small", "middle", "large"]},
+        {"name": "town", "scale": "nominal"},
+    ]
+}
+
+
+@pytest.fixture(scope="module")
+def table():
+    found = pd.DataFrame(survey(24), columns=list(NAMES))
+    random = np.random.default_rng(0)
+    found["size"] = random.choice(["small", "middle", "large"], 24)
+    found["town"] = random.choice(["a", "b", "c, d"], 24)
+    return found.rename(columns={"income": "income, gross"})
+
+
+def recorded(table, folder, *texts):
+    """The masked table, and its record."""
+    found = mask(table, [masking_method(text) for text in texts], seed=1)
+    path = folder / "record.json"
+    found.write(folder / "masked.csv", path)
+    return found.table, path
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "noise percent=10 correlated attributes=age,hours",
+        "noise percent=12.5 'attributes=age,\"income, gross\"'",
+        "rank-swapping percent=20 attributes=age",
+        "microaggregation k=4 attributes=age,hours",
+        "microaggregation 'groups=age,\"income, gross\":5' groups=hours k=3",
+        "pram change=0.25 invariant attributes=town,size",
+        "global-recoding categories=2 'label=all others' attributes=town",
+    ],
+)
+def test_methods_are_those_that_masked(table, tmp_path, text):
+    _, path = recorded(table, tmp_path, text)
+    (read,) = with_records([path], ProblemOptions(nominal=["town", "size"]))
+    assert masking_method(read) == masking_method(text)
+    assert with_records([str(path), "noise percent=3"], ProblemOptions(nominal=["town", "size"])) == [
+        read,
+        "noise percent=3",
+    ]
+
+
+def test_attributes_that_nobody_named_are_those_that_were_masked(table, tmp_path):
+    _, path = recorded(table, tmp_path, "noise percent=10", "pram change=0.2 attributes=town")
+    read = with_records([path], ProblemOptions(nominal=["town"]))
+    assert read == [
+        "noise percent=10 'attributes=age,\"income, gross\",hours'",
+        "pram change=0.2 attributes=town",
+    ]
+
+
+def test_categories_that_are_not_compared_are_left_out(table, tmp_path):
+    _, path = recorded(table, tmp_path, "pram change=0.2 attributes=town,size")
+    assert with_records([path], ProblemOptions(nominal=["size"])) == ["pram change=0.2 attributes=size"]
+    assert with_records([path], ProblemOptions(nominal=["size", "town"], attributes=["town"])) == [
+        "pram change=0.2 attributes=town"
+    ]
+    keys = {"attributes": [{**SCHEMA["attributes"][0], "role": "key"}, SCHEMA["attributes"][1]]}
+    assert with_records([path], ProblemOptions(schema=keys)) == ["pram change=0.2 attributes=size"]
+    assert with_records([path], ProblemOptions()) == []
+
+
+def test_risk_is_that_of_the_methods_spelled(table, tmp_path):
+    text = "noise percent=30"
+    table = table[["age", "hours"]]
+    masked, path = recorded(table, tmp_path, text)
+    options = {"measures": "reidentification", "aggregator": "weighted-mean", "time_limit": None}
+    spelled = risk(table, masked, masking=[text], **options)["reidentification"]
+    by_record = risk(table, masked, masking=[path], **options)
+    assert by_record["reidentification"].one_record == spelled.one_record
+    assert by_record["reidentification"].attributes == spelled.attributes == ("age", "hours")
+    assert json.loads(by_record.to_json())["masking"] == ["noise percent=30 attributes=age,hours"]
+
+
+def test_order_of_categories_is_that_of_the_schema(table, tmp_path):
+    method = replace(
+        masking_method("top-coding categories=2 attributes=size"), schema=Schema.from_dict(SCHEMA)
+    )
+    path = tmp_path / "record.json"
+    mask(table, [method]).write(tmp_path / "masked.csv", path)
+    assert with_records([path], ProblemOptions(schema=SCHEMA)) == ["top-coding categories=2 attributes=size"]
+    said = "top-coding took the categories of 'size' from a schema: give the same one with --schema"
+    with pytest.raises(UsageError, match=said):
+        with_records([path], ProblemOptions(ordinal=["size"]))
+
+
+def test_what_files_said_has_to_be_given_again(table, tmp_path):
+    matrix = tmp_path / "matrix.csv"
+    matrix.write_text('x,a,b,"c, d"\na,1,0,0\nb,0,1,0\n"c, d",0,0,1\n', encoding="utf-8")
+    _, path = recorded(table, tmp_path, f"pram matrix=town={matrix}")
+    with pytest.raises(UsageError, match=r"pram was given a file \(matrix\), which the record does not name"):
+        with_records([path], ProblemOptions(nominal=["town"]))
+
+
+NO_RECORD = r"is not a record that `mask --record` writes, with a list of methods: give such"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("{", "is not a record of `mask`, as it is no JSON: "),
+        ('{"methods": [], "methods": []}', 'the key "methods" is twice in an object'),
+        ("[1]", NO_RECORD),
+        ('{"aggregator": "owa"}', NO_RECORD),
+        ('{"methods": []}', NO_RECORD),
+        ('{"methods": ["noise percent=3"]}', NO_RECORD),
+        ('{"methods": [{"method": "noise"}]}', NO_RECORD),
+        ('{"methods": [{"method": "noise", "parameters": {"x": 1}, "attributes": ["a"]}]}', NO_RECORD),
+        ('{"methods": [{"method": "nois", "parameters": {}, "attributes": []}]}', "no masking method 'nois'"),
+        (
+            '{"methods": [{"method": "noise", "parameters": {"percent": "x"}, "attributes": ["a"]}]}',
+            "noise, percent: 'x' is not a number",
+        ),
+    ],
+)
+def test_files_that_are_no_record(tmp_path, content, said):
+    path = tmp_path / "some.json"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(UsageError, match=said) as caught:
+        with_records([str(path)], ProblemOptions())
+    assert str(caught.value).startswith(f"--masking {path}")
+    assert "\n" not in str(caught.value)
+
+
+def test_files_that_are_not_there(tmp_path):
+    with pytest.raises(UsageError, match=r"none\.json cannot be read: no such file or directory"):
+        with_records([tmp_path / "none.json"], ProblemOptions())
