@@ -6,6 +6,7 @@ import base64
 import contextlib
 import hashlib
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 
 from linkrisk.datasets.errors import DataError
@@ -27,7 +28,7 @@ def bundled() -> str:
     """
     import vl_convert
 
-    kept = cache_folder() / f"vega-{vl_convert.__version__}.js"
+    kept = cache_folder() / f"vega-{metadata.version('vl-convert-python')}.js"
     script = _read(kept)
     if script is None:
         script = str(vl_convert.javascript_bundle(_ENTRY)).replace("</script", "<\\/script")
