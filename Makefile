@@ -1,5 +1,5 @@
 # make demo   set everything up and run the worst-case attack on the embedded file pair
-# make test   set everything up and run style, types and tests
+# make test   set everything up and run style, types and tests; those in a browser need `apt-get install chromium`
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin

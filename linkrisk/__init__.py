@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from linkrisk.solver import risk as risk
     from linkrisk.solver import sweep as sweep
     from linkrisk.solver import verify as verify
+    from linkrisk.solver.api.report import report as report
+    from linkrisk.solver.api.report import report_of as report_of
 
 __all__ = [
     "Cancel",
@@ -31,6 +33,8 @@ __all__ = [
     "fit",
     "link",
     "mask",
+    "report",
+    "report_of",
     "risk",
     "sweep",
     "verify",
@@ -48,5 +52,5 @@ def __getattr__(name: str) -> Any:
     if name in __all__:
         from linkrisk import solver
 
-        return getattr(solver, name)
+        return solver.offered(name)  # and not its attribute: `report` is also the name of a room
     raise AttributeError(f"module 'linkrisk' has no attribute '{name}'")

@@ -1,4 +1,4 @@
-"""The application: fit, compare, evaluate, verify, link, mask, risk, sweep, as commands and functions.
+"""The application: fit, verify, link, mask, risk, report, sweep and more, as commands and functions.
 
 May import `linkrisk.formulations` and `linkrisk.datasets`; neither may import this.
 """
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from linkrisk.solver.api.fit import fit as fit
     from linkrisk.solver.api.link import link as link
     from linkrisk.solver.api.mask import mask as mask
+    from linkrisk.solver.api.report import report as report
+    from linkrisk.solver.api.report import report_of as report_of
     from linkrisk.solver.api.risk import risk as risk
     from linkrisk.solver.api.sweep import sweep as sweep
     from linkrisk.solver.api.verify import verify as verify
@@ -30,6 +32,8 @@ _WHERE = {
     "fit": "api.fit",
     "link": "api.link",
     "mask": "api.mask",
+    "report": "api.report",
+    "report_of": "api.report",
     "risk": "api.risk",
     "sweep": "api.sweep",
     "verify": "api.verify",
@@ -43,6 +47,8 @@ __all__ = [
     "fit",
     "link",
     "mask",
+    "report",
+    "report_of",
     "risk",
     "sweep",
     "verify",
@@ -52,5 +58,10 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Import what is offered when it is first asked for: a listing should not load an optimiser."""
     if name in _WHERE:
-        return getattr(importlib.import_module(f"linkrisk.solver.{_WHERE[name]}"), name)
+        return offered(name)
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
+
+def offered(name: str) -> Any:
+    """The function or class of this name."""
+    return getattr(importlib.import_module(f"linkrisk.solver.{_WHERE[name]}"), name)

@@ -30,7 +30,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 quick_processes.install()
 
-pytest.register_assert_rewrite("cli_runs", "fit_runs", "report_pages")
+pytest.register_assert_rewrite("cli_runs", "fit_runs", "report_texts")
 
 
 @pytest.fixture(scope="module")

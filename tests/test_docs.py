@@ -39,6 +39,7 @@ HOMES = {
     "link": "linkers.md",
     "mask": "masking.md",
     "risk": "risk.md",
+    "report": "report.md",
     "sweep": "sweep.md",
     "describe": "schema.md",
     "datasets": "data.md",

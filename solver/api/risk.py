@@ -39,7 +39,7 @@ from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.measures.verdict import TOLERATED, verdict
 from linkrisk.solver.run.clock import AUTOMATIC, Clock
 from linkrisk.solver.run.crew import crew_choice
-from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError
 from linkrisk.solver.run.incumbent import Progress, Reporter
 from linkrisk.solver.run.interruption import Cancel, interruptible
 from linkrisk.solver.worst_case.answers import library_versions
@@ -99,6 +99,7 @@ def risk(
     work_limit: float | None = None,
     memory_limit: float | str | None = AUTOMATIC,
     cancel: Cancel | None = None,
+    proofs: bool = False,
     report: Reporter | None = None,
     command: str | None = None,
 ) -> RiskResult:
@@ -142,6 +143,8 @@ def risk(
         Seed of every random choice.
     time_limit, work_limit, memory_limit
         Of the whole call: half of it for the worst cases, the rest shared out by what measures cost.
+    proofs : bool
+        Keep what certificates of the worst cases would be made of (`Family.fitted`).
     cancel, report, command
         See `fit`.
 
@@ -197,6 +200,7 @@ def risk(
     )
     names = several(aggregator) or (str(aggregator),)
     check_k_additive(names, options)
+    request = replace(request, proofs=proofs)
     with request.hired() as hired:
         given = given_releases(original, masked, options, releases, versions=versions)
         return measured(given, releases, asked, tolerated, names, options, choices, hired)
@@ -317,7 +321,11 @@ def _take(
             low, high = task.worst.interval
             report(Progress(task.clock.seconds, float(low), float(high), "measures", measure.name))
         began = time.perf_counter()
-        taken[measure.name] = measure.take(task, _share(task, possible[at:]))
+        try:
+            taken[measure.name] = measure.take(task, _share(task, possible[at:]))
+        except INPUT_ERRORS as error:  # what one measure cannot take must not cost all others
+            left_out[measure.name] = str(error)
+            continue
         seconds[measure.name] = round(time.perf_counter() - began, 3)
     names = [measure.name for measure in measures]
     return _ordered(taken, names), _ordered(left_out, names), _ordered(seconds, names)

@@ -195,12 +195,12 @@ def _write_table(arguments: argparse.Namespace, result: FitResult | FitResults) 
 
 def _write(arguments: argparse.Namespace, result: FitResult | FitResults) -> None:
     from linkrisk.datasets.microdata.writing import write_whole
-    from linkrisk.solver.report.page import render_report
+    from linkrisk.solver.api.report import report_of
 
     if arguments.json is not None:
         write_whole(arguments.json, result.to_json())
     if arguments.report is not None:
-        write_whole(arguments.report, render_report(result.to_dict()))
+        write_whole(arguments.report, report_of(result.to_dict()).to_html())
 
 
 def _certify(arguments: argparse.Namespace, fitted: Fitted, seconds: float | None) -> None:

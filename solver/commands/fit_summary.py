@@ -17,8 +17,7 @@ from linkrisk.solver.commands.wording import (
     way,
 )
 from linkrisk.solver.report.formats import count, weight
-from linkrisk.solver.report.headline import state, sum_of_parts
-from linkrisk.solver.report.making import family_title
+from linkrisk.solver.report.words import family_title, state, sum_of_parts
 from linkrisk.solver.run.results import EXPECTED, WEIGHTED, FitResult, objective
 from linkrisk.solver.worst_case.family_results import Family, FitResults
 

@@ -25,6 +25,7 @@ COMMANDS = {
     "verify": "check the certificate of a fit from the two files, in exact arithmetic",
     "link": "link two files by another linker, and count the right links",
     "risk": "every measure of a release beside its certified worst case, in one table with one verdict",
+    "report": "the same as one page, with certificates; or the page of results that were saved",
     "sweep": "mask a file in many ways: risk and information loss of each, and which no other one dominates",
     "mask": "make a masked file from an original one",
     "describe": "say what is in a file, and write a first guess of its schema",

@@ -30,6 +30,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "stands beside it. One table, one verdict."
     )
     parser.epilog = "example: risk --original o.csv --masked m.csv --schema schema.toml --json risk.json"
+    add_options(parser)
+    group = parser.add_argument_group("output")
+    group.add_argument("--json", metavar="FILE", help="write all results as JSON")
+    group.add_argument("--report", metavar="FILE", help="write the results as one HTML page, as report does")
+    group.add_argument("--table", metavar="FILE", help="write the table of findings, as its suffix says")
+    parser.set_defaults(run=run)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Everything that is asked of the measures."""
     add_files(parser, several=True)
     group = parser.add_argument_group("several releases")
     group.add_argument(
@@ -75,42 +85,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--work-limit", metavar="UNITS", help="units of work instead, as for fit")
     group.add_argument("--seed", metavar="N", default="0", help="seed of every random choice; default: 0")
     add_workers(parser, "search samples and count")
-    group = parser.add_argument_group("output")
-    group.add_argument("--json", metavar="FILE", help="write all results as JSON")
-    group.add_argument("--table", metavar="FILE", help="write the table of findings, as its suffix says")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure, print, write the files that were asked for."""
     from linkrisk.datasets.microdata.writing import write_table, write_whole
+    from linkrisk.solver.api.report import report_of
     from linkrisk.solver.api.risk import risk
     from linkrisk.solver.commands.progress import progress_line, reporter
     from linkrisk.solver.commands.risk_summary import summary
     from linkrisk.solver.commands.targets import check_targets
 
-    check_targets(arguments, "json", "table")
-    limits: dict[str, Any] = {}
-    if arguments.time_limit is not None:
-        limits["time_limit"] = limit(arguments.time_limit, "--time-limit")
-    if arguments.work_limit is not None:
-        limits["work_limit"] = number(arguments.work_limit, "--work-limit")
+    check_targets(arguments, "json", "report", "table")
+    options = given_options(arguments)
     with progress_line("comparing records") as line:
         result = risk(
             arguments.original,
             arguments.masked,
-            releases=arguments.releases,
-            versions=arguments.versions,
-            measures=words(arguments.measures) or [],
-            tolerated=number(arguments.tolerated, "--tolerated"),
-            groups=names(arguments.groups, "--groups"),
-            fraction=None if arguments.fraction is None else number(arguments.fraction, "--fraction"),
-            seed=whole_number(arguments.seed, "--seed") or 0,
             report=reporter(line),
             command="python -m solver " + shlex.join(arguments.command_line),
-            **limits,
-            **given_workers(arguments),
-            **given_problem(arguments),
+            **options,
         )
     try:
         print(summary(result), end="")
@@ -120,4 +114,27 @@ def run(arguments: argparse.Namespace) -> int:
             write_whole(arguments.json, result.to_json())
         if arguments.table is not None:
             write_table(result.to_frame(), arguments.table)
+        if arguments.report is not None:
+            report_of(result.to_dict()).save(arguments.report)
     return 0
+
+
+def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What the user has asked of the measures, as keywords of `risk`."""
+    limits: dict[str, Any] = {}
+    if arguments.time_limit is not None:
+        limits["time_limit"] = limit(arguments.time_limit, "--time-limit")
+    if arguments.work_limit is not None:
+        limits["work_limit"] = number(arguments.work_limit, "--work-limit")
+    return {
+        "releases": arguments.releases,
+        "versions": arguments.versions,
+        "measures": words(arguments.measures) or [],
+        "tolerated": number(arguments.tolerated, "--tolerated"),
+        "groups": names(arguments.groups, "--groups"),
+        "fraction": None if arguments.fraction is None else number(arguments.fraction, "--fraction"),
+        "seed": whole_number(arguments.seed, "--seed") or 0,
+        **limits,
+        **given_workers(arguments),
+        **given_problem(arguments),
+    }

@@ -79,6 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("output")
     group.add_argument("--table", metavar="FILE", help="write the table, one masking per row")
     group.add_argument("--json", metavar="FILE", help="write the same with all findings as JSON")
+    group.add_argument("--report", metavar="FILE", help="write the results as one HTML page")
     parser.set_defaults(run=run)
 
 
@@ -100,6 +101,7 @@ def _add_columns(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Sweep, print the map, write the files that were asked for; 1 where a run failed by a fault."""
     from linkrisk.datasets.microdata.writing import write_table, write_whole
+    from linkrisk.solver.api.report import report_of
     from linkrisk.solver.api.sweep import sweep
     from linkrisk.solver.commands.progress import progress_line
     from linkrisk.solver.commands.sweep_summary import summary
@@ -110,7 +112,7 @@ def run(arguments: argparse.Namespace) -> int:
     planned = _with_plan(arguments)
     if arguments.original is None:
         raise UsageError("which file? give --original FILE")
-    check_targets(arguments, "json", "table")
+    check_targets(arguments, "json", "report", "table")
     maskings = [*planned, *(maskings_of(arguments.method) if arguments.method else [])]
     limits: dict[str, Any] = {}
     if arguments.time_limit is not None:
@@ -139,6 +141,8 @@ def run(arguments: argparse.Namespace) -> int:
             write_whole(arguments.json, result.to_json())
         if arguments.table is not None:
             write_table(result.to_frame(), arguments.table)
+        if arguments.report is not None:
+            report_of(result.to_dict()).save(arguments.report)
     return 1 if any(run.status is Status.FAILED for run in result.runs) else 0
 
 

@@ -10,7 +10,7 @@ from linkrisk.datasets.microdata.formats.registry import known_suffixes
 from linkrisk.solver.backends.model_file import SUFFIXES as MODEL_SUFFIXES
 from linkrisk.solver.run.errors import UsageError
 
-_INPUTS = ("original", "masked", "parameters", "schema", "file", "decisions", "plan")
+_INPUTS = ("original", "masked", "parameters", "schema", "file", "decisions", "plan", "saved")
 _TABLES = dict.fromkeys(("table", "links", "clerical"), known_suffixes(to_write=True))
 _SUFFIXES = {**_TABLES, "write_model": MODEL_SUFFIXES}
 

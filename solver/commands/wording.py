@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from linkrisk.solver.report.formats import NARROW_SPACE, count, percent
-from linkrisk.solver.report.making import family_title
+from linkrisk.solver.report.words import family_title
 
 _DIRECTIONS = {
     "original-to-masked": "from each original record to its nearest masked record",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from linkrisk.solver.measures.attribute_disclosure import AttributeDisclosureMeasure
 from linkrisk.solver.measures.attributes import Attributes
 from linkrisk.solver.measures.base import Measure
+from linkrisk.solver.measures.changes import ChangesOfColumns
 from linkrisk.solver.measures.diversity import DiversityOfGroups
 from linkrisk.solver.measures.held_out import HeldOut
 from linkrisk.solver.measures.individual_risk import IndividualRiskOfKeys
@@ -17,6 +18,7 @@ from linkrisk.solver.measures.records import Records
 from linkrisk.solver.measures.references import ReferencePoints
 from linkrisk.solver.measures.reidentification import ProbabilityOfReidentification
 from linkrisk.solver.measures.releases import SeveralReleases
+from linkrisk.solver.measures.simple_attacks import SimpleAttacksMeasure
 from linkrisk.solver.measures.suda import SpecialUniques
 from linkrisk.solver.measures.uniqueness import UniquenessOfKeys
 from linkrisk.solver.measures.worst_case import WorstCase
@@ -24,6 +26,7 @@ from linkrisk.solver.measures.worst_case import WorstCase
 _ALL: tuple[Measure, ...] = (
     WorstCase(),
     SeveralReleases(),
+    SimpleAttacksMeasure(),
     ReferencePoints(),
     Attributes(),
     Records(),
@@ -38,6 +41,7 @@ _ALL: tuple[Measure, ...] = (
     DiversityOfGroups(),
     IntervalDisclosureMeasure(),
     AttributeDisclosureMeasure(),
+    ChangesOfColumns(),
     InformationLossMeasure(),
 )
 """One line for each."""

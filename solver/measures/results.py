@@ -63,11 +63,14 @@ class RiskResult:
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of `risk --json` as a dictionary."""
+        from linkrisk.solver.measures.registry import MEASURES
+
         return {
             "verdict": jsonable(self.verdict),
             **self.details,
             "measures": {name: result.to_dict() for name, result in self.measures.items()},
             "not_measured": dict(self.not_measured),
+            "titles": {name: MEASURES[name].title for name in (*self.measures, *self.not_measured)},
             "worst_case": self.worst.to_dict(),
         }
 

@@ -54,20 +54,25 @@ def verdict(worst: FitResults, tolerated: float, besides: Sequence[tuple[float, 
     total = worst.worst.total
     ends = [(worst.interval[0] / total, worst.interval[1] / total), *besides]
     low, high = max(end for end, _ in ends), max(end for _, end in ends)
-    sure = "" if worst.confidence is None else f", with {100.0 * worst.confidence:g} % confidence"
-    limit = f"the {percent(tolerated)} that are tolerated"
-    records = "the weighted records" if objective(worst.worst.details) == WEIGHTED else "the records"
-    if low > tolerated:
-        answer = Answer.ABOVE
-        more = "" if high <= low else " or more"
-        said = f"at worst {percent(low)}{more} of {records} can be re-identified, above {limit}"
-    elif high <= tolerated:
-        answer = Answer.BELOW
-        said = f"no distance re-identifies more than {percent(high)} of {records}{sure}, within {limit}"
-    else:
-        answer = Answer.OPEN
-        said = (
-            f"at worst between {percent(low)} and {percent(high)} of {records} can be re-identified"
-            f"{sure}: whether that is within {limit} is open, and a longer time limit may tell"
-        )
+    answer = Answer.ABOVE if low > tolerated else Answer.BELOW if high <= tolerated else Answer.OPEN
+    weighted = objective(worst.worst.details) == WEIGHTED
+    said = sentence_of(answer, low, high, tolerated, worst.confidence, weighted=weighted)
     return Verdict(answer, low, high, tolerated, worst.confidence, said)
+
+
+def sentence_of(
+    answer: str, low: float, high: float, tolerated: float, confidence: float | None, *, weighted: bool
+) -> str:
+    """The verdict for a reader, without a capital and a full stop."""
+    sure = "" if confidence is None else f", with {100.0 * confidence:g} % confidence"
+    limit = f"the {percent(tolerated)} that are tolerated"
+    records = "the weighted records" if weighted else "the records"
+    if answer == Answer.ABOVE:
+        more = "" if high <= low else " or more"
+        return f"at worst {percent(low)}{more} of {records} can be re-identified, above {limit}"
+    if answer == Answer.BELOW:
+        return f"no distance re-identifies more than {percent(high)} of {records}{sure}, within {limit}"
+    return (
+        f"at worst between {percent(low)} and {percent(high)} of {records} can be re-identified"
+        f"{sure}: whether that is within {limit} is open, and a longer time limit may tell"
+    )

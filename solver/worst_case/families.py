@@ -206,7 +206,8 @@ class _Families:
         run = fitted.run
         start = Start(run.incumbent.solution, run.final.linked, same_draw=not any(self._starts.values()))
         self._found.append((problem.aggregator, start))
-        return Family(name, fitted.result, counted=run.final, cores=fitted.cores)
+        kept = fitted if self._request.proofs else None
+        return Family(name, fitted.result, None, run.final, fitted.cores, kept)
 
     def details(self) -> dict[str, Any]:
         """What holds for the run as a whole."""

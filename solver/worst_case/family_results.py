@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from linkrisk.solver.linkage.evaluation import Evaluation
 from linkrisk.solver.run.plots import Plots
 from linkrisk.solver.run.results import LINKED, FitResult, dump_json, limit_key, objective
+
+if TYPE_CHECKING:
+    from linkrisk.solver.worst_case.single_fit import Fitted
 
 TABLE_COLUMNS = ("aggregator", "linked", "linked_upper_bound", "status", "limit", "seconds", "reason")
 
@@ -30,6 +33,8 @@ class Family:
         What became of every record, as far as there was time to look at all.
     cores : tuple of frozenset of int
         Blocks of which the search has proved that they cannot all be linked.
+    fitted : Fitted or None
+        What a certificate would be made of, where it was to be kept.
     """
 
     aggregator: str
@@ -37,6 +42,7 @@ class Family:
     reason: str | None = None
     counted: Evaluation | None = field(default=None, repr=False)
     cores: tuple[frozenset[int], ...] = field(default=(), repr=False)
+    fitted: Fitted | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)

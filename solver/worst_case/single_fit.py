@@ -72,6 +72,8 @@ class FitRequest:
         Who is to do the work.
     crew : Crew
         Whoever does, once the run has begun.
+    proofs : bool
+        Whether several families keep what their certificates would be made of.
     """
 
     engine: Engine
@@ -83,6 +85,7 @@ class FitRequest:
     command: str | None = None
     workers: CrewChoice = field(default_factory=CrewChoice)
     crew: Crew = field(default_factory=Crew)
+    proofs: bool = False
 
     @contextmanager
     def hired(self) -> Iterator[FitRequest]:

@@ -8,9 +8,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from cli_runs import PAIR, contents, refuse, run
-from report_pages import Page
+from report_texts import blocks, rows
 
 from linkrisk.solver.commands.program import main
+from linkrisk.solver.report.content.build import document_of
 from linkrisk.solver.run import records
 
 NOTE = "note: JSON and report do not list 30 records; --table FILE.parquet writes them\n"
@@ -33,11 +34,13 @@ def test_json_and_report_have_the_ranks_and_the_table_has_all(capsys):
     assert (fit["records_table"]["rows"], fit["records_table"]["left_out"]) == ([], 30)
     assert fit["records_table"]["ranks"][0] == (frame["rank"] == 1).sum()
     assert (len(frame), frame["linked"].sum()) == (30, fit["linked"])
-    page = Page(Path("fit.html").read_text(encoding="utf-8"))
-    assert "The 30 records are too many to be listed here" in page.text
-    table = page.table("Rank of the partner")
-    assert sum(int(row[1]) for row in table[1:]) == 30
-    assert int(table[1][1]) == (frame["rank"] == 1).sum()
+    document = document_of(fit).to_dict()
+    assert "30 records are too many to be listed here" in str(document)
+    assert not list(blocks(document, "records"))
+    ranks = rows(document, "How near partners are: at rank 2 one other candidate is nearer")
+    assert sum(row[1] for row in ranks) == 30
+    assert ranks[0][1] == (frame["rank"] == 1).sum()
+    assert "too many to be listed here" in Path("fit.html").read_text(encoding="utf-8")
 
 
 def test_evaluate_says_so_too(capsys):

@@ -94,7 +94,7 @@ def test_shared_ties_count_expected_links():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"measures": "refs"}, "unknown measure 'refs': choose from worst-case, releases, references"),
+        ({"measures": "refs"}, "unknown measure 'refs': choose from worst-case, releases, simple-attacks"),
         ({"tolerated": 1.5}, "the tolerated share must be a number from 0 to 1, not 1.5"),
         ({"tolerated": True}, "the tolerated share must be a number from 0 to 1, not True"),
         ({"aggregator": "mean"}, "unknown aggregator 'mean'"),
@@ -166,3 +166,17 @@ def test_identical_records_that_hide_links_are_said():
     assert f"worst case: {twins} records are nearest to several identical records" in found.notes[-1]
     shared = risk(*files, measures="worst-case", aggregator="weighted-mean", ties="share", time_limit=None)
     assert not shared["worst-case"].notes
+
+
+def test_what_one_measure_cannot_take_costs_no_other():
+    """Probabilistic linkage compares at most 21 attributes."""
+    rows = survey(24)
+    wide = pd.DataFrame({f"V{at}": [row[at % 3] + at * row[0] % 7 for row in rows] for at in range(22)})
+    asked = ["simple-attacks", "link-reliability"]
+    found = risk(wide, wide, measures=asked, aggregator="weighted-mean", time_limit=None, row_by_row=True)
+    assert list(found.measures) == ["simple-attacks"]
+    assert found.not_measured["link-reliability"].startswith(
+        "probabilistic linkage compares at most 21 attributes"
+    )
+    reasons = {one.key: one.reason for one in found["simple-attacks"].attacks}
+    assert reasons["probabilistic"] == found.not_measured["link-reliability"]

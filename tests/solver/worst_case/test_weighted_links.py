@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from aggregator_cases import CASES, LABELS
 from fit_runs import frames, solve
+from report_texts import said
 
 from linkrisk.solver import compare, evaluate, fit, link
 from linkrisk.solver.commands.fit_summary import families_summary, summary
 from linkrisk.solver.inputs.survey import weight_unit
-from linkrisk.solver.report.page import render_report
 
 SCHEMA = {
     "attributes": [{"name": "W", "role": "weight"}, {"name": "S", "role": "stratum", "scale": "nominal"}]
@@ -139,15 +139,15 @@ def test_what_is_printed_with_weights():
     north = result.details["strata"]["north"]
     assert "re-identified in each stratum (S)\n" in text
     assert f"    north                          {north['linked']} of {north['records']} (" in text
-    page = render_report(result.to_dict())
-    assert f"of {total} persons or units of the population, by sampling weights" in page
-    assert f"Counted as one each, {result.linked} of 12 records are linked" in page
+    page = said(result.to_dict())
+    assert f"At worst records that stand for {result.details['weighted_links']} of {total} (" in page
+    assert f"Counted as one each, {result.linked} of 12 records are re-identified" in page
     several = fit(*files, schema=SCHEMA, aggregator=["weighted-mean", "choquet"])
     content = several.to_dict()
     assert content["weighted_links"] == several.worst.details["weighted_links"]
     assert content["total_weight"] == weight.sum()
     assert f"of {total}" in families_summary(several)
-    assert "Weighted links" in render_report(content)
+    assert "Counts are sums of sampling weights" in said(content)
 
 
 def test_many_strata_are_in_the_json_only():

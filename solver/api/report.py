@@ -1,0 +1,205 @@
+"""`report`: every measure of a release as one document, with certificates that were checked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from linkrisk.datasets.microdata.writing import write_whole
+from linkrisk.solver.report.content.build import document_of
+from linkrisk.solver.report.document import Audience, Document
+from linkrisk.solver.run.errors import UsageError
+
+if TYPE_CHECKING:  # a page that is made again should not wait for what measures
+    from linkrisk.solver.api.choices import TableLike
+    from linkrisk.solver.api.report_certificates import Certified
+    from linkrisk.solver.measures.results import RiskResult
+    from linkrisk.solver.run.incumbent import Reporter
+
+_READING = ("id_column", "row_by_row", "schema")
+
+
+@dataclass(frozen=True)
+class ReportResult:
+    """A report, and what it was made of.
+
+    Attributes
+    ----------
+    document : Document
+        What it says.
+    risk : RiskResult or None
+        All measures; None where it was made from JSON.
+    certificates : tuple of Certified
+        One for each family that has a result.
+    """
+
+    document: Document
+    risk: RiskResult | None = field(default=None, repr=False)
+    certificates: tuple[Certified, ...] = field(default=(), repr=False)
+
+    def to_html(self) -> str:
+        """The page."""
+        return page(self.document)
+
+    def save(self, path: str | Path) -> None:
+        """Write the page, whole or not at all; DataError where it cannot be written."""
+        write_whole(path, self.to_html())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of `report --json` as a dictionary."""
+        return self.document.to_dict()
+
+    def to_json(self) -> str:
+        """The JSON of `report --json`."""
+        return self.document.to_json()
+
+    def bundle(self) -> str:
+        """What `report --certificate` writes."""
+        from linkrisk.solver.api.report_certificates import bundle
+
+        return json.dumps(bundle(self.certificates)) + "\n"
+
+    def __repr__(self) -> str:
+        return f"ReportResult({self.document.audience.value}: {self.document.headline.verdict})"
+
+
+def report(
+    original: TableLike | Sequence[TableLike] | None = None,
+    masked: TableLike | Sequence[TableLike] | None = None,
+    *,
+    audience: str = Audience.INTERNAL.value,
+    certificates: bool | None = None,
+    certificate_time_limit: float | None = None,
+    report: Reporter | None = None,
+    **options: Any,
+) -> ReportResult:
+    """Take every measure of a release, certify its worst cases, and say all of it in one document.
+
+    Parameters
+    ----------
+    original, masked
+        As `risk` takes them.
+    audience : str
+        ``internal``, or ``external`` without anything that would help an intruder.
+    certificates : bool, optional
+        Whether to certify every worst case and check the certificates; when absent, where that is quick.
+    certificate_time_limit : float, optional
+        Seconds for all certificates, after the measures; 20 when absent.
+    report : callable, optional
+        Called with every progress report.
+    **options
+        All other keywords of `risk`.
+
+    Returns
+    -------
+    ReportResult
+
+    Raises
+    ------
+    TypeError
+        If there is no such keyword.
+    UsageError, DataError, FormulationError
+        If the request or the files cannot be used.
+
+    Examples
+    --------
+    >>> from linkrisk import report
+    >>> report("original.csv", "masked.csv").save("report.html")  # doctest: +SKIP
+    """
+    from linkrisk.solver.api.limits import check_limit
+    from linkrisk.solver.api.report_certificates import certified, hashes
+    from linkrisk.solver.api.risk import risk
+
+    reader = audience_of(audience)
+    if certificate_time_limit is not None:
+        check_limit(certificate_time_limit, "time limit of the certificate")
+    wanted = certificates is not False
+    found = risk(original, masked, report=report, proofs=wanted, **options)
+    made: tuple[Certified, ...] = ()
+    if wanted:
+        reading = {name: options[name] for name in _READING if options.get(name) is not None}
+        made = certified(
+            found.worst,
+            _only(original),
+            _only(masked),
+            reading,
+            seconds=certificate_time_limit,
+            asked=certificates is True,
+            report=report,
+        )
+    content = {
+        **found.to_dict(),
+        "files": hashes(original, masked),
+        "certificates": [one.to_dict() for one in made],
+    }
+    return ReportResult(document_of(content, audience=reader), found, made)
+
+
+def _only(given: Any) -> Any:
+    """One file of a list of one."""
+    return given[0] if isinstance(given, list | tuple) and len(given) == 1 else given
+
+
+def report_of(*saved: Mapping[str, Any] | str | Path, audience: str | None = None) -> ReportResult:
+    """Make the report of JSON that was saved before.
+
+    Parameters
+    ----------
+    *saved : mapping or path
+        What `fit --json`, `risk --json` or `sweep --json` wrote, one of a worst case and
+        one of a sweep; or what `report --json` wrote.
+    audience : str, optional
+        That of a report stays what it is; ``internal`` when absent.
+
+    Raises
+    ------
+    UsageError
+        If one cannot be read, or an internal report is to become external.
+    """
+    given = [_read(one) for one in saved]
+    if len(given) == 1 and "report" in given[0]:
+        document = Document.from_dict(given[0])
+        if audience is not None and audience_of(audience) is not document.audience:
+            raise UsageError(
+                f"the report was made for {document.audience.value} readers, and stays that: make it "
+                "from the "
+                "JSON of risk instead"
+            )
+        return ReportResult(document)
+    return ReportResult(document_of(*given, audience=audience_of(audience or Audience.INTERNAL.value)))
+
+
+def _read(given: Mapping[str, Any] | str | Path) -> Mapping[str, Any]:
+    """A JSON object; UsageError where a file has none."""
+    if not isinstance(given, str | Path):
+        return given
+    try:
+        content = json.loads(Path(given).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"cannot read {given}: {(error.strerror or str(error)).lower()}") from None
+    except (ValueError, RecursionError):
+        content = None
+    if not isinstance(content, dict):
+        raise UsageError(
+            f"{given} is no JSON of results: give what fit, risk, sweep or report wrote with --json"
+        )
+    return content
+
+
+def audience_of(name: str) -> Audience:
+    """The audience of a name; UsageError where there is none."""
+    try:
+        return Audience(name)
+    except ValueError:
+        known = " or ".join(one.value for one in Audience)
+        raise UsageError(f"unknown audience {name!r}: choose {known}") from None
+
+
+def page(document: Document) -> str:
+    """The page of a document."""
+    from linkrisk.solver.report.page import render_page
+
+    return render_page(document)

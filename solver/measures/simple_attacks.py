@@ -1,0 +1,206 @@
+"""Simple attacks: what anybody would try first, who knows no truth and searches for no worst case."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from linkrisk.solver.linkage.assignment import assigned_links
+from linkrisk.solver.linkage.baselines import baseline_forms
+from linkrisk.solver.measures.base import Finding, Measure, MeasureResult
+from linkrisk.solver.measures.links.simple_linkers import by_bayes, by_probability
+from linkrisk.solver.measures.task import RiskTask
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.errors import INPUT_ERRORS
+from linkrisk.solver.run.percent import percent
+
+FloatArray = NDArray[np.float64]
+
+MOST_PAIRS = 50_000_000
+"""Pairs of records up to which linkers that compare all of them are asked."""
+
+MOST_ATTRIBUTES = 12
+"""Attributes up to which the Bayesian linker is asked: it searches graphs over twice as many."""
+
+MATCHED = 1_500
+"""Candidates up to which records are matched one to one: the time grows with their cube."""
+
+LEAST_RECORDS = 20
+"""Records that the Bayesian linker needs, half of which it learns from."""
+
+_NO_TIME = "no time was left for it"
+
+
+@dataclass(frozen=True)
+class SimpleAttack:
+    """One attack.
+
+    Attributes
+    ----------
+    key, words : str
+        Its name in the JSON, and for a reader.
+    linked : float or None
+        Records that it links rightly (with shared ties expected ones, with sampling weights what they stand
+        for); None where it was not tried. Higher is worse.
+    share : float or None
+        The same as a share.
+    reason : str or None
+        Why it was not tried.
+    """
+
+    key: str
+    words: str
+    linked: float | None
+    share: float | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SimpleAttacks(MeasureResult):
+    """What simple attacks link rightly.
+
+    Attributes
+    ----------
+    records : int
+    total : float
+        What links are part of: records, or the sum of their sampling weights.
+    attacks : tuple of SimpleAttack
+    """
+
+    measure: ClassVar[str] = "simple-attacks"
+    records: int
+    total: float
+    attacks: tuple[SimpleAttack, ...]
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Shares of right links, of the attacks that were tried."""
+        return tuple(Finding(one.key, one.words, one.share) for one in self.attacks if one.share is not None)
+
+    @property
+    def paragraph(self) -> str:
+        """The best and the worst of them."""
+        tried = [one for one in self.attacks if one.share is not None]
+        if not tried:
+            return "none could be tried."
+        best = max(tried, key=lambda one: one.share or 0.0)
+        least = min(tried, key=lambda one: one.share or 0.0)
+        if best.share == least.share:
+            return f"every attack that was tried ({len(tried)}) links {percent(best.share or 0.0)} rightly."
+        return (
+            f"the best of {len(tried)} attacks that know no worst case is {best.words}, which links "
+            f"{percent(best.share or 0.0)} rightly; the least, {least.words}, {percent(least.share or 0.0)}."
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was not tried, and why."""
+        return tuple(
+            f"simple attacks: {one.words} not tried: {one.reason}"
+            for one in self.attacks
+            if one.reason is not None
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per attack, as `SimpleAttack` describes its columns."""
+        columns = list(SimpleAttack.__annotations__)
+        return pd.DataFrame([vars(one) for one in self.attacks], columns=columns)
+
+
+class SimpleAttacksMeasure(Measure):
+    """Equal weights, classical Mahalanobis, probabilistic, Bayesian, one to one."""
+
+    name: ClassVar[str] = "simple-attacks"
+    title: ClassVar[str] = "Simple attacks, which search for no worst case"
+    cost: ClassVar[float] = 2.0
+
+    def take(self, task: RiskTask, clock: Clock) -> SimpleAttacks:
+        """Try one after the other, the quick ones first."""
+        weight = task.first.survey.weight
+        total = float(task.records if weight is None else weight.sum())
+        ways: tuple[tuple[str, str, Callable[[RiskTask, Clock], float]], ...] = (
+            ("equal_weights", "equal weights", _baseline("euclid")),
+            ("classical_mahalanobis", "classical Mahalanobis", _baseline("mahalanobis")),
+            ("probabilistic", "probabilistic linkage", _linker(by_probability)),
+            ("matched_equal_weights", "equal weights, one to one", _matched(total)),
+            ("bayesian", "Bayesian, half known", _bayes),
+        )
+        attacks = tuple(_tried(key, words, way, task, clock, total) for key, words, way in ways)
+        return SimpleAttacks(task.records, total, attacks)
+
+
+class _NotTriedError(Exception):
+    """Why an attack is not tried, in a few words."""
+
+
+def _tried(
+    key: str,
+    words: str,
+    way: Callable[[RiskTask, Clock], float],
+    task: RiskTask,
+    clock: Clock,
+    total: float,
+) -> SimpleAttack:
+    """One attack, or why it was not tried."""
+    try:
+        linked = way(task, clock)
+    except (_NotTriedError, *INPUT_ERRORS) as error:
+        return SimpleAttack(key, words, None, None, str(error))
+    return SimpleAttack(key, words, linked, linked / total)
+
+
+def _baseline(name: str) -> Callable[[RiskTask, Clock], float]:
+    """The evaluator's count of a distance that needs no search."""
+
+    def way(task: RiskTask, clock: Clock) -> float:
+        found = task.baseline(name, clock)
+        if not found.settled.all():
+            raise _NotTriedError("there was no time to look at all records")
+        return float(found.linked_weight) * task.first.survey.unit
+
+    return way
+
+
+def _linker(links: Callable[[RiskTask], FloatArray]) -> Callable[[RiskTask, Clock], float]:
+    """What a linker that compares all pairs links."""
+
+    def way(task: RiskTask, clock: Clock) -> float:
+        pairs = len(task.files.original) * len(task.files.masked)
+        if pairs > MOST_PAIRS:
+            raise _NotTriedError(
+                f"it compares all pairs of records, {pairs:.1g} here; take a sample of the files"
+            )
+        if clock.expired:
+            raise _NotTriedError(_NO_TIME)
+        linked, weight = links(task), task.first.survey.weight
+        return float(linked.sum() if weight is None else (linked * weight).sum())
+
+    return way
+
+
+def _bayes(task: RiskTask, clock: Clock) -> float:
+    if task.records < LEAST_RECORDS:
+        raise _NotTriedError(f"it learns from half of the records, and needs {LEAST_RECORDS}")
+    if len(task.files.attributes) > MOST_ATTRIBUTES:
+        raise _NotTriedError(f"it searches graphs of attributes, for at most {MOST_ATTRIBUTES}")
+    return _linker(by_bayes)(task, clock)
+
+
+def _matched(total: float) -> Callable[[RiskTask, Clock], float]:
+    """The optimal one-to-one assignment by equal weights; with sampling weights, its share of their sum."""
+
+    def way(task: RiskTask, clock: Clock) -> float:
+        pair = task.first.pair
+        if max(pair.blocks, len(pair.candidates)) > MATCHED:
+            raise _NotTriedError(f"its time grows with the cube of the records; for at most {MATCHED:,}")
+        if clock.expired:
+            raise _NotTriedError(_NO_TIME)
+        random = np.random.default_rng(task.seed)
+        return assigned_links(pair, baseline_forms(pair)["euclid"], random) / pair.blocks * total
+
+    return way

@@ -1,0 +1,28 @@
+"""The charts of a report, each where its results have something for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+
+from linkrisk.solver.charts.chart import Chart
+from linkrisk.solver.report.content.results import Results
+from linkrisk.solver.report.document import Block
+
+
+def drawn(results: Results, *names: str, family: str | None = None) -> Iterator[Chart]:
+    """These charts, without those that the results have nothing for; of one family, where it is named."""
+    from linkrisk.solver.charts.gallery import draw
+
+    options = {} if family is None else {"family": family}
+    for name in names:
+        content = results.sweep if name == "risk-utility" else results.details
+        chart = None if content is None else draw(name, content, **options)
+        if chart is not None:
+            yield chart
+
+
+def drawn_or(charts: Iterator[Chart], blocks: Iterator[Block]) -> Iterator[Block]:
+    """Charts, which have tables of their own; where there are none, other blocks."""
+    first = next(charts, None)
+    yield from blocks if first is None else chain((first,), charts)

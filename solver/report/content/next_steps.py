@@ -1,0 +1,185 @@
+"""What to do next: rules from the numbers, each a sentence for whoever has to act."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from linkrisk.solver.measures.verdict import TOLERATED
+from linkrisk.solver.report.content.results import Json, Results
+from linkrisk.solver.report.content.verdict import FAR_BELOW, best_held_out, run_interval
+from linkrisk.solver.report.content.wording import family_words, joined, of_all
+from linkrisk.solver.run.percent import percent
+
+_LITTLE_OVER_CHANCE = 2.0
+"""Times what learning finds on shuffled files; a worst case below that is hardly a sign of a leak."""
+
+
+class Without(NamedTuple):
+    """The certified worst case if one attribute is withheld."""
+
+    attribute: str
+    low: float
+    high: float
+
+
+def next_steps(results: Results) -> tuple[str, ...]:
+    """What the numbers advise, the most important first."""
+    steps = list(_of_worst_case(results)) if results.interval is not None else []
+    steps += _of_sweep(results)
+    return tuple(steps) or ("The numbers give no reason to do anything.",)
+
+
+def _of_worst_case(results: Results) -> Iterator[str]:
+    interval = results.interval
+    assert interval is not None
+    low, high = interval.shares
+    allowed = tolerated(results)
+    if results.verdict is None:
+        yield (
+            "Decide which share of the records may be re-identified; risk and report take it as "
+            "--tolerated and "
+            "compare the worst case with it."
+        )
+    elif low > allowed:
+        yield from _protect(results, allowed)
+    elif high <= allowed and interval.low > 0:
+        yield (
+            "As far as linkage by distances goes, the release stays within what is tolerated; look "
+            "at the other "
+            "measures before it is released."
+        )
+    elif high <= allowed:
+        yield (
+            "No record can be re-identified by a distance of these families; look at the other "
+            "measures before "
+            "the file is released."
+        )
+    yield from _certainty(results)
+    yield from _realism(results)
+
+
+def tolerated(results: Results) -> float:
+    """The share that may be re-identified."""
+    share: float = TOLERATED if results.verdict is None else results.verdict["tolerated"]
+    return share
+
+
+def _protect(results: Results, allowed: float) -> Iterator[str]:
+    """What to mask more or to withhold."""
+    same = [row["column"] for row in results.of_measure("changes", "columns") if _left_alone(row)]
+    if same:
+        yield f"Mask what was left as it is and may be known to an intruder: {joined(same)}."
+    one = best_to_withhold(results)
+    total = results.interval.total if results.interval is not None else 0.0
+    if one is not None:
+        within = one.high <= allowed * total
+        enough = "that is within what is tolerated" if within else "that alone is not enough"
+        yield (
+            f"Withhold {one.attribute} or mask it more: without it at most {of_all(one.high, total)} "
+            "could be "
+            f"re-identified, which is proven; {enough}."
+        )
+        if not within:
+            yield (
+                "Mask all attributes more strongly, and measure again; the command sweep compares "
+                "many maskings "
+                "by risk and loss."
+            )
+    else:
+        yield "Mask more strongly, and measure again; the command sweep compares many maskings."
+
+
+def _left_alone(row: Json) -> bool:
+    return bool(row["compared"]) and row["changed"] == 0.0
+
+
+def best_to_withhold(results: Results) -> Without | None:
+    """The attribute without which the worst case of all families is lowest, if that is lower than now."""
+    interval = results.interval
+    rows = results.of_measure("attributes", "withheld")
+    names = {family.name for family in results.found}
+    choices = []
+    for attribute in dict.fromkeys(row["attribute"] for row in rows):
+        own = [row for row in rows if row["attribute"] == attribute]
+        if {row["aggregator"] for row in own} == names:
+            low, high = max(row["linked"] for row in own), max(row["most"] for row in own)
+            choices.append(Without(attribute, low, high))
+    best = min(choices, key=lambda one: one.high, default=None)
+    if best is None or interval is None or best.high >= interval.low:
+        return None
+    return best
+
+
+def _certainty(results: Results) -> Iterator[str]:
+    """What would make the answer surer."""
+    interval = results.interval
+    assert interval is not None
+    open_ones = [family for family in results.found if not family.interval.proven]
+    if interval.confidence is not None:
+        yield (
+            f"The upper end rests on samples and holds with {100.0 * interval.confidence:.4g} % "
+            "confidence; a "
+            "longer --time-limit takes more samples and narrows it."
+        )
+    elif open_ones and interval.high > interval.low:
+        low, high = (percent(end) for end in interval.shares)
+        yield (
+            f"Search longer with a larger --time-limit: the interval from {low} to {high} is still "
+            "open for the "
+            f"{joined([family_words(family.name) for family in open_ones])}."
+        )
+    for family in results.families:
+        if family.reason is not None:
+            name = family_words(family.name)
+            yield f"Mind that the {name} is not covered: it has no result, as {family.reason}."
+    made = results.details.get("certificates")
+    if made is None:
+        yield (
+            "Let others check the bound: `fit --certificate` writes a proof, and `verify` checks it "
+            "with code of "
+            "its own; `report` does both."
+        )
+    elif any(one["verified"] is not True for one in made):
+        yield "Not every bound could be verified: how the report was made says which, and why."
+
+
+def _realism(results: Results) -> Iterator[str]:
+    """How the worst case stands beside what intruders can do, and beside chance."""
+    interval = results.interval
+    assert interval is not None
+    low = interval.shares[0]
+    held_out, chance = best_held_out(results), results.finding("references", "learned_on_shuffled")
+    if chance is not None and 0.0 < low < _LITTLE_OVER_CHANCE * chance["value"]:
+        yield (
+            "The worst case is hardly above what learning finds on shuffled files, where there is nothing to "
+            "find: do not take it for a leak."
+        )
+    elif held_out is not None and low > 0.0 and held_out[0] < FAR_BELOW * low:
+        yield (
+            "An intruder who does not know the truth for all records gets far less "
+            f"({percent(held_out[0])}): "
+            "the worst case is a limit, not a forecast. Decide which of the two your rules are about."
+        )
+
+
+def _of_sweep(results: Results) -> Iterator[str]:
+    """The masking with the least loss whose worst case is tolerated."""
+    if results.sweep is None:
+        return
+    allowed, choices = tolerated(results), []
+    for run in results.sweep["runs"]:
+        ends = run_interval(run)
+        if run["status"] == "done" and run["loss"] is not None and ends is not None and ends[1] <= allowed:
+            choices.append((run["loss"], ends[1], run["masking"]))
+    if not choices:
+        yield f"No masking of the sweep keeps its worst case within {percent(allowed)}: try stronger ones."
+        return
+    loss, most, masking = min(choices)
+    yield (
+        f"Of the maskings of the sweep, {masking} loses least ({loss:.3g}) of those whose worst case "
+        "is within "
+        f"{percent(allowed)}: it is at most {percent(most)}."
+    )
+    if results.sweep["unfinished"]:
+        yield "Go on with the sweep: not all maskings have been measured."

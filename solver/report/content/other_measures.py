@@ -1,0 +1,50 @@
+"""Other measures: every finding with its direction and one sentence on what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from linkrisk.solver.charts.table import Of
+from linkrisk.solver.report.content.drawn import drawn
+from linkrisk.solver.report.content.meanings import meaning_of
+from linkrisk.solver.report.content.results import Json, Results
+from linkrisk.solver.report.content.wording import number_of, table
+from linkrisk.solver.report.document import Block, Number, Numbers, Section
+
+ELSEWHERE = ("worst-case", "simple-attacks", "references", "releases", "information-loss", "changes")
+"""Measures that have a section of their own, or stand in one."""
+
+CHARTS = {"link-reliability": ("reliability",), "interval-disclosure": ("disclosure",)}
+"""Charts that stand below the findings of a measure."""
+
+
+def other_measures(results: Results) -> Section:
+    """What else was measured, and what was not and why."""
+    title = "Other measures"
+    blocks = tuple(_blocks(results))
+    if not blocks:
+        lead = "Nothing else was measured; the command risk or report takes every measure."
+        return Section("other-measures", title, lead)
+    lead = "What other views of the same release say. Each line says which way is worse, and what it means."
+    return Section("other-measures", title, lead, blocks)
+
+
+def _blocks(results: Results) -> Iterator[Block]:
+    for name, content in results.measures.items():
+        if name not in ELSEWHERE and content.get("findings"):
+            yield findings_block(results, name, content)
+            yield from drawn(results, *CHARTS.get(name, ()))
+    if results.not_measured:
+        columns = [("measure", "Measure", Of.TEXT), ("reason", "Why not", Of.TEXT)]
+        rows = [[results.title(name), reason] for name, reason in results.not_measured.items()]
+        yield table("Not measured", columns, rows)
+
+
+def findings_block(results: Results, name: str, content: Json) -> Numbers:
+    """The findings of one measure."""
+    return Numbers(results.title(name), tuple(_line(one) for one in content["findings"]))
+
+
+def _line(finding: Json) -> Number:
+    meaning = meaning_of(finding["key"])
+    return number_of(finding, finding.get("words") or meaning.words, meaning.says)

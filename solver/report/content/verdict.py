@@ -1,0 +1,164 @@
+"""The headline: the verdict in one sentence, the worst case in another, and the reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from linkrisk.solver.measures.verdict import sentence_of
+from linkrisk.solver.report.content.results import Json, Results
+from linkrisk.solver.report.content.wording import between, family_words, of_all, sentence
+from linkrisk.solver.report.document import Headline
+from linkrisk.solver.report.formats import count
+from linkrisk.solver.run.percent import percent
+
+UNKNOWN = "unknown"
+
+_BASELINES = {"euclid": "equal weights", "mahalanobis": "the classical Mahalanobis distance"}
+
+FAR_BELOW = 0.5
+"""A held-out attack below so much of the worst case is far below it."""
+
+
+def headline(results: Results) -> Headline:
+    """What stands at the head of the report."""
+    if results.interval is None:
+        return _of_sweep(results)
+    verdict = results.verdict
+    if verdict is None:
+        answer = UNKNOWN
+        share, of = between(results.interval), _records(results)
+        said = f"At worst {share} of {of} can be re-identified{_sure(results)}."
+    else:
+        answer = verdict["answer"]
+        said = sentence(sentence_of(**_numbers(verdict), weighted=results.weighted)) + "."
+    return Headline(answer, said, worst(results), tuple(_reasons(results)))
+
+
+def _numbers(verdict: Json) -> dict[str, Any]:
+    names = ("answer", "low", "high", "tolerated", "confidence")
+    return {name: verdict[name] for name in names}
+
+
+def worst(results: Results) -> str:
+    """The interval of all families in one sentence."""
+    interval = results.interval
+    assert interval is not None
+    total, shares = count(interval.total), [percent(end) for end in interval.shares]
+    of = f"records that stand for {{}} of {total}" if results.weighted else f"{{}} of {total} records"
+    if interval.low == interval.high:
+        said, share = of.format(count(interval.low)), shares[0]
+    else:
+        ends = f"between {count(interval.low)} and {count(interval.high)}"
+        said, share = of.format(ends), f"{shares[0]} to {shares[1]}"
+    return f"At worst {said} ({share}) can be re-identified by a distance of this kind{_sure(results)}."
+
+
+def _records(results: Results) -> str:
+    return "the weighted records" if results.weighted else "the records"
+
+
+def _sure(results: Results) -> str:
+    interval = results.interval
+    if interval is None or interval.confidence is None:
+        return ""
+    return f", with {100.0 * interval.confidence:.4g} % confidence"
+
+
+def _reasons(results: Results) -> Iterator[str]:
+    """Why the verdict is what it is, and what it is worth."""
+    interval, first = results.interval, results.worst
+    assert interval is not None
+    assert first is not None
+    many = len(results.found)
+    kinds = "this family" if many == 1 else f"the {many} families of distances"
+    yield (
+        f"The worst distance found is the {family_words(first.name)}: it re-identifies "
+        f"{of_all(first.interval.low, first.interval.total)}."
+    )
+    if interval.proven:
+        yield f"It is proven that no distance of {kinds} re-identifies more."
+    elif interval.confidence is None:
+        yield (
+            f"It is proven that no distance of {kinds} re-identifies more than "
+            f"{percent(interval.shares[1])}; what lies between is open."
+        )
+    else:
+        yield (
+            f"Random samples say with {100.0 * interval.confidence:.4g} % confidence that no distance of "
+            f"{kinds} re-identifies more than {percent(interval.shares[1])}."
+        )
+    known = first.content.get("best_known")
+    if known is not None:
+        name = _BASELINES.get(known["attack"]) or f"the {family_words(known['attack'])}"
+        linked = of_all(known["linked"], first.content["records"])
+        about = " The upper end is about the families searched only." if known.get("above_bound") else ""
+        yield f"A distance of another family, {name}, re-identifies more: {linked}.{about}"
+    if missing := [family_words(family.name) for family in results.families if family.reason is not None]:
+        yield f"Without a result, and so not covered: {', '.join(missing)}."
+    yield from _beside(results, interval.shares[0])
+
+
+def _beside(results: Results, low: float) -> Iterator[str]:
+    """What other numbers say of the worst case."""
+    held_out = best_held_out(results)
+    if held_out is not None and low > 0.0:
+        share, known = held_out
+        far = share < FAR_BELOW * low
+        yield (
+            f"An intruder who knows {100.0 * known:g} % of the records and learns from them re-identifies "
+            f"{percent(share)} of the others, {'far less than' if far else 'close to'} the worst case."
+        )
+    matched = results.finding("simple-attacks", "matched_equal_weights")
+    if matched is not None and matched["value"] > low:
+        yield (
+            "Matching all records at once, each masked one used once, gets "
+            f"{percent(matched['value'])} right: more "
+            "than the worst case, which is about linking every record by itself."
+        )
+    chance = results.finding("references", "learned_on_shuffled")
+    if chance is not None:
+        yield (
+            f"On a file with shuffled attributes, where there is nothing to find, learning still links "
+            f"{percent(chance['value'])}: so much of a worst case means nothing."
+        )
+
+
+def best_held_out(results: Results) -> tuple[float, float] | None:
+    """What the strongest intruder who learns from part of the records links, and which share he knows."""
+    rates = results.of_measure("held-out", "rates")
+    if not rates:
+        return None
+    most = max(rate["share"] for rate in rates)
+    return max(rate["held_out"] for rate in rates if rate["share"] == most), most
+
+
+def _of_sweep(results: Results) -> Headline:
+    """Of a sweep alone, there is no single worst case."""
+    assert results.sweep is not None
+    runs = results.sweep["runs"]
+    done = [run for run in runs if run["status"] == "done"]
+    front = [run for run in done if run["pareto"] == "on the front"]
+    return Headline(
+        UNKNOWN,
+        f"Of {len(runs)} maskings {len(done)} were measured, and {len(front)} of these are not dominated: "
+        "no other one has both less risk and less loss.",
+        _worst_of_sweep(done),
+    )
+
+
+def _worst_of_sweep(done: Sequence[Json]) -> str:
+    ends = [interval for run in done for interval in [run_interval(run)] if interval is not None]
+    if not ends:
+        return "No worst case was measured."
+    low, high = min(low for low, _ in ends), max(high for _, high in ends)
+    return f"Their worst cases lie between {percent(low)} and {percent(high)} of the records."
+
+
+def run_interval(run: Json) -> tuple[float, float] | None:
+    """The worst case of one masking of a sweep, as shares."""
+    families = [one for one in run["families"] if one["linked"] is not None]
+    if not families or not run["total"]:
+        return None
+    total = run["total"]
+    return max(one["linked"] for one in families) / total, max(one["most"] for one in families) / total

@@ -1,0 +1,95 @@
+"""Words and numbers that the sections share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from linkrisk.formulations.linkage.aggregators import words_of
+from linkrisk.solver.charts.table import Column, Of, Table
+from linkrisk.solver.report.content.results import FamilyResult, Interval, Json
+from linkrisk.solver.report.document import Number
+from linkrisk.solver.report.formats import count, significant
+from linkrisk.solver.report.words import state
+from linkrisk.solver.run.percent import percent
+
+_MANY = 10_000.0
+"""From here on numbers are written without decimals."""
+
+_DIRECTIONS = {"higher": "higher is worse", "lower": "lower is worse"}
+
+_KINDS = {"certain": "for certain", "95 % confidence": "95 % confidence", "range": "range"}
+
+
+def family_words(name: str) -> str:
+    """A family of distances in words, as it follows "the"."""
+    return words_of(name).title
+
+
+def family_heading(name: str) -> str:
+    """The same where it stands alone."""
+    return sentence(words_of(name).title)
+
+
+def sentence(text: str) -> str:
+    """With a capital at its beginning."""
+    return text[:1].upper() + text[1:]
+
+
+def of_all(part: float, total: float) -> str:
+    """``324 of 400 (81.0 %)``."""
+    return f"{count(part)} of {count(total)} ({percent(part / total if total else 0.0)})"
+
+
+def between(interval: Interval) -> str:
+    """An interval of shares in words: ``81.0 %``, or ``between 50.0 % and 81.0 %``."""
+    low, high = (percent(end) for end in interval.shares)
+    return low if low == high else f"between {low} and {high}"
+
+
+def proof(family: FamilyResult) -> str:
+    """How its search ended, in a word or two."""
+    content = family.content
+    return state(content["status"], content.get("limit"), content.get("confidence"))
+
+
+def written(value: float | None, unit: str) -> str:
+    """A number with its unit."""
+    if value is None:
+        return "not known"
+    if unit == "share":
+        return percent(value)
+    if unit in ("records", "persons"):
+        return f"{count(value)} {unit}"
+    text = count(round(value)) if abs(value) >= _MANY else significant(value)
+    return f"{text} {unit}" if unit == "percentage points" else text
+
+
+def number_of(finding: Json, words: str, meaning: str = "") -> Number:
+    """A finding of a measure as a line of the report."""
+    unit, low, high = finding["unit"], finding["low"], finding["high"]
+    interval = ""
+    if finding["kind"] is not None:
+        if finding["kind"] == "certain" and low == high == finding["value"]:
+            interval = "proven"
+        else:
+            kind = _KINDS.get(finding["kind"], finding["kind"])
+            interval = f"{_end(low, unit)} to {_end(high, unit)}, {kind}"
+    direction = _DIRECTIONS.get(finding["worse"], "")
+    return Number(sentence(words), written(finding["value"], unit), interval, direction, meaning)
+
+
+def _end(value: float | None, unit: str) -> str:
+    return "..." if value is None else written(value, unit)
+
+
+def table(caption: str, columns: Sequence[tuple[str, str, Of]], rows: Sequence[Sequence[Any]]) -> Table:
+    """A table from names, titles and kinds of its columns."""
+    return Table(tuple(Column(*column) for column in columns), [list(row) for row in rows], caption)
+
+
+def joined(names: Sequence[str], most: int = 12) -> str:
+    """Names in a sentence: ``A, B and C``; of many the first ones and how many more."""
+    if len(names) > most:
+        return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -1,0 +1,101 @@
+"""From a document to a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from linkrisk.solver.charts.chart import Chart
+from linkrisk.solver.charts.table import Table
+from linkrisk.solver.report.document import Block, Choice, Document, Records
+from linkrisk.solver.report.page import cells, scripts
+from linkrisk.solver.report.page.data import PageData
+
+# Rows of a table that are in the page without scripts; with scripts, how many are shown at a time.
+ROWS = 15
+# A longer table is as wide as the page.
+_FEW_ROWS = 12
+
+# What the shape beside the verdict says.
+ANSWERS = {
+    "above": "More than is tolerated",
+    "below": "Not more than is tolerated",
+    "open": "Not decided yet",
+    "unknown": "Nothing was said to be tolerated",
+}
+
+
+def render_page(document: Document) -> str:
+    """Make the page of a report.
+
+    Parameters
+    ----------
+    document : Document
+
+    Returns
+    -------
+    str
+        A whole HTML file that loads nothing, with its scripts and a policy that lets only these run.
+    """
+    own = scripts.own()
+    bundled = scripts.bundled() if any(_charts(document)) else ""
+    allowed = tuple(script for script in (bundled, own) if script)
+    page = _environment().get_template("page.html.jinja")
+    html = page.render(
+        document=document,
+        data=PageData(),
+        policy=scripts.policy(*allowed),
+        scripts=[Markup(script) for script in allowed],
+    )
+    # A lone surrogate, as a broken file name may have, could not be written as UTF-8.
+    return html.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _charts(document: Document) -> Iterator[Chart]:
+    """Every chart of a document, wherever it is."""
+    pending: list[Block] = [block for section in document.sections for block in section.blocks]
+    while pending:
+        block = pending.pop()
+        if isinstance(block, Chart):
+            yield block
+        elif isinstance(block, Records) and block.waterfall is not None:
+            yield block.waterfall
+        elif isinstance(block, Choice):
+            pending.extend(inner for _, blocks in block.options for inner in blocks)
+
+
+def _kind(block: Block) -> str:
+    """Which macro writes a block."""
+    match block:
+        case Chart():
+            return "chart"
+        case Table():
+            return "table"
+        case _:
+            return block.kind
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.globals.update(
+        kind=_kind,
+        cell_text=cells.cell_text,
+        is_numeric=cells.is_numeric,
+        few_rows=_FEW_ROWS,
+        most_rows=ROWS,
+        answers=ANSWERS,
+    )
+    environment.filters.update(day=cells.day_text, prose=cells.prose)
+    return environment

@@ -1,0 +1,13 @@
+// What the page does once it is there. `data-ready` says that all charts are drawn.
+const { charts, tables, records } = JSON.parse(document.getElementById("data").textContent);
+const drawing = drawCharts(charts);
+const grids = [...document.querySelectorAll(".grid")].map((root) => {
+  const table = tables[root.dataset.table];
+  const around = root.closest("[data-records]");
+  return around ? startRecords(around, root, table, records[around.dataset.records]) : new Grid(root, table);
+});
+document.querySelectorAll(".choice").forEach(startChoice);
+document.querySelectorAll(".code").forEach(startCopy);
+addEventListener("beforeprint", () => grids.forEach((grid) => grid.show(PRINTED)));
+addEventListener("afterprint", () => grids.forEach((grid) => grid.show()));
+drawing.then(() => (document.documentElement.dataset.ready = "yes"));

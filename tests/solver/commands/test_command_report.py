@@ -1,0 +1,196 @@
+"""`python -m solver report`: what it writes, what it refuses, and that nothing is written by halves."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from pathlib import Path
+
+import pytest
+from cli_runs import PAIR, check_golden, contents, refuse, run
+from report_texts import rows, section
+
+from linkrisk import verify
+from linkrisk.solver.commands.program import main
+from linkrisk.solver.report.content.build import document_of
+from linkrisk.solver.report.document import Document
+from linkrisk.solver.run.results import dump_json
+
+pytestmark = pytest.mark.usefixtures("survey_folder", "still_time")
+
+SMALL = ["--aggregator", "weighted-mean", "--measures", "worst-case,simple-attacks,changes"]
+MADE = ["report", *PAIR, *SMALL, "--out", "r.html", "--json", "r.json"]
+
+
+def page_text(name):
+    """A page with plain spaces, of which some do not break."""
+    return re.sub(
+        r"[\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}]", " ", Path(name).read_text(encoding="utf-8")
+    )
+
+
+def test_page_json_and_certificate(capsys):
+    printed = run(capsys, *MADE, "--certificate", "proof.json")
+    content = json.loads(Path("r.json").read_bytes())
+    assert printed == f"{content['headline']['verdict']}\n{content['headline']['worst']}\n"
+    assert content["headline"]["verdict"] in page_text("r.html")
+    making = next(one for one in content["sections"] if one["name"] == "making")
+    names = {row[0]: row[2] for row in rows(making, "The files, to the byte")}
+    for role in ("original", "masked"):
+        assert names[role] == hashlib.sha256(Path(f"{role}.csv").read_bytes()).hexdigest()
+    (told,) = rows(making, "Certificates, checked by code that shares nothing with the search")
+    (kept,) = json.loads(Path("proof.json").read_bytes())["certificates"]
+    text = json.dumps(kept["certificate"]) + "\n"
+    assert told[1] == hashlib.sha256(text.encode()).hexdigest()
+    assert told[2] is True
+    assert verify(kept["fit"], "original.csv", "masked.csv", certificate=kept["certificate"])
+
+
+def test_the_page_can_be_made_again_from_every_json(capsys):
+    run(capsys, *MADE)
+    run(capsys, "report", "--from", "r.json", "--out", "again.html")
+    assert Path("again.html").read_bytes() == Path("r.html").read_bytes()
+    run(capsys, "risk", *PAIR, *SMALL, "--json", "risk.json", "--report", "risk.html")
+    run(capsys, "fit", *PAIR, "--json", "fit.json", "--report", "fit.html")
+    for name in ("risk", "fit"):
+        run(capsys, "report", "--from", f"{name}.json", "--json", "again.json")
+        again, own = (
+            json.loads(Path("again.json").read_bytes()),
+            json.loads(Path(f"{name}.json").read_bytes()),
+        )
+        expected = document_of(own).to_dict()
+        assert {**again, "made": ""} == json.loads(dump_json({**expected, "made": ""}))
+        verdict = expected["headline"]["verdict"]
+        assert verdict in page_text(f"{name}.html")
+
+
+def test_a_sweep_has_a_page(capsys):
+    argv = [
+        "sweep",
+        "--original",
+        "original.csv",
+        "--method",
+        "noise percent=20",
+        "--aggregator",
+        "weighted-mean",
+    ]
+    more = [
+        "--measures",
+        "worst-case,information-loss",
+        "--workers",
+        "1",
+        "--report",
+        "s.html",
+        "--json",
+        "s.json",
+    ]
+    run(capsys, *argv, *more)
+    assert "noise percent=20" in Path("s.html").read_text(encoding="utf-8")
+    run(capsys, *MADE)
+    run(capsys, "risk", *PAIR, *SMALL, "--json", "risk.json")
+    run(capsys, "report", "--from", "risk.json", "--from", "s.json", "--json", "both.json")
+    both = Document.from_dict(json.loads(Path("both.json").read_bytes()))
+    assert rows(section(both, "cost"), "Maskings: their risk and their loss")[0][0] == "noise percent=20"
+
+
+def test_outside_readers(capsys):
+    run(capsys, *MADE, "--audience", "external")
+    text = Path("r.json").read_text(encoding="utf-8")
+    assert json.loads(text)["audience"] == "external"
+    for name in ("original.csv", "income", "python -m solver", "sha256", "seed"):
+        assert name not in text
+    refuse(
+        capsys,
+        "the report was made for external readers, and stays that: make it from the JSON of risk instead",
+        *("report", "--from", "r.json", "--audience", "internal", "--out", "x.html"),
+    )
+
+
+def test_the_json_is_that_of_the_golden_file(capsys):
+    run(capsys, *MADE)
+    content = json.loads(Path("r.json").read_bytes())
+    check_golden("report-json", dump_json(_without_machine(content)))
+
+
+def _without_machine(content, name=""):
+    """Without what a clock, a version or a chart's own definition says; numbers to six digits."""
+    if isinstance(content, dict):
+        if content.get("caption") == "Versions" or name == "spec":
+            return "..."
+        if content.get("words", "").startswith(("Time taken", "Phase")):
+            return "..."
+        return {key: _without_machine(value, key) for key, value in content.items()}
+    if isinstance(content, list):
+        return [_without_machine(value, name) for value in content]
+    if isinstance(content, float):
+        return float(f"{content:.6g}")
+    hidden = name in ("made", "version")
+    return (
+        "..."
+        if hidden
+        else re.sub(r"\b[0-9a-f]{64}\b", "...", content)
+        if isinstance(content, str)
+        else content
+    )
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        ([*PAIR], "where to? give --out FILE.html, or --json FILE"),
+        (
+            [*PAIR, "--out", "r.html", "--audience", "all"],
+            "unknown audience 'all': choose internal or external",
+        ),
+        (
+            ["--from", "no.json", "--out", "r.html"],
+            "cannot read no.json: no such file or directory",
+        ),
+        (
+            ["--from", "original.csv", "--out", "r.html"],
+            "original.csv is no JSON of results: give what fit, risk, sweep or report wrote with --json",
+        ),
+        (
+            ["--from", "fit.json", *PAIR, "--out", "r.html"],
+            "--from measures nothing: leave --original out, or --from",
+        ),
+        (
+            [*PAIR, "--out", "original.csv"],
+            "--out original.csv would overwrite the --original file: give another name",
+        ),
+        (
+            [*PAIR, "--out", "r.html", "--certificate-time-limit", "soon"],
+            "--certificate-time-limit must be a finite number, not 'soon'",
+        ),
+    ],
+)
+def test_what_is_refused(argv, message, capsys):
+    refuse(capsys, message, "report", *argv)
+
+
+def test_nothing_is_written_where_the_page_cannot_be_made(monkeypatch, capsys):
+    def fail(_):
+        raise RuntimeError("no page")
+
+    monkeypatch.setattr("linkrisk.solver.api.report.page", fail)
+    before = contents()
+    assert main([*MADE, "--certificate", "proof.json"]) == 1
+    assert contents() == before
+    assert capsys.readouterr().err == "error: no page\n"
+
+
+def test_the_function_has_the_name_of_a_room():
+    import linkrisk
+    import linkrisk.solver.report
+
+    assert linkrisk.report.__module__ == "linkrisk.solver.api.report"
+
+
+def test_an_interrupt_while_certifying_costs_no_report(monkeypatch, capsys):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("linkrisk.solver.api.report_certificates.verify", stop)
+    run(capsys, *MADE)
+    assert "stopped before it was checked" in Path("r.json").read_text(encoding="utf-8")

@@ -1,0 +1,105 @@
+"""Simple attacks beside the functions that make them one by one, and on files that they cannot be used on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from pair_tasks import pair_task
+from scipy.optimize import linear_sum_assignment
+from survey_files import NAMES, grouped, noisy, survey
+
+from linkrisk import evaluate, link
+from linkrisk.solver.measures import simple_attacks
+from linkrisk.solver.measures.simple_attacks import SimpleAttacksMeasure
+from linkrisk.solver.run.clock import Clock
+
+EQUAL = {"parameters": {"weights": dict.fromkeys(NAMES, 1.0 / 3.0)}}
+
+
+def frames(make=noisy, records=40):
+    rows = survey(records)
+    return tuple(pd.DataFrame(each, columns=list(NAMES)) for each in (rows, make(rows)))
+
+
+def taken(files, clock=None, **options):
+    return SimpleAttacksMeasure().take(pair_task(*files, **options), clock or Clock(None))
+
+
+def linked(found):
+    return {one.key: one.linked for one in found.attacks}
+
+
+@pytest.mark.parametrize("ties", ["strict", "share"])
+@pytest.mark.parametrize("make", [noisy, grouped])
+def test_every_attack_is_the_same_as_alone(make, ties):
+    files = frames(make)
+    found = linked(taken(files, ties=ties))
+    equal = evaluate(*files, parameters=EQUAL, row_by_row=True, ties=ties)
+    prl = link(*files, method="prl", row_by_row=True, ties=ties, curve=False)
+    counted = equal.details["expected_links"] if ties == "share" else equal.linked
+    assert found["equal_weights"] == pytest.approx(counted)
+    assert found["probabilistic"] == pytest.approx(prl.details["expected_links"])
+
+
+def test_one_to_one_is_the_assignment_of_least_total_distance():
+    files = frames()
+    scaled = [(frame - frame.mean()) / frame.std(ddof=0) for frame in files]
+    cost = ((scaled[0].to_numpy()[:, None] - scaled[1].to_numpy()[None]) ** 2).sum(axis=2)
+    rows, columns = linear_sum_assignment(cost)
+    assert linked(taken(files))["matched_equal_weights"] == (rows == columns).sum()
+
+
+def test_the_bayesian_intruder_beats_chance_and_learns_nothing_of_whom_he_attacks():
+    """On files without any relation he links as by chance; on noisy ones more."""
+    random = np.random.default_rng(3)
+    original = pd.DataFrame(random.normal(size=(120, 2)), columns=["A", "B"])
+    other = pd.DataFrame(random.normal(size=(120, 2)), columns=["A", "B"])
+    near = original + 0.05 * random.normal(size=(120, 2))
+    assert linked(taken((original, other)))["bayesian"] <= 8
+    assert linked(taken((original, near)))["bayesian"] > 8
+
+
+def test_sampling_weights_are_what_links_count():
+    original, masked = frames()
+    weight = np.arange(1.0, 41.0)
+    schema = {"attributes": [{"name": "W", "role": "weight"}]}
+    found = taken((original.assign(W=weight), masked.assign(W=weight)), schema=schema)
+    assert found.total == weight.sum()
+    plain = evaluate(original, masked, parameters=EQUAL, row_by_row=True).table.linked
+    assert linked(found)["equal_weights"] == pytest.approx(weight[np.asarray(plain)].sum())
+    prl = link(original, masked, method="prl", row_by_row=True, curve=False).table.linked
+    assert linked(found)["probabilistic"] == pytest.approx(weight[np.asarray(prl)].sum())
+
+
+def test_what_cannot_be_used_says_why(monkeypatch):
+    few = {one.key: one.reason for one in taken(frames(records=8)).attacks}
+    assert few["bayesian"] == "it learns from half of the records, and needs 20"
+    monkeypatch.setattr(simple_attacks, "MOST_PAIRS", 100)
+    monkeypatch.setattr(simple_attacks, "MATCHED", 10)
+    monkeypatch.setattr(simple_attacks, "MOST_ATTRIBUTES", 2)
+    found = taken(frames())
+    reasons = {one.key: one.reason for one in found.attacks}
+    assert reasons["probabilistic"].startswith("it compares all pairs of records, 2e+03 here")
+    assert reasons["matched_equal_weights"] == "its time grows with the cube of the records; for at most 10"
+    assert reasons["bayesian"] == "it searches graphs of attributes, for at most 2"
+    assert reasons["equal_weights"] is None
+    assert "simple attacks: Bayesian, half known not tried: it searches" in found.notes[-1]
+    assert [one.key for one in found.findings] == ["equal_weights", "classical_mahalanobis"]
+
+
+def test_without_time_only_what_takes_a_moment_is_counted():
+    found = taken(frames(), Clock(1e-9))
+    reasons = {one.key: one.reason for one in found.attacks}
+    assert reasons["equal_weights"] is None
+    assert reasons["probabilistic"] == reasons["bayesian"] == "no time was left for it"
+
+
+@pytest.mark.parametrize("records", [1, 2])
+def test_tiny_files(records):
+    original = pd.DataFrame({"A": np.arange(records) + 1.0, "B": [3.0, 5.0][:records]})
+    both = pd.concat([original, original + 7.0], ignore_index=True)
+    found = taken((both, both))
+    assert linked(found)["equal_weights"] == len(both)
+    assert "links 100.0 % rightly" in found.paragraph
+    assert len(found.to_frame()) == 5

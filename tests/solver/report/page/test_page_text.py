@@ -1,0 +1,133 @@
+"""The text of a page, without a browser: its policy, its data, its size, and scripts that are kept."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+from report_documents import empty_document, full_document, hostile_document
+
+from linkrisk.solver.charts.table import Of
+from linkrisk.solver.report.document import Document
+from linkrisk.solver.report.page import render_page, scripts
+from linkrisk.solver.report.page.cells import cell_text, day_text, prose
+
+SCRIPTS = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+DATA = re.compile(r'<script type="application/json" id="data">(.*?)</script>', re.DOTALL)
+
+
+@pytest.fixture
+def no_bundle(monkeypatch):
+    """Pages without the scripts of charts, which take seconds to bundle and are not what is asked."""
+    monkeypatch.setattr(scripts, "bundled", lambda: "window.vegaEmbed = null;")
+
+
+@pytest.mark.usefixtures("no_bundle")
+@pytest.mark.parametrize("document", [full_document(), empty_document(), hostile_document()])
+def test_policy_names_every_script_and_nothing_else(document):
+    page = render_page(document)
+    found = SCRIPTS.findall(page)
+    assert len(found) == 2
+    hashes = {base64.b64encode(hashlib.sha256(one.encode()).digest()).decode() for one in found}
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1].replace("&#39;", "'")
+    assert set(re.findall(r"'sha256-([^']*)'", policy)) == hashes
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "eval" not in policy
+    tags = Tags(page)
+    assert not tags.names & {"link", "img", "iframe", "object", "embed", "base", "form"}
+    assert not [name for name in tags.attributes if name.startswith("on") or name in ("src", "action")]
+
+
+class Tags(HTMLParser):
+    """The tags and attributes of a page."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.names, self.attributes = set(), set()
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.names.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+
+@pytest.mark.usefixtures("no_bundle")
+def test_page_of_saved_json_is_the_same():
+    document = full_document()
+    assert render_page(Document.from_dict(json.loads(document.to_json()))) == render_page(document)
+
+
+@pytest.mark.usefixtures("no_bundle")
+def test_data_of_a_page_are_those_of_the_document():
+    document = full_document(30)
+    data = json.loads(DATA.search(render_page(document))[1])
+    block = document.sections[2].blocks[0]
+    assert block.table.rows in [table["rows"] for table in data["tables"].values()]
+    (records,) = data["records"].values()
+    assert records["partner"] == [[float(f"{one:.4g}") for one in row] for row in block.partner]
+    assert len(data["charts"]) == 5
+
+
+@pytest.mark.usefixtures("no_bundle")
+def test_size_of_a_thousand_records_with_forty_attributes():
+    names = [f"A_LONG_NAME_OF_AN_ATTRIBUTE_{at}" for at in range(40)]
+    page = render_page(full_document(1000, names, families=6))
+    assert len(page.encode()) < 4_000_000  # and 0.9 MB of scripts
+
+
+@pytest.mark.usefixtures("no_bundle")
+def test_a_broken_file_name_can_be_written():
+    page = render_page(full_document(title="caf\udce9.csv"))
+    assert "caf\\udce9.csv" in page
+    page.encode("utf-8")
+
+
+def test_scripts_are_kept_and_a_damaged_copy_is_not_used(tmp_path, monkeypatch):
+    import vl_convert
+
+    made = []
+    monkeypatch.setenv("LINKRISK_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(
+        vl_convert, "javascript_bundle", lambda entry: made.append(entry) or "f('</script>');"
+    )
+    bundled = scripts.bundled.__wrapped__
+    assert [bundled(), bundled()] == ["f('<\\/script>');"] * 2
+    assert len(made) == 1
+    (kept,) = (tmp_path / "cache").iterdir()
+    kept.write_text(kept.read_text() + "window.evil = 1;")
+    assert bundled() == "f('<\\/script>');"
+    assert len(made) == 2
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("LINKRISK_CACHE", str(tmp_path / "file"))
+    assert bundled() == "f('<\\/script>');"
+
+
+@pytest.mark.parametrize(
+    ("value", "of", "text"),
+    [
+        (12345, Of.COUNT, "12,345"),
+        (1234.5, Of.NUMBER, "1,234"),
+        (-0.000012, Of.NUMBER, "−1.2e−05"),
+        (0.81, Of.SHARE, "81.0 %"),
+        (700.0, Of.SECONDS, "11 min 40 s"),
+        (True, Of.FLAG, "yes"),
+        (None, Of.COUNT, "–"),
+        (float("nan"), Of.NUMBER, "–"),
+        ("not measured", Of.NUMBER, "not measured"),
+        (12345, Of.TEXT, "12345"),
+    ],
+)
+def test_cells(value, of, text):
+    assert cell_text(value, of) == text
+
+
+def test_prose_and_days():
+    assert prose("5 % of <b>`fit --seed`</b>") == (
+        "5\N{NO-BREAK SPACE}% of &lt;b&gt;<code>fit --seed</code>&lt;/b&gt;"
+    )
+    assert day_text("2026-11-23T22:05:00+00:00") == "23 November 2026, 22:05 UTC"
+    assert day_text("yesterday") == "yesterday"

@@ -1,0 +1,187 @@
+"""What a report says: every section of full, partial and empty results, beside the numbers it is made of."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import pytest
+import report_cases
+from report_texts import blocks, rows, said, section
+
+from linkrisk import fit
+from linkrisk.solver.report.content.build import EXTERNAL, SECTIONS, document_of
+from linkrisk.solver.report.content.meanings import MEANINGS, meaning_of
+from linkrisk.solver.report.document import Document
+from linkrisk.solver.run.errors import UsageError
+
+ORDER = [
+    *("summary", "worst-case", "who-leaks", "which-records", "is-it-realistic", "several-releases"),
+    *("other-measures", "cost", "making"),
+]
+
+
+@pytest.fixture(scope="module")
+def full():
+    return report_cases.full()
+
+
+@pytest.fixture(scope="module")
+def measured():
+    return report_cases.results()
+
+
+def test_sections_are_in_the_order_of_the_page(full):
+    assert [one.name for one in full.document.sections] == ORDER
+    assert len(SECTIONS) == len(ORDER) > len(EXTERNAL)
+
+
+def test_the_json_is_the_document(full):
+    read = Document.from_dict(json.loads(full.to_json()))
+    assert read.to_dict() == json.loads(full.to_json())
+    assert read.headline == full.document.headline
+
+
+def test_the_headline_is_that_of_the_worst_case(full, measured):
+    worst = measured["worst_case"]
+    head = full.document.headline
+    assert head.answer == measured["verdict"]["answer"] == "above"
+    assert head.verdict.lower() == measured["verdict"]["sentence"].lower() + "."
+    share = f"{100.0 * worst['linked'] / worst['records']:.1f} %"
+    assert head.worst.startswith(f"At worst {worst['linked']} of {worst['records']} records ({share})")
+    assert any("It is proven that no distance of the 2 families" in reason for reason in head.reasons)
+
+
+def test_what_was_left_as_it_is_is_named_first(full):
+    masked, todo = list(blocks(section(full.document, "summary"), "items"))
+    assert any("although an intruder may know them: same." in item for item in masked["items"])
+    assert todo["items"][0] == "Mask what was left as it is and may be known to an intruder: same."
+
+
+def test_the_advice_to_withhold_is_the_least_certified_worst_case(full, measured):
+    """The largest bound of all families without the attribute, by the searches themselves."""
+    without = measured["measures"]["attributes"]["withheld"]
+    names = {row["attribute"] for row in without}
+    most = {name: max(row["most"] for row in without if row["attribute"] == name) for name in names}
+    best = min(most.values())
+    todo = list(blocks(section(full.document, "summary"), "items"))[1]["items"]
+    advice = [item for item in todo if item.startswith("Withhold ")]
+    assert bool(advice) == (best < measured["worst_case"]["linked"])
+    for item in advice:
+        attribute = item.split()[1]
+        assert most[attribute] == best
+        assert f"at most {best} of 44 (" in item
+
+
+def test_the_riskiest_groups_are_named(full, measured):
+    told = rows(section(full.document, "summary"), "The riskiest groups of records")
+    shares = [row[4] for row in told]
+    assert shares == sorted(shares, reverse=True)
+    listed = [one for one in measured["measures"]["records"]["groups"] if one["records"] >= 10]
+    groups = {(one["column"], one["category"]): one["share"] for one in listed}
+    assert groups[told[0][0], told[0][1]] == told[0][4] == max(groups.values())
+
+
+def test_families_are_as_they_were_searched(full, measured):
+    told = rows(section(full.document, "worst-case"), "Worst case of every family of distances")
+    for row, family in zip(told, measured["worst_case"]["families"], strict=True):
+        assert row[1:3] == [family["linked"], family["linked_upper_bound"]]
+        assert row[5:] == [family["lost"], "proven"]
+    charts = [one["name"] for one in blocks(section(full.document, "worst-case"), "chart")]
+    assert charts == ["headline"]
+
+
+def test_every_record_has_the_parts_of_its_distances(full, measured):
+    (table,) = blocks(section(full.document, "which-records"), "records")
+    worst = max(measured["worst_case"]["families"], key=lambda family: family["linked"])
+    listed = worst["records_table"]
+    assert [row[0] for row in table["table"]["rows"]] == [row[0] for row in listed["rows"]]
+    assert sum(row[1] for row in table["table"]["rows"]) == worst["linked"]
+    at = [one["name"] for one in table["table"]["columns"]].index("distance")
+    for row, parts in zip(table["table"]["rows"], table["partner"], strict=True):
+        assert sum(parts) == pytest.approx(row[at], rel=2e-3, abs=1e-12)
+    assert table["waterfall"]["name"] == "waterfall"
+
+
+def test_it_says_how_to_make_it_again(full):
+    making = section(full.document, "making")
+    assert next(blocks(making, "code"))["text"] == full.risk.details["command"]
+    told = rows(making, "Certificates, checked by code that shares nothing with the search")
+    assert [row[2] for row in told] == [True, True]
+    assert all(len(row[1]) == 64 for row in told)
+    worst = full.risk.worst.worst
+    assert any(f"no parameters link more than {worst.linked_upper_bound} of 44" in row[3] for row in told)
+    assert [one["name"] for one in blocks(making, "chart")] == ["bound", "bound"]
+
+
+def test_every_finding_of_these_measures_has_a_meaning(measured):
+    for name, content in measured["measures"].items():
+        if name != "attribute-disclosure":  # its keys are names of attributes
+            for finding in content["findings"]:
+                assert meaning_of(finding["key"]).says, finding["key"]
+    assert all(one.says.endswith(".") and one.words for one in MEANINGS.values())
+
+
+# Parts, and nothing
+
+
+def test_a_fit_alone_has_its_sections():
+    original, masked = report_cases.files()
+    result = fit(original[["age", "hours"]], masked[["age", "hours"]], row_by_row=True, time_limit=None)
+    document = document_of(result.to_dict())
+    assert [one.name for one in document.sections] == ORDER
+    assert document.headline.answer == "unknown"
+    for name in ("is-it-realistic", "several-releases", "other-measures", "cost"):
+        empty = section(document, name)
+        assert empty["blocks"] == []
+        assert empty["lead"]
+    assert "--tolerated" in said(result.to_dict())
+
+
+def test_a_sweep_alone_and_beside_a_worst_case(measured):
+    sweep = json.loads(report_cases.swept())
+    alone = document_of(sweep)
+    assert alone.headline.verdict.startswith("Of 2 maskings 2 were measured")
+    both = document_of(measured, sweep)
+    assert both.headline == document_of(measured).headline
+    told = rows(section(both, "cost"), "Maskings: their risk and their loss")
+    losses = {run["masking"]: run["loss"] for run in sweep["runs"]}
+    assert {row[0]: row[3] for row in told} == losses
+    assert "risk-utility" in [one["name"] for one in blocks(section(both, "cost"), "chart")]
+    with pytest.raises(UsageError, match="one worst case and one sweep"):
+        document_of(sweep, sweep)
+
+
+def test_nothing_linked_and_one_record():
+    far = pd.DataFrame({"A": [1.0, 2.0, 3.0, 4.0], "B": [1.0, 3.0, 2.0, 4.0]})
+    result = fit(far, far.iloc[::-1].reset_index(drop=True), row_by_row=True, time_limit=None)
+    assert result.linked == 0
+    text = said(result.to_dict())
+    assert "At worst 0 of 4 records (0.0 %)" in text
+    assert "No record is re-identified, so that the parameters are arbitrary." in text
+
+
+def test_an_interval_that_is_open_says_so():
+    original, masked = report_cases.files()
+    result = fit(original[["age", "hours"]], masked[["age", "hours"]], row_by_row=True, time_limit=1e-9)
+    low, high = result.interval
+    assert low < high
+    document = document_of(result.to_dict())
+    assert document.headline.worst.startswith(f"At worst between {low:.0f} and {high:.0f} of 44 records (")
+    assert "Search longer with a larger --time-limit" in said(result.to_dict())
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"a": 1}, "this is no JSON of results: give what `fit --json`, `risk --json`"),
+        ([1], "this is no JSON of results"),
+        ({"aggregator": "owa"}, "these results cannot be shown, it has no "),
+        ({"runs": [{}]}, "these results cannot be shown, it has no "),
+    ],
+)
+def test_what_is_no_result_is_refused(given, message):
+    with pytest.raises(UsageError) as caught:
+        document_of(given)
+    assert str(caught.value).startswith(message)
+    assert "\n" not in str(caught.value)
