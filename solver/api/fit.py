@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from linkrisk.datasets.pairs.categorical import Masking
 from linkrisk.solver.api.choices import (
@@ -17,6 +18,7 @@ from linkrisk.solver.api.choices import (
 )
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit, check_limits, engine_options
+from linkrisk.solver.api.live import watched
 from linkrisk.solver.api.sampling import sampling_choice
 from linkrisk.solver.engines.registry import ENGINES, check_taken, choose_engine, get_engine
 from linkrisk.solver.engines.steering import Steering
@@ -152,7 +154,8 @@ def fit(
     certificate_time_limit : float, optional
         Seconds for that, after the search; 60 or the time limit, whichever is longer, when absent.
     on_progress : callable, optional
-        Called with every progress report.
+        Called with every `Progress`, from whichever thread makes it. Without one, a notebook shows the
+        closing bound under its cell, unless the environment variable LINKRISK_PROGRESS is ``none``.
     command : str, optional
         The command line to note in the result.
 
@@ -206,10 +209,10 @@ def fit(
         sampling=sampling_choice(sample, samples, confidence, strata),
         workers=crew_choice(scheduler, workers),
         certificate=certificate,
-        report=on_progress,
         command=command,
     )
-    found = find(original, masked, aggregator, options, request)
+    with watched(on_progress) as told:
+        found = find(original, masked, aggregator, options, replace(request, report=told))
     if isinstance(found, FitResults):
         return found
     return found.certified(certificate_time_limit) if certificate else found.result

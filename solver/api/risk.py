@@ -25,6 +25,7 @@ from linkrisk.solver.api.choices import (
 from linkrisk.solver.api.fit import fit_request
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limits
+from linkrisk.solver.api.live import watched
 from linkrisk.solver.api.sampling import sampling_choice
 from linkrisk.solver.compiling.ahead import LINKAGE, RISK, compile_once
 from linkrisk.solver.inputs.mask_records import with_records
@@ -193,12 +194,11 @@ def risk(
         limits=check_limits(time_limit, work_limit, memory_limit, cancel),
         sampling=sampling_choice(sample, samples, confidence, None),
         workers=crew_choice(scheduler, workers),
-        report=on_progress,
         command=command,
     )
     names = several(aggregator) or (str(aggregator),)
     check_k_additive(names, options)
-    with request.hired() as hired:
+    with watched(on_progress) as told, replace(request, report=told).hired() as hired:
         given = given_releases(original, masked, options, releases, versions=versions)
         return measured(given, releases, asked, tolerated, names, options, choices, hired)
 

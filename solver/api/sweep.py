@@ -20,6 +20,7 @@ from linkrisk.solver.api.choices import (
 )
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit, engine_options
+from linkrisk.solver.api.live import watched
 from linkrisk.solver.api.mask import methods_of
 from linkrisk.solver.api.masking_source import read_source
 from linkrisk.solver.api.risk import asked_measures
@@ -152,13 +153,14 @@ def sweep(
         seconds if time_limit == AUTOMATIC else check_limit(time_limit, "time limit"),
         work=check_limit(work_limit, "work limit", "units"),
     )
-    choice, tell = crew_choice(scheduler, workers), on_progress or (lambda _: None)
+    choice = crew_choice(scheduler, workers)
     tasks = _tasks(maskings, columns, seed)
     text = (*listed_categories(nominal, ordinal, columns), *text_columns(columns))
     source = read_source(original, [each for task in tasks for each in task.methods], id_column, text)
     job = SweepJob(source, options, families, asked, limits, seed)
-    course = Course(job, tasks, Store(folder), Clock(None, cancel=cancel), tell)
-    course.run(choice)
+    with watched(on_progress) as told:
+        course = Course(job, tasks, Store(folder), Clock(None, cancel=cancel), told or (lambda _: None))
+        course.run(choice)
     _check_any(course)
     runs = course.in_order
     details = {

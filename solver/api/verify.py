@@ -108,6 +108,12 @@ class VerificationResult:
         """The same as JSON."""
         return dump_json(self.to_dict())
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from linkrisk.solver.charts.cards import verification_card
+
+        return verification_card(self.to_dict())
+
     def __repr__(self) -> str:
         if self.verdict is None:
             return f"VerificationResult(rejected: {self.rejected})"

@@ -10,21 +10,7 @@ from typing import ClassVar, TextIO
 from linkrisk.solver.compiling.ahead import PHASE
 from linkrisk.solver.engines.exact.engine import ExactEngine
 from linkrisk.solver.linkage.spreading import TASKS
-from linkrisk.solver.run.progress import CONTEST, MEASURES, SWEEP, Progress
-
-# Short, so that the numbers and the advice fit a terminal of 80 columns.
-_PHASES = {
-    TASKS: "comparing records",
-    CONTEST: "solving",
-    "compare": "comparing",
-    "attack": "attacking",
-    "build": "building",
-    "solve": "proving",
-    "branch and bound": "proving",
-    "branch and cut": "proving",
-    "hitting sets": "proving",
-    PHASE: "compiling",
-}
+from linkrisk.solver.run.progress import CONTEST, MEASURES, SWEEP, Progress, phase_name
 
 
 class Display(ABC):
@@ -59,7 +45,7 @@ class Display(ABC):
         elif progress.counted and progress.phase != SWEEP:
             phase, details = phase_name(progress.phase), [progress.work] if progress.work else []
             if progress.phase == MEASURES:
-                phase, details = f"measuring {progress.about}", []
+                phase, details = f"{phase_name(MEASURES)} {progress.about}", []
             gap = f", gap {_short(progress.bound - progress.value)}" if details else ""
             linked = f"linked {_short(progress.value)}, at most {_short(progress.bound)}{gap}"
             advice = self.short_advice if details else self.advice
@@ -99,11 +85,6 @@ def _uncounted(progress: Progress) -> str:
         return f"solving {'with the engine' if progress.about == ExactEngine.name else 'on'} {progress.about}"
     what = progress.work or progress.about
     return f"{phase_name(progress.phase)}: {what}" if what else phase_name(progress.phase)
-
-
-def phase_name(phase: str) -> str:
-    """What people and programs are told of a phase: several kinds of proof are one."""
-    return _PHASES.get(phase, phase)
 
 
 def _short(value: float) -> str:

@@ -9,16 +9,17 @@ from contextlib import contextmanager
 from typing import TextIO
 
 from linkrisk.solver.commands.display import Display
+from linkrisk.solver.commands.headline import columns
 from linkrisk.solver.commands.progress_json import ProgressJson
+from linkrisk.solver.run.kernel import SILENT
 from linkrisk.solver.run.progress import Reporter
 
 _TICK = 0.25
 """Seconds between two drawings."""
 
-SILENT = "LINKRISK_PROGRESS"
-"""Set this environment variable to ``none`` to show no progress, to ``json`` for lines that programs read."""
 
 JSON = "json"
+"""The environment variable `SILENT` with this value asks for lines that programs read."""
 
 
 class ProgressLine(Display):
@@ -41,7 +42,7 @@ class ProgressLine(Display):
             self._draw(self._line)
 
     def _draw(self, line: str) -> None:
-        width = _width(self._stream) - 1
+        width = columns(self._stream) - 1
         self._write("\r" + line[:width].ljust(width) + ("" if line else "\r"))
 
 
@@ -102,10 +103,3 @@ def progress_line(text: str) -> Iterator[Display | None]:
 def reporter(line: Display | None) -> Reporter | None:
     """What a search or a compilation tells its progress to: the line, if there is one."""
     return None if line is None else line.report
-
-
-def _width(stream: TextIO) -> int:
-    try:
-        return os.get_terminal_size(stream.fileno()).columns or 80
-    except (OSError, ValueError):
-        return 80

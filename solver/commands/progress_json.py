@@ -8,8 +8,8 @@ import threading
 import time
 from typing import Any, TextIO
 
-from linkrisk.solver.commands.display import Display, phase_name
-from linkrisk.solver.run.progress import Progress
+from linkrisk.solver.commands.display import Display
+from linkrisk.solver.run.progress import Progress, phase_name
 
 
 class ProgressJson(Display):

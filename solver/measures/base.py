@@ -132,6 +132,12 @@ class MeasureResult(ABC):
         """The same as a text."""
         return dump_json(self.to_dict())
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from linkrisk.solver.charts.cards import measure_card
+
+        return measure_card(self.measure, self.paragraph, self.to_dict())
+
     def __repr__(self) -> str:
         return f"{self.measure}: {self.paragraph}"
 

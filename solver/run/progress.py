@@ -9,6 +9,21 @@ from dataclasses import dataclass, replace
 MEASURES, CONTEST, SWEEP = "measures", "contest", "sweep"
 """Phases of `risk`, `compare` and `sweep`; searches name theirs themselves."""
 
+# Short, so that the numbers and the advice fit a terminal of 80 columns.
+_WORDS = {
+    "compile": "compiling",
+    "tasks": "comparing records",
+    "compare": "comparing",
+    "attack": "attacking",
+    "build": "building",
+    "solve": "proving",
+    "branch and bound": "proving",
+    "branch and cut": "proving",
+    "hitting sets": "proving",
+    CONTEST: "solving",
+    MEASURES: "measuring",
+}
+
 
 @dataclass(frozen=True)
 class Progress:
@@ -50,6 +65,11 @@ class Progress:
     def counted(self) -> bool:
         """Whether there is a value and a bound."""
         return math.isfinite(self.value) and math.isfinite(self.bound)
+
+
+def phase_name(phase: str) -> str:
+    """What people and programs are told of a phase: several kinds of proof are one."""
+    return _WORDS.get(phase, phase)
 
 
 Reporter = Callable[[Progress], None]

@@ -125,6 +125,12 @@ class FitResults:
         """As a data frame, one row per family."""
         return pd.DataFrame([_row(family) for family in self.families], columns=list(TABLE_COLUMNS))
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from linkrisk.solver.charts.cards import fit_card
+
+        return fit_card(self.to_dict())
+
     def __repr__(self) -> str:
         lines = [
             f"  {family.aggregator}: no result, {family.reason}"

@@ -143,7 +143,7 @@ def test_risk_tells_of_families_and_then_of_measures(monkeypatch, capsys):
     assert {name: line["done"] for name, line in found.items()} == {
         "weighted-mean": 0.0, "owa": 0.25, "uniqueness": 0.5, "references": 0.75,
     }  # fmt: skip
-    assert found["references"]["phase"] == "measures"
+    assert found["references"]["phase"] == "measuring"
 
 
 @pytest.mark.usefixtures("survey_folder")
