@@ -21,7 +21,7 @@ _CARD = "font-family:system-ui,sans-serif;font-size:14px;line-height:1.45;max-wi
 _CELL = "padding:.15em .8em .15em 0;border-bottom:1px solid rgba(128,128,128,.3);vertical-align:top"
 _QUIET = "opacity:.75;font-size:12px"
 _DECIMALS = 4
-_SHORT = 12
+_SHORT = 14
 """Texts of so many characters are not broken."""
 
 
@@ -86,13 +86,9 @@ def _row(row: Sequence[Any], kinds: Sequence[Of]) -> str:
 
 def _cell(tag: str, value: str, of: Of) -> str:
     side = "left" if of in (Of.TEXT, Of.FLAG) else "right"
-    style = (
-        ";font-weight:600"
-        if tag == "th"
-        else ""
-        if of is Of.TEXT and len(value) > _SHORT
-        else ";white-space:nowrap"
-    )
+    style = ";font-weight:600" if tag == "th" else ""
+    if len(value) <= _SHORT:
+        style += ";white-space:nowrap"
     return f'<{tag} style="{_CELL};text-align:{side}{style}">{text(value)}</{tag}>'
 
 
