@@ -144,7 +144,7 @@ def _run_row(run: Json, loss: str) -> list[Any]:
     if run["status"] != "done":
         return [run["masking"], None, None, None, f"{run['status']}: {run['reason']}"]
     ends = [max((one[key] or 0.0 for one in run["families"]), default=0.0) for key in ("linked", "most")]
-    low, high = shares_of(*ends, run["total"])
+    low, high = shares_of(ends[0], ends[1], run["total"])
     return [run["masking"], low, high, _loss(run, loss), run["pareto"] or "loss not measured"]
 
 

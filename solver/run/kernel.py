@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from typing import Any
@@ -18,6 +19,4 @@ def notebook() -> Any | None:
     shell = ipython.get_ipython()
     if getattr(shell, "kernel", None) is None:  # such as IPython on a terminal
         return None
-    from IPython import display
-
-    return display
+    return importlib.import_module("IPython.display")
