@@ -140,6 +140,8 @@ def test_layers_of_the_solver():
             if not target.startswith("solver.") or room(target) == own:
                 continue
             other = room(target)
+            if other == "charts" and target not in arrows(path, everywhere=False):
+                continue  # a result draws itself when it is asked to
             assert other in RANKS, f"{module} imports {target}, whose room has no rank in this test"
             assert RANKS[other] < RANKS[own], f"{module} imports {target}: that arrow points upwards"
 

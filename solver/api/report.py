@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # a page that is made again should not wait for what measures
     from linkrisk.solver.api.choices import TableLike
     from linkrisk.solver.api.report_certificates import Certified
     from linkrisk.solver.measures.results import RiskResult
-    from linkrisk.solver.run.incumbent import Reporter
+    from linkrisk.solver.run.progress import Reporter
 
 _READING = ("id_column", "row_by_row", "schema")
 
@@ -73,7 +73,7 @@ def report(
     audience: str = Audience.INTERNAL.value,
     certificates: bool | None = None,
     certificate_time_limit: float | None = None,
-    report: Reporter | None = None,
+    on_progress: Reporter | None = None,
     **options: Any,
 ) -> ReportResult:
     """Take every measure of a release, certify its worst cases, and say all of it in one document.
@@ -88,7 +88,7 @@ def report(
         Whether to certify every worst case and check the certificates; when absent, where that is quick.
     certificate_time_limit : float, optional
         Seconds for all certificates, after the measures; 20 when absent.
-    report : callable, optional
+    on_progress : callable, optional
         Called with every progress report.
     **options
         All other keywords of `risk`.
@@ -117,7 +117,7 @@ def report(
     if certificate_time_limit is not None:
         check_limit(certificate_time_limit, "time limit of the certificate")
     wanted = certificates is not False
-    found = risk(original, masked, report=report, proofs=wanted, **options)
+    found = risk(original, masked, on_progress=on_progress, proofs=wanted, **options)
     made: tuple[Certified, ...] = ()
     if wanted:
         reading = {name: options[name] for name in _READING if options.get(name) is not None}
@@ -128,7 +128,7 @@ def report(
             reading,
             seconds=certificate_time_limit,
             asked=certificates is True,
-            report=report,
+            on_progress=on_progress,
         )
     content = {
         **found.to_dict(),

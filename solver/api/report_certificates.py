@@ -13,7 +13,7 @@ from typing import Any
 from linkrisk.solver.api.choices import TableLike
 from linkrisk.solver.api.verify import verify
 from linkrisk.solver.certificates.writing.certifiable import why_not_certifiable
-from linkrisk.solver.run.incumbent import Progress, Reporter
+from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.run.results import FitResult
 from linkrisk.solver.worst_case.family_results import Family, FitResults
 
@@ -72,7 +72,7 @@ def certified(
     *,
     seconds: float | None = None,
     asked: bool = False,
-    report: Reporter | None = None,
+    on_progress: Reporter | None = None,
 ) -> tuple[Certified, ...]:
     """Certify every family that has a result, and check each certificate from the files.
 
@@ -88,7 +88,7 @@ def certified(
         For all certificates; `SECONDS` when absent.
     asked : bool
         Whether they are wanted whatever they take; else none are made above `MOST_PAIRS`.
-    report : callable, optional
+    on_progress : callable, optional
         Told which family it is.
     """
     families = [family for family in worst.families if family.result is not None]
@@ -100,9 +100,10 @@ def certified(
     found = []
     for at, family in enumerate(families):
         share = max(0.1, (ends - time.monotonic()) / (len(families) - at))
-        if report is not None:
+        if on_progress is not None:
             low, high = worst.interval
-            report(Progress(0.0, float(low), float(high), "certificate", family.aggregator))
+            about, total = family.aggregator, worst.worst.total
+            on_progress(Progress(0.0, float(low), float(high), "certificate", "", about, total))
         try:
             found.append(_one(family, original, masked, reading, share))
         except KeyboardInterrupt:  # must not cost the report

@@ -25,6 +25,7 @@ from linkrisk.solver.api.choices import (
 from linkrisk.solver.api.fit import fit_request
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limits
+from linkrisk.solver.api.live import watched
 from linkrisk.solver.api.sampling import sampling_choice
 from linkrisk.solver.compiling.ahead import LINKAGE, RISK, compile_once
 from linkrisk.solver.inputs.mask_records import with_records
@@ -40,8 +41,9 @@ from linkrisk.solver.measures.verdict import TOLERATED, verdict
 from linkrisk.solver.run.clock import AUTOMATIC, Clock
 from linkrisk.solver.run.crew import crew_choice
 from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError
-from linkrisk.solver.run.incumbent import Progress, Reporter
 from linkrisk.solver.run.interruption import Cancel, interruptible
+from linkrisk.solver.run.progress import MEASURES as MEASURING
+from linkrisk.solver.run.progress import Progress, Reporter, part_of_call
 from linkrisk.solver.worst_case.answers import library_versions
 from linkrisk.solver.worst_case.families import (
     ALL,
@@ -100,7 +102,7 @@ def risk(
     memory_limit: float | str | None = AUTOMATIC,
     cancel: Cancel | None = None,
     proofs: bool = False,
-    report: Reporter | None = None,
+    on_progress: Reporter | None = None,
     command: str | None = None,
 ) -> RiskResult:
     """Take every measure of a release: the certified worst case, and what stands beside it.
@@ -145,7 +147,7 @@ def risk(
         Of the whole call: half of it for the worst cases, the rest shared out by what measures cost.
     proofs : bool
         Keep what certificates of the worst cases would be made of (`Family.fitted`).
-    cancel, report, command
+    cancel, on_progress, command
         See `fit`.
 
     Returns
@@ -195,13 +197,11 @@ def risk(
         limits=check_limits(time_limit, work_limit, memory_limit, cancel),
         sampling=sampling_choice(sample, samples, confidence, None),
         workers=crew_choice(scheduler, workers),
-        report=report,
         command=command,
     )
     names = several(aggregator) or (str(aggregator),)
     check_k_additive(names, options)
-    request = replace(request, proofs=proofs)
-    with request.hired() as hired:
+    with watched(on_progress) as told, replace(request, proofs=proofs, report=told).hired() as hired:
         given = given_releases(original, masked, options, releases, versions=versions)
         return measured(given, releases, asked, tolerated, names, options, choices, hired)
 
@@ -264,7 +264,8 @@ def measured(
     with interruptible(clock):
         whole = clock.remaining
         part = clock.part(None if whole is None else _SEARCHES * whole)
-        worst = search_families(first, found, request, part)
+        searching = replace(request, report=part_of_call(request.report, 0.0, _SEARCHES))
+        worst = search_families(first, found, searching, part)
         schema = schema_of(options.schema)
         task = RiskTask(first, problems, schema, request, clock, worst, choices, releases)
         taken, left_out, seconds = _take(measures, task, request.report)
@@ -319,7 +320,9 @@ def _take(
             continue
         if report is not None:
             low, high = task.worst.interval
-            report(Progress(task.clock.seconds, float(low), float(high), "measures", measure.name))
+            done = _SEARCHES + (1.0 - _SEARCHES) * at / len(possible)
+            seconds_now, total = task.clock.seconds, task.worst.worst.total
+            report(Progress(seconds_now, low, high, MEASURING, "", measure.name, total, done))
         began = time.perf_counter()
         try:
             taken[measure.name] = measure.take(task, _share(task, possible[at:]))

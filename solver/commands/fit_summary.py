@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from linkrisk.formulations.linkage.aggregators import Words, words_of
+from linkrisk.solver.commands.headline import headline
 from linkrisk.solver.commands.wording import (
     baseline_name,
     baseline_pairs,
@@ -37,6 +38,8 @@ def summary(result: FitResult) -> str:
     lines = [
         *heading(details, result.records),
         "",
+        *headline(result),
+        "",
         *_interval(result),
         *listed(_affected(result)),
         "",
@@ -58,6 +61,8 @@ def families_summary(results: FitResults) -> str:
     lines = [
         *files_line(details, worst.records),
         f"{len(results.results)} families of distances, {way(details['direction'])}",
+        "",
+        *headline(results),
         "",
         *_families_table(results),
         "",

@@ -92,7 +92,7 @@ def _made(arguments: argparse.Namespace) -> ReportResult:
             audience=arguments.audience or "internal",
             certificates=True if arguments.certificate is not None else None,
             certificate_time_limit=None if seconds is None else number(seconds, "--certificate-time-limit"),
-            report=reporter(line),
+            on_progress=reporter(line),
             command="python -m solver " + shlex.join(arguments.command_line),
             **given_options(arguments),
         )

@@ -102,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
         result = risk(
             arguments.original,
             arguments.masked,
-            report=reporter(line),
+            on_progress=reporter(line),
             command="python -m solver " + shlex.join(arguments.command_line),
             **options,
         )

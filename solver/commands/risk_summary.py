@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from linkrisk.solver.commands.headline import headline
 from linkrisk.solver.commands.wording import files_line
 from linkrisk.solver.measures.base import Finding, Kind, Unit
 from linkrisk.solver.measures.registry import MEASURES
@@ -19,6 +20,7 @@ _KINDS = {Kind.CERTAIN: "for certain", Kind.CONFIDENCE: "95 %", Kind.RANGE: "ran
 def summary(result: RiskResult) -> str:
     """All of it."""
     lines = [*files_line(result.details, result.details["records"]), "", _sentence(result.verdict.sentence)]
+    lines += ["", *headline(result.worst)]
     for name, found in result.measures.items():
         lines += ["", MEASURES[name].title, *(_line(finding) for finding in found.findings)]
     left_out = [f"  {name}: {reason}" for name, reason in result.not_measured.items()]

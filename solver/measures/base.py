@@ -138,6 +138,12 @@ class MeasureResult(ABC):
         """Charts of the result: ``result.plot.bound()``, and what else ``dir(result.plot)`` lists."""
         return Plots(lambda: {"measures": {self.measure: self.to_dict()}})
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from linkrisk.solver.charts.cards import measure_card
+
+        return measure_card(self.measure, self.paragraph, self.to_dict())
+
     def __repr__(self) -> str:
         return f"{self.measure}: {self.paragraph}"
 

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import math
 
+from linkrisk.solver.run.counts import MINUS
+from linkrisk.solver.run.counts import count as whole_count
 from linkrisk.solver.run.percent import percent as share_percent
 
 NOTHING = "\N{EN DASH}"
 NARROW_SPACE = "\N{NARROW NO-BREAK SPACE}"
-MINUS = "\N{MINUS SIGN}"
 
 
 def count(value: float | None) -> str:
     """Write a count: ``12,345``; with one or two decimals when it is not whole, as expected links may be."""
-    if value is None:
-        return NOTHING
-    if value == int(value):
-        return _minus(f"{int(value):,}")
-    return _minus(f"{value:,.2f}".rstrip("0").rstrip("."))
+    return NOTHING if value is None else whole_count(value)
 
 
 def percent(part: float | None, whole: float) -> str:

@@ -61,13 +61,18 @@ Handler = Callable[[int, FrameType | None], Any] | int | None
 def interruptible(run: Stoppable) -> Iterator[None]:
     """Let the first Ctrl-C ask the run to stop with what it has; a second one is not caught.
 
-    A run that is a part of another stops both.
+    A run that is a part of another stops both. Where no signal can be caught, as in another thread,
+    a run goes on until its limits or `Cancel` end it.
     """
-    if threading.current_thread() is not threading.main_thread():
+    outer = signal.getsignal(signal.SIGINT)
+    if outer is None:  # a handler of another language, that cannot be put back
         yield
         return
-    outer = signal.getsignal(signal.SIGINT)
-    signal.signal(signal.SIGINT, _Stop(run, outer))
+    try:
+        signal.signal(signal.SIGINT, _Stop(run, outer))
+    except ValueError:  # this is not the main thread, which alone is told of signals
+        yield
+        return
     try:
         yield
     finally:

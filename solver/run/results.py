@@ -129,6 +129,12 @@ class FitResult:
         """Charts of the result: ``result.plot.bound()``, and what else ``dir(result.plot)`` lists."""
         return Plots(self.to_dict)
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from linkrisk.solver.charts.cards import fit_card
+
+        return fit_card(self.to_dict())
+
     def __repr__(self) -> str:
         share = 100.0 * self.linked / self.records
         state = "proven" if self.proven else f"at most {self.linked_upper_bound}, {self.status}"

@@ -45,4 +45,4 @@ def in_parts(files, limit=60.0, **options):
     """The result of a fit that goes by parts, and its progress."""
     told = []
     options = {"steering": STEERING, "time_limit": limit, **options}
-    return fit(*files, report=told.append, **options), told
+    return fit(*files, on_progress=told.append, **options), told

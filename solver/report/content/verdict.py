@@ -9,8 +9,8 @@ from linkrisk.solver.measures.verdict import sentence_of
 from linkrisk.solver.report.content.results import Json, Results
 from linkrisk.solver.report.content.wording import between, family_words, of_all, sentence
 from linkrisk.solver.report.document import Headline
-from linkrisk.solver.report.formats import count
 from linkrisk.solver.run.percent import percent
+from linkrisk.solver.run.worst_sentence import worst_sentence
 
 UNKNOWN = "unknown"
 
@@ -44,14 +44,13 @@ def worst(results: Results) -> str:
     """The interval of all families in one sentence."""
     interval = results.interval
     assert interval is not None
-    total, shares = count(interval.total), [percent(end) for end in interval.shares]
-    of = f"records that stand for {{}} of {total}" if results.weighted else f"{{}} of {total} records"
-    if interval.low == interval.high:
-        said, share = of.format(count(interval.low)), shares[0]
-    else:
-        ends = f"between {count(interval.low)} and {count(interval.high)}"
-        said, share = of.format(ends), f"{shares[0]} to {shares[1]}"
-    return f"At worst {said} ({share}) can be re-identified by a distance of this kind{_sure(results)}."
+    return worst_sentence(
+        interval.low,
+        interval.high,
+        interval.total,
+        weighted=results.weighted,
+        confidence=interval.confidence,
+    )
 
 
 def _records(results: Results) -> str:

@@ -12,7 +12,7 @@ from fit_runs import KEYS, check, frames, solve
 
 from linkrisk.solver import fit
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.incumbent import Progress
+from linkrisk.solver.run.progress import Progress
 from linkrisk.solver.run.records import TABLE_COLUMNS
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
@@ -106,7 +106,7 @@ def test_the_same_seed_gives_the_same_result(case):
 )
 def test_progress_is_told(engine, phases):
     seen: list[Progress] = []
-    fit(*frames(10, 30), aggregator="choquet", engine=engine, report=seen.append)
+    fit(*frames(10, 30), aggregator="choquet", engine=engine, on_progress=seen.append)
     assert seen
     assert [p.seconds for p in seen] == sorted(p.seconds for p in seen)
     assert all(p.value <= p.bound for p in seen)

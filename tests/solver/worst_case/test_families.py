@@ -228,7 +228,7 @@ def test_ctrl_c_in_a_search_stops_all():
             pressed.append(progress)
             os.kill(os.getpid(), signal.SIGINT)
 
-    check_stopped(fit(*frames(11, 10), aggregator="all", report=press))
+    check_stopped(fit(*frames(11, 10), aggregator="all", on_progress=press))
 
 
 def check_stopped(results):
@@ -299,6 +299,8 @@ def test_the_command_prints_one_table_and_writes_one_json_and_one_page(capsys):
     lines = run(capsys, *argv).splitlines()
     content = json.loads(Path("all.json").read_text("utf-8"))
     assert lines[1].startswith("4 families of distances, from each original record")
+    assert lines[3].startswith("At worst ")
+    lines = lines[lines.index("", 3) - 2 :]
     assert lines[3].split() == ["family", "linked", "at", "most", "seconds", "state"]
     table = {family["aggregator"]: family for family in content["families"]}
     assert list(table) == ALL

@@ -20,8 +20,8 @@ from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
 from linkrisk.solver.linkage.orders import best_order
 from linkrisk.solver.run import limits
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.incumbent import Progress
 from linkrisk.solver.run.interruption import Cancel
+from linkrisk.solver.run.progress import Progress
 from linkrisk.solver.run.status import Limit
 from linkrisk.solver.worst_case import parts
 from linkrisk.solver.worst_case.part_search import PartSearch
@@ -241,7 +241,7 @@ def test_a_token_in_the_middle_leaves_a_bound_that_holds(monkeypatch):
     cancel = Cancel()
     result = fit(
         *files_of("mahalanobis"), aggregator="mahalanobis", steering=STEERING, time_limit=60.0,
-        cancel=cancel, report=stopped_in("parts", cancel.cancel),
+        cancel=cancel, on_progress=stopped_in("parts", cancel.cancel),
     )  # fmt: skip
     assert (result.status, result.limit) == ("interrupted", "user")
     assert result.linked <= optimum("mahalanobis", "strict") <= result.linked_upper_bound

@@ -1,0 +1,126 @@
+"""The closing bound in a notebook, while a call runs."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from linkrisk.formulations.linkage.aggregators import words_of
+from linkrisk.solver.charts.markup import bar, card, paragraph
+from linkrisk.solver.run.counts import count
+from linkrisk.solver.run.kernel import notebook
+from linkrisk.solver.run.progress import MEASURES, Progress, Reporter, phase_name
+from linkrisk.solver.run.worst_sentence import percents, shares_of
+
+EVERY = 0.5
+"""Seconds between two drawings at least."""
+
+_ROWS = 6
+"""Of more searches, such as the maskings of a sweep, the last ones are shown."""
+
+
+@contextmanager
+def watched(on_progress: Reporter | None) -> Iterator[Reporter | None]:
+    """Who is told of progress: whoever asks, or the output of the notebook's cell; nobody elsewhere.
+
+    Yields
+    ------
+    callable or None
+    """
+    display = notebook() if on_progress is None else None
+    if display is None:
+        yield on_progress
+        return
+    live = Live(display)
+    try:
+        yield live.report
+    finally:
+        live.draw()
+
+
+class Live:
+    """A picture of what is known of each search, drawn anew at most twice a second.
+
+    Parameters
+    ----------
+    display : module
+        `IPython.display`.
+    """
+
+    def __init__(self, display: Any) -> None:
+        self._display, self._thread = display, threading.get_ident()
+        self._searches: dict[str, Progress] = {}
+        self._last: Progress | None = None
+        self._began = self._drawn = time.monotonic()
+        self._handle: Any | None = None
+        self._lock = threading.Lock()
+
+    def report(self, progress: Progress) -> None:
+        """Note the state; draw it in its turn, in the thread of the cell, to which its output belongs."""
+        with self._lock:
+            self._last = progress
+            if progress.counted and progress.phase != MEASURES:
+                self._searches.pop(progress.about, None)
+                self._searches[progress.about] = progress
+        if threading.get_ident() == self._thread and time.monotonic() - self._drawn >= EVERY:
+            self.draw()
+
+    def draw(self) -> None:
+        """Draw the state; nothing where nothing has been told."""
+        with self._lock:
+            searches, last = list(self._searches.values())[-_ROWS:], self._last
+        if last is None:
+            return
+        picture = Picture(searches, last, time.monotonic() - self._began)
+        if self._handle is None:
+            self._handle = self._display.display(picture, display_id=True)
+        else:
+            self._handle.update(picture)
+        self._drawn = time.monotonic()
+
+
+class Picture:
+    """One state of a call, as HTML and as text.
+
+    Parameters
+    ----------
+    searches : list of Progress
+        The last of every search.
+    last : Progress
+        What is being done.
+    seconds : float
+        Since the call began.
+    """
+
+    def __init__(self, searches: list[Progress], last: Progress, seconds: float) -> None:
+        self._searches, self._last, self._seconds = searches, last, seconds
+
+    def _repr_html_(self) -> str:
+        parts = [
+            part
+            for one in self._searches
+            for part in (paragraph(_said(one)), bar(*shares_of(one.value, one.bound, one.total or 0.0)))
+        ]
+        return card(self._doing, *parts)
+
+    def __repr__(self) -> str:
+        return "\n".join([self._doing, *map(_said, self._searches)])
+
+    @property
+    def _doing(self) -> str:
+        last = self._last
+        about = f" {last.about}" if last.phase == MEASURES else ""
+        work = f", {last.work}" if last.work else ""
+        done = "" if last.done is None else f", {100.0 * last.done:.0f} % of the call done"
+        return f"{self._seconds:.1f} s, {phase_name(last.phase)}{about}{work}{done}"
+
+
+def _said(search: Progress) -> str:
+    title = words_of(search.about).title
+    ends = dict.fromkeys((search.value, search.bound))  # one where they meet
+    shares = shares_of(search.value, search.bound, search.total or 0.0)
+    said = f"{' to '.join(map(count, ends))} of {count(search.total or 0.0)} ({percents(*shares)})"
+    return f"{title[:1].upper()}{title[1:]}: {said}"

@@ -1,0 +1,168 @@
+"""What a notebook shows of a result, made from its JSON: the headline with a bar, then a short table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from linkrisk.formulations.linkage.aggregators import words_of
+from linkrisk.solver.charts.markup import bar, card, paragraph, table, written
+from linkrisk.solver.charts.table import Column, Of, Table
+from linkrisk.solver.run.results import WEIGHTED, limit_key, objective
+from linkrisk.solver.run.worst_sentence import shares_of, worst_sentence
+
+Json = Mapping[str, Any]
+
+_FAMILIES = (
+    Column("family", "Family of distances"),
+    Column("low", "Linked", Of.COUNT),
+    Column("high", "At most", Of.COUNT),
+    Column("state", "State"),
+)
+_FINDINGS = (
+    Column("finding", "Finding"),
+    Column("value", "Value"),
+    Column("interval", "Interval"),
+)
+_UNITS = {"share": Of.SHARE, "records": Of.COUNT, "persons": Of.COUNT}
+_RUNS = (
+    Column("masking", "Masking"),
+    Column("low", "Worst case, at least", Of.SHARE),
+    Column("high", "At most", Of.SHARE),
+    Column("loss", "Loss", Of.NUMBER),
+    Column("pareto", "Place"),
+)
+
+
+def fit_card(result: Json) -> str:
+    """Of the JSON of `fit`, of one family or several."""
+    families = result.get("families", (result,))
+    found = [one for one in families if "reason" not in one]
+    worst = max(found, key=lambda one: _ends(one)[0])
+    (low, _, total), high = _ends(worst), max(_ends(one)[1] for one in found)
+    confidence, weighted = worst.get("confidence"), objective(worst) == WEIGHTED
+    rows = [_family_row(one) for one in families]
+    return card(
+        worst_sentence(low, high, total, weighted=weighted, confidence=confidence),
+        bar(*shares_of(low, high, total)),
+        table(Table(_FAMILIES, rows)),
+        _parameters(worst),
+        quiet=_quiet(result),
+    )
+
+
+def _ends(fit: Json) -> tuple[float, float, float]:
+    """What is linked, what is not exceeded, and what both are part of."""
+    keys = objective(fit)
+    high = fit[keys[1] if fit.get("confidence") is None else limit_key(keys)]
+    return fit.get(keys[0], fit["linked"]), high, fit["total_weight"] if keys == WEIGHTED else fit["records"]
+
+
+def _family_row(fit: Json) -> list[Any]:
+    title = words_of(fit["aggregator"]).title
+    title = title[:1].upper() + title[1:]
+    if "reason" in fit:
+        return [title, None, None, fit["reason"]]
+    low, high, _ = _ends(fit)
+    confidence = fit.get("confidence")
+    state = "proven" if fit["status"] == "optimal" else "not proven"
+    return [title, low, high, state if confidence is None else f"{100.0 * confidence:.4g} % confidence"]
+
+
+def _parameters(fit: Json) -> str:
+    """Importance of attributes, or weights of ranks, the largest first."""
+    importance, words = fit.get("importance"), words_of(fit["aggregator"])
+    numbers = fit["parameters"]["weights"] if importance is None else importance
+    rows = sorted(numbers.items(), key=lambda item: -item[1])
+    columns = (Column("owner", words.owner), Column("value", "Weight", Of.NUMBER))
+    return table(Table(columns, [list(row) for row in rows], f"{words.title}: {words.numbers}"))
+
+
+def _quiet(result: Json) -> str:
+    seconds = result.get("seconds")
+    files = f"{result.get('name', '')}, seed {result.get('seed')}"
+    said = files if seconds is None else f"{files}, {seconds:.1f} s"
+    return "; ".join([said, *result.get("notes", ())])
+
+
+def risk_card(result: Json) -> str:
+    """Of the JSON of `risk`: verdict, bar of the worst case, and the first finding of every measure."""
+    found = [one for one in result["worst_case"]["families"] if "reason" not in one]
+    first = max(found, key=lambda one: _ends(one)[0])
+    (low, _, total), high = _ends(first), max(_ends(one)[1] for one in found)
+    weighted, confidence = objective(first) == WEIGHTED, first.get("confidence")
+    said = worst_sentence(low, high, total, weighted=weighted, confidence=confidence)
+    rows = [
+        [name, *_finding_row(one)]
+        for name, measure in result["measures"].items()
+        for one in measure["findings"][:1]
+    ]
+    rows += [[name, f"not measured: {why}", None, None] for name, why in result["not_measured"].items()]
+    verdict = result["verdict"]["sentence"]
+    return card(
+        f"{verdict[:1].upper()}{verdict[1:]}.",
+        bar(*shares_of(low, high, total)),
+        paragraph(said),
+        table(Table((Column("measure", "Measure"), *_FINDINGS), rows)),
+        quiet=_quiet(result),
+    )
+
+
+def measure_card(name: str, words: str, result: Json) -> str:
+    """Of the JSON of one measure: its paragraph and its findings."""
+    rows = [_finding_row(one) for one in result["findings"]]
+    return card(name, paragraph(words), table(Table(_FINDINGS, rows)), quiet="; ".join(result["notes"]))
+
+
+def _finding_row(finding: Json) -> list[str | None]:
+    """A number with the ends of its interval, as texts."""
+    of = _UNITS.get(finding["unit"], Of.NUMBER)
+    value, low, high = (finding[key] for key in ("value", "low", "high"))
+    if finding["kind"] is None:
+        said = ""
+    elif finding["kind"] == "certain" and low == high == value:
+        said = "proven"
+    else:
+        ends = " to ".join("..." if end is None else written(end, of) for end in (low, high))
+        said = f"{ends}, {finding['kind']}"
+    return [finding["words"], written(value, of), said]
+
+
+def sweep_card(result: Json) -> str:
+    """Of `sweep`: how many maskings are not dominated, and the table of all."""
+    runs = result["runs"]
+    front = sum(run["pareto"] == "on the front" for run in runs)
+    done = sum(run["status"] == "done" for run in runs)
+    rows = [_run_row(run, result["loss"]) for run in runs]
+    rows += [[text, None, None, None, "not finished"] for text in result["unfinished"]]
+    sentence = f"Of {len(rows)} maskings {done} were measured, and {front} of these are not dominated."
+    said = f"{result['name']}, loss {result['loss']}, seed {result['seed']}"
+    return card(sentence, table(Table(_RUNS, rows)), quiet="; ".join([said, *result["notes"]]))
+
+
+def _run_row(run: Json, loss: str) -> list[Any]:
+    if run["status"] != "done":
+        return [run["masking"], None, None, None, f"{run['status']}: {run['reason']}"]
+    ends = [max((one[key] or 0.0 for one in run["families"]), default=0.0) for key in ("linked", "most")]
+    low, high = shares_of(ends[0], ends[1], run["total"])
+    return [run["masking"], low, high, _loss(run, loss), run["pareto"] or "loss not measured"]
+
+
+def _loss(run: Json, name: str) -> float | None:
+    if name == "il1s_of_all":
+        value: float | None = run["loss"]
+        return value
+    findings = run["findings"].get("information-loss", ())
+    return next((one["value"] for one in findings if one["key"] == name), None)
+
+
+def verification_card(result: Json) -> str:
+    """Of `verify`: whether the certificate proves what the fit claims, and what it proves."""
+    proved = result["proved"]
+    sentence = "Verified." if result["verified"] else f"Rejected: {result['rejected']}"
+    quiet = f"{result['name']}, {result['seconds']:.1f} s"
+    if proved is None:
+        return card(sentence, quiet=quiet)
+    low, high, total = _ends(proved)
+    said = worst_sentence(low, high, total, weighted=objective(proved) == WEIGHTED)
+    return card(sentence, bar(*shares_of(low, high, total)), paragraph(f"Proved: {said}"), quiet=quiet)

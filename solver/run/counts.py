@@ -1,0 +1,11 @@
+"""Counts as a reader wants them."""
+
+from __future__ import annotations
+
+MINUS = "\N{MINUS SIGN}"
+
+
+def count(value: float) -> str:
+    """Write a count: ``12,345``; with one or two decimals when it is not whole, as expected links may be."""
+    text = f"{int(value):,}" if value == int(value) else f"{value:,.2f}".rstrip("0").rstrip(".")
+    return text.replace("-", MINUS)

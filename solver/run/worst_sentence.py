@@ -1,0 +1,45 @@
+"""The headline of a worst case: one sentence that terminal, notebook and report share."""
+
+from __future__ import annotations
+
+from linkrisk.solver.run.counts import count
+from linkrisk.solver.run.percent import percent
+
+
+def worst_sentence(
+    low: float, high: float, total: float, *, weighted: bool = False, confidence: float | None = None
+) -> str:
+    """Say between which numbers the worst case lies.
+
+    Parameters
+    ----------
+    low, high : float
+        What the best attack links, and what no distance of the kind exceeds: records, expected links, or
+        sampling weights.
+    total : float
+        What they are part of.
+    weighted : bool
+        Whether they are sampling weights.
+    confidence : float or None
+        Of `high`, where samples were searched; None where it is certain.
+
+    Examples
+    --------
+    >>> worst_sentence(352, 354, 400)
+    'At worst between 352 and 354 of 400 records (88.0 % to 88.5 %) can be re-identified by a distance of ...'
+    """
+    share = percents(*shares_of(low, high, total))
+    of = f"records that stand for {{}} of {count(total)}" if weighted else f"{{}} of {count(total)} records"
+    said = of.format(count(low) if low == high else f"between {count(low)} and {count(high)}")
+    sure = "" if confidence is None else f", with {100.0 * confidence:.4g} % confidence"
+    return f"At worst {said} ({share}) can be re-identified by a distance of this kind{sure}."
+
+
+def percents(low: float, high: float) -> str:
+    """Both ends in per cent; one number where they are the same."""
+    return " to ".join(dict.fromkeys((percent(low), percent(high))))
+
+
+def shares_of(low: float, high: float, total: float) -> tuple[float, float]:
+    """Both ends as shares; 0 of nothing."""
+    return (low / total, high / total) if total > 0 else (0.0, 0.0)

@@ -1,0 +1,89 @@
+"""The headline of printed summaries: one sentence, and a bar that says the same."""
+
+import io
+from types import SimpleNamespace
+
+import pytest
+from fit_runs import frames
+from hypothesis import given
+from hypothesis import strategies as st
+
+from linkrisk import fit
+from linkrisk.solver.commands.headline import bar, columns, headline
+from linkrisk.solver.run.worst_sentence import shares_of, worst_sentence
+
+KIND = "can be re-identified by a distance of this kind"
+
+
+def stream_of(encoding: str) -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+
+
+@pytest.mark.parametrize(
+    ("ends", "options", "said"),
+    [
+        ((352, 354, 400), {}, f"At worst between 352 and 354 of 400 records (88.0 % to 88.5 %) {KIND}."),
+        ((381, 381, 400), {}, f"At worst 381 of 400 records (95.2 %) {KIND}."),
+        ((0, 0, 0), {}, f"At worst 0 of 0 records (0.0 %) {KIND}."),
+        ((1, 1, 1), {}, f"At worst 1 of 1 records (100.0 %) {KIND}."),
+        ((9.5, 10, 12345), {}, f"At worst between 9.5 and 10 of 12,345 records (0.1 %) {KIND}."),
+        (
+            (10, 20, 40),
+            {"weighted": True, "confidence": 0.95},
+            "At worst records that stand for between 10 and 20 of 40 (25.0 % to 50.0 %) "
+            f"{KIND}, with 95 % confidence.",
+        ),
+    ],
+)
+def test_the_sentence(ends, options, said):
+    assert worst_sentence(*ends, **options) == said
+
+
+@given(st.tuples(st.floats(0, 1), st.floats(0, 1)).map(sorted), st.integers(1, 200))
+def test_every_part_that_is_there_is_seen(ends, width):
+    low, high = ends
+    drawn = bar(low, high, width, "#=.")
+    cells = drawn.removeprefix("  0 % ").removesuffix(" 100 %")
+    assert len(cells) >= 10
+    assert len(drawn) <= max(width, 22)
+    assert cells == "#" * cells.count("#") + "=" * cells.count("=") + "." * cells.count(".")
+    for mark, part in (("#", low), ("=", high - low), (".", 1.0 - high)):
+        share = cells.count(mark) / len(cells)
+        assert share > 0 if part > 0 else share <= 1 / len(cells)
+        assert abs(share - part) <= 2.1 / len(cells)
+
+
+def test_the_bar_of_nothing_and_of_all():
+    assert bar(0.0, 0.0, 22, "#=.") == "  0 % .......... 100 %"
+    assert bar(1.0, 1.0, 22, "#=.") == "  0 % ########## 100 %"
+    assert bar(0.0, 1.0, 22, "#=.") == "  0 % ========== 100 %"
+    assert bar(0.001, 0.999, 22, "#=.") == "  0 % #========. 100 %"
+
+
+@pytest.fixture(scope="module")
+def result():
+    return fit(*frames(0), aggregator="weighted-mean")
+
+
+@pytest.mark.parametrize(("encoding", "full"), [("utf-8", "█"), ("ascii", "#"), ("latin-1", "#")])
+def test_blocks_where_they_can_be_written(result, encoding, full):
+    stream = stream_of(encoding)
+    lines = headline(result, stream)
+    assert full in lines[-1]
+    stream.write("\n".join(lines))  # which is what would fail
+    assert " ".join(lines[:-1]) == worst_sentence(*result.interval, result.total)
+
+
+@pytest.mark.parametrize("width", [30, 40, 80, 200])
+def test_lines_fit_the_terminal(result, width, monkeypatch):
+    monkeypatch.setattr("os.get_terminal_size", lambda _: SimpleNamespace(columns=width))
+    stream = SimpleNamespace(fileno=lambda: 1, encoding="utf-8")
+    assert max(map(len, headline(result, stream))) < width
+
+
+def test_what_is_no_terminal_has_80_columns():
+    assert columns(io.StringIO()) == 80
+
+
+def test_shares_of_nothing():
+    assert shares_of(0, 0, 0) == (0.0, 0.0)
