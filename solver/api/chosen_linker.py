@@ -12,8 +12,8 @@ from linkrisk.solver.linkage.linker import Linker
 from linkrisk.solver.linkage.registry import LINKERS, all_settings
 from linkrisk.solver.run.crew import Crew, CrewChoice
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.incumbent import Reporter
 from linkrisk.solver.run.interruption import Cancel
+from linkrisk.solver.run.progress import Reporter
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import difflib
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import combinations, product
 from typing import Any
@@ -32,6 +32,7 @@ from linkrisk.solver.run.clock import Limits
 from linkrisk.solver.run.crew import crew_choice, hired
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
+from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.run.results import dump_json, plain
 from linkrisk.solver.worst_case.answers import library_versions
 from linkrisk.solver.worst_case.contest import EXACT, BackendRow, Contest
@@ -120,7 +121,7 @@ def compare(
     scheduler: str | None = None,
     workers: int | None = None,
     cancel: Cancel | None = None,
-    report: Callable[[str], None] | None = None,
+    on_progress: Reporter | None = None,
 ) -> ComparisonResult:
     """Run the exact engine and solve one model on several backends, each in a process of its own; recount.
 
@@ -151,9 +152,9 @@ def compare(
         So many processes of this machine that do the same.
     cancel : Cancel, optional
         A token to end the comparison with, as Ctrl-C does: what has come back by then is compared.
-    report : callable, optional
-        Called with the name of each before it runs, and before all of them ``compile`` where code is compiled
-        first; by workers, with how many tasks are done.
+    on_progress : callable, optional
+        Told of each before it runs (`Progress.about`), and before all where code is compiled first; by
+        workers, how many tasks are done.
 
     Returns
     -------
@@ -189,14 +190,14 @@ def compare(
         masking=masking,
         missing=missing,
     )
-    limits, tell = Limits(time_limit, cancel=cancel), report or (lambda _: None)
+    limits, tell = Limits(time_limit, cancel=cancel), on_progress or (lambda _: None)
     with hired(crew_choice(scheduler, workers)) as crew:
         problem = make_problem(original, masked, options)
-        compile_once(problem.aggregator.name, lambda progress: tell(progress.phase))
+        compile_once(problem.aggregator.name, tell)
         crew.prepare(compile_once, problem.aggregator.name)
         contest = Contest(problem, settings, limits, start)
         if crew.choice.asked:
-            rows = contest.rows_by(Helpers(crew, lambda progress: tell(progress.work)), chosen)
+            rows = contest.rows_by(Helpers(crew, tell), chosen)
         else:
             rows = list(contest.rows(chosen, tell))
     said = disagreements(rows)

@@ -38,9 +38,9 @@ from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.result import LinkResult
 from linkrisk.solver.run.crew import Crew, crew_choice, hired
 from linkrisk.solver.run.errors import CancelledError, UsageError
-from linkrisk.solver.run.incumbent import Reporter
 from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.run.limits import cancellable
+from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.run.records import RecordsTable
 from linkrisk.solver.run.results import FitResult, dump_json
 from linkrisk.solver.worst_case.answers import in_population, library_versions, records_table
@@ -173,7 +173,7 @@ def evaluate(
     scheduler: str | None = None,
     workers: int | None = None,
     cancel: Cancel | None = None,
-    report: Reporter | None = None,
+    on_progress: Reporter | None = None,
 ) -> EvaluationResult | LinkResult:
     """Apply parameters learned by `fit`, or by a linker, to a file pair.
 
@@ -199,7 +199,7 @@ def evaluate(
         So many processes of this machine that count.
     cancel : Cancel, optional
         A token to cancel the call with, from another thread.
-    report : callable, optional
+    on_progress : callable, optional
         Called when code has to be compiled first, and by workers with how many tasks are done.
 
     Returns
@@ -238,7 +238,7 @@ def evaluate(
 
     def do() -> EvaluationResult | LinkResult:
         with hired(asked_for) as crew:
-            return _evaluate(original, masked, parameters, one_to_one, report, given, crew, cancel)
+            return _evaluate(original, masked, parameters, one_to_one, on_progress, given, crew, cancel)
 
     return cancellable(do, cancel)
 

@@ -32,9 +32,9 @@ from linkrisk.solver.linkage.probabilistic.passes.reporting import LinkedPasses
 from linkrisk.solver.linkage.result import FoundLinks
 from linkrisk.solver.run.crew import crew_choice, hired
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.incumbent import Reporter
 from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.run.limits import cancellable
+from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.worst_case.answers import library_versions
 
 
@@ -58,7 +58,7 @@ def find_links(
     scheduler: str | None = None,
     workers: int | None = None,
     cancel: Cancel | None = None,
-    report: Reporter | None = None,
+    on_progress: Reporter | None = None,
 ) -> FoundLinks:
     """Link two files without known true links; what is wrong and what is missed is estimated.
 
@@ -90,7 +90,7 @@ def find_links(
         Who compares records besides this process, as for `link`; the answers are the same.
     cancel : Cancel, optional
         A token to cancel the call with, from another thread.
-    report : callable, optional
+    on_progress : callable, optional
         Called when code has to be compiled first, and by workers with how many tasks are done.
 
     Returns
@@ -128,7 +128,7 @@ def find_links(
 
     def do() -> FoundLinks:
         with hired(asked_for) as crew:
-            return _run(original, masked, linker, options, Run(crew, report, cancel))
+            return _run(original, masked, linker, options, Run(crew, on_progress, cancel))
 
     return cancellable(do, cancel)
 

@@ -24,8 +24,8 @@ from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
 from linkrisk.solver.run.clock import AUTOMATIC, Limits
 from linkrisk.solver.run.crew import CrewChoice, crew_choice
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.incumbent import Reporter
 from linkrisk.solver.run.interruption import Cancel
+from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.run.results import FitResult
 from linkrisk.solver.worst_case.families import ALL, fit_families, several
 from linkrisk.solver.worst_case.family_results import FitResults
@@ -72,7 +72,7 @@ def fit(
     cancel: Cancel | None = None,
     certificate: bool = False,
     certificate_time_limit: float | None = None,
-    report: Reporter | None = None,
+    on_progress: Reporter | None = None,
     command: str | None = None,
 ) -> FitResult | FitResults:
     """Find the distance that re-identifies the most records, with an upper bound for all others.
@@ -145,13 +145,13 @@ def fit(
         Megabytes (of a million bytes) that this process may hold before the same happens; ``auto`` for most
         of what is free when the run begins, None for no limit.
     cancel : Cancel, optional
-        A token with which another thread, or `report`, may end the run: as Ctrl-C does, with an interval.
+        A token with which another thread, or `on_progress`, may end the run as Ctrl-C does, with an interval.
     certificate : bool
         Write down what proves the bound, for `verify`; ``exact`` and one aggregator only. Where that
         fails, the result has no certificate and a note that says why.
     certificate_time_limit : float, optional
         Seconds for that, after the search; 60 or the time limit, whichever is longer, when absent.
-    report : callable, optional
+    on_progress : callable, optional
         Called with every progress report.
     command : str, optional
         The command line to note in the result.
@@ -206,7 +206,7 @@ def fit(
         sampling=sampling_choice(sample, samples, confidence, strata),
         workers=crew_choice(scheduler, workers),
         certificate=certificate,
-        report=report,
+        report=on_progress,
         command=command,
     )
     found = find(original, masked, aggregator, options, request)

@@ -43,9 +43,9 @@ from linkrisk.solver.linkage.registry import LINKERS
 from linkrisk.solver.linkage.result import LinkResult, OneToOne
 from linkrisk.solver.run.crew import crew_choice, hired
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.incumbent import Reporter
 from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.run.limits import cancellable
+from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.worst_case.answers import library_versions, records_table
 
 IndexArray = NDArray[np.intp]
@@ -77,7 +77,7 @@ def link(
     scheduler: str | None = None,
     workers: int | None = None,
     cancel: Cancel | None = None,
-    report: Reporter | None = None,
+    on_progress: Reporter | None = None,
 ) -> LinkResult:
     """Link the records of two files, and count how many links are right.
 
@@ -125,7 +125,7 @@ def link(
         So many processes of this machine that compare records for ``prl``.
     cancel : Cancel, optional
         A token to cancel the call with, from another thread.
-    report : callable, optional
+    on_progress : callable, optional
         Called when code has to be compiled first, and by workers with how many tasks are done.
 
     Returns
@@ -170,7 +170,7 @@ def link(
 
     def do() -> LinkResult:
         with hired(asked_for) as crew:
-            return _run(original, masked, linker, options, None, Run(crew, report, cancel))
+            return _run(original, masked, linker, options, None, Run(crew, on_progress, cancel))
 
     return cancellable(do, cancel)
 

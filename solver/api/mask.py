@@ -26,7 +26,7 @@ from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.masking_source import Source, check_targets, read_source
 from linkrisk.solver.compiling.ahead import MASKING, compile_once
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.incumbent import Reporter
+from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.run.results import dump_json
 
 
@@ -154,7 +154,7 @@ def mask(
     id_column: str | None = None,
     weight: str | None = None,
     seed: int | None = None,
-    report: Reporter | None = None,
+    on_progress: Reporter | None = None,
 ) -> MaskingResult:
     """Mask a table. Columns that are not masked stay as they are, and so do the rows.
 
@@ -172,7 +172,7 @@ def mask(
         Columns of record ids and of sampling weights, which are never masked.
     seed : int, optional
         Not negative. The same seed gives the same table; a new one that nobody can guess when absent.
-    report : callable, optional
+    on_progress : callable, optional
         Called when code has to be compiled first.
 
     Returns
@@ -193,7 +193,7 @@ def mask(
     """
     methods = methods_of(method, parameters or {})
     source = read_source(data, methods, id_column)
-    return mask_source(source, methods, id_column=id_column, weight=weight, seed=seed, report=report)
+    return mask_source(source, methods, id_column=id_column, weight=weight, seed=seed, report=on_progress)
 
 
 def mask_source(

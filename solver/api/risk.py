@@ -40,8 +40,9 @@ from linkrisk.solver.measures.verdict import TOLERATED, verdict
 from linkrisk.solver.run.clock import AUTOMATIC, Clock
 from linkrisk.solver.run.crew import crew_choice
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.incumbent import Progress, Reporter
 from linkrisk.solver.run.interruption import Cancel, interruptible
+from linkrisk.solver.run.progress import MEASURES as MEASURING
+from linkrisk.solver.run.progress import Progress, Reporter, part_of_call
 from linkrisk.solver.worst_case.answers import library_versions
 from linkrisk.solver.worst_case.families import (
     ALL,
@@ -99,7 +100,7 @@ def risk(
     work_limit: float | None = None,
     memory_limit: float | str | None = AUTOMATIC,
     cancel: Cancel | None = None,
-    report: Reporter | None = None,
+    on_progress: Reporter | None = None,
     command: str | None = None,
 ) -> RiskResult:
     """Take every measure of a release: the certified worst case, and what stands beside it.
@@ -142,7 +143,7 @@ def risk(
         Seed of every random choice.
     time_limit, work_limit, memory_limit
         Of the whole call: half of it for the worst cases, the rest shared out by what measures cost.
-    cancel, report, command
+    cancel, on_progress, command
         See `fit`.
 
     Returns
@@ -192,7 +193,7 @@ def risk(
         limits=check_limits(time_limit, work_limit, memory_limit, cancel),
         sampling=sampling_choice(sample, samples, confidence, None),
         workers=crew_choice(scheduler, workers),
-        report=report,
+        report=on_progress,
         command=command,
     )
     names = several(aggregator) or (str(aggregator),)
@@ -260,7 +261,8 @@ def measured(
     with interruptible(clock):
         whole = clock.remaining
         part = clock.part(None if whole is None else _SEARCHES * whole)
-        worst = search_families(first, found, request, part)
+        searching = replace(request, report=part_of_call(request.report, 0.0, _SEARCHES))
+        worst = search_families(first, found, searching, part)
         schema = schema_of(options.schema)
         task = RiskTask(first, problems, schema, request, clock, worst, choices, releases)
         taken, left_out, seconds = _take(measures, task, request.report)
@@ -315,7 +317,9 @@ def _take(
             continue
         if report is not None:
             low, high = task.worst.interval
-            report(Progress(task.clock.seconds, float(low), float(high), "measures", measure.name))
+            done = _SEARCHES + (1.0 - _SEARCHES) * at / len(possible)
+            seconds_now, total = task.clock.seconds, task.worst.worst.total
+            report(Progress(seconds_now, low, high, MEASURING, "", measure.name, total, done))
         began = time.perf_counter()
         taken[measure.name] = measure.take(task, _share(task, possible[at:]))
         seconds[measure.name] = round(time.perf_counter() - began, 3)

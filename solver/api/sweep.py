@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from linkrisk.datasets.microdata.schema import Schema
@@ -35,6 +35,7 @@ from linkrisk.solver.run.clock import AUTOMATIC, Clock, Limits
 from linkrisk.solver.run.crew import crew_choice
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
+from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.worst_case.answers import library_versions
 from linkrisk.solver.worst_case.families import ALL, check_k_additive, several
 
@@ -72,7 +73,7 @@ def sweep(
     time_limit: float | str | None = AUTOMATIC,
     work_limit: float | None = None,
     cancel: Cancel | None = None,
-    report: Callable[[str], None] | None = None,
+    on_progress: Reporter | None = None,
     command: str | None = None,
 ) -> SweepResult:
     """Mask a file in many ways, and measure each release as `risk` does.
@@ -108,8 +109,8 @@ def sweep(
         Of each masking, as `risk` takes them; 60 seconds when absent, or none with a work limit.
     cancel : Cancel, optional
         A token to stop the sweep with, as Ctrl-C does: what is finished is the result.
-    report : callable, optional
-        Called with a line of text whenever a run ends.
+    on_progress : callable, optional
+        Told whenever a run ends: its masking and interval, and how many have ended.
     command : str, optional
         The command line to note.
 
@@ -151,7 +152,7 @@ def sweep(
         seconds if time_limit == AUTOMATIC else check_limit(time_limit, "time limit"),
         work=check_limit(work_limit, "work limit", "units"),
     )
-    choice, tell = crew_choice(scheduler, workers), report or (lambda _: None)
+    choice, tell = crew_choice(scheduler, workers), on_progress or (lambda _: None)
     tasks = _tasks(maskings, columns, seed)
     text = (*listed_categories(nominal, ordinal, columns), *text_columns(columns))
     source = read_source(original, [each for task in tasks for each in task.methods], id_column, text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from linkrisk.datasets.masking.record import method_as_json
@@ -17,6 +17,7 @@ from linkrisk.solver.run.clock import Clock, usable_megabytes
 from linkrisk.solver.run.crew import Crew, CrewChoice, hired
 from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.run.processors import processors
+from linkrisk.solver.run.progress import SWEEP, Progress, Reporter
 from linkrisk.solver.run.stamp import stamp
 from linkrisk.solver.run.workers import Here
 
@@ -34,7 +35,7 @@ class Course:
     clock : Clock
         Stops it.
     tell : callable
-        Called with a line of text whenever a run ends.
+        Told whenever a run ends.
 
     Attributes
     ----------
@@ -53,7 +54,7 @@ class Course:
         tasks: Sequence[SweepTask],
         store: Store,
         clock: Clock,
-        tell: Callable[[str], None],
+        tell: Reporter,
     ) -> None:
         self._job, self._tasks, self._store, self._clock, self._tell = job, tasks, store, clock, tell
         self._common = {
@@ -90,12 +91,20 @@ class Course:
             choice = CrewChoice(None, None if self.workers == 1 else self.workers)
         with hired(choice) as crew, interruptible(self._clock):
             self._compile(crew)
-            self._tell(f"{self.kept} of {len(self._tasks)} maskings")
+            self._say(f"{self.kept} of {len(self._tasks)} maskings")
             for run in self._ended(crew, left):
-                self._tell(f"{len(self._runs)} of {len(self._tasks)} maskings; last {_said(run)}")
+                self._say(f"{len(self._runs)} of {len(self._tasks)} maskings; last {_said(run)}", run)
         if not self._clock.expired:
             for task in left:
                 self._runs.setdefault(task.at, task.ended(Status.FAILED, _LOST))
+
+    def _say(self, work: str, last: SweepRun | None = None) -> None:
+        """How many are done, with the interval of the last one."""
+        progress = Progress.uncounted(SWEEP, work, done=len(self._runs) / len(self._tasks))
+        if last is not None and last.status is Status.DONE:
+            low, high = (end * last.total for end in last.interval)
+            progress = replace(progress, value=low, bound=high, total=last.total)
+        self._tell(replace(progress, about="" if last is None else last.masking))
 
     def _ended(self, crew: Crew, left: Sequence[SweepTask]) -> Iterator[SweepRun]:
         """Runs as they end, each kept before all else."""
@@ -122,7 +131,7 @@ class Course:
         """Compile before the time of any masking runs."""
         began = time.perf_counter()
         for part in (*self._job.families, LINKAGE, MASKING, RISK):
-            compile_once(part, lambda progress: self._tell(progress.phase))
+            compile_once(part, self._tell)
             crew.prepare(compile_once, part)
         self.compiling = time.perf_counter() - began
 

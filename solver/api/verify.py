@@ -23,7 +23,7 @@ from linkrisk.solver.certificates.checking.verify import Verdict, demand_fit, fi
 from linkrisk.solver.compiling.ahead import CERTIFICATES, compile_once
 from linkrisk.solver.inputs.problem import check_alignment_options, schema_of
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.incumbent import Reporter
+from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.run.results import EXPECTED, WEIGHTED, FitResult, dump_json
 from linkrisk.solver.worst_case.family_results import FitResults
 
@@ -128,7 +128,7 @@ def verify(
     id_column: str | None = None,
     row_by_row: bool = False,
     schema: SchemaLike | None = None,
-    report: Reporter | None = None,
+    on_progress: Reporter | None = None,
 ) -> VerificationResult:
     """Check what a fit claims about two files, by its certificate, in exact arithmetic.
 
@@ -147,7 +147,7 @@ def verify(
     schema : path, mapping or Schema, optional
         Only the record id, the column of weights and the missing codes of columns are taken from it;
         categories are those of the fit. Without it, weights are those of the column that the fit names.
-    report : callable, optional
+    on_progress : callable, optional
         Called when code has to be compiled first.
 
     Returns
@@ -182,7 +182,7 @@ def verify(
         raise UsageError(
             f"--attributes: {name} is about {shown_names(setting.attributes, ',')}; leave the option out"
         )
-    compile_once(CERTIFICATES, report)
+    compile_once(CERTIFICATES, on_progress)
     known = _schema(schema_of(schema), setting)
     files = _files(original, masked, setting, name, schema=known, id_column=id_column, row_by_row=row_by_row)
     verdict, rejected = _judged(content, proof, files, (name, proof_name))

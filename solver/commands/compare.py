@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
 
 from linkrisk.solver.commands.arguments import (
     add_categories,
@@ -19,9 +18,6 @@ from linkrisk.solver.commands.arguments import (
     words,
 )
 from linkrisk.solver.commands.offered import offered
-
-if TYPE_CHECKING:
-    from linkrisk.solver.commands.progress import Display
 
 _EXACT = "exact"
 
@@ -54,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     from linkrisk.datasets.microdata.writing import write_whole
     from linkrisk.solver.api.compare import compare
     from linkrisk.solver.commands.compare_summary import summary
-    from linkrisk.solver.commands.progress import progress_line
+    from linkrisk.solver.commands.progress import progress_line, reporter
     from linkrisk.solver.commands.targets import check_targets
 
     check_targets(arguments, "json", "csv")
@@ -65,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
             backends=words(arguments.backends),
             start=not arguments.no_start,
             time_limit=limit(arguments.time_limit, "--time-limit"),
-            report=None if line is None else lambda name: _say(line, name),
+            on_progress=reporter(line),
             **given_workers(arguments),
             **given_run(arguments),
             **given_problem(arguments),
@@ -80,17 +76,3 @@ def run(arguments: argparse.Namespace) -> int:
         for sentence in result.disagreements:
             print(f"DISAGREEMENT: {sentence}", file=sys.stderr)
     return 1 if result.disagreements else 0
-
-
-def _say(line: Display, name: str) -> None:
-    """Say what comes next."""
-    from linkrisk.solver.compiling.ahead import PHASE
-    from linkrisk.solver.linkage.spreading import TASKS
-    from linkrisk.solver.run.incumbent import Progress
-
-    if name == PHASE:
-        line.report(Progress(0.0, 0.0, 0.0, PHASE))
-    elif name.endswith(TASKS):
-        line.show(f"solving: {name}")
-    else:
-        line.show(f"solving with the engine {name}" if name == _EXACT else f"solving on {name}")

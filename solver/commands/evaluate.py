@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.masked,
             parameters=arguments.parameters,
             one_to_one=arguments.one_to_one,
-            report=reporter(line),
+            on_progress=reporter(line),
             **given_workers(arguments),
             **given_problem(arguments),
         )

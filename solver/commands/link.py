@@ -138,7 +138,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.masked,
             method=arguments.method,
             settings=settings,
-            report=reporter(line),
+            on_progress=reporter(line),
             **given_workers(arguments),
             **options,
         )

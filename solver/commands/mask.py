@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
             id_column=arguments.id,
             weight=arguments.weight,
             seed=seed,
-            report=reporter(line),
+            on_progress=reporter(line),
         )
     result.write(arguments.output, arguments.record)
     print(_summary(arguments, result))

@@ -4,96 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
-import time
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import ClassVar, TextIO
+from typing import TextIO
 
-from linkrisk.solver.compiling.ahead import PHASE
-from linkrisk.solver.linkage.spreading import TASKS
-from linkrisk.solver.run.incumbent import Progress, Reporter
+from linkrisk.solver.commands.display import Display
+from linkrisk.solver.commands.progress_json import ProgressJson
+from linkrisk.solver.run.progress import Reporter
 
-# Short, so that the numbers and the advice fit a terminal of 80 columns.
-_PHASES = {
-    "compare": "comparing",
-    "attack": "attacking",
-    "build": "building",
-    "solve": "proving",
-    "branch and bound": "proving",
-    "branch and cut": "proving",
-    "hitting sets": "proving",
-}
 _TICK = 0.25
 """Seconds between two drawings."""
 
 SILENT = "LINKRISK_PROGRESS"
-"""Set this environment variable to ``none`` to show no progress."""
+"""Set this environment variable to ``none`` to show no progress, to ``json`` for lines that programs read."""
 
-
-class Display(ABC):
-    """Says what a run is doing, from a thread of its own, so that its clock runs on while the work is silent.
-
-    Parameters
-    ----------
-    stream : text stream
-    text : str
-        What to say first.
-    """
-
-    def __init__(self, stream: TextIO, text: str) -> None:
-        self._stream, self._text = stream, text
-        self._began = time.monotonic()
-        self._done = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="progress", daemon=True)
-        self._thread.start()
-
-    def announce(self, text: str) -> None:
-        """Say something else, at once if possible."""
-        self.show(text)
-
-    def show(self, text: str) -> None:
-        """Say something else from the next time on."""
-        self._text = text
-
-    def report(self, progress: Progress) -> None:
-        """Show the attack and the bound of a running engine."""
-        if progress.phase == PHASE:
-            self.announce("compiling, once for this machine: a minute or two")
-            return
-        if progress.phase == TASKS:
-            self.show(f"comparing records: {progress.work}")
-            return
-        phase = _PHASES.get(progress.phase, progress.phase)
-        interval = f"{phase}: linked {_short(progress.value)}, at most {_short(progress.bound)}"
-        if progress.work:
-            gap = progress.bound - progress.value
-            interval = f"{interval}, gap {_short(gap)}, {progress.work}"
-        self.show(interval + (self.short_advice if progress.work else self.advice))
-
-    advice: ClassVar[str] = ""
-    short_advice: ClassVar[str] = ""
-
-    @abstractmethod
-    def _run(self) -> None:
-        """Show the current state until all is done."""
-
-    @property
-    def _line(self) -> str:
-        return f"{time.monotonic() - self._began:6.1f} s  {self._text}"
-
-    def close(self) -> None:
-        """Say no more."""
-        self._done.set()
-        self._thread.join()
-
-    def _write(self, text: str) -> None:
-        try:
-            self._stream.write(text)
-            self._stream.flush()
-        except (OSError, ValueError):  # the reader is gone; the work goes on
-            self._done.set()
+JSON = "json"
 
 
 class ProgressLine(Display):
@@ -166,7 +91,8 @@ def progress_line(text: str) -> Iterator[Display | None]:
     if stream is None or os.environ.get(SILENT) == "none":
         yield None
         return
-    line = ProgressLine(stream, text) if stream.isatty() else ProgressLog(stream, text)
+    kind: type[Display] = ProgressLine if stream.isatty() else ProgressLog
+    line = (ProgressJson if os.environ.get(SILENT) == JSON else kind)(stream, text)
     try:
         yield line
     finally:
@@ -176,11 +102,6 @@ def progress_line(text: str) -> Iterator[Display | None]:
 def reporter(line: Display | None) -> Reporter | None:
     """What a search or a compilation tells its progress to: the line, if there is one."""
     return None if line is None else line.report
-
-
-def _short(value: float) -> str:
-    """Six digits, and whole numbers whole."""
-    return str(int(value)) if value.is_integer() else f"{value:g}"
 
 
 def _width(stream: TextIO) -> int:

@@ -106,7 +106,7 @@ def run(arguments: argparse.Namespace) -> int:
             groups=names(arguments.groups, "--groups"),
             fraction=None if arguments.fraction is None else number(arguments.fraction, "--fraction"),
             seed=whole_number(arguments.seed, "--seed") or 0,
-            report=reporter(line),
+            on_progress=reporter(line),
             command="python -m solver " + shlex.join(arguments.command_line),
             **limits,
             **given_workers(arguments),

@@ -6,7 +6,7 @@ import argparse
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from linkrisk.solver.commands.arguments import (
     add_problem,
@@ -20,9 +20,6 @@ from linkrisk.solver.commands.arguments import (
 )
 from linkrisk.solver.commands.offered import offered
 from linkrisk.solver.run.errors import UsageError
-
-if TYPE_CHECKING:
-    from linkrisk.solver.commands.progress import Display
 
 _MEASURES = "worst-case,held-out,information-loss"
 _NOT_IN_PLANS = ("plan", "method", "run", "command", "command_line")
@@ -101,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Sweep, print the map, write the files that were asked for; 1 where a run failed by a fault."""
     from linkrisk.datasets.microdata.writing import write_table, write_whole
     from linkrisk.solver.api.sweep import sweep
-    from linkrisk.solver.commands.progress import progress_line
+    from linkrisk.solver.commands.progress import progress_line, reporter
     from linkrisk.solver.commands.sweep_summary import summary
     from linkrisk.solver.commands.targets import check_targets
     from linkrisk.solver.risk_utility.maskings import maskings_of
@@ -125,7 +122,7 @@ def run(arguments: argparse.Namespace) -> int:
             measures=words(arguments.measures or _MEASURES) or [],
             loss=arguments.loss,
             seed=whole_number(arguments.seed, "--seed") or 0,
-            report=None if line is None else lambda text: _say(line, text),
+            on_progress=reporter(line),
             command="python -m solver " + shlex.join(arguments.command_line),
             **limits,
             **given_workers(arguments),
@@ -174,14 +171,3 @@ def _folder(arguments: argparse.Namespace) -> Path | None:
     if beside is None or (Path(beside).exists() and not Path(beside).is_file()):  # such as /dev/null
         return None
     return Path(beside).with_suffix(".runs")
-
-
-def _say(line: Display, text: str) -> None:
-    """Say how far it is."""
-    from linkrisk.solver.compiling.ahead import PHASE
-    from linkrisk.solver.run.incumbent import Progress
-
-    if text == PHASE:
-        line.report(Progress(0.0, 0.0, 0.0, PHASE))
-    else:
-        line.show(f"{text}  (Ctrl-C stops)")

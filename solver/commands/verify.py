@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
             id_column=arguments.id,
             row_by_row=arguments.row_by_row,
             schema=arguments.schema,
-            report=reporter(line),
+            on_progress=reporter(line),
         )
     verdict = result.verdict
     if verdict is not None:

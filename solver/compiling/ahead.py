@@ -34,7 +34,8 @@ from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.linker import LinkageTask
 from linkrisk.solver.linkage.orders import best_order
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.incumbent import Incumbent, Progress, Reporter
+from linkrisk.solver.run.incumbent import Incumbent
+from linkrisk.solver.run.progress import Progress, Reporter
 
 FloatArray = NDArray[np.float64]
 
@@ -61,7 +62,7 @@ def compile_once(part: str, report: Reporter | None = None) -> None:
     if is_marked(part):
         return
     if report is not None:
-        report(Progress(0.0, 0.0, 0.0, PHASE))
+        report(Progress.uncounted(PHASE))
     compile_part(part)
 
 

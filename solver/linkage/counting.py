@@ -21,8 +21,8 @@ from linkrisk.solver.linkage.settling import RANKING
 from linkrisk.solver.linkage.spreading import Asked, Spreading, itself, unlimited
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.crew import Crew
-from linkrisk.solver.run.incumbent import Progress, Reporter
 from linkrisk.solver.run.parted import HereInParts
+from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.run.workers import Workers
 
 IndexArray = NDArray[np.intp]
@@ -43,7 +43,7 @@ def counting_by(
     partitions : int, optional
         Of the candidates; as many as they need (`partitions_of`) when absent.
     """
-    told = None if report is None else lambda work: report(Progress(0.0, 0.0, 0.0, spreading.TASKS, work))
+    told = None if report is None else lambda work: report(Progress.uncounted(spreading.TASKS, work))
     many = partitions_of(pair) if partitions is None else partitions
     if many > 1:
         parted = PartedPair(pair, many)

@@ -9,8 +9,8 @@ from linkrisk.solver.linkage.spreading import TASKS
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.crew import Crew
 from linkrisk.solver.run.errors import CancelledError
-from linkrisk.solver.run.incumbent import Progress, Reporter
 from linkrisk.solver.run.interruption import Cancel
+from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.run.workers import Answer, Do, Given, Here, Task
 
 WORTH = 50_000_000
@@ -86,7 +86,7 @@ class Helpers:
 
     def _tell(self, done: int, many: int) -> None:
         if self._report is not None:
-            self._report(Progress(0.0, 0.0, 0.0, TASKS, f"{done:,} of {many:,} tasks"))
+            self._report(Progress.uncounted(TASKS, f"{done:,} of {many:,} tasks"))
 
 
 def _task(do: Do[Given, Task, Answer], given: Given, task: tuple[int, Task], clock: Clock) -> Answer:

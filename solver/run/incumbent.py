@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import copy
 import logging
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from threading import RLock
 from typing import Generic, TypeVar
 
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.progress import Progress, Reporter
 
 _log = logging.getLogger(__name__)
 
@@ -22,23 +22,6 @@ Solution = TypeVar("Solution")
 
 PROVEN = 1e-9
 """Value and bound that differ by no more are taken for equal: both are sums of doubles."""
-
-
-@dataclass(frozen=True)
-class Progress:
-    """What a run knows: seconds so far, best value, bound, and what it is doing.
-
-    `work` says how much of it, such as ``1085 cores``; empty where there is nothing to count.
-    """
-
-    seconds: float
-    value: float
-    bound: float
-    phase: str
-    work: str = ""
-
-
-Reporter = Callable[[Progress], None]
 
 
 class Sense(Enum):

@@ -25,6 +25,7 @@ from linkrisk.solver.run.clock import Clock, Limits
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.incumbent import Incumbent
 from linkrisk.solver.run.interruption import interruptible
+from linkrisk.solver.run.progress import CONTEST, Progress, Reporter
 from linkrisk.solver.worst_case.answers import library_versions
 from linkrisk.solver.worst_case.problem_rows import first_incumbent, problem_system
 
@@ -127,12 +128,12 @@ class Contest:
         point = self._model.point(incumbent.solution)
         self._starts = (point,) if start and self._model.milp.violation(point) <= 1e-9 else ()
 
-    def rows(self, names: Sequence[str], report: Callable[[str], None]) -> Iterator[BackendRow]:
+    def rows(self, names: Sequence[str], report: Reporter) -> Iterator[BackendRow]:
         """One after the other, each told to `report` before it runs."""
-        for name in names:
+        for at, name in enumerate(names):
             if self.clock.stopped:
                 break
-            report(name)
+            report(Progress.uncounted(CONTEST, about=name, done=at / len(names)))
             with interruptible(self.clock):
                 row = self.row(name)
             yield row

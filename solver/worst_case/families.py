@@ -17,6 +17,7 @@ from linkrisk.solver.inputs.problem import Problem, ProblemOptions, make_problem
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError
 from linkrisk.solver.run.interruption import interruptible
+from linkrisk.solver.run.progress import part_of_call
 from linkrisk.solver.worst_case.answers import library_versions, work_done
 from linkrisk.solver.worst_case.family_results import Family, FitResults
 from linkrisk.solver.worst_case.search import Start
@@ -168,12 +169,14 @@ class _Families:
         """Search each family that can take the problem."""
         rows = []
         left = sum(isinstance(problem, Problem) for problem in problems.values())
+        many = max(left, 1)
         for name, problem in problems.items():
             if isinstance(problem, Exception):
                 rows.append(Family(name, None, str(problem)))
                 continue
             why_not = _STOPPED if self.clock.stopped else _NO_TIME if self._late() else None
-            rows.append(self._one(problem, left) if why_not is None else Family(name, None, why_not))
+            share = ((many - left) / many, (many - left + 1) / many)
+            rows.append(self._one(problem, left, share) if why_not is None else Family(name, None, why_not))
             left -= 1
         return rows
 
@@ -184,8 +187,8 @@ class _Families:
             return False
         return self.clock.seconds + _LONGER * self._beyond > 1.0 + 1.1 * limit - _SPARE
 
-    def _one(self, problem: Problem, left: int) -> Family:
-        """Search one family within its share of what remains for `left` of them.
+    def _one(self, problem: Problem, left: int, part: tuple[float, float]) -> Family:
+        """Search one family, this `part` of the call, within its share of what remains for `left` of them.
 
         A search comes to its end a moment after its time, and of large files that moment is long: what it
         took for one family is set aside for each of the others.
@@ -198,7 +201,8 @@ class _Families:
         starts = [replace(start, theta=lift(start.theta)) for lift, start in lifts if lift is not None]
         starts += self._starts.get(name, ())
         try:
-            fitted: Fitted = fit_one(problem, self._request, clock, starts)
+            request = replace(self._request, report=part_of_call(self._request.report, *part))
+            fitted: Fitted = fit_one(problem, request, clock, starts)
         except INPUT_ERRORS as error:  # such as a model that is too large for this family
             return Family(name, None, str(error))
         if share is not None:

@@ -20,8 +20,8 @@ from linkrisk.solver.linkage.counting import counting_by
 from linkrisk.solver.linkage.elsewhere import Elsewhere
 from linkrisk.solver.run.clock import Beside, Clock
 from linkrisk.solver.run.crew import Crew
-from linkrisk.solver.run.incumbent import Progress, Reporter
 from linkrisk.solver.run.limits import in_time, memory_errors
+from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.run.workers import Here, Processes, Workers
 from linkrisk.solver.worst_case.beside_orders import beside_orders
 from linkrisk.solver.worst_case.part_search import PartSearch, Shared, search_part

@@ -28,8 +28,9 @@ from linkrisk.solver.linkage.evaluation import Evaluation
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.orders import best_order
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.incumbent import Incumbent, Reporter
+from linkrisk.solver.run.incumbent import Incumbent
 from linkrisk.solver.run.limits import in_time, memory_errors
+from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.run.results import plain
 from linkrisk.solver.run.work import COMPARISON
 from linkrisk.solver.worst_case.problem_rows import pairs_of, problem_system

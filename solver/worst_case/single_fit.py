@@ -24,10 +24,10 @@ from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.run.clock import Clock, Limits
 from linkrisk.solver.run.crew import Crew, CrewChoice, hired
 from linkrisk.solver.run.errors import CancelledError, UsageError
-from linkrisk.solver.run.incumbent import Reporter
 from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.run.limits import cancellable
 from linkrisk.solver.run.processors import processors
+from linkrisk.solver.run.progress import Reporter, of_search
 from linkrisk.solver.run.results import FitResult
 from linkrisk.solver.worst_case.answers import answer
 from linkrisk.solver.worst_case.part_search import PartSearch
@@ -268,6 +268,9 @@ def fit_one(
         request.crew.prepare(compile_once, problem.aggregator.name)
         clock = request.clock(problem)
     request.crew.know(problem.pair, problem.rereading)
+    unit = problem.survey.unit
+    total = float(problem.pair.weight.sum()) * unit
+    request = replace(request, report=of_search(request.report, problem.aggregator.name, total, unit))
     with interruptible(clock):
         fitted = (
             _fit_whole(problem, request, clock, starts)

@@ -22,8 +22,9 @@ from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.spreading import Spreading
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.crew import Crew
-from linkrisk.solver.run.incumbent import Incumbent, Reporter
+from linkrisk.solver.run.incumbent import Incumbent
 from linkrisk.solver.run.limits import in_time, memory_errors
+from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.run.results import plain
 from linkrisk.solver.run.workers import Here, Processes, Workers
 from linkrisk.solver.worst_case.part_search import PartSearch, Shared, search_part

@@ -12,7 +12,7 @@ from fit_runs import KEYS, check, frames, solve
 
 from linkrisk.solver import fit
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.incumbent import Progress
+from linkrisk.solver.run.progress import Progress
 from linkrisk.solver.run.records import TABLE_COLUMNS
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)

@@ -20,7 +20,7 @@ from cli_runs import PAIR, check_golden, without_seconds
 
 from linkrisk.solver.commands.program import main, run_program
 from linkrisk.solver.commands.progress import SILENT, ProgressLine, ProgressLog, progress_line
-from linkrisk.solver.run.incumbent import Progress
+from linkrisk.solver.run.progress import Progress
 
 pty = pytest.importorskip("pty", reason="no pseudo-terminals on this system")
 

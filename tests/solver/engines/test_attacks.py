@@ -16,7 +16,8 @@ from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer
 from linkrisk.solver.engines.attacks.search import attack, widen
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.incumbent import Incumbent, Progress
+from linkrisk.solver.run.incumbent import Incumbent
+from linkrisk.solver.run.progress import Progress
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
 

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.incumbent import PROVEN, Incumbent, Progress, Sense
+from linkrisk.solver.run.incumbent import PROVEN, Incumbent, Sense
+from linkrisk.solver.run.progress import Progress
 
 both = pytest.mark.parametrize("sense", Sense)
 numbers = st.integers(-50, 50).map(float)

@@ -20,8 +20,8 @@ from linkrisk.solver.inputs.problem import ProblemOptions, make_problem
 from linkrisk.solver.linkage.orders import best_order
 from linkrisk.solver.run import limits
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.incumbent import Progress
 from linkrisk.solver.run.interruption import Cancel
+from linkrisk.solver.run.progress import Progress
 from linkrisk.solver.run.status import Limit
 from linkrisk.solver.worst_case import parts
 from linkrisk.solver.worst_case.part_search import PartSearch

@@ -1,0 +1,102 @@
+"""Whatever shows what a run is doing: a thread of its own, and the words for a phase."""
+
+from __future__ import annotations
+
+import threading
+import time
+from abc import ABC, abstractmethod
+from typing import ClassVar, TextIO
+
+from linkrisk.solver.compiling.ahead import PHASE
+from linkrisk.solver.linkage.spreading import TASKS
+from linkrisk.solver.run.progress import CONTEST, MEASURES, SWEEP, Progress
+
+# Short, so that the numbers and the advice fit a terminal of 80 columns.
+_PHASES = {
+    TASKS: "comparing records",
+    CONTEST: "solving",
+    "compare": "comparing",
+    "attack": "attacking",
+    "build": "building",
+    "solve": "proving",
+    "branch and bound": "proving",
+    "branch and cut": "proving",
+    "hitting sets": "proving",
+    PHASE: "compiling",
+}
+
+
+class Display(ABC):
+    """Says what a run is doing, from a thread of its own, so that its clock runs on while the work is silent.
+
+    Parameters
+    ----------
+    stream : text stream
+    text : str
+        What to say first.
+    """
+
+    def __init__(self, stream: TextIO, text: str) -> None:
+        self._stream, self._text = stream, text
+        self._began = time.monotonic()
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="progress", daemon=True)
+        self._thread.start()
+
+    def announce(self, text: str) -> None:
+        """Say something else, at once if possible."""
+        self.show(text)
+
+    def show(self, text: str) -> None:
+        """Say something else from the next time on."""
+        self._text = text
+
+    def report(self, progress: Progress) -> None:
+        """Show what a running call says of itself."""
+        if progress.phase == PHASE:
+            self.announce("compiling, once for this machine: a minute or two")
+        elif progress.counted and progress.phase != SWEEP:
+            phase, details = phase_name(progress.phase), [progress.work] if progress.work else []
+            if progress.phase == MEASURES:
+                phase, details = f"measuring {progress.about}", []
+            gap = f", gap {_short(progress.bound - progress.value)}" if details else ""
+            linked = f"linked {_short(progress.value)}, at most {_short(progress.bound)}{gap}"
+            advice = self.short_advice if details else self.advice
+            self.show(f"{phase}: {', '.join([linked, *details])}{advice}")
+        else:
+            advice = "" if progress.phase == TASKS else self.short_advice
+            what = progress.work or progress.about
+            self.show((what if progress.phase == SWEEP else f"{phase_name(progress.phase)}: {what}") + advice)
+
+    advice: ClassVar[str] = ""
+    short_advice: ClassVar[str] = ""
+
+    @abstractmethod
+    def _run(self) -> None:
+        """Show the current state until all is done."""
+
+    @property
+    def _line(self) -> str:
+        return f"{time.monotonic() - self._began:6.1f} s  {self._text}"
+
+    def close(self) -> None:
+        """Say no more."""
+        self._done.set()
+        self._thread.join()
+
+    def _write(self, text: str) -> None:
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except (OSError, ValueError):  # the reader is gone; the work goes on
+            self._done.set()
+
+
+def phase_name(phase: str) -> str:
+    """What people and programs are told of a phase: several kinds of proof are one."""
+    return _PHASES.get(phase, phase)
+
+
+def _short(value: float) -> str:
+    """Six digits, and whole numbers whole."""
+    return str(int(value)) if value.is_integer() else f"{value:g}"

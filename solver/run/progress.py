@@ -1,0 +1,81 @@
+"""What a running call says of itself: best value, bound, what it does, and how much of it is done."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+MEASURES, CONTEST, SWEEP = "measures", "contest", "sweep"
+"""Phases of `risk`, `compare` and `sweep`; searches name theirs themselves."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a run knows so far.
+
+    Attributes
+    ----------
+    seconds : float
+        Of the clock of what is being done.
+    value, bound : float
+        Best value, and bound on every other: linked records of a `fit`; NaN where nothing is searched.
+    phase : str
+        What it is doing.
+    work : str
+        How much of it, such as ``1085 cores``; empty where there is nothing to count.
+    about : str
+        The family, measure or masking it does this for; empty where there is none.
+    total : float or None
+        Records (or weight) that there are, where they are known.
+    done : float or None
+        Share of the whole call that is done, from 0 to 1, where it is known. It grows in steps.
+    """
+
+    seconds: float
+    value: float
+    bound: float
+    phase: str
+    work: str = ""
+    about: str = ""
+    total: float | None = None
+    done: float | None = None
+
+    @classmethod
+    def uncounted(cls, phase: str, work: str = "", *, about: str = "", done: float | None = None) -> Progress:
+        """That of work without value and bound, such as compiling."""
+        return cls(0.0, math.nan, math.nan, phase, work, about, None, done)
+
+    @property
+    def counted(self) -> bool:
+        """Whether there is a value and a bound."""
+        return math.isfinite(self.value) and math.isfinite(self.bound)
+
+
+Reporter = Callable[[Progress], None]
+"""What is told of progress, from whichever thread makes it."""
+
+
+def of_search(report: Reporter | None, about: str, total: float, unit: float) -> Reporter | None:
+    """A reporter that is told what is searched, with values in multiples of `unit` and their `total`."""
+    if report is None:
+        return None
+    told = report
+
+    def tell(progress: Progress) -> None:
+        value, bound = progress.value * unit, progress.bound * unit
+        told(replace(progress, value=value, bound=bound, about=about, total=total))
+
+    return tell
+
+
+def part_of_call(report: Reporter | None, low: float, high: float) -> Reporter | None:
+    """A reporter for the part of a call between two shares of it."""
+    if report is None:
+        return None
+    told = report
+
+    def tell(progress: Progress) -> None:
+        told(replace(progress, done=low + (high - low) * (progress.done or 0.0)))
+
+    return tell
