@@ -12,6 +12,7 @@ import argparse
 from linkrisk import sweep
 from linkrisk.datasets.public.registry import load
 from linkrisk.solver.commands.sweep_summary import summary
+from linkrisk.solver.run.progress import Progress
 
 ATTRIBUTES = ["AFNLWGT", "AGI", "EMCONTRB", "FEDTAX", "PTOTVAL", "STATETAX"]
 _GROUPS = "groups=AFNLWGT,AGI,EMCONTRB groups=FEDTAX,PTOTVAL,STATETAX"
@@ -38,15 +39,15 @@ def main() -> None:
     arguments = parser.parse_args()
     census = load("census").head(arguments.records)[ATTRIBUTES]
     found = sweep(
-        census, MASKINGS, workers=arguments.workers, time_limit=arguments.time_limit, report=print_line
+        census, MASKINGS, workers=arguments.workers, time_limit=arguments.time_limit, on_progress=print_line
     )
     print(summary(found), end="")
     print(f"{len(found.done)} maskings in {found.details['seconds'] / 60.0:.1f} min")
 
 
-def print_line(text: str) -> None:
+def print_line(progress: Progress) -> None:
     """Say how far it is."""
-    print(text, flush=True)
+    print(progress.work or progress.phase, flush=True)
 
 
 if __name__ == "__main__":

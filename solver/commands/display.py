@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from typing import ClassVar, TextIO
 
 from linkrisk.solver.compiling.ahead import PHASE
+from linkrisk.solver.engines.exact.engine import ExactEngine
 from linkrisk.solver.linkage.spreading import TASKS
 from linkrisk.solver.run.progress import CONTEST, MEASURES, SWEEP, Progress
 
@@ -64,9 +65,7 @@ class Display(ABC):
             advice = self.short_advice if details else self.advice
             self.show(f"{phase}: {', '.join([linked, *details])}{advice}")
         else:
-            advice = "" if progress.phase == TASKS else self.short_advice
-            what = progress.work or progress.about
-            self.show((what if progress.phase == SWEEP else f"{phase_name(progress.phase)}: {what}") + advice)
+            self.show(_uncounted(progress) + ("" if progress.phase == TASKS else self.short_advice))
 
     advice: ClassVar[str] = ""
     short_advice: ClassVar[str] = ""
@@ -90,6 +89,16 @@ class Display(ABC):
             self._stream.flush()
         except (OSError, ValueError):  # the reader is gone; the work goes on
             self._done.set()
+
+
+def _uncounted(progress: Progress) -> str:
+    """Words for what has no value and bound."""
+    if progress.phase == SWEEP:
+        return progress.work
+    if progress.phase == CONTEST:
+        return f"solving {'with the engine' if progress.about == ExactEngine.name else 'on'} {progress.about}"
+    what = progress.work or progress.about
+    return f"{phase_name(progress.phase)}: {what}" if what else phase_name(progress.phase)
 
 
 def phase_name(phase: str) -> str:

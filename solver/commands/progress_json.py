@@ -13,8 +13,9 @@ from linkrisk.solver.run.progress import Progress
 
 
 class ProgressJson(Display):
-    """A JSON object per line for every change, for programs: at most five a second, and always the last state,
-    of each family or measure too.
+    """A JSON object per line for every change, for programs: at most five a second.
+
+    The last state is always written, of each family or measure too.
 
     Keys: ``seconds`` since the beginning, ``phase``, ``about`` (the family, measure, masking or backend),
     ``linked``, ``bound`` and ``total`` (of a search), ``work`` (how much of the phase), ``done`` (share of

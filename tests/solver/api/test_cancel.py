@@ -30,7 +30,7 @@ def test_a_callback_may_end_a_fit(phase):
         if progress.phase == phase:
             cancel.cancel()
 
-    assert valid(fit(*pair(), aggregator="choquet", time_limit=None, report=look, cancel=cancel))
+    assert valid(fit(*pair(), aggregator="choquet", time_limit=None, on_progress=look, cancel=cancel))
 
 
 def test_another_thread_may_end_a_fit_that_runs_outside_the_main_thread():
@@ -38,7 +38,7 @@ def test_another_thread_may_end_a_fit_that_runs_outside_the_main_thread():
 
     def run():
         told = lambda progress: progress.phase == "branch and cut" and reached.set()  # noqa: E731
-        results.append(fit(*pair(), aggregator="choquet", time_limit=None, report=told, cancel=cancel))
+        results.append(fit(*pair(), aggregator="choquet", time_limit=None, on_progress=told, cancel=cancel))
 
     thread = threading.Thread(target=run)
     thread.start()
@@ -63,7 +63,7 @@ def test_of_several_families_those_not_begun_are_left_out():
         if progress.phase == "branch and bound":
             cancel.cancel()
 
-    result = fit(*pair(), aggregator=["owa", "choquet"], time_limit=None, report=look, cancel=cancel)
+    result = fit(*pair(), aggregator=["owa", "choquet"], time_limit=None, on_progress=look, cancel=cancel)
     assert [family.reason for family in result.families] == [None, "stopped before its search began"]
     assert result.results["owa"].limit == "user"
 
@@ -82,7 +82,7 @@ def test_a_comparison_ends_with_what_has_come_back():
         *frames(0),
         backends=["exact", "highs", "scipy"],
         cancel=cancel,
-        report=lambda name: name == "highs" and cancel.cancel(),
+        on_progress=lambda told: told.about == "highs" and cancel.cancel(),
     )
     assert [row.name for row in result.rows] == ["exact", "highs"]
     assert result.rows[0].status == "optimal"
@@ -98,7 +98,7 @@ def test_a_competitor_that_is_running_is_stopped(name):
         time_limit=None,
         start=False,
         cancel=cancel,
-        report=lambda told: told == name and cancel.cancel(),
+        on_progress=lambda told: told.about == name and cancel.cancel(),
     )
     (row,) = result.rows
     assert (row.status, row.limit) == ("interrupted", "user")

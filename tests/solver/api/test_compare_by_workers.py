@@ -42,12 +42,12 @@ def rows(result) -> list[dict]:
 
 def test_workers_of_a_scheduler_say_the_same(address, alone):
     told = []
-    found = compare(*FILES, **OPTIONS, scheduler=address, report=told.append)
+    found = compare(*FILES, **OPTIONS, scheduler=address, on_progress=told.append)
     assert rows(found) == rows(alone)
     assert [row.name for row in found.rows] == BACKENDS
     assert all(row.solve_seconds > 0 and row.peak_memory_mb > 20 for row in found.rows)
     assert found.details["workers"] == {"scheduler": address, "asked": None, "at_start": 2}
-    assert told[-4:] == [f"{done} of 3 tasks" for done in range(4)]
+    assert [progress.work for progress in told[-4:]] == [f"{done} of 3 tasks" for done in range(4)]
 
 
 @pytest.mark.parametrize("workers", [1, 4])  # fewer than there are tasks, and more

@@ -106,7 +106,7 @@ def test_the_same_seed_gives_the_same_result(case):
 )
 def test_progress_is_told(engine, phases):
     seen: list[Progress] = []
-    fit(*frames(10, 30), aggregator="choquet", engine=engine, report=seen.append)
+    fit(*frames(10, 30), aggregator="choquet", engine=engine, on_progress=seen.append)
     assert seen
     assert [p.seconds for p in seen] == sorted(p.seconds for p in seen)
     assert all(p.value <= p.bound for p in seen)

@@ -108,7 +108,7 @@ def test_what_was_learned_is_applied_by_workers(address):
 
 def test_progress_is_in_tasks(address):
     told = []
-    link(*FILES, **NOMINAL, scheduler=address, report=lambda progress: told.append(progress.work))
+    link(*FILES, **NOMINAL, scheduler=address, on_progress=lambda progress: told.append(progress.work))
     assert told[0].startswith("0 of ")
     assert told[-1] in {f"{many} of {many} tasks" for many in range(2, 100)}
 
@@ -151,7 +151,7 @@ def test_too_many_patterns_are_refused_by_workers_as_here(address, monkeypatch):
 def test_a_token_ends_it(address):
     cancel = Cancel()
     with pytest.raises(CancelledError, match="the run was cancelled before there was a result"):
-        link(*FILES, **NOMINAL, scheduler=address, cancel=cancel, report=lambda _: cancel.cancel())
+        link(*FILES, **NOMINAL, scheduler=address, cancel=cancel, on_progress=lambda _: cancel.cancel())
 
 
 def waiting(folder: str, task: int, clock) -> None:

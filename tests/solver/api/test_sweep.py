@@ -155,9 +155,10 @@ def test_processes_say_the_same(original, alone):
 @pytest.mark.slow
 def test_workers_of_a_scheduler_say_the_same(original, alone, address):
     told = []
-    found = sweep(original, MASKINGS[1:], scheduler=address, report=told.append, **ALL_ALIKE)
+    found = sweep(original, MASKINGS[1:], scheduler=address, on_progress=told.append, **ALL_ALIKE)
     assert numbers(alone) == numbers(found)
-    assert [text.partition(";")[0] for text in told[-4:]] == [f"{many} of 3 maskings" for many in range(4)]
+    counts = [progress.work.partition(";")[0] for progress in told[-4:]]
+    assert counts == [f"{many} of 3 maskings" for many in range(4)]
 
 
 def test_other_maskings_change_nothing(original, swept):
@@ -280,12 +281,12 @@ def test_a_second_sweep_measures_nothing(original, tmp_path, counted):
 def test_a_sweep_that_was_stopped_goes_on(original, tmp_path, counted):
     cancel, told = Cancel(), []
 
-    def stop(text):
-        told.append(text)
-        if "1 of 5" in text:
+    def stop(progress):
+        told.append(progress.work)
+        if "1 of 5" in progress.work:
             cancel.cancel()
 
-    first = sweep(original, MASKINGS, folder=tmp_path, cancel=cancel, report=stop, **QUICK)
+    first = sweep(original, MASKINGS, folder=tmp_path, cancel=cancel, on_progress=stop, **QUICK)
     assert len(first.runs) == 1
     assert first.unfinished == tuple(masking.text for masking in maskings_of(MASKINGS)[1:])
     assert told[-1].startswith("1 of 5 maskings; last microaggregation k=3 attributes=age,income: ")

@@ -77,7 +77,7 @@ def test_a_run_that_is_cancelled_says_what_it_left_out():
         if progress.phase == "measures":
             cancel.cancel()
 
-    found = risk(*frames(), measures=BEFORE, time_limit=None, cancel=cancel, report=stop)
+    found = risk(*frames(), measures=BEFORE, time_limit=None, cancel=cancel, on_progress=stop)
     assert found.not_measured == {"references": "stopped before it was begun"}
     assert list(found.measures) == ["worst-case"]
 
@@ -114,7 +114,7 @@ def test_cheap_measures_come_first_and_are_shown_in_their_place():
         measures=names,
         aggregator="owa",
         time_limit=None,
-        report=lambda progress: began.append(progress.work) if progress.phase == "measures" else None,
+        on_progress=lambda progress: began.append(progress.about) if progress.phase == "measures" else None,
     )
     assert began == ["uniqueness", "information-loss", "references"]
     assert list(found.measures) == list(found.details["measure_seconds"]) == list(names)

@@ -229,7 +229,7 @@ def test_ctrl_c_in_a_search_stops_all():
             pressed.append(progress)
             os.kill(os.getpid(), signal.SIGINT)
 
-    check_stopped(fit(*frames(11, 10), aggregator="all", report=press))
+    check_stopped(fit(*frames(11, 10), aggregator="all", on_progress=press))
 
 
 def check_stopped(results):

@@ -50,7 +50,7 @@ def test_a_fit_of_samples_says_the_same_whoever_searches_them(address):
 
 def test_a_fit_of_all_records_says_the_same_whoever_counts(address):
     options, works = {"aggregator": "owa", "work_limit": 0.3}, set()
-    found = fit(*FILES, **options, scheduler=address, report=lambda progress: works.add(progress.work))
+    found = fit(*FILES, **options, scheduler=address, on_progress=lambda progress: works.add(progress.work))
     assert said(found) == said(fit(*FILES, **options))
     assert "1 of 8 tasks" in works
 

@@ -249,7 +249,7 @@ def test_records_that_were_not_compared_are_said(monkeypatch):
 def test_the_time_for_the_last_look_at_all_records_is_kept():
     """A file large enough to be estimated: the search ends before the limit, and the table is whole."""
     seen, large = [], steered(most_at_once=0)
-    result = fit(*pair(n=80), aggregator="weighted-mean", report=seen.append, steering=large)
+    result = fit(*pair(n=80), aggregator="weighted-mean", on_progress=seen.append, steering=large)
     assert any(progress.work.endswith("for a look at all records") for progress in seen)
     assert result.table.to_frame()["rank"].notna().all()
 
@@ -333,7 +333,7 @@ def test_ctrl_c_gives_what_is_known(choice, phase):
             pressed.append(True)
             os.kill(os.getpid(), signal.SIGINT)
 
-    result = fit(*files, aggregator="choquet", time_limit=None, report=press, **choice)
+    result = fit(*files, aggregator="choquet", time_limit=None, on_progress=press, **choice)
     assert pressed
     assert (result.status, result.limit) == ("interrupted", "user")
     assert result.linked < result.linked_upper_bound

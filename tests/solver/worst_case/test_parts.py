@@ -241,7 +241,7 @@ def test_a_token_in_the_middle_leaves_a_bound_that_holds(monkeypatch):
     cancel = Cancel()
     result = fit(
         *files_of("mahalanobis"), aggregator="mahalanobis", steering=STEERING, time_limit=60.0,
-        cancel=cancel, report=stopped_in("parts", cancel.cancel),
+        cancel=cancel, on_progress=stopped_in("parts", cancel.cancel),
     )  # fmt: skip
     assert (result.status, result.limit) == ("interrupted", "user")
     assert result.linked <= optimum("mahalanobis", "strict") <= result.linked_upper_bound
