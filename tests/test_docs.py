@@ -41,6 +41,7 @@ HOMES = {
     "risk": "risk.md",
     "sweep": "sweep.md",
     "describe": "schema.md",
+    "app": "app.md",
     "datasets": "data.md",
     "compile": "guide.md",
 }

@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
             id_column=arguments.id,
             weight=arguments.weight,
             seed=seed,
-            on_progress=reporter(line),
+            report=reporter(line),
         )
     result.write(arguments.output, arguments.record)
     print(_summary(arguments, result))
