@@ -1,0 +1,134 @@
+"""A run in one sentence, and what several runs can be compared by; made from their JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from linkrisk.solver.app.run_folder import Run, State
+from linkrisk.solver.report.formats import count, percent
+
+_STATES = {
+    State.WAITING: "waits for the runs before it",
+    State.RUNNING: "runs",
+    State.STOPPING: "was asked to stop",
+    State.CANCELLED: "was stopped before it had an answer",
+    State.LOST: "ended without a word, such as when the machine was switched off",
+}
+
+
+@dataclass(frozen=True)
+class Interval:
+    """The worst case of a run.
+
+    Attributes
+    ----------
+    low, high : float
+        Links of the best attack, and what no attack exceeds.
+    total : float
+        Records, or the sum of their weights.
+    family : str
+    confidence : float or None
+        Of the upper end; None where it is certain.
+    """
+
+    low: float
+    high: float
+    total: float
+    family: str
+    confidence: float | None = None
+
+    @property
+    def proven(self) -> bool:
+        """Whether the two meet."""
+        return self.high - self.low <= 1e-9
+
+    @property
+    def sentence(self) -> str:
+        """In words, with the state of the proof."""
+        of = f"of {count(self.total)} records"
+        if self.proven and self.confidence is None:
+            share = percent(self.low, self.total)
+            return f"At worst {count(self.low)} {of} ({share}) can be re-identified: proven"
+        shares = f"{percent(self.low, self.total)} to {percent(self.high, self.total)}"
+        sure = "" if self.confidence is None else f", with {percent(self.confidence, 1.0)} confidence"
+        between = f"between {count(self.low)} and {count(self.high)} {of} ({shares})"
+        return f"At worst {between} can be re-identified{sure}"
+
+
+def interval_of(result: Any) -> Interval | None:
+    """The worst case in the JSON of a `fit` or of a `risk`; None where there is none."""
+    from linkrisk.solver.run.results import limit_key, objective
+
+    if not isinstance(result, Mapping):
+        return None
+    if "worst_case" in result:
+        return interval_of(result["worst_case"])
+    if "linked" not in result:
+        return None
+    if "families" in result:
+        named = [one for one in result["families"] if one.get("aggregator") == result.get("worst")]
+        family, chosen = "all families", (named or [{}])[0]
+    else:
+        family, chosen = str(result.get("aggregator", "")), result
+    keys = objective(result) if "families" not in result else objective(chosen)
+    confidence = chosen.get("confidence")
+    high = result.get(limit_key(keys)) if confidence is not None else None
+    high = result.get(keys[1], result["linked_upper_bound"]) if high is None else high
+    low = result.get(keys[0], result["linked"])
+    total = chosen.get("total_weight", result["records"])
+    return Interval(low, high, total, family, confidence if confidence is not None else None)
+
+
+def answer(run: Run) -> str:
+    """What is to be said of a run, in a sentence."""
+    state = run.state
+    if state in _STATES:
+        return _STATES[state].capitalize()
+    result = run.result
+    if state is State.FAILED and result is None:
+        lines = [line for line in run.text("log.txt").splitlines() if line.startswith("error: ")]
+        return lines[-1].removeprefix("error: ").capitalize() if lines else "It failed; its output says why"
+    return _found(run, result)
+
+
+def _found(run: Run, result: Any) -> str:
+    kind = run.command["kind"]
+    if kind == "mask":
+        return "The masked file is there"
+    if kind == "sweep" and isinstance(result, Mapping):
+        front = sum(one.get("pareto") == "on the front" for one in result.get("runs", []))
+        return f"{count(result['maskings'])} maskings, {count(front)} of them on the front"
+    if kind == "risk" and isinstance(result, Mapping) and result.get("verdict"):
+        sentence = str(result["verdict"]["sentence"])
+        return sentence[:1].upper() + sentence[1:]
+    interval = interval_of(result)
+    return interval.sentence if interval else "Done"
+
+
+def findings_of(result: Any) -> dict[tuple[str, str], Mapping[str, Any]]:
+    """All findings of a `risk`, by measure and words."""
+    if not isinstance(result, Mapping):
+        return {}
+    return {
+        (measure, one["words"]): one
+        for measure, content in result.get("measures", {}).items()
+        for one in content.get("findings", [])
+    }
+
+
+def finding_text(finding: Mapping[str, Any] | None) -> str:
+    """A finding with its interval."""
+    from linkrisk.solver.report.formats import significant
+
+    if finding is None or finding.get("value") is None:
+        return "–"
+    share = finding.get("unit") == "share"
+    shown = [
+        percent(value, 1.0) if share else significant(value)
+        for value in (finding["value"], finding.get("low"), finding.get("high"))
+        if value is not None
+    ]
+    between = f" ({shown[1]} to {shown[2]})" if len(shown) == 3 and shown[1] != shown[2] else ""
+    return shown[0] + between

@@ -1,0 +1,95 @@
+"""What is in a file, found out by a process of its own: the server itself reads no data, and stays quick.
+
+``python -m linkrisk.solver.app.looking FILE LOOK`` reads the file once and writes what `describe --json`
+writes, with the first rows as text; values of columns that identify somebody are not shown here either.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import sys
+from dataclasses import replace
+from typing import Any
+
+from linkrisk.solver.app.environment import environment
+from linkrisk.solver.app.project import OWN, Project, read_json
+
+ROWS = 1000
+"""So many rows are kept to be looked at."""
+
+HIDDEN = "•"
+VERSION = 1
+
+
+async def look(project: Project, file: str) -> dict[str, Any]:
+    """What is in a file of the project: its description, and its first rows.
+
+    Returns
+    -------
+    dict
+        Of `describe --json`, with ``rows``; or only ``error``, a line that says what is wrong with the file.
+    """
+    path = project.inside(file)
+    stat = path.stat()
+    key = hashlib.sha256(f"{VERSION} {file} {stat.st_size} {stat.st_mtime_ns}".encode()).hexdigest()[:24]
+    kept = project.folder / OWN / "looks" / f"{key}.json"
+    found = read_json(kept)
+    if found is None:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", "-m", __name__, file, str(kept)),
+            cwd=project.folder,
+            env=environment(),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+        await process.wait()
+        found = read_json(kept)
+    answer: dict[str, Any] = found or {"error": f"{file} cannot be read"}
+    return answer
+
+
+def main(file: str, target: str) -> int:
+    """Read a file and write what is in it."""
+    from linkrisk.datasets.microdata.writing import write_whole
+    from linkrisk.solver.run.errors import INPUT_ERRORS
+
+    try:
+        found = _described(file)
+    except INPUT_ERRORS as error:
+        found = {"error": str(error)}
+    except MemoryError:
+        found = {"error": f"{file} is too large for the memory of this machine"}
+    write_whole(target, json.dumps(found, ensure_ascii=False) + "\n")
+    return 0
+
+
+def _described(file: str) -> dict[str, Any]:
+    from linkrisk.datasets.microdata.describing import describe
+    from linkrisk.datasets.microdata.roles import NAMES_RECORDS
+    from linkrisk.datasets.microdata.tables import load_table
+
+    table = load_table(file, file)
+    described = replace(describe(table.frame, table.source, table.notes), notes=table.remarks)
+    hidden = {one.attribute.name for one in described.columns if one.attribute.role in NAMES_RECORDS}
+    head = table.frame.head(ROWS)
+    columns = [
+        [HIDDEN] * len(head) if name in hidden else [shown_value(value) for value in head[name]]
+        for name in head.columns
+    ]
+    return {**described.to_dict(), "rows": list(zip(*columns, strict=True))}
+
+
+def shown_value(value: Any) -> str:
+    """A value as people write it; nothing where there is none."""
+    if value is None or value != value:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.0f}" if value.is_integer() and abs(value) < 1e15 else f"{value:.6g}"
+    return str(value)[:200]
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,106 @@
+"""Runs side by side: the intervals of their worst cases on one axis, and every measure of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from nicegui import ui
+
+from linkrisk.solver.app.answers import Interval, finding_text, findings_of, interval_of
+from linkrisk.solver.app.pages import layout
+from linkrisk.solver.app.pages.live import ATTACK, AXIS, BOUND
+from linkrisk.solver.app.run_folder import Run, runs_of
+from linkrisk.solver.app.state import State
+from linkrisk.solver.app.vega import VegaChart
+from linkrisk.solver.report.formats import percent
+
+
+def register(state: State) -> None:
+    """Register the page."""
+
+    @ui.page("/compare")
+    def compare(runs: str = "") -> None:
+        with layout.page(state, "Compare maskings", "Compare"):
+            offered = {run.name: run for run in runs_of(state.project) if interval_of(run.result)}
+            if not offered:
+                layout.text(
+                    "p", "Runs can be compared when they have a worst case; there are none yet.", "quiet"
+                )
+                ui.link("Start one", "/new")
+                return
+            chosen = [name for name in runs.split(",") if name in offered] or list(offered)[:4]
+            titles = {name: f"{name}: {run.command['title']}" for name, run in offered.items()}
+            ui.select(
+                titles,
+                value=chosen,
+                multiple=True,
+                label="Runs",
+                on_change=lambda event: ui.navigate.to(
+                    layout.address("/compare", runs=",".join(event.value))
+                ),
+            ).props("use-chips").style("width: 100%")
+            _show([offered[name] for name in chosen])
+
+
+def _show(runs: Sequence[Run]) -> None:
+    results = [run.result for run in runs]
+    intervals = [interval for interval in map(interval_of, results) if interval]
+    layout.text("h2", "Worst cases")
+    layout.text(
+        "p",
+        "Each bar reaches from the best attack to what no attack exceeds; where it is a line, it is proven.",
+        "quiet small",
+    )
+    sentences = [f"{run.name}: {interval.sentence}." for run, interval in zip(runs, intervals, strict=True)]
+    VegaChart(interval_spec(runs, intervals), " ".join(sentences))
+    with layout.table(("Run", "Masked file", "Worst case", "Share")):
+        for run, interval in zip(runs, intervals, strict=True):
+            masked = run.command.get("inputs", {}).get("masked", "the embedded pair")
+            shares = f"{percent(interval.low, interval.total)} to {percent(interval.high, interval.total)}"
+            layout.row((partial(ui.link, run.name, f"/run/{run.name}"), masked, interval.sentence, shares))
+    found = [findings_of(result) for result in results]
+    keys = list(dict.fromkeys(key for one in found for key in one))
+    if keys:
+        layout.text("h2", "Every measure")
+        with layout.table(("Measure", "What", *(run.name for run in runs))):
+            for measure, words in keys:
+                layout.row((measure, words, *(finding_text(one.get((measure, words))) for one in found)))
+
+
+def interval_spec(runs: Sequence[Run], intervals: Sequence[Interval]) -> dict[str, Any]:
+    """A bar for each run, from its attack to its bound."""
+    rows = [
+        {"run": run.name, "attack": one.low / one.total, "bound": one.high / one.total}
+        for run, one in zip(runs, intervals, strict=True)
+    ]
+    y = {"field": "run", "type": "nominal", "title": None, "sort": None}
+    scale = {"domain": [0, 1]}
+
+    def x(name: str) -> dict[str, Any]:
+        axis = {"format": "%"}
+        return {"field": name, "type": "quantitative", "title": "re-identified", "scale": scale, "axis": axis}
+
+    return {
+        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+        "width": "container",
+        "height": 34 * len(rows) + 20,
+        "background": None,
+        "data": {"values": rows},
+        "layer": [
+            {
+                "mark": {"type": "bar", "height": 8, "color": "#808080", "opacity": 0.4},
+                "encoding": {"y": y, "x": x("attack"), "x2": {"field": "bound"}},
+            },
+            {
+                "mark": {"type": "tick", "thickness": 4, "size": 22, "color": BOUND},
+                "encoding": {"y": y, "x": x("bound")},
+            },
+            {
+                "mark": {"type": "point", "filled": True, "size": 90, "color": ATTACK, "opacity": 1},
+                "encoding": {"y": y, "x": x("attack")},
+            },
+        ],
+        "config": {"font": "system-ui, sans-serif", "view": {"stroke": None}, "axis": AXIS},
+    }

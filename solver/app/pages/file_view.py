@@ -1,0 +1,184 @@
+"""A file: its columns with guessed scales and roles, to be corrected and kept as its schema; its rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from nicegui import ui
+
+from linkrisk.datasets.microdata.roles import Role
+from linkrisk.datasets.microdata.scales import Scale
+from linkrisk.datasets.microdata.schema import Attribute, Schema
+from linkrisk.datasets.microdata.schema_files import read_schema, write_schema
+from linkrisk.datasets.microdata.schema_rows import read_rows
+from linkrisk.solver.app.looking import look
+from linkrisk.solver.app.pages import layout
+from linkrisk.solver.app.state import State
+from linkrisk.solver.report.formats import count, percent
+from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError
+
+COLUMNS_AT_ONCE, ROWS_AT_ONCE = 25, 15
+NO_ROLE = "no role"
+
+
+def register(state: State) -> None:
+    """Register the page."""
+
+    @ui.page("/file", response_timeout=60)
+    async def file(name: str = "") -> None:
+        try:
+            known = name in state.project.data_files and state.project.inside(name).is_file()
+        except UsageError:
+            known = False
+        with layout.page(state, name if known else "No such file", "Data"):
+            if not known:
+                layout.text("p", "The project has no file of this name.")
+                return
+            place = ui.element("div")
+            with place:
+                layout.text("p", "Reading the file...", "quiet")
+
+            async def show() -> None:
+                found = await look(state.project, name)
+                place.clear()
+                with place:
+                    if "error" in found:
+                        layout.text("p", str(found["error"]), "bad")
+                    else:
+                        _Columns(state, name, found).show()
+
+            ui.timer(0.01, show, once=True)
+
+
+class _Columns:
+    """The columns of a file, and what is said of them so far."""
+
+    def __init__(self, state: State, name: str, found: dict[str, Any]) -> None:
+        self._state, self._name, self._found = state, name, found
+        self._target = state.project.schema_of(name)
+        self._note = ""
+        self._attributes = {
+            one["name"]: Attribute(**one) for one in read_rows(found["schema"], state.project.folder)
+        }
+        if self._target in state.project.schemas:
+            try:
+                kept = read_schema(state.project.inside(self._target))
+            except INPUT_ERRORS as error:
+                self._note = f"The schema {self._target} cannot be read: {error}"
+            else:
+                self._attributes |= {one.name: one for one in kept.attributes if one.name in self._attributes}
+                self._note = f"Roles and scales are those of {self._target}."
+
+    def show(self) -> None:
+        """All of it."""
+        found = self._found
+        layout.text("p", f"{count(found['records'])} records, {count(len(found['columns']))} columns.")
+        for note in found["notes"]:
+            layout.text("p", note, "quiet small")
+        with ui.element("div").classes("lines"):
+            layout.button("Mask this file", lambda: ui.navigate.to(layout.address("/mask", name=self._name)))
+            layout.button(
+                "Check a pair with it",
+                lambda: ui.navigate.to(layout.address("/new", original=self._name)),
+                "outlined",
+            )
+        layout.text("h2", "Columns")
+        layout.text(
+            "p",
+            "Roles and scales are guessed from names and values: correct them, and keep them as the schema "
+            "of this file. A key variable is one that an intruder may know.",
+        )
+        layout.text("p", self._note, "quiet small")
+        self._paged()
+        with ui.element("div").classes("lines"):
+            layout.button("Save as schema", self._save)
+            layout.text("span", self._target, "quiet small")
+        layout.text("h2", "First rows")
+        self._rows()
+
+    def _paged(self) -> None:
+        columns = self._found["columns"]
+        pages = -(-len(columns) // COLUMNS_AT_ONCE)
+        body = ui.element("div")
+
+        def fill(page: int) -> None:
+            body.clear()
+            with (
+                body,
+                layout.table(("Column", "Role", "Scale", "Different", "Missing", "Values"), numbers=(3, 4)),
+            ):
+                for one in columns[(page - 1) * COLUMNS_AT_ONCE : page * COLUMNS_AT_ONCE]:
+                    self._column(one)
+
+        fill(1)
+        if pages > 1:
+            ui.pagination(1, pages, direction_links=True, on_change=lambda event: fill(int(event.value)))
+
+    def _column(self, one: dict[str, Any]) -> None:
+        name, attribute = one["name"], self._attributes[one["name"]]
+        why = f"{one['why_scale']}; {one['why_role']}"
+
+        def named() -> None:
+            layout.text("div", name)
+            layout.text("div", why, "quiet small")
+
+        def role() -> None:
+            ui.select(
+                {"": NO_ROLE, **{item.value: item.value for item in Role}},
+                value=attribute.role.value if attribute.role else "",
+                on_change=lambda event: self._change(name, role=Role(event.value) if event.value else None),
+            ).props('dense options-dense outlined aria-label="Role"').style("min-width: 140px")
+
+        def scale() -> None:
+            ui.select(
+                {"": "as found", **{item.value: item.value for item in Scale}},
+                value=attribute.scale.value if attribute.scale else "",
+                on_change=lambda event: self._change(name, scale=Scale(event.value) if event.value else None),
+            ).props('dense options-dense outlined aria-label="Scale"').style("min-width: 120px")
+
+        missing = one["empty"] + one["coded_missing"]
+        share = percent(missing, self._found["records"]) if missing else "–"
+        layout.row((named, role, scale, count(one["different"]), share, _values(one)), numbers=(3, 4))
+
+    def _change(self, name: str, **what: Any) -> None:
+        self._attributes[name] = replace(self._attributes[name], **what)
+
+    def _save(self) -> None:
+        try:
+            schema = Schema(tuple(self._attributes.values()))
+            write_schema(schema, self._state.project.inside(self._target))
+        except INPUT_ERRORS as error:
+            layout.say_error(str(error))
+        else:
+            ui.notify(f"{self._target} is saved")
+
+    def _rows(self) -> None:
+        names = [one["name"] for one in self._found["columns"]]
+        columns = [
+            {"name": f"c{at}", "label": name, "field": f"c{at}", "align": "left"}
+            for at, name in enumerate(names)
+        ]
+        rows = [
+            {"id": at, **{f"c{k}": cell for k, cell in enumerate(row)}}
+            for at, row in enumerate(self._found["rows"])
+        ]
+        if len(rows) < self._found["records"]:
+            layout.text(
+                "p", f"The first {count(len(rows))} of {count(self._found['records'])}.", "quiet small"
+            )
+        layout.text("p", "Values that identify somebody are not shown.", "quiet small")
+        ui.table(columns=columns, rows=rows, row_key="id", pagination=ROWS_AT_ONCE).props(
+            "dense flat bordered"
+        )
+
+
+def _values(one: dict[str, Any]) -> str:
+    if one["lowest"] is not None:
+        return f"{one['lowest']:g} to {one['highest']:g}"
+    if one["frequent"]:
+        shown = ", ".join(
+            f"{item['label'] or item['code']} {count(item['records'])}" for item in one["frequent"]
+        )
+        return shown + (", ..." if one["different"] > len(one["frequent"]) else "")
+    return "–"

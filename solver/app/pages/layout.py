@@ -1,0 +1,101 @@
+"""What all pages share: the head with the ways to the others, headings, small pieces of text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from urllib.parse import quote, urlencode
+
+from nicegui import ui
+from nicegui.elements.mixins.text_element import TextElement
+
+from linkrisk.solver.app.run_folder import Run
+from linkrisk.solver.app.run_folder import State as RunState
+from linkrisk.solver.app.state import State
+
+PLACES = {"Data": "/", "New run": "/new", "Runs": "/runs", "Compare": "/compare"}
+"""Ways that every page has at its head."""
+
+STATE_CLASSES = {RunState.DONE: "good", RunState.FAILED: "bad", RunState.LOST: "bad"}
+
+
+@contextmanager
+def page(state: State, title: str, place: str = "") -> Iterator[None]:
+    """A page with its heading; what is made inside stands below."""
+    ui.page_title(f"{title} - linkrisk")
+    with ui.element("header").classes("top"):
+        ui.link("linkrisk", "/").classes("brand")
+        with ui.element("nav").props('aria-label="Pages"'):
+            for name, address in PLACES.items():
+                link = ui.link(name, address)
+                if name == place:
+                    link.props('aria-current="page"')
+        text("span", state.project.folder.name, "folder hide-narrow")
+    with ui.element("div").classes("page"):  # inside of the one main element
+        text("h1", title)
+        yield
+
+
+def text(tag: str, content: str, classes: str = "") -> TextElement:
+    """A piece of text."""
+    made = TextElement(tag=tag, text=content)
+    return made.classes(classes) if classes else made
+
+
+def table(titles: Sequence[str], numbers: Sequence[int] = ()) -> ui.element:
+    """A table to be filled with `row`; the columns at `numbers` hold numbers."""
+    with ui.element("div").classes("scroll").props("tabindex=0"):
+        made = ui.element("table").classes("listed")
+    with made, ui.element("thead"), ui.element("tr"):
+        for at, title in enumerate(titles):
+            text("th", title, "num" if at in numbers else "").props("scope=col")
+    with made:
+        return ui.element("tbody")
+
+
+def row(cells: Sequence[str | Callable[[], object]], numbers: Sequence[int] = ()) -> None:
+    """A row: texts, or what makes the content of a cell."""
+    with ui.element("tr"):
+        for at, cell in enumerate(cells):
+            if isinstance(cell, str):
+                text("td", cell, "num" if at in numbers else "")
+            else:
+                with ui.element("td"):
+                    cell()
+
+
+def button(words: str, action: Callable[..., object], kind: str = "filled") -> ui.button:
+    """A button: ``filled`` for what a page is for, ``outlined`` and ``flat`` for what else can be done."""
+    # Without a colour of the framework, whose white text cannot be read on the light blue of dark pages.
+    return (
+        ui.button(words, on_click=action, color=None)
+        .props("no-caps unelevated flat")
+        .classes(f"button {kind}")
+    )
+
+
+def badge(run: Run) -> TextElement:
+    """Where a run stands."""
+    state = run.state
+    return text("span", state.value, f"badge {STATE_CLASSES.get(state, '')}")
+
+
+def address(path: str, **query: str) -> str:
+    """An address with its query, whatever is in the names."""
+    return path + (f"?{urlencode(query)}" if query else "")
+
+
+def download_address(name: str) -> str:
+    """Where a file of the project is downloaded from."""
+    return f"/download/{quote(name)}"
+
+
+def code(content: str) -> None:
+    """Text whose every character counts, with a button that copies it."""
+    text("pre", content, "code").props("tabindex=0")
+    button("Copy", lambda: ui.clipboard.write(content), "flat")
+
+
+def say_error(message: str) -> None:
+    """Say what is wrong, where the reader is."""
+    ui.notify(message, type="negative", multi_line=True, close_button="Close", timeout=0)

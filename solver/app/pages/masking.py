@@ -1,0 +1,199 @@
+"""Masking a file: every method with its parameters, and what it changes before it is done."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import MISSING, Field
+from functools import partial
+from typing import Any
+
+from nicegui import ui
+
+from linkrisk.datasets.masking.registry import METHODS
+from linkrisk.datasets.masking.spelled import masking_method
+from linkrisk.solver.app.pages import layout
+from linkrisk.solver.app.preview import preview
+from linkrisk.solver.app.project import Project
+from linkrisk.solver.app.state import State
+from linkrisk.solver.app.steps import add_mask, spelled_method
+from linkrisk.solver.report.formats import count, percent, significant
+from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError
+
+SHOWN = 12
+"""Rows of the preview, and columns of these."""
+
+
+def register(state: State) -> None:
+    """Register the page."""
+
+    @ui.page("/mask")
+    def mask(name: str = "") -> None:
+        known = name in state.project.data_files
+        with layout.page(state, f"Mask {name}" if known else "Mask a file", "Data"):
+            if known:
+                _Form(state, name).show()
+            else:
+                layout.text("p", "Choose a file on the page Data.")
+                ui.link("Data", "/")
+
+
+class _Form:
+    """A method, its parameters, and those that were added before it."""
+
+    def __init__(self, state: State, name: str) -> None:
+        self._state, self._name = state, name
+        self._method = "microaggregation"
+        self._values: dict[str, str | bool] = {}
+        self._before: list[str] = []
+        self._seed = ""
+        self._outcome = ui.element("div")
+
+    def show(self) -> None:
+        """The form with the place for its preview."""
+        schema = self._state.project.schema_of(self._name)
+        self._schema = schema if schema in self._state.project.schemas else ""
+        said = (
+            f"Roles and scales are those of {self._schema}."
+            if self._schema
+            else "There is no schema yet: the method masks what it can. Ids and weights that are recognised "
+            "stay as they are."
+        )
+        layout.text("p", said, "quiet")
+        with ui.element("div").classes("panel"):
+            ui.select(list(METHODS), value=self._method, label="Method", on_change=self._choose).style(
+                "max-width: 360px"
+            ).mark("method")
+            self._fields = ui.element("div").classes("fields")
+            self._fill()
+            self._sequence = layout.text("p", "", "quiet small")
+            with ui.element("div").classes("lines"):
+                layout.button("Preview", self._preview, "outlined")
+                layout.button("Add another method after it", self._add, "flat")
+            ui.input("Seed", on_change=lambda event: setattr(self, "_seed", event.value.strip())).props(
+                'stack-label placeholder="a new one that nobody can guess"'
+            ).style("max-width: 360px")
+            with ui.element("div").classes("lines"):
+                layout.button("Mask", self._start).mark("mask")
+        self._outcome.move(target_index=-1)
+
+    def _choose(self, event: Any) -> None:
+        self._method, self._values = event.value, {}
+        self._fill()
+
+    def _fill(self) -> None:
+        self._fields.clear()
+        with self._fields:
+            for key, field in METHODS[self._method].parameters.items():
+                if key == "schema":
+                    continue
+                with ui.element("div"):
+                    self._field(key, field)
+
+    def _field(self, key: str, field: Field[Any]) -> None:
+        """The field of a parameter, with what it means below."""
+        option = field.metadata["option"]
+        if option.parse is None:
+            ui.checkbox(option.help, on_change=lambda event: self._set(key, bool(event.value))).mark(key)
+            return
+        needed = field.default is MISSING and field.default_factory is MISSING
+        default = "" if needed or field.default in (None, (), MISSING) else str(field.default)
+        label = f"{key} ({option.metavar})" + (", needed" if needed else "")
+        ui.input(label, value=default, on_change=lambda event: self._set(key, event.value.strip())).props(
+            "stack-label"
+        ).mark(key)
+        several = "; several with ; between them" if option.repeated else ""
+        layout.text("div", option.help + several, "quiet small")
+
+    def _set(self, key: str, value: str | bool) -> None:
+        self._values[key] = value
+
+    def _methods(self) -> list[str]:
+        """All methods as text; UsageError or DataError where one is not fit."""
+        values = {**self._values, **({"schema": self._schema} if self._schema else {})}
+        _check_files(self._state.project, self._method, values)
+        spelled = spelled_method(self._method, values)
+        if not self._schema:  # it is read from the project folder, where this process does not run
+            masking_method(spelled)
+        return [*self._before, spelled]
+
+    def _add(self) -> None:
+        try:
+            self._before = self._methods()
+        except INPUT_ERRORS as error:
+            layout.say_error(str(error))
+            return
+        self._sequence.set_text(f"First: {', then '.join(self._before)}. The method above follows.")
+
+    async def _preview(self) -> None:
+        try:
+            methods = self._methods()
+        except INPUT_ERRORS as error:
+            layout.say_error(str(error))
+            return
+        self._outcome.clear()
+        with self._outcome:
+            layout.text("p", "Trying it...", "quiet")
+        found = await preview(self._state.project, self._name, methods)
+        self._outcome.clear()
+        with self._outcome:
+            _show_preview(found)
+
+    def _start(self) -> None:
+        try:
+            if self._seed and not self._seed.isdigit():
+                raise UsageError(f"the seed {self._seed!r} is not a whole number of at least 0")
+            run = add_mask(self._state.queue, self._name, self._methods(), seed=self._seed)
+        except INPUT_ERRORS as error:
+            layout.say_error(str(error))
+            return
+        ui.navigate.to(f"/run/{run.name}")
+
+
+def _check_files(project: Project, method: str, values: dict[str, Any]) -> None:
+    """Files that parameters name have to be in the project."""
+    for key, value in values.items():
+        field = METHODS[method].parameters.get(key)
+        if field is None or "FILE" not in field.metadata["option"].metavar or not value:
+            continue
+        for one in str(value).split(";"):
+            file = one.rpartition("=")[2].strip()
+            if not project.inside(file).is_file():
+                raise UsageError(f"{key}: the project has no file {file!r}")
+
+
+def _show_preview(found: dict[str, Any]) -> None:
+    layout.text("h2", "What would change")
+    if "error" in found:
+        layout.text("p", str(found["error"]), "bad")
+        return
+    for sentence in found["does"]:
+        layout.text("p", sentence)
+    if found["records"] < found["all"]:
+        said = f"Tried on the first {count(found['records'])} of {count(found['all'])} records."
+        layout.text("p", said, "quiet small")
+    with layout.table(
+        ("Column", "Values changed", "Mean change, in standard deviations", "Different values"), (1, 2, 3)
+    ):
+        for one in found["columns"]:
+            before, after = one["different"]
+            moved = "–" if one["moved"] is None or math.isnan(one["moved"]) else significant(one["moved"], 3)
+            layout.row(
+                (one["name"], percent(one["changed"], 1.0), moved, f"{count(before)} → {count(after)}"),
+                (1, 2, 3),
+            )
+    kept = [*found["as_is"]]
+    if kept:
+        layout.text("p", f"Not masked: {', '.join(kept)}.", "quiet small")
+    layout.text("h3", "First records, before and after")
+    names = [one["name"] for one in found["columns"]][:SHOWN]
+    with layout.table(names):
+        for record in found["rows"][:SHOWN]:
+            layout.row([partial(_pair, pair) for pair in record[:SHOWN]])
+
+
+def _pair(pair: list[str]) -> None:
+    before, after = pair
+    if before != after:
+        layout.text("span", before or "(missing)", "was")
+        layout.text("span", " → ")
+    layout.text("span", after or "(missing)")

@@ -1,0 +1,63 @@
+"""What a run has found: its report, its files, and the commands that do the same again."""
+
+from __future__ import annotations
+
+from functools import partial
+from urllib.parse import quote
+
+from nicegui import ui
+
+from linkrisk.solver.app.downloads import commands_text
+from linkrisk.solver.app.pages import layout, sweep_map
+from linkrisk.solver.app.run_folder import CERTIFICATE, RECORD, REPORT, RESULT, VERIFICATION, Run
+from linkrisk.solver.app.state import State
+
+WORDS = {
+    RESULT: "the result as JSON",
+    REPORT: "the report, one page that needs no network",
+    CERTIFICATE: "the certificate: proves the bound to others",
+    VERIFICATION: "what the check of the certificate said",
+    RECORD: "how the file was masked, with the seed: keep it secret, it undoes the masking",
+}
+
+
+def show(state: State, run: Run) -> None:
+    """All of it."""
+    files, command = run.files(), run.command
+    if command["kind"] == "mask":
+        _after_masking(run, files)
+    if command["kind"] == "sweep" and run.result:
+        sweep_map.show(state, run)
+    if VERIFICATION in files:
+        layout.text("h2", "Verification of the certificate")
+        layout.text("pre", run.text(VERIFICATION), "code").props("tabindex=0")
+    if REPORT in files:
+        layout.text("h2", "Report")
+        ui.element("iframe").props(
+            f'src="/report/{run.name}" title="Report" sandbox="allow-scripts allow-downloads allow-modals"'
+        ).classes("report")
+        ui.link("Open the report alone", f"/report/{run.name}", new_tab=True)
+    layout.text("h2", "Files")
+    with layout.table(("File", "What it is")):
+        for name in files:
+            target = layout.download_address(f"runs/{run.name}/{name}")
+            what = WORDS.get(name, "the masked file" if "-masked" in name else "")
+            if name != "output.txt":
+                layout.row((partial(ui.link, name, target), what))
+        schema = command.get("inputs", {}).get("schema")
+        if schema:
+            layout.row((lambda: ui.link(schema, layout.download_address(schema)), "the schema"))
+    ui.link("All as one zip, with the commands", f"/zip/{quote(run.name)}").mark("zip")
+    layout.text("h2", "The same again")
+    layout.text("p", "In the project folder these commands do the same:", "quiet small")
+    layout.code(commands_text(run) if len(run.lines) > 1 else "\n".join(run.lines))
+
+
+def _after_masking(run: Run, files: list[str]) -> None:
+    masked = next((name for name in files if "-masked" in name), None)
+    if masked is None:
+        return
+    address = layout.address(
+        "/new", original=run.command["inputs"]["original"], masked=f"runs/{run.name}/{masked}"
+    )
+    layout.button("Check this pair", lambda: ui.navigate.to(address))

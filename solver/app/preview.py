@@ -1,0 +1,120 @@
+"""What a masking changes, tried by a process of its own on the file, or on the first records of a long one.
+
+``python -m linkrisk.solver.app.preview FILE TARGET METHOD ...`` draws with a seed of its own, which is not
+kept: what is released later is another draw.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from linkrisk.solver.app.environment import environment
+from linkrisk.solver.app.project import OWN, Project, read_json
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST, ROWS = 20_000, 200
+"""Records that are masked, and records that are shown."""
+
+
+async def preview(project: Project, file: str, methods: Sequence[str]) -> dict[str, Any]:
+    """What becomes of a file of the project.
+
+    Returns
+    -------
+    dict
+        ``records`` that were masked, of ``all``; ``does``: a sentence per method; ``columns``: for each
+        masked column its ``name``, the share of values ``changed``, and for numbers the mean absolute change
+        in standard deviations (``moved``); ``rows``: for each record [before, after] per column. Or
+        ``error``.
+    """
+    target = project.folder / OWN / "tmp" / f"preview-{secrets.token_hex(8)}.json"
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-P", "-m", __name__, file, str(target), *methods),
+        cwd=project.folder,
+        env=environment(),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    try:
+        await process.wait()
+        answer: dict[str, Any] = read_json(target) or {"error": "the masking could not be tried"}
+        return answer
+    finally:
+        if process.returncode is None:  # the tab was closed
+            process.kill()
+        target.unlink(missing_ok=True)
+
+
+def main(file: str, target: str, *methods: str) -> int:
+    """Mask and write what has changed."""
+    from linkrisk.datasets.microdata.writing import write_whole
+    from linkrisk.solver.run.errors import INPUT_ERRORS
+
+    try:
+        found = _tried(file, list(methods))
+    except INPUT_ERRORS as error:
+        found = {"error": str(error)}
+    write_whole(target, json.dumps(found, ensure_ascii=False) + "\n")
+    return 0
+
+
+def _tried(file: str, spelled: list[str]) -> dict[str, Any]:
+    from linkrisk.solver.api.mask import mask_source, methods_of
+    from linkrisk.solver.api.masking_source import read_source
+
+    methods = methods_of(spelled, {})
+    source = read_source(file, methods, None)
+    every = len(source.stored.frame)
+    if every > MOST:
+        source = replace(source, stored=replace(source.stored, frame=source.stored.frame.head(MOST)))
+    result = mask_source(source, methods, id_column=None, weight=None, seed=None, report=None)
+    before, after = result.original, result.table
+    columns = [_change(name, before[name], after[name]) for name in result.masked]
+    shown = [
+        [_pair(before[name].iloc[at], after[name].iloc[at]) for name in result.masked]
+        for at in range(min(ROWS, len(before)))
+    ]
+    return {
+        "records": len(before),
+        "all": every,
+        "does": [step.method.describe(before) for step in result.steps],
+        "columns": columns,
+        "as_is": list(result.as_is),
+        "left_alone": dict(result.left_alone),
+        "rows": shown,
+    }
+
+
+def _change(name: str, before: pd.Series, after: pd.Series) -> dict[str, Any]:
+    """How much of a column changes."""
+    import pandas as pd
+
+    same = (before == after) | (before.isna() & after.isna())
+    numbers, others = (pd.to_numeric(one, errors="coerce") for one in (before, after))
+    spread = float(numbers.std()) if numbers.notna().sum() > 1 else 0.0
+    moved = float((others - numbers).abs().mean()) / spread if spread > 0 else None
+    return {
+        "name": name,
+        "changed": float((~same).mean()),
+        "moved": moved if moved == moved else None,
+        "different": [int(before.nunique()), int(after.nunique())],
+    }
+
+
+def _pair(before: Any, after: Any) -> list[str]:
+    from linkrisk.solver.app.looking import shown_value
+
+    return [shown_value(before), shown_value(after)]
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,128 @@
+"""What a running command says of itself: lines of JSON, read as they come."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from linkrisk.solver.app.run_folder import PROGRESS, Run
+from linkrisk.solver.report.formats import count
+from linkrisk.solver.run.incumbent import PROVEN
+
+
+@dataclass
+class Course:
+    """Attack and bound of one family over time.
+
+    Attributes
+    ----------
+    family : str
+        Its name; empty where the command does not say.
+    began : float
+        Seconds of the command when it began.
+    points : list of (seconds, attack, bound)
+        Every change; seconds since the family began.
+    phase : str
+        What is being done.
+    work : str
+        How much of it.
+    total : float or None
+        Records, or the sum of their weights.
+    """
+
+    family: str
+    began: float = 0.0
+    points: list[tuple[float, float, float]] = field(default_factory=list)
+    phase: str = ""
+    work: str = ""
+    total: float | None = None
+
+    @property
+    def interval(self) -> str:
+        """Where the two stand."""
+        _, attack, bound = self.points[-1]
+        of = "" if self.total is None else f" of {count(self.total)}"
+        if bound - attack <= PROVEN:
+            return f"{count(attack)}{of}, proven"
+        return f"{count(attack)} to {count(bound)}{of}"
+
+    @property
+    def sentence(self) -> str:
+        """Where the two stand, and what is being done."""
+        return ", ".join(part for part in (self.interval, self.phase, self.work) if part)
+
+
+class ProgressReader:
+    """Reads the progress of a run, only what is new each time.
+
+    Parameters
+    ----------
+    run : Run
+
+    Attributes
+    ----------
+    courses : dict of str to Course
+        By family, in the order in which they began.
+    said : str
+        The stage that was last named, also where there is no bound yet.
+    done : float or None
+        Share of the command that is done, where it says so.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._path: Path = run.folder / PROGRESS
+        self._offset = 0
+        self._last: str | None = None
+        self.courses: dict[str, Course] = {}
+        self.said = ""
+        self.done: float | None = None
+
+    @property
+    def sentence(self) -> str:
+        """What is being done, and where attack and bound of the family stand that is searched."""
+        if self._last is None:
+            return self.said
+        course = self.courses[self._last]
+        family = f"{course.family}: " if course.family else ""
+        return f"{family}{course.sentence}"
+
+    def read(self) -> bool:
+        """Take in what has been written since; whether there was something."""
+        try:
+            with self._path.open("rb") as file:
+                file.seek(self._offset)
+                content = file.read()
+        except OSError:
+            return False
+        whole = content[: content.rfind(b"\n") + 1]  # of a line that is being written, the rest comes later
+        self._offset += len(whole)
+        for line in whole.splitlines():
+            try:
+                said = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(said, dict):
+                self._take(said)
+        return bool(whole)
+
+    def _take(self, said: dict[str, Any]) -> None:
+        self.said = str(said.get("phase") or self.said)
+        self.done = said.get("done", self.done)
+        attack, bound = said.get("linked"), said.get("bound")
+        family = str(said.get("about") or "")
+        if attack is None or bound is None:
+            self._last = None
+            self.said = ", ".join(part for part in (self.said, family, str(said.get("work") or "")) if part)
+            return
+        seconds = float(said.get("seconds") or 0.0)
+        course = self.courses.setdefault(family, Course(family, seconds))
+        self._last = family
+        course.phase, course.work = str(said.get("phase") or ""), str(said.get("work") or "")
+        course.total = said.get("total", course.total)
+        point = (seconds - course.began, float(attack), float(bound))
+        if len(course.points) > 1 and course.points[-2][1:] == course.points[-1][1:] == point[1:]:
+            course.points[-1] = point  # it only went on
+        else:
+            course.points.append(point)

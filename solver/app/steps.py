@@ -1,0 +1,190 @@
+"""What is clicked, as commands: each kind of run is a list of command lines with files of its folder.
+
+All paths are relative to the project folder, so the same lines do the same again when they are typed there.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from linkrisk.datasets.masking.registry import METHODS
+from linkrisk.solver.app.project import MASKED, RUNS
+from linkrisk.solver.app.run_folder import CERTIFICATE, RECORD, REPORT, RESULT, VERIFICATION, Run
+from linkrisk.solver.app.run_queue import Queue
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of a file pair.
+
+    Attributes
+    ----------
+    original, masked, schema : str
+        Names of files of the project; empty where there is none. Without the first two, the embedded pair.
+    aggregator : str
+        A family of distances, or ``all``.
+    seconds : float
+        Time limit.
+    seed : int
+    identifier : str
+        The column that says who is who; empty for row by row, or what the schema says.
+    ties : str
+        Rule for identical candidates.
+    tolerated : float
+        Share of records that may be re-identified, for the verdict of `risk`.
+    certificate : bool
+        Whether `fit` proves its bound for others, and `verify` checks it.
+    """
+
+    original: str = ""
+    masked: str = ""
+    schema: str = ""
+    aggregator: str = "all"
+    seconds: float = 120.0
+    seed: int = 0
+    identifier: str = ""
+    ties: str = "strict"
+    tolerated: float = 0.05
+    certificate: bool = False
+
+    @property
+    def files(self) -> list[str]:
+        """The arguments that name the file pair."""
+        return [
+            *(["--original", self.original] if self.original else []),
+            *(["--masked", self.masked] if self.masked else []),
+            *(["--schema", self.schema] if self.schema else []),
+            *(["--id", self.identifier] if self.identifier else []),
+        ]
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """Its files, by what they are."""
+        named = {"original": self.original, "masked": self.masked, "schema": self.schema}
+        return {what: name for what, name in named.items() if name}
+
+    @property
+    def run_options(self) -> list[str]:
+        """The arguments of every search."""
+        return ["--ties", self.ties, "--time-limit", f"{self.seconds:g}", "--seed", str(self.seed)]
+
+
+def fit_steps(question: Question, folder: str) -> tuple[list[list[str]], dict[int, str]]:
+    """`fit`, and `verify` where a certificate is asked for; and in which files their output is kept."""
+    fit = ["fit", *question.files, "--aggregator", question.aggregator, *question.run_options]
+    fit += ["--json", f"{folder}/{RESULT}", "--report", f"{folder}/{REPORT}"]
+    if not question.certificate:
+        return [fit], {}
+    fit += ["--certificate", f"{folder}/{CERTIFICATE}"]
+    verify = ["verify", f"{folder}/{RESULT}", "--certificate", f"{folder}/{CERTIFICATE}", *question.files]
+    return [fit, verify], {1: VERIFICATION}
+
+
+def risk_steps(question: Question, folder: str) -> list[list[str]]:
+    """`risk`: every measure of the release."""
+    options = ["--tolerated", f"{question.tolerated:g}", "--aggregator", question.aggregator]
+    return [
+        ["risk", *question.files, *options, *question.run_options, "--json", f"{folder}/{RESULT}"],
+    ]
+
+
+def add_fit(queue: Queue, question: Question) -> list[Run]:
+    """Ask for the worst case; with certificates, all families mean one run each, as each has its own."""
+    from linkrisk.formulations.linkage.aggregators import AGGREGATORS
+
+    if question.certificate and question.aggregator == "all":
+        each = [replace(question, aggregator=name) for name in AGGREGATORS]
+        return [run for one in each for run in add_fit(queue, one)]
+    run = queue.folder("fit")
+    steps, outputs = fit_steps(question, f"{RUNS}/{run.name}")
+    family = "all families" if question.aggregator == "all" else question.aggregator
+    title = f"Worst case of {pair_title(question)}, {family}"
+    return [queue.add("fit", title, steps, run=run, outputs=outputs, inputs=question.inputs)]
+
+
+def add_risk(queue: Queue, question: Question) -> list[Run]:
+    """Ask for every measure."""
+    run = queue.folder("risk")
+    steps = risk_steps(question, f"{RUNS}/{run.name}")
+    title = f"All measures of {pair_title(question)}"
+    return [queue.add("risk", title, steps, run=run, inputs=question.inputs)]
+
+
+def add_sweep(queue: Queue, question: Question, methods: Sequence[str]) -> list[Run]:
+    """Ask what protection costs: one file, masked in many ways."""
+    run = queue.folder("sweep")
+    folder = f"{RUNS}/{run.name}"
+    files = ["--original", question.original, *(["--schema", question.schema] if question.schema else [])]
+    asked = [word for method in methods for word in ("--method", method)]
+    options = ["--aggregator", question.aggregator, *question.run_options]
+    kept = ["--folder", f"{folder}/maskings", "--json", f"{folder}/{RESULT}"]
+    title = f"Sweep of {Path(question.original).name}"
+    return [
+        queue.add(
+            "sweep", title, [["sweep", *files, *asked, *options, *kept]], run=run, inputs=question.inputs
+        )
+    ]
+
+
+def add_masked_risk(queue: Queue, question: Question, methods: Sequence[str], seed: str) -> Run:
+    """Mask the original and take every measure of what comes out, in one run."""
+    run = queue.folder("risk")
+    folder = f"{RUNS}/{run.name}"
+    target = f"{folder}/{masked_name(question.original)}"
+    asked = replace(question, masked=target)
+    steps = [_mask_step(question.original, methods, target, folder, seed=seed), *risk_steps(asked, folder)]
+    title = f"All measures of {Path(question.original).name} masked by {' + '.join(methods)}"
+    return queue.add("risk", title, steps, run=run, inputs=asked.inputs)
+
+
+def _mask_step(
+    file: str, methods: Sequence[str], target: str, folder: str, *, identifier: str = "", seed: str = ""
+) -> list[str]:
+    asked = [word for method in methods for word in ("--method", method)]
+    argv = ["mask", "--input", file, *asked, "--output", target, "--record", f"{folder}/{RECORD}"]
+    return [*argv, *(["--id", identifier] if identifier else []), *(["--seed", seed] if seed else [])]
+
+
+def add_mask(queue: Queue, file: str, methods: Sequence[str], *, identifier: str = "", seed: str = "") -> Run:
+    """Mask a file; the masked one has its format and lies in the folder of the run."""
+    run = queue.folder("mask")
+    folder = f"{RUNS}/{run.name}"
+    target = f"{folder}/{masked_name(file)}"
+    argv = _mask_step(file, methods, target, folder, identifier=identifier, seed=seed)
+    title = f"{Path(file).name} masked by {' + '.join(methods)}"
+    return queue.add("mask", title, [argv], run=run, inputs={"original": file})
+
+
+def masked_name(file: str) -> str:
+    """What the masked version of a file is called: in its format, or as CSV where that cannot be written."""
+    from linkrisk.datasets.microdata.formats.registry import known_suffixes
+
+    path = Path(file)
+    suffix = path.suffix if path.suffix.lower() in known_suffixes(to_write=True) else ".csv"
+    return f"{path.stem}{MASKED}{suffix}"
+
+
+def spelled_method(name: str, values: Mapping[str, str | bool]) -> str:
+    """A masking method as one text, from what is in the fields of its form; empty ones are left out."""
+    known = METHODS[name].parameters
+    words = [name]
+    for key, value in values.items():
+        if key not in known or value in ("", False):
+            continue
+        if known[key].metadata["option"].parse is None:
+            words.append(key)
+        elif known[key].metadata["option"].repeated:
+            words += [f"{key}={one.strip()}" for one in str(value).split(";") if one.strip()]
+        else:
+            words.append(f"{key}={value}")
+    return shlex.join(words)
+
+
+def pair_title(question: Question) -> str:
+    """The file pair in a few words."""
+    if not question.original:
+        return "the embedded pair"
+    return f"{Path(question.original).name} and {Path(question.masked).name}"

@@ -1,0 +1,149 @@
+"""The guard: what a request must have, before anything else of it is looked at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from asgi_requests import Answer, ask_app, ask_socket
+
+from linkrisk.solver.app.security import HEADERS, SMALL, Access, Guard, Receive, Scope, Send
+
+HOST = "127.0.0.1:8377"
+OWN = f"http://{HOST}"
+ACCESS = Access(frozenset((HOST, "localhost:8377")), 8377, most=SMALL + 1000)
+COOKIE = f"{ACCESS.cookie}={ACCESS.secret}"
+
+
+async def app(scope: Scope, receive: Receive, send: Send) -> None:
+    """Says how much a request has brought; a socket gets back what it has sent."""
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.accept"})
+        return
+    size, more = 0, True
+    while more:
+        message = await receive()
+        size, more = size + len(message["body"]), message["more_body"]
+    forwarded = dict(scope["headers"]).get(b"x-forwarded-prefix", b"none")
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b"%d %s" % (size, forwarded)})
+
+
+def ask(method: str = "GET", path: str = "/", *, content: Any = (b"",), **changed: str | None) -> Answer:
+    headers = {
+        "host": HOST,
+        "cookie": COOKIE,
+        **{key.replace("_", "-"): value for key, value in changed.items()},
+    }
+    return ask_app(Guard(app, ACCESS), method, path, headers, content)
+
+
+def test_a_request_of_its_own_is_answered_with_a_policy() -> None:
+    answer = ask(sec_fetch_site="same-origin")
+    assert (answer.status_code, answer.text) == (200, "0 none")
+    assert {name: answer.headers[name] for name in HEADERS} == HEADERS
+    assert "http" not in HEADERS["content-security-policy"]
+
+
+@pytest.mark.parametrize(
+    "cookie", [None, "", f"{ACCESS.cookie}=wrong", f"other={ACCESS.secret}", "bad cookie=;;=\x01"]
+)
+def test_without_the_secret(cookie: str | None) -> None:
+    answer = ask(cookie=cookie)
+    assert (answer.status_code, answer.text) == (
+        403,
+        "linkrisk: Open the address that the terminal shows, with its token.\n",
+    )
+
+
+def test_the_token_is_exchanged_for_a_cookie_and_leaves_the_address() -> None:
+    answer = ask(path=f"/runs?token={ACCESS.token}&a=1", cookie=None)
+    assert answer.status_code == 303
+    assert answer.headers["location"] == "/runs?a=1"
+    assert answer.headers["set-cookie"] == f"{COOKIE}; Path=/; HttpOnly; SameSite=Strict"
+    assert ACCESS.secret != ACCESS.token
+
+
+def test_the_exchange_leads_to_no_other_host() -> None:
+    answer = ask(path=f"//elsewhere.example/?token={ACCESS.token}")
+    assert answer.headers["location"] == "/elsewhere.example/"
+
+
+@pytest.mark.parametrize("token", ["wrong", "", "ü", "a" * 10_000])
+def test_a_wrong_token(token: str) -> None:
+    answer = ask(path=f"/?token={token}", cookie=None)
+    assert answer.status_code == 403
+    assert "set-cookie" not in answer.headers
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:8377", "127.0.0.1", "127.0.0.1:80", ""])
+def test_another_host(host: str) -> None:
+    answer = ask(host=host)
+    assert (answer.status_code, answer.text) == (403, "linkrisk: This server has another name.\n")
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "null", "http://127.0.0.1:9999", f"{OWN}.evil.example"]
+)
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_another_origin(origin: str, method: str) -> None:
+    answer = ask(method, origin=origin)
+    assert (answer.status_code, answer.text) == (
+        403,
+        "linkrisk: Requests are taken from this server's own pages only.\n",
+    )
+
+
+def test_what_changes_something_needs_an_origin() -> None:
+    assert ask("POST").status_code == 403
+    assert ask("POST", origin=OWN).status_code == 200
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_pages_of_other_servers_on_this_machine(site: str) -> None:
+    assert ask(sec_fetch_site=site).status_code == 403
+
+
+def test_uploads_have_a_limit_and_other_requests_a_small_one() -> None:
+    assert ask("POST", "/upload/1", content=[b"x" * ACCESS.most], origin=OWN).text == f"{ACCESS.most} none"
+    for path, content in (("/upload/1", [b"x" * (ACCESS.most + 1)]), ("/", [b"x" * (SMALL + 1)])):
+        answer = ask("POST", path, content=content, origin=OWN)
+        assert answer.status_code == 413
+        assert answer.text == (
+            "linkrisk: The file is too large: at most 2 MB are taken; start the app with --max-upload.\n"
+        )
+
+
+def test_an_upload_that_does_not_say_its_size_is_counted() -> None:
+    pieces = [b"x" * 100_000] * 30
+    assert ask("POST", "/upload/1", content=pieces, content_length=None, origin=OWN).status_code == 413
+
+
+def test_nobody_speaks_for_a_proxy() -> None:
+    assert ask(x_forwarded_prefix="//evil.example").text == "0 none"
+
+
+def test_a_socket_of_its_own() -> None:
+    assert (
+        ask_socket(Guard(app, ACCESS), {"host": HOST, "cookie": COOKIE, "origin": OWN}) == "websocket.accept"
+    )
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"cookie": None},
+        {"origin": None},
+        {"origin": "http://evil.example"},
+        {"host": "evil.example"},
+        {"sec-fetch-site": "same-site"},
+    ],
+)
+def test_other_sockets(changed: dict[str, str | None]) -> None:
+    headers = {"host": HOST, "cookie": COOKIE, "origin": OWN, **changed}
+    assert ask_socket(Guard(app, ACCESS), headers) == "websocket.close"
+
+
+def test_secrets_are_not_printed() -> None:
+    assert ACCESS.token not in repr(ACCESS)
+    assert ACCESS.secret not in repr(ACCESS)

@@ -1,0 +1,123 @@
+"""A project folder: names of files, what lies inside, who has it open."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import psutil
+import pytest
+from app_projects import opened, small_pair
+from hypothesis import given
+from hypothesis import strategies as st
+
+from linkrisk.solver.app.project import Project, alive, safe_name
+from linkrisk.solver.run.errors import UsageError
+
+
+@pytest.mark.parametrize(
+    ("given_name", "name"),
+    [
+        ("a.csv", "a.csv"),
+        ("../../etc/passwd.csv", "passwd.csv"),
+        ("C:\\Users\\me\\a b.CSV", "a b.CSV"),
+        ("<script>alert(1)</script>.csv", "script_.csv"),
+        (".hidden.csv", "hidden.csv"),
+        ("--output.csv", "output.csv"),
+        ("a\x00\n;`$(id)`.csv", "a_____(id)_.csv"),
+        ("", "file"),
+        ("..", "file"),
+        ("Erhebung Äpfel.sav", "Erhebung Äpfel.sav"),
+    ],
+)
+def test_names_are_made_safe(given_name: str, name: str) -> None:
+    assert safe_name(given_name) == name
+
+
+@given(st.text(max_size=300))
+def test_no_name_leads_elsewhere(text: str) -> None:
+    name = safe_name(text)
+    assert 0 < len(name) <= 130
+    assert Path(name).name == name
+    assert name[0] not in ".-"
+    assert name.isprintable()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../x", "/etc/passwd", "data/../../x", ".linkrisk/server.json", "\x00", "data/link", "data/deep/a"],
+)
+def test_paths_that_climb_are_refused(tmp_path: Path, name: str) -> None:
+    project = opened(tmp_path / "project")
+    (tmp_path / "x").write_text("secret")
+    (project.folder / "data" / "link").symlink_to(tmp_path / "x")
+    (project.folder / "data" / "deep").symlink_to(tmp_path)
+    with pytest.raises(UsageError, match=r"^this is no file of the project$"):
+        project.inside(name)
+
+
+def test_files_of_a_project(tmp_path: Path) -> None:
+    small_pair(tmp_path)
+    (tmp_path / "extra.parquet").write_bytes(b"")
+    (tmp_path / "data" / "notes.pdf").write_bytes(b"")
+    (tmp_path / "data" / "original.schema.toml").write_text("attributes = []")
+    outside = tmp_path.parent / f"{tmp_path.name}-outside.csv"
+    outside.write_text("a\n1\n")
+    (tmp_path / "data" / "linked.csv").symlink_to(outside)
+    project = opened(tmp_path)
+    (tmp_path / "runs" / "0001-mask").mkdir()
+    (tmp_path / "runs" / "0001-mask" / "original-masked.csv").write_text("a\n1\n")
+    assert project.data_files == [
+        "data/masked.csv",
+        "data/original.csv",
+        "extra.parquet",
+        "runs/0001-mask/original-masked.csv",
+    ]
+    assert project.schemas == ["data/original.schema.toml"] == [project.schema_of("data/original.csv")]
+
+
+def test_a_given_file_takes_no_place_of_another(tmp_path: Path) -> None:
+    project = opened(tmp_path)
+    first = project.new_data("a.csv")
+    first.write_text("a\n")
+    assert project.new_data("a.csv").name == "a-2.csv"
+    assert first.parent == project.folder / "data"
+
+
+def test_other_kinds_of_files_are_not_taken(tmp_path: Path) -> None:
+    with pytest.raises(
+        UsageError, match=r"^tool\.exe is of no kind that is read; use one of \.csv, .*\.json\)$"
+    ):
+        opened(tmp_path).new_data("tool.exe")
+
+
+def test_a_folder_is_open_once(tmp_path: Path) -> None:
+    project = Project.opened(tmp_path)
+    message = (
+        rf"^the project folder {tmp_path} is open in another linkrisk app \(process {os.getpid()}\): use that"
+    )
+    with pytest.raises(UsageError, match=message):
+        Project.opened(tmp_path)
+    project.release()
+    Project.opened(tmp_path).release()
+
+
+def test_a_claim_of_a_process_that_is_gone_does_not_count(tmp_path: Path) -> None:
+    opened(tmp_path)
+    claim = {"pid": os.getpid(), "created": psutil.Process().create_time() - 100.0}
+    (tmp_path / ".linkrisk" / "server.json").write_text(json.dumps(claim))
+    Project.opened(tmp_path).release()
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match=r"^cannot use the project folder .*file: .*; choose another one$"):
+        Project.opened(tmp_path / "file")
+
+
+def test_who_is_alive() -> None:
+    me = psutil.Process()
+    assert alive({"pid": me.pid, "created": me.create_time()})
+    assert not alive({"pid": me.pid, "created": me.create_time() + 50})
+    assert not alive({"pid": 2**22 + 1, "created": 0.0})

@@ -1,0 +1,207 @@
+"""Runs: folders, a queue, processes that outlive whoever started them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+from app_projects import finished, opened, small_pair, until
+
+from linkrisk.solver.app.answers import answer, interval_of
+from linkrisk.solver.app.progress import ProgressReader
+from linkrisk.solver.app.project import Project
+from linkrisk.solver.app.run_folder import Run, State, find_run, runs_of
+from linkrisk.solver.app.run_queue import Queue
+from linkrisk.solver.app.steps import Question, add_fit, add_mask, spelled_method
+
+SLEEPER = "import sys, time\nprint('ready', file=sys.stderr, flush=True)\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    small_pair(tmp_path)
+    return opened(tmp_path)
+
+
+@pytest.fixture
+def stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Commands are a script of the test instead of linkrisk: quick, and it does what it is told."""
+    script = tmp_path / "stand_in.py"
+    script.write_text(
+        "import json, signal, sys, time\n"
+        "what = sys.argv[1:]\n"
+        "print('did', *what, flush=True)\n"
+        "said = {'seconds': 0.5, 'phase': 'proving', 'about': 'owa', 'linked': 3, 'bound': 5, 'total': 9}\n"
+        "print(json.dumps(said), file=sys.stderr, flush=True)\n"
+        "print('a remark', file=sys.stderr, flush=True)\n"
+        "if what[0] == 'wait':\n"
+        "    try:\n"
+        "        while True: time.sleep(0.01)\n"
+        "    except KeyboardInterrupt:\n"
+        "        print('stopped', flush=True)\n"
+        "sys.exit(int(what[1]) if what[0] == 'code' else 0)\n"
+    )
+    runner = tmp_path / "runner_of_test.py"
+    runner.write_text(
+        "import sys\n"
+        "from linkrisk.solver.app import runner\n"
+        f"runner.program = lambda *argv: [sys.executable, {str(script)!r}, *argv]\n"
+        "sys.exit(runner.main(sys.argv[-1]))\n"
+    )
+    monkeypatch.setattr(
+        "linkrisk.solver.app.run_queue.runner", lambda folder: [sys.executable, str(runner), folder]
+    )
+    return script
+
+
+def asked(queue: Queue, *steps: list[str]) -> Run:
+    run = queue.folder("fit")
+    return queue.add("fit", "a run", steps, run=run)
+
+
+def speaks(run: Run) -> bool:
+    return "a remark" in run.text("log.txt")
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_steps_follow_each_other_and_leave_their_words(project: Project) -> None:
+    queue = Queue(project)
+    run = queue.add(
+        "fit", "two steps", [["first"], ["second"]], run=queue.folder("fit"), outputs={1: "second.txt"}
+    )
+    assert run.state is State.WAITING
+    assert run.seconds is None
+    finished(queue, run)
+    assert run.state is State.DONE
+    assert run.text("output.txt") == "$ python -m solver first\ndid first\n"
+    assert run.text("second.txt") == "did second\n"
+    assert run.text("log.txt") == "a remark\na remark\n"
+    assert run.files() == ["output.txt", "second.txt"]
+    reader = ProgressReader(run)
+    assert reader.read()
+    assert not reader.read()
+    assert reader.sentence == "owa: 3 to 5 of 9, proving"
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_a_step_that_fails_is_the_last(project: Project) -> None:
+    queue = Queue(project)
+    run = asked(queue, ["code", "2"], ["second"])
+    finished(queue, run)
+    assert run.state is State.FAILED
+    assert "second" not in run.text("output.txt")
+    assert answer(run) == "It failed; its output says why"
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_so_many_at_a_time_in_order_and_none_disturbs_another(project: Project) -> None:
+    queue = Queue(project, at_once=2)
+    runs = [asked(queue, ["wait"]) for _ in range(3)]
+    until(lambda: queue.tick() or all(speaks(run) for run in runs[:2]))
+    assert [run.state for run in runs] == [State.RUNNING, State.RUNNING, State.WAITING]
+    runs[0].stop()
+    until(lambda: queue.tick() or speaks(runs[2]))
+    assert [run.state for run in runs] == [State.DONE, State.RUNNING, State.RUNNING]
+    assert "stopped" in runs[0].text("output.txt")
+    for run in runs[1:]:
+        run.stop()
+    finished(queue, *runs)
+    assert [run.name for run in runs_of(project)] == ["0003-fit", "0002-fit", "0001-fit"]
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_a_restarted_server_finds_its_runs_again(project: Project) -> None:
+    before = Queue(project)
+    running, waiting = asked(before, ["wait"]), asked(before, ["first"])
+    until(lambda: before.tick() or speaks(running))
+    after = Queue(Project(project.folder))
+    after.tick()
+    found = find_run(after.project, running.name)
+    assert found is not None
+    assert (found.state, waiting.state) == (State.RUNNING, State.WAITING)
+    found.stop()
+    finished(after, waiting)
+    finished(before, running)
+    assert running.state is State.DONE
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_what_waits_is_cancelled_and_never_runs(project: Project) -> None:
+    queue = Queue(project)
+    run = asked(queue, ["first"])
+    run.stop()
+    queue.tick()
+    assert run.state is State.CANCELLED
+    assert answer(run) == "Was stopped before it had an answer"
+    assert not (run.folder / "process.json").exists()
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_a_run_that_was_killed_is_lost(project: Project) -> None:
+    queue = Queue(project)
+    run = asked(queue, ["wait"])
+    until(lambda: queue.tick() or speaks(run))
+    os.killpg(json.loads((run.folder / "process.json").read_text())["pid"], signal.SIGKILL)
+    finished(queue, run)
+    assert run.state is State.LOST
+    assert answer(run).startswith("Ended without a word")
+
+
+def test_numbers_of_runs_go_on(project: Project) -> None:
+    queue = Queue(project)
+    names = [queue.folder(kind).name for kind in ("fit", "mask", "fit")]
+    assert names == ["0001-fit", "0002-mask", "0003-fit"]
+
+
+def test_a_mask_and_a_fit_with_its_certificate_and_the_same_again(project: Project) -> None:
+    """With the command line itself: what was clicked is what is typed."""
+    queue = Queue(project)
+    method = spelled_method("noise", {"percent": "20", "correlated": True, "attributes": ""})
+    assert method == "noise percent=20 correlated"
+    masking = add_mask(queue, "data/original.csv", [method], seed="1")
+    (fit,) = add_fit(
+        queue,
+        Question(
+            "data/original.csv",
+            f"runs/{masking.name}/original-masked.csv",
+            aggregator="owa",
+            certificate=True,
+        ),
+    )
+    finished(queue, masking, fit)
+    assert masking.state is State.DONE, masking.text("log.txt")
+    assert fit.state is State.DONE, fit.text("log.txt")
+    result = fit.result
+    assert result["status"] == "optimal"
+    assert f"At worst {result['linked']} of 24 records" in answer(fit)
+    assert interval_of(result).proven
+    assert "\nproved: " in fit.text("verification.txt")
+    assert set(fit.files()) >= {"certificate.json", "result.json", "report.html", "verification.txt"}
+    assert fit.command["steps"][0] == json.loads(json.dumps(result["command"])).split()[3:]
+    courses = ProgressReader(fit)
+    courses.read()
+    assert list(courses.courses) == ["owa"]
+    assert courses.courses["owa"].points[-1][1:] == (result["linked"], result["linked_upper_bound"])
+
+
+def test_certificates_of_all_families_are_runs_of_their_own(project: Project) -> None:
+    runs = add_fit(Queue(project), Question(certificate=True))
+    assert len(runs) > 3
+    assert len(
+        {run.command["steps"][0][run.command["steps"][0].index("--aggregator") + 1] for run in runs}
+    ) == len(runs)
+
+
+@pytest.mark.parametrize(
+    "line", ["", "{", "[1]", '{"seconds": 1}', '{"linked": null, "bound": null}', "\xff"]
+)
+def test_lines_that_say_nothing_are_passed_over(project: Project, line: str) -> None:
+    run = Queue(project).folder("fit")
+    (run.folder / "progress.jsonl").write_text(line + "\n", encoding="latin-1")
+    reader = ProgressReader(run)
+    reader.read()
+    assert reader.courses == {}
