@@ -75,7 +75,7 @@ class Question:
 def fit_steps(question: Question, folder: str) -> tuple[list[list[str]], dict[int, str]]:
     """`fit`, and `verify` where a certificate is asked for; and in which files their output is kept."""
     fit = ["fit", *question.files, "--aggregator", question.aggregator, *question.run_options]
-    fit += ["--json", f"{folder}/{RESULT}", "--report", f"{folder}/{REPORT}"]
+    fit += _written(folder)
     if not question.certificate:
         return [fit], {}
     fit += ["--certificate", f"{folder}/{CERTIFICATE}"]
@@ -86,9 +86,12 @@ def fit_steps(question: Question, folder: str) -> tuple[list[list[str]], dict[in
 def risk_steps(question: Question, folder: str) -> list[list[str]]:
     """`risk`: every measure of the release."""
     options = ["--tolerated", f"{question.tolerated:g}", "--aggregator", question.aggregator]
-    return [
-        ["risk", *question.files, *options, *question.run_options, "--json", f"{folder}/{RESULT}"],
-    ]
+    return [["risk", *question.files, *options, *question.run_options, *_written(folder)]]
+
+
+def _written(folder: str) -> list[str]:
+    """The arguments of what every run leaves: its numbers, and the page about them."""
+    return ["--json", f"{folder}/{RESULT}", "--report", f"{folder}/{REPORT}"]
 
 
 def add_fit(queue: Queue, question: Question) -> list[Run]:
@@ -120,7 +123,7 @@ def add_sweep(queue: Queue, question: Question, methods: Sequence[str]) -> list[
     files = ["--original", question.original, *(["--schema", question.schema] if question.schema else [])]
     asked = [word for method in methods for word in ("--method", method)]
     options = ["--aggregator", question.aggregator, *question.run_options]
-    kept = ["--folder", f"{folder}/maskings", "--json", f"{folder}/{RESULT}"]
+    kept = ["--folder", f"{folder}/maskings", *_written(folder)]
     title = f"Sweep of {Path(question.original).name}"
     return [
         queue.add(

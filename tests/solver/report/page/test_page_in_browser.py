@@ -13,7 +13,7 @@ from report_documents import SCRIPT, empty_document, full_document, hostile_docu
 
 from linkrisk.solver.charts.table import Column, Of, Table
 from linkrisk.solver.report.document import Document, Headline, Section
-from linkrisk.solver.report.page import render_page
+from linkrisk.solver.report.page import cells, render_page
 from linkrisk.solver.report.page.cells import cell_text
 
 pytestmark = pytest.mark.browser
@@ -54,6 +54,37 @@ def test_every_chart_is_drawn(reader):
     assert reader.locator("[data-chart]").count() == 5
     assert reader.locator("[data-chart] svg").count() == 5
     assert reader.locator(".failed").count() == 0
+
+
+NUMBERS = [
+    0.7825,
+    0.78251,
+    0.15,
+    1e-7,
+    0.99999,
+    0.0,
+    1.0,
+    -0.0625,
+    0.5,
+    2.5,
+    3.5,
+    1234.5,
+    1235.5,
+    0.125,
+    9.875,
+]
+
+
+@pytest.mark.parametrize("of", [Of.SHARE, Of.COUNT, Of.NUMBER, Of.SECONDS])
+def test_numbers_are_the_same_wherever_they_are_written(reader, of):
+    """Among them 78.25 %, just in the middle of two numbers of one digit."""
+    source = (Path(cells.__file__).parent / "scripts" / "format.js").read_text(encoding="utf-8")
+    numbers = [number for number in NUMBERS if number >= 0 or of is Of.SHARE]
+    written = reader.evaluate(
+        f"([numbers, of]) => {{{source}\nreturn numbers.map((one) => cellText(one, of));}}",
+        [numbers, of.value],
+    )
+    assert written == [cell_text(number, of) for number in numbers]
 
 
 def test_records_are_sorted_with_what_has_no_value_last(table):
