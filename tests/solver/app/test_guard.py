@@ -46,7 +46,9 @@ def test_a_request_of_its_own_is_answered_with_a_policy() -> None:
 
 
 @pytest.mark.parametrize(
-    "cookie", [None, "", f"{ACCESS.cookie}=wrong", f"other={ACCESS.secret}", "bad cookie=;;=\x01"]
+    "cookie",
+    [None, "", f"{ACCESS.cookie}=wrong", f"other={ACCESS.secret}", "bad cookie=;;=\x01"],
+    ids=["none", "empty", "wrong", "of another name", "unreadable"],
 )
 def test_without_the_secret(cookie: str | None) -> None:
     answer = ask(cookie=cookie)
