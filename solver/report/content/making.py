@@ -17,6 +17,7 @@ _SAID = {
     "name": "Files",
     "alignment": "Records aligned",
     "attributes": "Attributes compared",
+    "schema": "Categorical attributes",
     "direction": "Direction",
     "ties": "Ties",
     "standardisation": "Standardisation",
@@ -64,16 +65,26 @@ def _options(results: Results) -> Iterator[Number]:
     details = {**(results.worst.content if results.worst is not None else {}), **results.details}
     for key, words in _SAID.items():
         value = details.get(key)
+        if key == "schema":
+            value = _categorical(value)
         if value is None or (results.families and key in ("families", "measures")):
             continue  # of a sweep they are names, of others what was found
         yield Number(words, _text(key, value))
+
+
+def _categorical(schema: Json | None) -> list[str] | None:
+    """Which attributes are categories, and of what kind."""
+    attributes = [] if schema is None else schema["attributes"]
+    kinds = ("nominal", "ordinal")
+    found = [f"{one['name']} ({one['scale']})" for one in attributes if one.get("scale") in kinds]
+    return found or None
 
 
 def _text(key: str, value: Any) -> str:
     if key in ("seconds", "time_limit"):
         return duration(value)
     if isinstance(value, list):
-        return ", ".join(str(one) for one in value)
+        return ("; " if key == "masking" else ", ").join(str(one) for one in value)
     return str(value)
 
 

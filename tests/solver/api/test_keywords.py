@@ -91,11 +91,11 @@ def test_what_was_learned_holds_unless_it_is_given():
 
 def test_links_are_described_as_their_options_are():
     known, taken = defaults(LinkOptions), keywords(link)
-    assert set(taken) == {*known, "method", "settings", "scheduler", "workers", "cancel", "report"}
+    assert set(taken) == {*known, "method", "settings", "scheduler", "workers", "cancel", "on_progress"}
     assert {name: taken[name] for name in known} == known
     known, taken = defaults(FindOptions), keywords(find_links)
     shared = set(known) & set(taken)
-    assert set(taken) == {*shared, "method", "settings", "scheduler", "workers", "cancel", "report"}
+    assert set(taken) == {*shared, "method", "settings", "scheduler", "workers", "cancel", "on_progress"}
     assert {taken[name] == known[name] for name in shared} == {True}
     assert set(known) - shared == {"original_attributes", "masked_attributes", "id_column", "row_by_row",
                                    "training", "ties", "threshold", "curve"}  # fmt: skip

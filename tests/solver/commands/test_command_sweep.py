@@ -134,9 +134,12 @@ def test_a_sweep_that_is_stopped_says_so(capsys, monkeypatch):
 
     def stopped(*given, **options):
         cancel = Cancel()
-        return real(
-            *given, **{**options, "cancel": cancel, "report": lambda t: "1 of" in t and cancel.cancel()}
-        )
+
+        def stop(progress):
+            if "1 of" in progress.work:
+                cancel.cancel()
+
+        return real(*given, **{**options, "cancel": cancel, "on_progress": stop})
 
     monkeypatch.setattr(api, "sweep", stopped)
     printed = run(capsys, *SWEEP, "--table", "map.csv")
