@@ -1,0 +1,132 @@
+"""Draw the two pictures that the README opens with: docs/pictures/report.png and app.png.
+
+    python scripts/draw_pages.py
+
+Both are taken in Debian's chromium from a report and an application that this script runs on data inside of
+scikit-learn: 400 records, microaggregated in two groups. It needs the extras `app` and `dev`; some minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from linkrisk.datasets.masking.microaggregation import AttributeGroup, Microaggregation  # noqa: E402
+from linkrisk.datasets.public.embedded import load_wdbc  # noqa: E402
+
+PICTURES = ROOT / "docs" / "pictures"
+RECORDS = 400
+ATTRIBUTES = ["radius_mean", "texture_mean", "smoothness_mean", "symmetry_mean"]
+WIDTH, HEIGHT = 1280, 900
+PATIENCE = 600_000
+"""Milliseconds that a page may take."""
+
+
+def pair(folder: Path) -> tuple[Path, Path]:
+    """The file pair of `make demo`, written as two files."""
+    data = folder / "data"
+    data.mkdir(parents=True)
+    original = load_wdbc()[ATTRIBUTES].head(RECORDS)
+    groups = (AttributeGroup(tuple(ATTRIBUTES[:2]), 3), AttributeGroup(tuple(ATTRIBUTES[2:]), 8))
+    files = data / "original.csv", data / "masked.csv"
+    original.to_csv(files[0], index=False)
+    Microaggregation(groups=groups).apply(original).to_csv(files[1], index=False)
+    return files
+
+
+def report_page(files: tuple[Path, Path], folder: Path) -> Path:
+    """The report of the pair, as the command writes it."""
+    page = folder / "report.html"
+    command = [sys.executable, "-m", "linkrisk", "report", "--original", *map(str, files[:1])]
+    subprocess.run(
+        [*command, "--masked", str(files[1]), "--out", str(page)], check=True, cwd=ROOT, stdout=sys.stderr
+    )
+    return page
+
+
+def shot(page: Page, name: str) -> None:
+    """Write what the window shows."""
+    page.screenshot(path=PICTURES / name)
+    print(f"docs/pictures/{name}")
+
+
+def draw_report(browser: Browser, address: str) -> None:
+    """The first window of the report."""
+    page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, reduced_motion="reduce")
+    page.goto(address)
+    page.wait_for_selector("html[data-ready]", state="attached", timeout=PATIENCE)
+    shot(page, "report.png")
+    page.close()
+
+
+def draw_app(browser: Browser, folder: Path) -> None:
+    """A run of the application on which the bound has closed."""
+    server = subprocess.Popen(
+        [sys.executable, "-m", "linkrisk", "app", str(folder)], stdout=subprocess.PIPE, text=True, cwd=ROOT
+    )
+    assert server.stdout is not None
+    try:
+        lines = [server.stdout.readline() for _ in range(2)]
+        address = re.findall(r"http://\S+", lines[1])[0]
+        page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, reduced_motion="reduce")
+        page.set_default_timeout(PATIENCE)
+        _patiently(page, address)
+        page.goto(f"{address.split('/?')[0]}/new")
+        page.get_by_role("button", name="Start").click()
+        page.get_by_text(re.compile("^done$")).first.wait_for()
+        page.locator(".course svg").first.wait_for()
+        shot(page, "app.png")
+        page.close()
+    finally:
+        server.send_signal(signal.SIGINT)
+        server.wait()
+
+
+def _patiently(page: Page, address: str) -> None:
+    # The address is printed a moment before the server listens.
+    from playwright.sync_api import Error
+
+    for left in reversed(range(100)):
+        try:
+            page.goto(address)
+            return
+        except Error:
+            if not left:
+                raise
+            page.wait_for_timeout(100)
+
+
+def main() -> None:
+    """Draw both."""
+    argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args()
+    from playwright.sync_api import sync_playwright
+
+    PICTURES.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
+        folder = Path(scratch) / "project"
+        files = pair(folder)
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-dev-shm-usage"]
+        )
+        draw_app(browser, folder)
+        draw_report(browser, report_page(files, Path(scratch)).as_uri())
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
