@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from linkrisk.solver import risk as risk
     from linkrisk.solver import sweep as sweep
     from linkrisk.solver import verify as verify
+    from linkrisk.solver import verify_bundle as verify_bundle
     from linkrisk.solver.api.report import report as report
     from linkrisk.solver.api.report import report_of as report_of
 
@@ -38,6 +39,7 @@ __all__ = [
     "risk",
     "sweep",
     "verify",
+    "verify_bundle",
 ]
 
 _HERE = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120  # pathlib takes 20 ms to import

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from linkrisk.solver.api.risk import risk as risk
     from linkrisk.solver.api.sweep import sweep as sweep
     from linkrisk.solver.api.verify import verify as verify
+    from linkrisk.solver.api.verify_bundle import verify_bundle as verify_bundle
     from linkrisk.solver.run.interruption import Cancel as Cancel
 
 _WHERE = {
@@ -37,6 +38,7 @@ _WHERE = {
     "risk": "api.risk",
     "sweep": "api.sweep",
     "verify": "api.verify",
+    "verify_bundle": "api.verify_bundle",
 }
 __all__ = [
     "Cancel",
@@ -52,6 +54,7 @@ __all__ = [
     "risk",
     "sweep",
     "verify",
+    "verify_bundle",
 ]
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from linkrisk.solver.api.choices import TableLike
 from linkrisk.solver.api.verify import verify
+from linkrisk.solver.api.verify_bundle import CERTIFICATE, FAMILY, FIT, KEY
 from linkrisk.solver.certificates.writing.certifiable import why_not_certifiable
 from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.run.results import FitResult
@@ -155,8 +156,8 @@ def _hashed(path: Path) -> dict[str, Any]:
 def bundle(made: Sequence[Certified]) -> dict[str, Any]:
     """What `report --certificate` writes: every certificate beside the fit that it proves."""
     return {
-        "certificates": [
-            {"aggregator": one.aggregator, "fit": one.result.to_dict(), "certificate": one.result.certificate}
+        KEY: [
+            {FAMILY: one.aggregator, FIT: one.result.to_dict(), CERTIFICATE: one.result.certificate}
             for one in made
             if one.result is not None and one.result.certificate is not None
         ]

@@ -175,8 +175,10 @@ def verify(
     >>> assert verify(result, "original.csv", "masked.csv")  # doctest: +SKIP
     """
     began = time.perf_counter()
-    content, name = _content(result, "the fit", "--json")
-    proof, proof_name = _content(_certificate(result, certificate), "the certificate", "--certificate")
+    content, name = _content(result, "the fit", "fit --json")
+    proof, proof_name = _content(_certificate(result, certificate), "the certificate", "fit --certificate")
+    if "certificates" in content and "aggregator" not in content:
+        raise UsageError(f"{name} is what `report --certificate` writes: give it to verify_bundle")
     if "families" in content:
         raise UsageError(
             f"{name} is about several families, and a certificate about one: run `fit` with one "

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from linkrisk.solver.commands.arguments import add_files, names
+from linkrisk.solver.run.errors import UsageError
 
 if TYPE_CHECKING:
     from linkrisk.solver.api.verify import VerificationResult
@@ -15,14 +17,19 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.description = (
-        "Check that the parameters of FIT.json link as many records of the two files as it says, "
+        "Check that the parameters of a fit link as many records of the two files as it says, "
         "and that no parameters link more than it says, by the proof in the certificate. Exit code 1 when "
         "a check fails."
     )
     parser.epilog = "example: verify fit.json --certificate proof.json --original o.csv --masked m.csv"
-    parser.add_argument("fit", metavar="FIT.json", help="what `fit --json` wrote")
     parser.add_argument(
-        "--certificate", required=True, metavar="FILE", help="what `fit --certificate` wrote in the same run"
+        "fit",
+        metavar="FIT.json",
+        help="what `fit --json` wrote; or what `report --certificate` wrote, with fits and certificates of all "
+        "families",
+    )
+    parser.add_argument(
+        "--certificate", metavar="FILE", help="what `fit --certificate` wrote in the same run"
     )
     add_files(parser)
     parser.add_argument(
@@ -35,32 +42,82 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Check and say what is proved; 1 when a check fails."""
+    from linkrisk.solver.api.verify_bundle import is_bundle
+    from linkrisk.solver.certificates.checking.fields import read_object
+
+    several = is_bundle(read_object(arguments.fit, "fit --json"))
+    results = _of_bundle(arguments) if several else {"": _of_fit(arguments)}
+    for family, result in results.items():
+        _say(arguments, result, family)
+    verified = sum(result.verified for result in results.values())
+    if several:
+        print(f"verified: {verified} of {len(results)} {'family' if len(results) == 1 else 'families'}")
+    return 0 if verified == len(results) else 1
+
+
+def _of_fit(arguments: argparse.Namespace) -> VerificationResult:
+    """The answer about one fit."""
     from linkrisk.solver.api.verify import verify
     from linkrisk.solver.commands.progress import progress_line, reporter
-    from linkrisk.solver.commands.verdict import checked, coverage, proved
 
+    if arguments.certificate is None:
+        raise UsageError(
+            "there is no certificate: give what `fit --certificate` wrote in the same run with --certificate "
+            "FILE, or instead of the fit what `report --certificate` wrote"
+        )
     with progress_line("checking") as line:
-        result = verify(
+        return verify(
             arguments.fit,
             arguments.original,
             arguments.masked,
             certificate=arguments.certificate,
             attributes=names(arguments.attributes, "--attributes"),
-            id_column=arguments.id,
-            row_by_row=arguments.row_by_row,
-            schema=arguments.schema,
             on_progress=reporter(line),
+            **_reading(arguments),
         )
+
+
+def _of_bundle(arguments: argparse.Namespace) -> Mapping[str, VerificationResult]:
+    """The answers about all fits of a report, by family."""
+    from linkrisk.solver.api.verify_bundle import verify_bundle
+    from linkrisk.solver.commands.progress import progress_line, reporter
+
+    for option in ("certificate", "attributes"):
+        if getattr(arguments, option) is not None:
+            raise UsageError(f"{arguments.fit} holds fits with their certificates: leave --{option} out")
+    with progress_line("checking") as line:
+        return verify_bundle(
+            arguments.fit,
+            arguments.original,
+            arguments.masked,
+            on_progress=reporter(line),
+            **_reading(arguments),
+        ).results
+
+
+def _reading(arguments: argparse.Namespace) -> dict[str, Any]:
+    """How the files are read."""
+    return {
+        "id_column": arguments.id,
+        "row_by_row": arguments.row_by_row,
+        "schema": arguments.schema,
+    }
+
+
+def _say(arguments: argparse.Namespace, result: VerificationResult, family: str) -> None:
+    """Print what is proved, of a `family` where there may be several."""
+    from linkrisk.solver.commands.verdict import checked, coverage, proved, quoted
+
+    about = f"{quoted(family)}: " if family else ""
     verdict = result.verdict
     if verdict is not None:
         print(f"of {_named(arguments, result)}:")
         print(proved(verdict, _aligned(result)))
     if verdict is None or not result.verified:
-        print(f"rejected: {result.rejected}", file=sys.stderr)
-        return 1
+        print(f"rejected: {about}{result.rejected}", file=sys.stderr)
+        return
     print(checked(verdict, result.seconds))
-    print(f"of {arguments.fit}: {coverage(verdict, result.fit, result.alignment)}")
-    return 0
+    print(f"of {arguments.fit}: {about}{coverage(verdict, result.fit, result.alignment)}")
 
 
 def _named(arguments: argparse.Namespace, result: VerificationResult) -> str:

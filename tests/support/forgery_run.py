@@ -115,7 +115,7 @@ class Honest:
         contents = []
         for name, text in (("fit.json", fit), ("proof.json", certificate)):
             Path(name).write_text(text, encoding="utf-8")
-            contents.append(read_object(name, "--json"))
+            contents.append(read_object(name, "fit --json"))
         files = self._files(contents[0])
         verdict = verify(contents[0], contents[1], files, ("fit.json", "proof.json"))
         claims = proved(verdict, "row by row")

@@ -27,14 +27,14 @@ def read_object(path: str | Path, writer: str) -> dict[str, Any]:
     ----------
     path : str or Path
     writer : str
-        The option of `fit` that writes such a file, for messages.
+        The command that writes such a file, for messages: ``fit --json``.
 
     Raises
     ------
     UsageError
         If the file cannot be read, is too large, no JSON object, or ambiguous (`strict_json`).
     """
-    hint = f"give the file that `fit {writer}` wrote"
+    hint = f"give the file that `{writer}` wrote"
     try:
         with Path(path).open("rb") as file:
             content = file.read(LARGEST_FILE + 1)

@@ -124,11 +124,11 @@ def test_a_bound_above_all_weights():
 def test_files_that_are_too_long(tmp_path, monkeypatch):
     path = tmp_path / "fit.json"
     path.write_text('{"a": [' + "[]," * 100 + "[]]}", encoding="utf-8")
-    assert len(read_object(path, "--json")["a"]) == 101
+    assert len(read_object(path, "fit --json")["a"]) == 101
     monkeypatch.setattr(fields, "MOST_ITEMS", 200)
     with pytest.raises(UsageError, match="is too large to be checked"):
-        read_object(path, "--json")
+        read_object(path, "fit --json")
     monkeypatch.setattr(fields, "LARGEST_FILE", 100)
     path.write_text(" " * 100 + "{}", encoding="utf-8")
     with pytest.raises(UsageError, match="is too large to be checked"):
-        read_object(path, "--json")
+        read_object(path, "fit --json")

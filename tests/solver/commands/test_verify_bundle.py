@@ -1,0 +1,163 @@
+"""`verify` of what `report --certificate` wrote, on the command line and as a function."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+
+import pytest
+from cli_runs import PAIR, refuse, run
+
+from linkrisk import verify_bundle
+from linkrisk.solver import fit
+from linkrisk.solver.commands.program import main
+
+pytestmark = pytest.mark.usefixtures("survey_folder")
+
+FAMILIES = ("weighted-mean", "owa")
+VERIFY = ["verify", "proofs.json", *PAIR]
+
+
+def entry(family: str) -> dict[str, object]:
+    result = fit("original.csv", "masked.csv", aggregator=family, certificate=True)
+    return {"aggregator": family, "fit": result.to_dict(), "certificate": result.certificate}
+
+
+@pytest.fixture
+def bundle():
+    made = {"certificates": [entry(family) for family in FAMILIES]}
+    return json.loads(json.dumps(made))
+
+
+def keep(content: object) -> None:
+    Path("proofs.json").write_text(json.dumps(content), encoding="utf-8")
+
+
+def test_what_a_report_writes_is_verified(capsys):
+    made = ["--aggregator", "owa", "--measures", "uniqueness", "--json", "r.json"]
+    run(capsys, "report", *PAIR, *made, "--certificate", "proofs.json")
+    printed = run(capsys, *VERIFY)
+    assert printed.startswith("of original.csv and, masked, masked.csv:\nproved: no ordered weighted average")
+    assert printed.endswith("verified: 1 of 1 family\n")
+
+
+def test_every_family_is_verified(bundle, capsys):
+    keep(bundle)
+    lines = run(capsys, *VERIFY).splitlines()
+    assert sum(line.startswith("proved: no ") for line in lines) == len(FAMILIES)
+    for family in FAMILIES:
+        assert any(line.startswith(f"of proofs.json: {family}: checked records") for line in lines)
+    assert lines[-1] == "verified: 2 of 2 families"
+
+
+def test_the_function_says_the_same(bundle):
+    found = verify_bundle(bundle, "original.csv", "masked.csv")
+    assert found
+    assert found.rejected == ()
+    assert tuple(found.results) == FAMILIES
+    for kept in bundle["certificates"]:
+        result = found.results[kept["aggregator"]]
+        assert (result.linked, result.linked_upper_bound) == (
+            kept["fit"]["linked"],
+            kept["fit"]["linked_upper_bound"],
+        )
+    assert json.loads(found.to_json())["certificates"]["owa"]["verified"]
+    assert "owa: VerificationResult(verified" in repr(found)
+
+
+def test_one_forged_family_is_found_beside_the_others(bundle, capsys):
+    forged = bundle["certificates"][1]
+    forged["fit"]["linked_upper_bound"] -= 1
+    keep(bundle)
+    assert main(VERIFY) == 1
+    caught = capsys.readouterr()
+    assert caught.err.startswith("rejected: owa: ")
+    assert caught.out.endswith("verified: 1 of 2 families\n")
+    found = verify_bundle("proofs.json", "original.csv", "masked.csv")
+    assert not found
+    assert found.rejected == ("owa",)
+    assert not json.loads(found.to_json())["verified"]
+
+
+def test_a_certificate_of_another_family_proves_nothing(bundle, capsys):
+    one, two = bundle["certificates"]
+    one["certificate"], two["certificate"] = two["certificate"], one["certificate"]
+    keep(bundle)
+    assert main(VERIFY) == 1
+    assert capsys.readouterr().out.endswith("verified: 0 of 2 families\n")
+
+
+def without(key):
+    def change(content):
+        del content["certificates"][0][key]
+
+    return change
+
+
+def empty(content):
+    content["certificates"] = []
+
+
+def no_list(content):
+    content["certificates"] = "none"
+
+
+def twice(content):
+    content["certificates"].append(copy.deepcopy(content["certificates"][0]))
+
+
+def nameless(content):
+    content["certificates"][1]["fit"]["aggregator"] = 3
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (without("fit"), "certificate 1 has no 'fit'; give the file that `report --certificate` wrote"),
+        (
+            without("certificate"),
+            "certificate 1 has no 'certificate'; give the file that `report --certificate` wrote",
+        ),
+        (empty, "proofs.json has no certificate: the report that wrote it says why"),
+        (no_list, "has no list of certificates; give the file that `report --certificate` wrote"),
+        (twice, "has two certificates of 'weighted-mean'; give the file as it was written"),
+        (nameless, "certificate 2: its fit does not say of which family it is"),
+    ],
+)
+def test_a_bundle_that_was_not_written_so(change, message, bundle, capsys):
+    change(bundle)
+    keep(bundle)
+    assert main(VERIFY) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_bundle_that_breaks_off(bundle, capsys):
+    text = json.dumps(bundle)
+    Path("proofs.json").write_text(text[: len(text) // 2], encoding="utf-8")
+    refuse(capsys, "proofs.json is not valid JSON; give the file that `fit --json` wrote", *VERIFY)
+
+
+@pytest.mark.parametrize(("option", "value"), [("--certificate", "p.json"), ("--attributes", "age")])
+def test_options_that_a_bundle_does_not_need(option, value, bundle, capsys):
+    keep(bundle)
+    message = f"proofs.json holds fits with their certificates: leave {option} out"
+    refuse(capsys, message, *VERIFY, option, value)
+
+
+def test_a_fit_needs_its_certificate(capsys):
+    run(capsys, "fit", *PAIR, "--json", "fit.json")
+    message = (
+        "there is no certificate: give what `fit --certificate` wrote in the same run with --certificate "
+        "FILE, or instead of the fit what `report --certificate` wrote"
+    )
+    refuse(capsys, message, "verify", "fit.json", *PAIR)
+
+
+def test_verify_of_one_fit_names_the_other_function(bundle):
+    from linkrisk import verify
+    from linkrisk.solver.run.errors import UsageError
+
+    keep(bundle)
+    with pytest.raises(UsageError, match="give it to verify_bundle"):
+        verify("proofs.json", "original.csv", "masked.csv", certificate={})
