@@ -19,6 +19,9 @@ if TYPE_CHECKING:  # a page that is made again should not wait for what measures
     from linkrisk.solver.measures.results import RiskResult
     from linkrisk.solver.run.progress import Reporter
 
+_MEASURED = 0.9
+"""Share of the call after which there is nothing left but certificates."""
+
 _READING = ("id_column", "row_by_row", "schema")
 
 
@@ -112,12 +115,16 @@ def report(
     from linkrisk.solver.api.limits import check_limit
     from linkrisk.solver.api.report_certificates import certified, hashes
     from linkrisk.solver.api.risk import risk
+    from linkrisk.solver.run.progress import part_of_call
 
     reader = audience_of(audience)
     if certificate_time_limit is not None:
         check_limit(certificate_time_limit, "time limit of the certificate")
     wanted = certificates is not False
-    found = risk(original, masked, on_progress=on_progress, proofs=wanted, **options)
+    measuring, certifying = (
+        part_of_call(on_progress, *part) for part in ((0.0, _MEASURED), (_MEASURED, 1.0))
+    )
+    found = risk(original, masked, on_progress=measuring, proofs=wanted, **options)
     made: tuple[Certified, ...] = ()
     if wanted:
         reading = {name: options[name] for name in _READING if options.get(name) is not None}
@@ -128,7 +135,7 @@ def report(
             reading,
             seconds=certificate_time_limit,
             asked=certificates is True,
-            on_progress=on_progress,
+            on_progress=certifying,
         )
     content = {
         **found.to_dict(),

@@ -24,6 +24,9 @@ SECONDS = 20.0
 MOST_PAIRS = 25_000_000
 """Pairs of a record and a candidate up to which certificates are made unasked: they take moments there."""
 
+PHASE = "certificate"
+"""What a reporter is told is being done."""
+
 _STOPPED = "stopped before it was checked"
 
 
@@ -104,7 +107,7 @@ def certified(
         if on_progress is not None:
             low, high = worst.interval
             about, total = family.aggregator, worst.worst.total
-            on_progress(Progress(0.0, float(low), float(high), "certificate", "", about, total))
+            on_progress(Progress(0.0, float(low), float(high), PHASE, "", about, total, at / len(families)))
         try:
             found.append(_one(family, original, masked, reading, share))
         except KeyboardInterrupt:  # must not cost the report

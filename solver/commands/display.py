@@ -10,7 +10,7 @@ from typing import ClassVar, TextIO
 from linkrisk.solver.compiling.ahead import PHASE
 from linkrisk.solver.engines.exact.engine import ExactEngine
 from linkrisk.solver.linkage.spreading import TASKS
-from linkrisk.solver.run.progress import CONTEST, MEASURES, SWEEP, Progress, phase_name
+from linkrisk.solver.run.progress import CONTEST, SWEEP, Progress, phase_name
 
 
 class Display(ABC):
@@ -44,11 +44,11 @@ class Display(ABC):
             self.announce("compiling, once for this machine: a minute or two")
         elif progress.counted and progress.phase != SWEEP:
             phase, details = phase_name(progress.phase), [progress.work] if progress.work else []
-            if progress.phase == MEASURES:
-                phase, details = f"{phase_name(MEASURES)} {progress.about}", []
+            if progress.done is not None:  # a part of the call: which one says more than its work
+                phase, details = f"{progress.done:.0%} {phase} {progress.about}".rstrip(), []
             gap = f", gap {_short(progress.bound - progress.value)}" if details else ""
             linked = f"linked {_short(progress.value)}, at most {_short(progress.bound)}{gap}"
-            advice = self.short_advice if details else self.advice
+            advice = self.short_advice if details or progress.done is not None else self.advice
             self.show(f"{phase}: {', '.join([linked, *details])}{advice}")
         else:
             self.show(_uncounted(progress) + ("" if progress.phase == TASKS else self.short_advice))
@@ -89,4 +89,4 @@ def _uncounted(progress: Progress) -> str:
 
 def _short(value: float) -> str:
     """Six digits, and whole numbers whole."""
-    return str(int(value)) if value.is_integer() else f"{value:g}"
+    return str(int(value)) if float(value).is_integer() else f"{value:g}"

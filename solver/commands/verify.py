@@ -25,8 +25,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "fit",
         metavar="FIT.json",
-        help="what `fit --json` wrote; or what `report --certificate` wrote, with fits and certificates of all "
-        "families",
+        help="what `fit --json` wrote; or what `report --certificate` wrote, with the fits and certificates "
+        "of all families",
     )
     parser.add_argument(
         "--certificate", metavar="FILE", help="what `fit --certificate` wrote in the same run"

@@ -20,7 +20,7 @@ from cli_runs import PAIR, check_golden, without_seconds
 
 from linkrisk.solver.commands.program import main, run_program
 from linkrisk.solver.commands.progress import SILENT, ProgressLine, ProgressLog, progress_line
-from linkrisk.solver.run.progress import Progress
+from linkrisk.solver.run.progress import MEASURES, Progress
 
 pty = pytest.importorskip("pty", reason="no pseudo-terminals on this system")
 
@@ -230,6 +230,14 @@ def test_progress_of_compare_names_the_backend():
 
 
 @pytest.mark.usefixtures("survey_folder")
+def test_risk_says_what_it_measures_on_a_terminal():
+    terminal = Terminal("risk", *PAIR, "--measures", "uniqueness")
+    code, printed = terminal.end()
+    assert code == 0, terminal.shown
+    assert "uniqueness" in printed
+
+
+@pytest.mark.usefixtures("survey_folder")
 def test_ctrl_c_stops_compare_with_what_it_has():
     terminal = Terminal(
         "compare", "--margin", "0.2", "--no-start", "--backends", "highs,scipy", "--json", "out.json"
@@ -332,6 +340,17 @@ def test_the_line_fits_the_terminal_and_its_clock_runs_by_itself():
 def test_the_line_says_the_gap_and_how_much_was_done():
     _, (shown,) = drawn(Progress(1.0, 352.0, 354.0, "hitting sets", "1085 cores"))
     assert shown[10:].rstrip() == "proving: linked 352, at most 354, gap 2, 1085 cores  (Ctrl-C stops)"
+
+
+def test_the_line_names_the_part_of_a_longer_call():
+    part = Progress(1.0, 320.0, 323.0, "hitting sets", "1085 cores", "mahalanobis", 400.0, 0.375)
+    _, (shown,) = drawn(part)
+    assert shown[10:].rstrip() == "38% proving mahalanobis: linked 320, at most 323  (Ctrl-C stops)"
+
+
+def test_counts_may_be_whole_numbers():
+    _, (shown,) = drawn(Progress(1.0, 324, 333, MEASURES, "", "uniqueness", 400, 0.75))
+    assert shown[10:].rstrip() == "75% measuring uniqueness: linked 324, at most 333  (Ctrl-C stops)"
 
 
 @pytest.mark.parametrize("phase", ["attack", "build", "solve"])
