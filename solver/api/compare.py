@@ -80,6 +80,12 @@ class ComparisonResult:
         writer.writerows({key: plain(value) for key, value in asdict(row).items()} for row in self.rows)
         return out.getvalue()
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from linkrisk.solver.charts.linkage_cards import comparison_card
+
+        return comparison_card(self.to_dict())
+
     def __repr__(self) -> str:
         lines = [
             f"  {row.name}: {row.status}, linked {plain(row.linked)}, at most {plain(row.linked_upper_bound)}"

@@ -84,6 +84,12 @@ class EvaluationResult:
         """The JSON of `evaluate --json`."""
         return dump_json(self.to_dict())
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from linkrisk.solver.charts.linkage_cards import evaluation_card
+
+        return evaluation_card(self.to_dict())
+
     def __repr__(self) -> str:
         share = 100.0 * self.linked / self.records
         name = self.details["aggregator"]

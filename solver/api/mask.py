@@ -139,6 +139,12 @@ class MaskingResult:
             Path(record).unlink(missing_ok=True)
             raise
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from linkrisk.solver.charts.linkage_cards import masking_card
+
+        return masking_card(self.to_dict(), self.source.name)
+
     def __repr__(self) -> str:
         size = f"{len(self.table)} records"
         methods = ", ".join(f"{step.method.name} of {shown_names(step.attributes)}" for step in self.steps)

@@ -111,6 +111,12 @@ class LinkResult:
         """The JSON of `link --json`."""
         return dump_json(self.to_dict())
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from linkrisk.solver.charts.linkage_cards import link_card
+
+        return link_card(self.to_dict())
+
     def __repr__(self) -> str:
         share = 100.0 * self.linked / self.records
         ways = self.details["direction"]
@@ -165,6 +171,12 @@ class FoundLinks:
     def to_json(self) -> str:
         """The JSON of `link --no-truth --json`."""
         return dump_json(self.to_dict())
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from linkrisk.solver.charts.linkage_cards import found_card
+
+        return found_card(self.to_dict(), len(self.links))
 
     def __repr__(self) -> str:
         sizes = f"{self.details['queries']} and {self.details['candidates']} records"

@@ -1,0 +1,105 @@
+"""What a notebook shows of what `link`, `evaluate`, `compare` and `mask` return, made from their JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from linkrisk.solver.charts.markup import bar, card, paragraph, table
+from linkrisk.solver.charts.table import Column, Of, Table
+from linkrisk.solver.run.counts import count
+from linkrisk.solver.run.percent import percent
+
+Json = Mapping[str, Any]
+
+_LINKS = (
+    Column("way", "Way of linking"),
+    Column("claimed", "Links", Of.COUNT),
+    Column("correct", "Right", Of.COUNT),
+    Column("precision", "Precision", Of.SHARE),
+    Column("recall", "Recall", Of.SHARE),
+)
+_BACKENDS = (
+    Column("backend", "Optimiser"),
+    Column("linked", "Linked", Of.NUMBER),
+    Column("most", "At most", Of.NUMBER),
+    Column("state", "State"),
+    Column("seconds", "Seconds", Of.NUMBER),
+)
+_SIMPLE = {"euclid": "equal weights", "mahalanobis": "the classical Mahalanobis distance"}
+_STEPS = (Column("method", "Method"), Column("attributes", "Attributes"))
+
+
+def evaluation_card(result: Json) -> str:
+    """Of the JSON of `evaluate`."""
+    linked, records = result["linked"], result["records"]
+    simple = [f"{_SIMPLE[name]} {count(links)}" for name, links in result.get("baselines", {}).items()]
+    one_to_one = result["one_to_one"]
+    if one_to_one is not None:
+        simple.append(f"one to one, with the same parameters, {count(one_to_one)}")
+    beside = [paragraph(f"Others link: {', '.join(simple)}.")] if simple else []
+    return card(_linked(linked, records), bar(*[linked / records] * 2), *beside, quiet=_quiet(result))
+
+
+def link_card(result: Json) -> str:
+    """Of the JSON of `link`."""
+    linked, records = result["linked"], result["records"]
+    rows = [["each to its best candidate", records, linked, linked / records, linked / records]]
+    one = result["one_to_one"]
+    if one is not None:
+        rows.append([one["matching"], one["claimed"], one["correct"], one["precision"], one["recall"]])
+    return card(
+        f"{result['method']}: {_linked(linked, records)}",
+        bar(*[linked / records] * 2),
+        table(Table(_LINKS, rows)),
+        quiet=_quiet(result),
+    )
+
+
+def found_card(result: Json, links: int) -> str:
+    """Of the JSON of `find_links`, and how many links it has found."""
+    sizes = f"{count(result['queries'])} and {count(result['candidates'])} records"
+    said = "Which of them are right is not known."
+    return card(
+        f"{result['method']}: {count(links)} links of {sizes}.", paragraph(said), quiet=_quiet(result)
+    )
+
+
+def comparison_card(result: Json) -> str:
+    """Of the JSON of `compare`: what every optimiser has found and proven, and where they contradict."""
+    rows = [_backend_row(row) for row in result["backends"]]
+    proofs = sum(row["status"] == "optimal" for row in result["backends"])
+    said = f"{proofs} of {len(rows)} claim a proof"
+    contradicting = result["disagreements"]
+    said += f"; {len(contradicting)} contradictions." if contradicting else ", and none contradicts another."
+    return card(said, table(Table(_BACKENDS, rows)), *map(paragraph, contradicting), quiet=_quiet(result))
+
+
+def _backend_row(row: Json) -> list[Any]:
+    state = row["status"] if row["limit"] is None else f"{row['status']} ({row['limit']})"
+    name = row["engine"] if row["backend"] is None else row["backend"]
+    seconds = row["solve_seconds"]
+    return [name, row["linked"], row["linked_upper_bound"], state, seconds and round(seconds, 1)]
+
+
+def masking_card(result: Json, name: str) -> str:
+    """Of the record of `mask`, and the name of the file. The seed is a secret, and not shown."""
+    rows = [[step["method"], ", ".join(step["attributes"])] for step in result["methods"]]
+    changed = len(result["masked"]) - len(result["unchanged"])
+    columns = len(result["masked"]) + len(result["as_is"])
+    said = f"{count(result['records'])} records: {changed} of {columns} columns masked."
+    kept = [f"{column} is the {what} and stays" for column, what in result["left_alone"].items()]
+    lost = [f"{column} has {count(many)} values fewer" for column, many in result["withheld"].items()]
+    same = [f"{column} is unchanged" for column in result["unchanged"]]
+    beside = [paragraph(f"{'; '.join([*lost, *same, *kept])}.")] if lost or same or kept else []
+    return card(said, table(Table(_STEPS, rows)), *beside, quiet=name)
+
+
+def _linked(linked: float, records: int) -> str:
+    share = percent(linked / records)
+    return f"{count(linked)} of {count(records)} records ({share}) are linked to their partner."
+
+
+def _quiet(result: Json) -> str:
+    ways = [str(result[key]) for key in ("name", "direction") if result.get(key) is not None]
+    return "; ".join([", ".join(ways), *result.get("notes", ())])

@@ -1,0 +1,112 @@
+"""What a notebook shows of what `link`, `evaluate`, `compare`, `mask` and `find_links` return."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+
+import pytest
+from fit_runs import frames
+
+from linkrisk import compare, evaluate, fit, link, mask
+from linkrisk.solver.charts.linkage_cards import comparison_card, found_card, link_card, masking_card
+
+NASTY = "<script>alert(\"1\")</script> & 'x'"
+
+
+def said(html: str) -> str:
+    """The words of a card, which is well-formed and has no script whatever it shows."""
+    assert "<script" not in html
+    return " ".join(ET.fromstring(html).itertext())
+
+
+@pytest.fixture(scope="module")
+def pair():
+    original, masked = frames(0)
+    names = [NASTY, *original.columns[1:]]
+    return original.set_axis(names, axis=1), masked.set_axis(names, axis=1)
+
+
+def test_an_evaluation_says_how_many_are_linked_and_what_others_link(pair):
+    result = evaluate(*pair, parameters=fit(*pair, aggregator="weighted-mean"))
+    words = said(result._repr_html_())
+    assert words.startswith(f"{result.linked} of {result.records} records (")
+    baselines = result.to_dict()["baselines"]
+    assert f"Others link: equal weights {baselines['euclid']}, the classical Mahalanobis" in words
+    assert f"distance {baselines['mahalanobis']}." in words
+
+
+def test_a_link_names_the_linker_and_its_matching(pair):
+    result = link(*pair, method="dbrl", one_to_one="hungarian")
+    words = said(result._repr_html_())
+    assert words.startswith(f"dbrl: {result.linked} of {result.records} records (")
+    assert result.one_to_one is not None
+    assert f"hungarian {result.one_to_one.claimed} {result.one_to_one.correct}" in words
+
+
+def test_a_matching_without_links_has_no_precision():
+    content = {
+        "method": "dbrl",
+        "linked": 0,
+        "records": 3,
+        "one_to_one": {"matching": "greedy", "claimed": 0, "correct": 0, "precision": None, "recall": 0.0},
+        "name": NASTY,
+        "direction": "original-to-masked",
+        "notes": [NASTY],
+    }
+    words = said(link_card(content))
+    assert words.startswith("dbrl: 0 of 3 records (0.0 %)")
+    assert words.count(NASTY) == 2
+
+
+def test_a_comparison_lists_every_optimiser(pair):
+    result = compare(*pair, backends=["exact", "scipy"])
+    words = said(result._repr_html_())
+    assert words.startswith("2 of 2 claim a proof, and none contradicts another.")
+    for row in result.rows:
+        assert f"{row.name.split()[-1]}" in words
+
+
+def test_a_contradiction_stands_in_the_headline():
+    row = {
+        "engine": "milp",
+        "backend": NASTY,
+        "status": "feasible",
+        "limit": "time",
+        "linked": None,
+        "linked_upper_bound": 7,
+        "solve_seconds": 1.0,
+    }
+    words = said(comparison_card({"backends": [row], "disagreements": [f"{NASTY} lies"], "name": "x"}))
+    assert words.startswith("0 of 1 claim a proof; 1 contradictions.")
+    assert f"{NASTY} lies" in words
+    assert "feasible (time)" in words
+
+
+def test_a_masking_says_what_was_masked_but_not_the_seed(pair):
+    seed = 271828182845
+    result = mask(pair[0], "noise percent=5", seed=seed)
+    words = said(result._repr_html_())
+    columns = pair[0].shape[1]
+    assert words.startswith(f"{len(pair[0])} records: {columns} of {columns} columns masked.")
+    assert NASTY in words
+    assert str(seed) not in words
+
+
+def test_a_masking_says_what_stayed_and_what_was_lost():
+    content = {
+        "records": 1200,
+        "methods": [{"method": "local-suppression", "parameters": {}, "attributes": [NASTY, "b"]}],
+        "masked": [NASTY, "b"],
+        "unchanged": ["b"],
+        "as_is": ["id"],
+        "left_alone": {"id": "id"},
+        "withheld": {NASTY: 1500},
+    }
+    words = said(masking_card(content, NASTY))
+    assert words.startswith("1,200 records: 1 of 3 columns masked.")
+    assert f"{NASTY} has 1,500 values fewer; b is unchanged; id is the id and stays." in words
+
+
+def test_found_links_claim_nothing_about_the_truth():
+    words = said(found_card({"method": "prl", "queries": 1000, "candidates": 20, "name": NASTY}, 12))
+    assert words.startswith("prl: 12 links of 1,000 and 20 records. Which of them are right is not known.")
