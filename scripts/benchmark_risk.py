@@ -3,13 +3,15 @@
     LINKRISK_DATA=../shared/data python scripts/benchmark_risk.py --part keys
     python scripts/benchmark_risk.py --part all --pairs ../shared/bench/pairs
     python scripts/benchmark_risk.py --part leave-one-out --pairs ../shared/bench/pairs
+    LINKRISK_DATA=../shared/data python scripts/benchmark_risk.py --part large
 
 Every measure of the part ``keys`` runs in a process of its own on the complete records of Adult with nine
 keys; on as many as `--records` says, drawn from these with replacement; and on as many of which every
 attribute is drawn by itself, so that most are unique. Memory is the most that the process held.
 
 The part ``all`` takes all measures of pairs of 400 Census records with the default limits. The part
-``leave-one-out`` (in `withheld_part.py`) searches the worst case without each attribute.
+``leave-one-out`` (in `withheld_part.py`) searches the worst case without each attribute. The part ``large``
+takes all measures of a million records (the case M6-385 of `scale_cases.py`) within 120 seconds.
 """
 
 from __future__ import annotations
@@ -21,9 +23,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pandas as pd
+from scale_cases import make_files
 from withheld_part import leave_one_out
 
 from linkrisk import risk
@@ -34,7 +38,7 @@ from linkrisk.solver.measures.keys.frequencies import column_codes, groups_of, s
 from linkrisk.solver.measures.keys.keys import KeyFile
 from linkrisk.solver.measures.suda import special_uniques
 
-PARTS = ("keys", "all", "leave-one-out")
+PARTS = ("keys", "all", "leave-one-out", "large")
 
 PAIRS = ("M4-33", "M4-28", "M5-38", "M6-385", "M6-853")
 """Pairs of 400 Census records."""
@@ -46,6 +50,9 @@ ADULT_KEYS = (
 """Those of the file that ARX ships."""
 
 KEY_MEASURES = ("uniqueness", "individual-risk", "suda", "diversity")
+
+LARGE_LIMIT = 120.0
+"""Seconds for all measures of the part ``large``."""
 
 _MEGABYTE = 1e3  # of the kilobytes that `getrusage` gives on Linux
 
@@ -122,11 +129,31 @@ def all_measures(folder: Path, name: str) -> None:
         print(f"    {note}")
 
 
+# ---- large: every measure of as many records as are asked for
+
+
+def large(records: int) -> None:
+    """Print a table: the seconds of the whole call and of every measure, and what there was no time for."""
+    with TemporaryDirectory() as folder:
+        files = make_files(Path(folder), "M6-385", records)
+        began = time.perf_counter()
+        found = risk(*files, time_limit=LARGE_LIMIT)
+        spent = time.perf_counter() - began
+    megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / _MEGABYTE
+    print("| seconds | |\n|---|--:|")
+    for measure, seconds in sorted(found.details["measure_seconds"].items(), key=lambda one: -one[1]):
+        print(f"| {measure} | {seconds:.1f} |")
+    print(f"| searches of the worst case | {found.worst.details['seconds']:.1f} |")
+    print(f"| the whole call, reading included | {spent:.1f} |")
+    print(f"\n{records:,} records, at most {megabytes:,.0f} MB")
+    print(f"not measured: {', '.join(found.not_measured)}")
+
+
 def main() -> None:
     """Run the part that was asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--part", choices=PARTS, default=PARTS[0])
-    parser.add_argument("--records", type=int, help="drawn in the part keys; default: 1,000,000")
+    parser.add_argument("--records", type=int, help="of the parts keys and large; default: 1,000,000")
     parser.add_argument("--measure", choices=KEY_MEASURES, help="of the part keys: this one, in this process")
     parser.add_argument("--apart", action="store_true", help="with --measure: attributes drawn by themselves")
     folder = Path("../shared/bench/pairs")
@@ -136,6 +163,8 @@ def main() -> None:
     if arguments.part == "all":
         for name in arguments.names:
             all_measures(arguments.pairs, name)
+    elif arguments.part == "large":
+        large(arguments.records or 1_000_000)
     elif arguments.part == "leave-one-out":
         leave_one_out(arguments.pairs, arguments.names)
     elif arguments.measure is not None:
