@@ -72,12 +72,15 @@ class Picture:
 def chart(name: str, title: str, reading: str, description: str, picture: Picture, table: Table) -> Chart:
     """The chart of a picture, as wide as its place on the page."""
     with alt.theme.enable("none"):
-        spec: dict[str, Any] = (
-            picture.drawing.properties(width="container", autosize=_AUTOSIZE, description=description)
-            .configure(**_CONFIG)
-            .properties(usermeta=_EMBEDDED)
-            .to_dict(validate=False)  # the tests do
-        )
+        spec: dict[str, Any] = picture.drawing.to_dict(validate=False)  # the tests do
+    # What all have alike is put in here: Altair copies a drawing for everything that it is told.
+    spec |= {
+        "width": "container",
+        "autosize": _AUTOSIZE,
+        "description": description,
+        "config": _CONFIG,
+        "usermeta": _EMBEDDED,
+    }
     spec["datasets"] = dict(picture.data)
     return Chart(name, title, reading, description, spec, table)
 

@@ -107,6 +107,30 @@ def test_scripts_are_kept_and_a_damaged_copy_is_not_used(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
+    ("making", "by_child"), [("print('made();')", True), ("print('half'); raise SystemExit(1)", False)]
+)
+def test_another_process_bundles_meanwhile(tmp_path, monkeypatch, making, by_child):
+    monkeypatch.setenv("LINKRISK_CACHE", str(tmp_path))
+    monkeypatch.setattr(scripts, "_MAKING", making)
+    monkeypatch.setattr(scripts, "_bundle", lambda: "here();")
+    with scripts.bundling():
+        made = scripts.bundled.__wrapped__()
+    assert made == ("made();" if by_child else "here();")
+    monkeypatch.setattr(scripts, "_MAKING", "raise SystemExit('there is a copy already')")
+    with scripts.bundling():
+        assert not scripts._children
+        assert scripts.bundled.__wrapped__() == made
+
+
+def test_a_process_that_nobody_waits_for_ends(tmp_path, monkeypatch):
+    monkeypatch.setenv("LINKRISK_CACHE", str(tmp_path))
+    monkeypatch.setattr(scripts, "_MAKING", "import time; time.sleep(600)")
+    with scripts.bundling():
+        (child,) = scripts._children
+    assert child.returncode is not None
+
+
+@pytest.mark.parametrize(
     ("value", "of", "text"),
     [
         (12345, Of.COUNT, "12,345"),
