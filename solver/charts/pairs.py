@@ -137,7 +137,7 @@ def squares(cells: Sequence[Cell], rows: Sequence[str], columns: Sequence[str]) 
         [square, base.mark_text(fontSize=11).encode(text=alt.Text("h:N"), tooltip=told)] if few else [square]
     )
     step = STEP if len(rows) <= 12 else 18
-    return Picture(alt.layer(*layers).properties(height=alt.Step(step)), {"rows": data})
+    return Picture(alt.layer(*layers).properties(height=step * len(rows)), {"rows": data})
 
 
 def _positions(names: Sequence[str]) -> alt.Scale:

@@ -124,7 +124,7 @@ def picture(
     if rule is not None:
         layers += _rule()
         data["rule"] = [{"b": kept(rule[0]), "e": rule[1]}]
-    drawing = alt.layer(*layers).resolve_axis(y="independent").properties(height=alt.Step(STEP))
+    drawing = alt.layer(*layers).resolve_axis(y="independent").properties(height=STEP * max(len(shown), 1))
     return Picture(drawing, data)
 
 
