@@ -10,7 +10,7 @@ from typing import Any
 
 import altair as alt
 
-from linkrisk.solver.charts.reading import kept, listed
+from linkrisk.solver.charts.reading import kept, labelled, listed
 from linkrisk.solver.charts.saving import INK
 from linkrisk.solver.charts.theme import LABEL_WIDTH, SIMPLE, Picture, named
 
@@ -96,8 +96,8 @@ def picture(
         "value": "normal",
     }
     left = alt.Axis(
-        title=None, ticks=False, domain=False, labelExpr=_texts(labels), labelFontWeight=bold, labelPadding=6,
-        labelLimit=LABEL_WIDTH,
+        title=None, ticks=False, domain=False, labelExpr=labelled(labels), labelFontWeight=bold, labelLimit=LABEL_WIDTH,
+        labelPadding=6,
     )  # fmt: skip
     right = alt.Axis(
         title=None, ticks=False, domain=False, orient="right", labelPadding=8,

@@ -10,7 +10,7 @@ from typing import Any
 import altair as alt
 
 from linkrisk.solver.charts.chart import Chart
-from linkrisk.solver.charts.reading import Result, kept, listed, measure, name_of, numbers, written
+from linkrisk.solver.charts.reading import Result, kept, labelled, listed, measure, name_of, numbers, written
 from linkrisk.solver.charts.saving import INK
 from linkrisk.solver.charts.table import Column, Of, Table
 from linkrisk.solver.charts.theme import SIMPLE, WORST, Picture, chart, named
@@ -115,9 +115,11 @@ def _picture(attributes: list[str]) -> Picture:
     while total in attributes:
         total += " "
     lines = [*attributes, total]
+    at = f"indexof({_quoted(lines)}, datum.value)"
     y = alt.Y(
         "attribute:N", title=None, sort=None,
-        scale=alt.Scale(domain=lines, paddingInner=0.25), axis=alt.Axis(ticks=False, domain=False),
+        scale=alt.Scale(domain=lines, paddingInner=0.25),
+        axis=alt.Axis(ticks=False, domain=False, labelExpr=labelled(lines, at)),
     )  # fmt: skip
     offset = alt.YOffset("to:N", scale=alt.Scale(domain=list(TO), paddingInner=0.1))
     legend = alt.Legend(title=None, labelExpr="datum.label == 'rival' ? 'nearest rival' : datum.label")
