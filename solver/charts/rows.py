@@ -96,8 +96,8 @@ def picture(
         "value": "normal",
     }
     left = alt.Axis(
-        title=None, ticks=False, domain=False, labelExpr=labelled(labels), labelFontWeight=bold, labelLimit=LABEL_WIDTH,
-        labelPadding=6,
+        title=None, ticks=False, domain=False, labelExpr=labelled(labels), labelFontWeight=bold,
+        labelLimit=LABEL_WIDTH, labelPadding=6,
     )  # fmt: skip
     right = alt.Axis(
         title=None, ticks=False, domain=False, orient="right", labelPadding=8,

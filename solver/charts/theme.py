@@ -24,7 +24,7 @@ FAINT = 0.16
 """Opacity of lines that only guide the eye."""
 
 LABEL_WIDTH = 170
-"""Of labels beside an axis; longer ones lose their middle (see `labelled`), and are whole in the table and when pointed at."""
+"""Of labels beside an axis; longer ones lose their middle, and are whole in the table and when pointed at."""
 
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 
