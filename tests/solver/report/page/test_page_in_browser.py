@@ -239,9 +239,8 @@ def test_without_scripts_tables_are_open(browser, full_html, tmp_path):
     context.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
-def test_nothing_keeps_anybody_from_reading(browser, full_html, tmp_path, width, scheme):
+@pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1280)])
+def test_nothing_keeps_anybody_from_reading(browser, full_html, tmp_path, scheme, width):
     with opened(browser, full_html, tmp_path, width=width, scheme=scheme) as one:
         for summary in one.page.locator("summary:visible").all():
             summary.click()
