@@ -3,10 +3,10 @@
     python scripts/benchmark_report.py
 
 Results of drawn records are measured first and saved as JSON. Then it prints the seconds of
-`python -m solver report --from`, started anew each time (the median of five), with and without scripts of
-charts that are kept in the cache; the size of the page; what pictures of all charts would add, which readers
-without scripts could see; and the milliseconds from a click or a key to the next frame in Debian's chromium,
-on a table of many rows (the slowest of five).
+`python -m solver report --from`, started anew five times, with and without scripts of charts that are kept in
+the cache; the size of the page; what pictures of all charts would add, which readers without scripts could
+see; and the milliseconds from a click or a key to the next frame in Debian's chromium, on a table of many
+rows (the slowest of five).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import shutil
 import statistics
 import subprocess
@@ -78,8 +79,8 @@ def main() -> int:
         measured(folder, arguments.records, arguments.attributes)
         for saved in ("risk.json", "report.json"):
             print(f"page of {saved}, {arguments.records:,} records, {arguments.attributes} attributes:")
-            print(f"  scripts in the cache  {seconds(folder, saved, cold=False):.2f} s")
-            print(f"  no cache              {seconds(folder, saved, cold=True):.2f} s")
+            print(f"  scripts in the cache  {seconds(folder, saved, cold=False)}")
+            print(f"  no cache              {seconds(folder, saved, cold=True)}")
         print(f"size                    {(folder / 'page.html').stat().st_size / 1e6:.2f} MB")
         document = Document.from_dict(json.loads((folder / "report.json").read_text(encoding="utf-8")))
         pictures(document)
@@ -117,18 +118,26 @@ def run(folder: Path, *arguments: str, cache: Path | None = None) -> None:
     subprocess.run(command, cwd=folder, env=settings, check=True, stdout=subprocess.DEVNULL)
 
 
-def seconds(folder: Path, saved: str, *, cold: bool) -> float:
-    """The median of some runs, each of which makes the page from JSON."""
-    took = []
+def seconds(folder: Path, saved: str, *, cold: bool) -> str:
+    """The fastest and the median of some runs that make the page from JSON, and what processors worked."""
+    took, worked = [], []
     cache = folder / "cold" if cold else folder / "warm"
     for at in range(REPEATED + 1):
         if cold:
             shutil.rmtree(cache, ignore_errors=True)
-        start = time.perf_counter()
+        start, before = time.perf_counter(), processors()
         run(folder, "report", "--from", saved, "--out", "page.html", cache=cache)
         if at:  # the first fills caches of the system, and ours
             took.append(time.perf_counter() - start)
-    return statistics.median(took)
+            worked.append(processors() - before)
+    middle, work = statistics.median(took), statistics.median(worked)
+    return f"{min(took):.2f} s, median {middle:.2f} s, {work:.2f} s of processors"
+
+
+def processors() -> float:
+    """Seconds of all processes that were started and have ended."""
+    used_up = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used_up.ru_utime + used_up.ru_stime
 
 
 def pictures(document: Document) -> None:
