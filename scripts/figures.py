@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from linkrisk.solver.worst_case.answers import library_versions
+from linkrisk.solver.run.versions import library_versions
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -37,6 +37,7 @@ GENERATIONS = {
     "key measures": 1,
     "linkers": 1,
     "masking": 1,
+    "page of reports": 1,
 }
 """What figures report on, and which generation of it they have to be of."""
 
@@ -77,6 +78,7 @@ CODE = {
         "solver/linkage/representatives",
     ),
     "masking": ("datasets/masking",),
+    "page of reports": ("solver/report/page",),
 }
 """Files and folders whose code decides what the figures are."""
 

@@ -7,12 +7,14 @@ import secrets
 import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.formats.base import ROWS_AT_ONCE, StoredFile
-from linkrisk.datasets.microdata.formats.registry import writable_format
+
+if TYPE_CHECKING:  # whoever writes a text should not wait for all formats of tables
+    import pandas as pd
+
+    from linkrisk.datasets.microdata.formats.base import StoredFile
 
 
 def write_table(frame: pd.DataFrame, path: str | Path) -> None:
@@ -28,6 +30,9 @@ def write_table(frame: pd.DataFrame, path: str | Path) -> None:
         If the format is unknown or cannot be written or cannot hold the table, the folder does not exist or
         the file cannot be written.
     """
+    from linkrisk.datasets.microdata.formats.base import ROWS_AT_ONCE, StoredFile
+    from linkrisk.datasets.microdata.formats.registry import writable_format
+
     stored = StoredFile(frame)
     made = writable_format(path)
     pieces = made.pieces(stored, Path(path)) if len(frame) > ROWS_AT_ONCE else None
@@ -39,6 +44,8 @@ def write_table(frame: pd.DataFrame, path: str | Path) -> None:
 
 def contents(stored: StoredFile, path: str | Path) -> dict[Path, bytes]:
     """What `write_table` writes: the file at `path` first, then those that belong beside it."""
+    from linkrisk.datasets.microdata.formats.registry import writable_format
+
     return writable_format(path).write(stored, Path(path))
 
 

@@ -34,7 +34,7 @@ from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.run.results import dump_json, plain
-from linkrisk.solver.worst_case.answers import library_versions
+from linkrisk.solver.run.versions import library_versions
 from linkrisk.solver.worst_case.contest import EXACT, BackendRow, Contest
 
 DEFAULT_TIME_LIMIT = 60.0

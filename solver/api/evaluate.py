@@ -43,7 +43,8 @@ from linkrisk.solver.run.limits import cancellable
 from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.run.records import RecordsTable
 from linkrisk.solver.run.results import FitResult, dump_json
-from linkrisk.solver.worst_case.answers import in_population, library_versions, records_table
+from linkrisk.solver.run.versions import library_versions
+from linkrisk.solver.worst_case.answers import in_population, records_table
 from linkrisk.solver.worst_case.family_results import FitResults
 
 _GIVE = "give the file that `fit --json` or `link --json` wrote"

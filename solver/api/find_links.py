@@ -35,7 +35,7 @@ from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.run.limits import cancellable
 from linkrisk.solver.run.progress import Reporter
-from linkrisk.solver.worst_case.answers import library_versions
+from linkrisk.solver.run.versions import library_versions
 
 
 @checked_keywords

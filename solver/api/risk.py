@@ -44,7 +44,7 @@ from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError
 from linkrisk.solver.run.interruption import Cancel, interruptible
 from linkrisk.solver.run.progress import MEASURES as MEASURING
 from linkrisk.solver.run.progress import Progress, Reporter, part_of_call
-from linkrisk.solver.worst_case.answers import library_versions
+from linkrisk.solver.run.versions import library_versions
 from linkrisk.solver.worst_case.families import (
     ALL,
     check_k_additive,

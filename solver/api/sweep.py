@@ -37,7 +37,7 @@ from linkrisk.solver.run.crew import crew_choice
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.run.progress import Reporter
-from linkrisk.solver.worst_case.answers import library_versions
+from linkrisk.solver.run.versions import library_versions
 from linkrisk.solver.worst_case.families import ALL, check_k_additive, several
 
 SECONDS_EACH = 60.0

@@ -17,6 +17,9 @@ from linkrisk.solver.charts.theme import REFERENCE, WORST, Picture, chart, named
 CLASSES = ("1, alone", "1, with others", "2", "3 to 5", "6 to 10", "11 to 50", "above 50", "not known")
 """Where the partner stands among the candidates, the nearest first."""
 
+_STEP = 30
+"""Height of a bar."""
+
 _FILLS = (WORST, "#ea9c62", "#4a9fd0", "#78b7dc", "#9fcbe6", "#c0dcee", "#dcebf5", REFERENCE)
 
 
@@ -154,4 +157,4 @@ def _stacked(rows: list[list[Any]], used: list[str]) -> Picture:
     )  # fmt: skip
     texts = base.transform_filter("datum.b >= 6").mark_text(color="#000", fontSize=11)
     words = texts.encode(x=alt.X("b:Q", stack="zero", bandPosition=0.5), text=alt.Text("b:Q", format=".0f"))
-    return Picture(alt.layer(bars, words).properties(height=alt.Step(30)), {"rows": data})
+    return Picture(alt.layer(bars, words).properties(height=_STEP * len(names)), {"rows": data})

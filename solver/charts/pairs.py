@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
 
 from linkrisk.solver.charts.chart import Chart
-from linkrisk.solver.charts.reading import Result, fits, kept, listed, measure, name_of, number, written
+from linkrisk.solver.charts.reading import (
+    Result,
+    fits,
+    kept,
+    labelled,
+    listed,
+    measure,
+    name_of,
+    number,
+    written,
+)
 from linkrisk.solver.charts.saving import INK
 from linkrisk.solver.charts.table import Column, Of, Table
 from linkrisk.solver.charts.theme import LABEL_WIDTH, SIMPLE, WORST, Picture, chart, named
@@ -137,7 +146,7 @@ def squares(cells: Sequence[Cell], rows: Sequence[str], columns: Sequence[str]) 
         [square, base.mark_text(fontSize=11).encode(text=alt.Text("h:N"), tooltip=told)] if few else [square]
     )
     step = STEP if len(rows) <= 12 else 18
-    return Picture(alt.layer(*layers).properties(height=alt.Step(step)), {"rows": data})
+    return Picture(alt.layer(*layers).properties(height=step * len(rows)), {"rows": data})
 
 
 def _positions(names: Sequence[str]) -> alt.Scale:
@@ -148,6 +157,6 @@ def _axis(names: Sequence[str], **more: Any) -> alt.Axis:
     """Labels by number: names may be anything."""
     return alt.Axis(
         title=None, ticks=False, domain=False, grid=False, labelPadding=5,
-        labelExpr=f"{json.dumps(list(names))}[datum.value]",
+        labelExpr=labelled(names),
         labelLimit=LABEL_WIDTH if "orient" not in more else 110, **more,
     )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -161,6 +162,19 @@ def between(low: float, high: float) -> str:
 def points(value: float | None) -> str:
     """A difference of shares, in percentage points."""
     return "none" if value is None else f"{100.0 * value:.1f} points".replace("-", "\N{MINUS SIGN}")
+
+
+LONGEST, KEPT = 26, 10
+"""Characters of a label beside an axis; of a longer one, how many stay at each end: capitals are wide."""
+
+
+def labelled(texts: Sequence[str], at: str = "datum.value") -> str:
+    """Vega's expression for texts as labels; `at` is that for the number of a text.
+
+    A long one loses its middle, for names often differ at their ends alone; JSON is how its texts are quoted.
+    """
+    cut = [text if len(text) <= LONGEST else f"{text[:KEPT]}…{text[-KEPT:]}" for text in texts]
+    return f"{json.dumps(cut)}[{at}]"
 
 
 def listed(parts: Sequence[str], most: int = 12) -> str:

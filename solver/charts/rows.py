@@ -10,7 +10,7 @@ from typing import Any
 
 import altair as alt
 
-from linkrisk.solver.charts.reading import kept, listed
+from linkrisk.solver.charts.reading import kept, labelled, listed
 from linkrisk.solver.charts.saving import INK
 from linkrisk.solver.charts.theme import LABEL_WIDTH, SIMPLE, Picture, named
 
@@ -96,8 +96,8 @@ def picture(
         "value": "normal",
     }
     left = alt.Axis(
-        title=None, ticks=False, domain=False, labelExpr=_texts(labels), labelFontWeight=bold, labelPadding=6,
-        labelLimit=LABEL_WIDTH,
+        title=None, ticks=False, domain=False, labelExpr=labelled(labels), labelFontWeight=bold,
+        labelLimit=LABEL_WIDTH, labelPadding=6,
     )  # fmt: skip
     right = alt.Axis(
         title=None, ticks=False, domain=False, orient="right", labelPadding=8,
@@ -124,7 +124,7 @@ def picture(
     if rule is not None:
         layers += _rule()
         data["rule"] = [{"b": kept(rule[0]), "e": rule[1]}]
-    drawing = alt.layer(*layers).resolve_axis(y="independent").properties(height=alt.Step(STEP))
+    drawing = alt.layer(*layers).resolve_axis(y="independent").properties(height=STEP * max(len(shown), 1))
     return Picture(drawing, data)
 
 

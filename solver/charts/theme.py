@@ -24,7 +24,7 @@ FAINT = 0.16
 """Opacity of lines that only guide the eye."""
 
 LABEL_WIDTH = 170
-"""Of labels beside an axis; longer ones end in three dots, and are whole in the table and when pointed at."""
+"""Of labels beside an axis; longer ones lose their middle, and are whole in the table and when pointed at."""
 
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 
@@ -72,12 +72,15 @@ class Picture:
 def chart(name: str, title: str, reading: str, description: str, picture: Picture, table: Table) -> Chart:
     """The chart of a picture, as wide as its place on the page."""
     with alt.theme.enable("none"):
-        spec: dict[str, Any] = (
-            picture.drawing.properties(width="container", autosize=_AUTOSIZE, description=description)
-            .configure(**_CONFIG)
-            .properties(usermeta=_EMBEDDED)
-            .to_dict(validate=False)  # the tests do
-        )
+        spec: dict[str, Any] = picture.drawing.to_dict(validate=False)  # the tests do
+    # What all have alike is put in here: Altair copies a drawing for everything that it is told.
+    spec |= {
+        "width": "container",
+        "autosize": _AUTOSIZE,
+        "description": description,
+        "config": _CONFIG,
+        "usermeta": _EMBEDDED,
+    }
     spec["datasets"] = dict(picture.data)
     return Chart(name, title, reading, description, spec, table)
 

@@ -10,7 +10,7 @@ from typing import Any
 import altair as alt
 
 from linkrisk.solver.charts.chart import Chart
-from linkrisk.solver.charts.reading import Result, kept, listed, measure, name_of, numbers, written
+from linkrisk.solver.charts.reading import Result, kept, labelled, listed, measure, name_of, numbers, written
 from linkrisk.solver.charts.saving import INK
 from linkrisk.solver.charts.table import Column, Of, Table
 from linkrisk.solver.charts.theme import SIMPLE, WORST, Picture, chart, named
@@ -115,14 +115,16 @@ def _picture(attributes: list[str]) -> Picture:
     while total in attributes:
         total += " "
     lines = [*attributes, total]
+    at = f"indexof({_quoted(lines)}, datum.value)"
     y = alt.Y(
         "attribute:N", title=None, sort=None,
-        scale=alt.Scale(domain=lines, paddingInner=0.25), axis=alt.Axis(ticks=False, domain=False),
+        scale=alt.Scale(domain=lines, paddingInner=0.25),
+        axis=alt.Axis(ticks=False, domain=False, labelExpr=labelled(lines, at)),
     )  # fmt: skip
     offset = alt.YOffset("to:N", scale=alt.Scale(domain=list(TO), paddingInner=0.1))
     legend = alt.Legend(title=None, labelExpr="datum.label == 'rival' ? 'nearest rival' : datum.label")
     colour = alt.Color("to:N", scale=alt.Scale(domain=list(TO), range=[WORST, SIMPLE]), legend=legend)
-    dash = alt.StrokeDash("to:N", scale=alt.Scale(domain=list(TO), range=[[1, 0], [4, 2]]), legend=None)
+    dash = alt.StrokeDash("to:N", scale=alt.Scale(domain=list(TO), range=[[1, 0], [4, 2]]), legend=legend)
     parts = (
         named(PICKED)
         .transform_calculate(order=f"indexof({_quoted(attributes)}, datum.attribute)")
@@ -146,14 +148,14 @@ def _picture(attributes: list[str]) -> Picture:
     for base, opacity in ((parts, 0.55), (sums, 0.95)):
         bars = base.mark_bar(fillOpacity=opacity, strokeWidth=1.4).encode(
             x=x, x2=alt.X2("end:Q"), y=y, yOffset=offset, color=colour,
-            stroke=alt.Stroke("to:N", scale=alt.Scale(domain=list(TO), range=[WORST, SIMPLE]), legend=None),
+            stroke=alt.Stroke("to:N", scale=alt.Scale(domain=list(TO), range=[WORST, SIMPLE]), legend=legend),
             strokeDash=dash, tooltip=told,
         )  # fmt: skip
         layers.append(bars)
     texts = sums.mark_text(align="left", dx=5, color=INK).encode(
         x=alt.X("end:Q"), y=y, yOffset=offset, text=alt.Text("end:Q", format=".3~g")
     )
-    drawing = alt.layer(*layers, texts).properties(height=alt.Step(_STEP, **{"for": "position"}))
+    drawing = alt.layer(*layers, texts).properties(height=_STEP * len(lines))
     return Picture(drawing, {PICKED: []})
 
 

@@ -57,13 +57,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure, or read; write the page and what else was asked for."""
-    from linkrisk.datasets.microdata.writing import write_whole
     from linkrisk.solver.commands.targets import check_targets
 
     if arguments.out is None and arguments.json is None:
         raise UsageError("where to? give --out FILE.html, or --json FILE")
     check_targets(arguments, "out", "json", "certificate")
-    result = _made(arguments) if arguments.saved is None else _read(arguments)
+    if arguments.saved is None:
+        return _write(_made(arguments), arguments)
+    if arguments.out is None:
+        return _write(_read(arguments), arguments)
+    from linkrisk.solver.report.page.scripts import bundling
+
+    with bundling():
+        return _write(_read(arguments), arguments)
+
+
+def _write(result: ReportResult, arguments: argparse.Namespace) -> int:
+    """Write what was asked for, and say the headline."""
+    from linkrisk.datasets.microdata.writing import write_whole
+
     # All is made before anything is written.
     made = {
         arguments.out: result.to_html() if arguments.out is not None else "",

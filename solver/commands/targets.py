@@ -6,13 +6,10 @@ import argparse
 import os
 from pathlib import Path
 
-from linkrisk.datasets.microdata.formats.registry import known_suffixes
-from linkrisk.solver.backends.model_file import SUFFIXES as MODEL_SUFFIXES
 from linkrisk.solver.run.errors import UsageError
 
 _INPUTS = ("original", "masked", "parameters", "schema", "file", "decisions", "plan", "saved")
-_TABLES = dict.fromkeys(("table", "links", "clerical"), known_suffixes(to_write=True))
-_SUFFIXES = {**_TABLES, "write_model": MODEL_SUFFIXES}
+_TABLES = ("table", "links", "clerical")
 
 
 def check_targets(arguments: argparse.Namespace, *names: str) -> None:
@@ -41,7 +38,7 @@ def check_targets(arguments: argparse.Namespace, *names: str) -> None:
         if path is None:
             continue
         option = "--" + name.replace("_", "-")
-        _check_target(path, option, _SUFFIXES.get(name, ()))
+        _check_target(path, option, _suffixes(name))
         if Path(path).exists() and not Path(path).is_file():
             continue  # a device such as /dev/null takes anything, any number of times
         other = taken.setdefault(_real(path), name)
@@ -49,6 +46,19 @@ def check_targets(arguments: argparse.Namespace, *names: str) -> None:
             raise UsageError(f"{option} {path} would overwrite the --{other} file: give another name")
         if other != name:
             raise UsageError(f"--{other} and {option} both name {path}: give each a different file")
+
+
+def _suffixes(name: str) -> tuple[str, ...]:
+    """How the file of an option has to end; empty where it may end in any way."""
+    if name in _TABLES:
+        from linkrisk.datasets.microdata.formats.registry import known_suffixes
+
+        return known_suffixes(to_write=True)
+    if name == "write_model":
+        from linkrisk.solver.backends.model_file import SUFFIXES
+
+        return SUFFIXES
+    return ()
 
 
 def _check_target(path: str, option: str, suffixes: tuple[str, ...]) -> None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from linkrisk.solver.run.percent import percent
 from linkrisk.solver.run.results import WEIGHTED, objective
-from linkrisk.solver.worst_case.family_results import FitResults
+
+if TYPE_CHECKING:  # a report from JSON needs the sentences alone
+    from linkrisk.solver.worst_case.family_results import FitResults
 
 TOLERATED = 0.05
 """Share of records that may be re-identified where nothing else is said."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:  # a result that is only shown needs none
+    import pandas as pd
 
 TABLE_COLUMNS = ("record", "linked", "rank", "distance", "nearest_other", "margin", "ties")
 
@@ -102,6 +104,8 @@ class RecordsTable:
 
     def to_frame(self) -> pd.DataFrame:
         """As a data frame, one row per block."""
+        import pandas as pd
+
         columns = {name: _column(*cells) for name, cells in zip(TABLE_COLUMNS, self._cells(), strict=True)}
         return pd.DataFrame(columns, columns=list(TABLE_COLUMNS))
 
@@ -128,6 +132,8 @@ def _listed(values: NDArray[Any], known: NDArray[np.bool_]) -> list[Any]:
 
 def _column(values: NDArray[Any], known: NDArray[np.bool_]) -> pd.Series:
     """A column of a frame: numbers that are not known are NaN, truth that is not known is None."""
+    import pandas as pd
+
     if values.dtype.kind == "O" or (values.dtype.kind == "b" and not known.all()):
         return pd.Series(_listed(values, known))
     if values.dtype.kind == "i" and not known.all():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
-import platform
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,6 +17,7 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.records import RecordsTable
 from linkrisk.solver.run.results import EXPECTED, WEIGHTED, FitResult, plain
 from linkrisk.solver.run.status import Status
+from linkrisk.solver.run.versions import library_versions
 from linkrisk.solver.worst_case.parameters_shown import tie_breaking
 from linkrisk.solver.worst_case.parts import Part
 from linkrisk.solver.worst_case.search_state import Run
@@ -191,18 +190,6 @@ def records_table(labels: Sequence[str], evaluation: Evaluation) -> RecordsTable
 def _finite(values: FloatArray) -> FloatArray:
     """The values, NaN where there is none."""
     return np.where(np.isfinite(values), values, np.nan)
-
-
-def library_versions() -> dict[str, str]:
-    """Versions of what the numbers depend on."""
-    packages = ("linkrisk", "numpy", "scipy", "numba", "highspy")
-    versions = {"python": platform.python_version()}
-    for package in packages:
-        try:
-            versions[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            versions[package] = "not installed"
-    return versions
 
 
 def most_blocks(weight: FloatArray, bound: float) -> int:

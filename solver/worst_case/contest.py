@@ -26,7 +26,7 @@ from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.incumbent import Incumbent
 from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.run.progress import CONTEST, Progress, Reporter
-from linkrisk.solver.worst_case.answers import library_versions
+from linkrisk.solver.run.versions import library_versions
 from linkrisk.solver.worst_case.problem_rows import first_incumbent, problem_system
 
 FloatArray = NDArray[np.float64]

@@ -18,7 +18,8 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError
 from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.run.progress import part_of_call
-from linkrisk.solver.worst_case.answers import library_versions, work_done
+from linkrisk.solver.run.versions import library_versions
+from linkrisk.solver.worst_case.answers import work_done
 from linkrisk.solver.worst_case.family_results import Family, FitResults
 from linkrisk.solver.worst_case.search import Start
 from linkrisk.solver.worst_case.single_fit import FitRequest, Fitted, fit_one

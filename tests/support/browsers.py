@@ -45,11 +45,17 @@ class Opened:
         self.wrong: list[str] = []
         self.asked: list[str] = []
         self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
-        self.page.on("console", lambda said: said.type == "error" and self.wrong.append(said.text))
+        self.page.on(
+            "console", lambda said: said.type in ("error", "warning") and self.wrong.append(said.text)
+        )
         self.page.on("request", lambda request: self.asked.append(request.url))
         self.address = file.as_uri()
         self.page.goto(self.address)
         self.page.wait_for_selector("html[data-ready]", state="attached")
+
+    def _hear(self, said: Any) -> None:
+        if said.type in ("error", "warning"):
+            self.wrong.append(said.text)
 
     def violations(self) -> list[str]:
         """What axe-core finds that is serious or worse."""

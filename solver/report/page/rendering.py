@@ -12,6 +12,7 @@ from markupsafe import Markup
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.table import Table
 from linkrisk.solver.report.document import Block, Choice, Document, Records
+from linkrisk.solver.report.formats import count
 from linkrisk.solver.report.page import cells, scripts
 from linkrisk.solver.report.page.data import PageData
 
@@ -95,7 +96,8 @@ def _environment() -> Environment:
         is_numeric=cells.is_numeric,
         few_rows=_FEW_ROWS,
         most_rows=ROWS,
+        count=count,
         answers=ANSWERS,
     )
-    environment.filters.update(day=cells.day_text, prose=cells.prose)
+    environment.filters.update(day=cells.day_text, prose=cells.prose, whole=cells.whole)
     return environment

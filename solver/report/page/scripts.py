@@ -5,6 +5,9 @@ from __future__ import annotations
 import base64
 import contextlib
 import hashlib
+import subprocess
+import sys
+from collections.abc import Iterator
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -17,23 +20,63 @@ _HERE = Path(__file__).parent / "scripts"
 # In the order in which they are put together.
 OWN = ("format.js", "grid.js", "charts.js", "records.js", "choice.js", "copy.js", "start.js")
 _ENTRY = "window.vegaEmbed = vegaEmbed;"
+_MAKING = f"import vl_convert; print(vl_convert.javascript_bundle({_ENTRY!r}))"
 
 
 @cache
 def bundled() -> str:
     """Vega, Vega-Lite and Vega-Embed in one script of 0.9 MB.
 
-    To bundle them takes 1.3 s, and up to 6 s when the machine is busy; so the script is kept in the cache
+    To bundle them takes 1.4 s, and up to 6 s when the machine is busy; so the script is kept in the cache
     folder, under the version of the package that it comes from.
     """
-    import vl_convert
-
-    kept = cache_folder() / f"vega-{metadata.version('vl-convert-python')}.js"
+    kept = _place()
     script = _read(kept)
     if script is None:
-        script = str(vl_convert.javascript_bundle(_ENTRY)).replace("</script", "<\\/script")
+        script = (_from_child() or _bundle()).replace("</script", "<\\/script")
         _keep(kept, script)
     return script
+
+
+@contextlib.contextmanager
+def bundling() -> Iterator[None]:
+    """Have `bundled` ready sooner: unless a copy is kept, a process of its own bundles while the body runs.
+
+    A thread would not do: bundling holds the interpreter all the time.
+    """
+    if _place().exists():
+        yield
+        return
+    with subprocess.Popen(
+        [sys.executable, "-c", _MAKING], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as child:
+        _children.append(child)
+        try:
+            yield
+        finally:
+            _children.remove(child)
+            child.kill()
+
+
+_children: list[subprocess.Popen[bytes]] = []
+
+
+def _from_child() -> str:
+    """What the process of `bundling` has made; empty where there is none, or it failed."""
+    if not _children:
+        return ""
+    made, _ = _children[-1].communicate()
+    return made.decode("utf-8").removesuffix("\n") if _children[-1].returncode == 0 else ""
+
+
+def _bundle() -> str:
+    import vl_convert
+
+    return str(vl_convert.javascript_bundle(_ENTRY))
+
+
+def _place() -> Path:
+    return cache_folder() / f"vega-{metadata.version('vl-convert-python')}.js"
 
 
 def _read(kept: Path) -> str | None:

@@ -13,7 +13,6 @@ import pandas as pd
 import pytest
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata import writing
 from linkrisk.datasets.microdata.formats import base, parquet
 from linkrisk.datasets.microdata.formats.registry import read_table
 from linkrisk.datasets.microdata.writing import write_pieces, write_table
@@ -24,7 +23,7 @@ SUFFIXES = [".csv", ".parquet", ".feather"]
 
 @pytest.fixture(autouse=True)
 def few_rows_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (base, parquet, writing):
+    for module in (base, parquet):
         monkeypatch.setattr(module, "ROWS_AT_ONCE", ROWS)
 
 
@@ -49,7 +48,7 @@ def test_the_same_as_at_once(
 ) -> None:
     table = frame(records)
     write_table(table, tmp_path / f"pieces{suffix}")
-    monkeypatch.setattr(writing, "ROWS_AT_ONCE", records)
+    monkeypatch.setattr(base, "ROWS_AT_ONCE", records)
     write_table(table, tmp_path / f"once{suffix}")
     pieces, once = (read_table(tmp_path / f"{name}{suffix}") for name in ("pieces", "once"))
     pd.testing.assert_frame_equal(pieces, once)

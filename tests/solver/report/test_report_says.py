@@ -10,9 +10,10 @@ import report_cases
 from report_texts import blocks, rows, said, section
 
 from linkrisk import fit
-from linkrisk.solver.report.content.build import EXTERNAL, SECTIONS, document_of
+from linkrisk.solver.report.content.build import document_of
 from linkrisk.solver.report.content.meanings import MEANINGS, meaning_of
-from linkrisk.solver.report.document import Document
+from linkrisk.solver.report.content.sections import SECTIONS
+from linkrisk.solver.report.document import Audience, Document
 from linkrisk.solver.run.errors import UsageError
 
 ORDER = [
@@ -33,7 +34,7 @@ def measured():
 
 def test_sections_are_in_the_order_of_the_page(full):
     assert [one.name for one in full.document.sections] == ORDER
-    assert len(SECTIONS) == len(ORDER) > len(EXTERNAL)
+    assert len(SECTIONS[Audience.INTERNAL]) == len(ORDER) > len(SECTIONS[Audience.EXTERNAL])
 
 
 def test_the_json_is_the_document(full):

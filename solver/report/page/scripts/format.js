@@ -58,6 +58,13 @@ function secondsText(seconds) {
 
 const WRITERS = { count: countText, number: numberText, share: shareText, seconds: secondsText };
 
+// The same as `whole` of `cells.py`: nodes in whose options, and in re-identified, no line ends.
+const WHOLE = /(?<![\w-])(--[a-z][a-z-]*|re-identif[a-z]*)/i;
+
+function wholeWords(text) {
+  return text.split(WHOLE).map((part, at) => (at % 2 ? element("span", { class: "whole" }, part) : part));
+}
+
 function cellText(value, of) {
   if (value === null || value === undefined) return NOTHING;
   if (typeof value === "boolean") return value ? "yes" : "no";

@@ -40,6 +40,7 @@ class Grid {
   constructor(root, { columns, rows }, onPick = null) {
     Object.assign(this, { root, columns, rows, onPick });
     this.body = root.querySelector("tbody");
+    root.querySelector(".cut")?.remove();
     this.name = root.querySelector("caption")?.textContent.trim() || "table";
     this.tests = new Map();
     this.sorted = { column: -1, down: false };
@@ -56,8 +57,11 @@ class Grid {
     this.heads = [...this.root.querySelectorAll("thead th")];
     if (this.rows.length < SORTED) return;
     this.heads.forEach((head, column) => {
-      const text = head.textContent;
-      head.replaceChildren(button(text, () => this.sort(column), { "aria-label": `Sort by ${text}` }));
+      const words = [...head.childNodes];
+      const sorter = button("", () => this.sort(column), { "aria-label": `Sort by ${head.textContent}` });
+      sorter.append(...words.map((one) => one.cloneNode(true)));
+      // Browsers do not repeat buttons on the other sheets of a table.
+      head.replaceChildren(sorter, element("span", { class: "on-paper" }, ...words));
     });
   }
 
@@ -205,7 +209,7 @@ class Grid {
       if (NUMERIC.has(of)) cell.className = "number";
       const text = cellText(value, of);
       if (at === 0 && this.onPick) cell.append(this.picker(text, index));
-      else cell.textContent = text;
+      else cell.append(...wholeWords(text));
       made.append(cell);
     });
     if (this.onPick) {

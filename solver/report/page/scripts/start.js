@@ -1,5 +1,8 @@
 // What the page does once it is there. `data-ready` says that all charts are drawn.
 const { charts, tables, records } = JSON.parse(document.getElementById("data").textContent);
+// Without scripts all tables behind charts are open, and no record can be picked.
+document.querySelectorAll(".behind").forEach((one) => (one.open = false));
+document.querySelectorAll(".picked").forEach((one) => (one.hidden = false));
 const drawing = drawCharts(charts);
 const grids = [...document.querySelectorAll(".grid")].map((root) => {
   const table = tables[root.dataset.table];

@@ -5,16 +5,18 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
+import report_cases
 from browsers import chromium, opened
 from report_documents import SCRIPT, empty_document, full_document, hostile_document, records
 
 from linkrisk.solver.charts.table import Column, Of, Table
 from linkrisk.solver.report.document import Document, Headline, Section
 from linkrisk.solver.report.page import cells, render_page
-from linkrisk.solver.report.page.cells import cell_text
+from linkrisk.solver.report.page.cells import cell_text, whole
 
 pytestmark = pytest.mark.browser
 
@@ -182,9 +184,63 @@ def test_a_command_is_copied(reader):
     assert reader.evaluate("navigator.clipboard.readText()").startswith("python -m solver report")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
-def test_nothing_keeps_anybody_from_reading(browser, full_html, tmp_path, width, scheme):
+@pytest.fixture(scope="module")
+def real_html():
+    """The page of all measures of a small file: every section, and every chart that risk has."""
+    return render_page(report_cases.full().document)
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+def test_a_real_report_is_read_by_everybody(browser, real_html, tmp_path, scheme, width):
+    """And no chart of it warns: the console is empty when it is closed."""
+    with opened(browser, real_html, tmp_path, width=width, scheme=scheme) as one:
+        assert one.page.locator(".failed").count() == 0
+        assert one.page.locator("[data-chart] svg").count() == one.page.locator("[data-chart]").count() > 10
+        one.page.evaluate("document.querySelectorAll('details').forEach((it) => (it.open = true))")
+        assert one.violations() == []
+        assert one.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_heads_of_tables_are_texts_on_paper(reader):
+    """Chromium repeats no buttons on the next sheet."""
+    reader.emulate_media(media="print")
+    try:
+        head = reader.locator(".records thead th").first
+        assert head.inner_text() == "Record"
+        assert head.locator("button").is_hidden()
+    finally:
+        reader.emulate_media(media="screen")
+
+
+def test_words_are_whole_in_browser_and_python(browser, tmp_path):
+    texts = ["give --ties share, or --nominal", "A--B, a-re-identified", "Re-identified", "<!--b-->", "plain"]
+    table = Table((Column("a", "Re-identified"),), [[text] for text in texts] * 4)
+    document = full_document()
+    section = Section("one", "One", "", (table,))
+    page = render_page(Document("t", document.audience, document.headline, (section,), "0", "today"))
+    written = [re.findall('<span class="whole">(.*?)</span>', whole(text)) for text in texts]
+    with opened(browser, page, tmp_path) as one:
+        for at, text in enumerate(texts):
+            row = one.page.locator("tbody tr").nth(at)
+            assert row.inner_text() == text
+            assert row.locator(".whole").all_inner_texts() == written[at]
+
+
+def test_without_scripts_tables_are_open(browser, full_html, tmp_path):
+    file = tmp_path / "page.html"
+    file.write_text(full_html, encoding="utf-8")
+    context = browser.new_context(java_script_enabled=False, offline=True)
+    page = context.new_page()
+    page.goto(file.as_uri())
+    assert page.get_by_text("in the table below").count() == 5
+    assert page.locator(".behind table").count() == 4
+    assert all(one.is_visible() for one in page.locator(".behind table").all())
+    assert page.locator(".picked").is_hidden()
+    context.close()
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1280)])
+def test_nothing_keeps_anybody_from_reading(browser, full_html, tmp_path, scheme, width):
     with opened(browser, full_html, tmp_path, width=width, scheme=scheme) as one:
         for summary in one.page.locator("summary:visible").all():
             summary.click()

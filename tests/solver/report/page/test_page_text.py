@@ -14,7 +14,7 @@ from report_documents import empty_document, full_document, hostile_document
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.report.document import Document
 from linkrisk.solver.report.page import render_page, scripts
-from linkrisk.solver.report.page.cells import cell_text, day_text, prose
+from linkrisk.solver.report.page.cells import cell_text, day_text, prose, whole
 
 SCRIPTS = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 DATA = re.compile(r'<script type="application/json" id="data">(.*?)</script>', re.DOTALL)
@@ -47,8 +47,11 @@ class Tags(HTMLParser):
 
     def __init__(self, page):
         super().__init__()
-        self.names, self.attributes = set(), set()
-        self.feed(page)
+        self.names, self.attributes, self.text = set(), set(), ""
+        self.feed(str(page))
+
+    def handle_data(self, data):
+        self.text += data
 
     def handle_starttag(self, tag, attrs):
         self.names.add(tag)
@@ -107,6 +110,30 @@ def test_scripts_are_kept_and_a_damaged_copy_is_not_used(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
+    ("making", "by_child"), [("print('made();')", True), ("print('half'); raise SystemExit(1)", False)]
+)
+def test_another_process_bundles_meanwhile(tmp_path, monkeypatch, making, by_child):
+    monkeypatch.setenv("LINKRISK_CACHE", str(tmp_path))
+    monkeypatch.setattr(scripts, "_MAKING", making)
+    monkeypatch.setattr(scripts, "_bundle", lambda: "here();")
+    with scripts.bundling():
+        made = scripts.bundled.__wrapped__()
+    assert made == ("made();" if by_child else "here();")
+    monkeypatch.setattr(scripts, "_MAKING", "raise SystemExit('there is a copy already')")
+    with scripts.bundling():
+        assert not scripts._children
+        assert scripts.bundled.__wrapped__() == made
+
+
+def test_a_process_that_nobody_waits_for_ends(tmp_path, monkeypatch):
+    monkeypatch.setenv("LINKRISK_CACHE", str(tmp_path))
+    monkeypatch.setattr(scripts, "_MAKING", "import time; time.sleep(600)")
+    with scripts.bundling():
+        (child,) = scripts._children
+    assert child.returncode is not None
+
+
+@pytest.mark.parametrize(
     ("value", "of", "text"),
     [
         (12345, Of.COUNT, "12,345"),
@@ -127,7 +154,38 @@ def test_cells(value, of, text):
 
 def test_prose_and_days():
     assert prose("5 % of <b>`fit --seed`</b>") == (
-        "5\N{NO-BREAK SPACE}% of &lt;b&gt;<code>fit --seed</code>&lt;/b&gt;"
+        '5\N{NO-BREAK SPACE}% of &lt;b&gt;<code>fit <span class="whole">--seed</span></code>&lt;/b&gt;'
+    )
+    assert prose("-0.1 % to --groups at 2026-11-24") == (
+        '−0.1\N{NO-BREAK SPACE}% to <span class="whole">--groups</span> at 2026-11-24'
     )
     assert day_text("2026-11-23T22:05:00+00:00") == "23 November 2026, 22:05 UTC"
     assert day_text("yesterday") == "yesterday"
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("Re-identified", ["Re-identified"]),
+        ("give --ties share, or --nominal", ["--ties", "--nominal"]),
+        ("A--B and a-re-identified -- <!--b-->", ["--b--"]),
+        ("re-read", []),
+    ],
+)
+def test_words_that_no_line_breaks(text, kept):
+    """Nothing is changed but for the marks: whoever copies or searches finds the same."""
+    made = Tags(whole(text))
+    assert made.text == text
+    assert re.findall(r'<span class="whole">(.*?)</span>', whole(text)) == kept
+
+
+@pytest.mark.usefixtures("no_bundle")
+def test_without_scripts_the_numbers_of_charts_are_there():
+    document = full_document(30)
+    page = render_page(document)
+    charts = re.findall(r'<div class="chart".*?>(.*?)</div>', page)
+    assert charts == [charts[0]] * 5
+    assert "in the table below" in charts[0]
+    assert page.count("<details") == page.count('<details class="behind" open>') == 4  # not the waterfall
+    assert "The first 15 of 30 rows" in page
+    assert page.count("<noscript>") == 1
