@@ -95,6 +95,8 @@ def test_a_step_that_fails_is_the_last(project: Project) -> None:
     assert run.state is State.FAILED
     assert "second" not in run.text("output.txt")
     assert answer(run) == "It failed; its output says why"
+    (run.folder / "log.txt").write_text("error: data/A.csv has no column 'Einkommen'\n")
+    assert answer(run) == "data/A.csv has no column 'Einkommen'"
 
 
 @pytest.mark.usefixtures("stand_in")
