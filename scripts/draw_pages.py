@@ -83,7 +83,7 @@ def draw_app(browser: Browser, folder: Path) -> None:
         address = re.findall(r"http://\S+", lines[1])[0]
         page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, reduced_motion="reduce")
         page.set_default_timeout(PATIENCE)
-        _patiently(page, address)
+        page.goto(address)
         page.goto(f"{address.split('/?')[0]}/new")
         page.get_by_role("button", name="Start").click()
         page.get_by_text(re.compile("^done$")).first.wait_for()
@@ -93,20 +93,6 @@ def draw_app(browser: Browser, folder: Path) -> None:
     finally:
         server.send_signal(signal.SIGINT)
         server.wait()
-
-
-def _patiently(page: Page, address: str) -> None:
-    # The address is printed a moment before the server listens.
-    from playwright.sync_api import Error
-
-    for left in reversed(range(100)):
-        try:
-            page.goto(address)
-            return
-        except Error:
-            if not left:
-                raise
-            page.wait_for_timeout(100)
 
 
 def main() -> None:

@@ -89,7 +89,8 @@ def answer(run: Run) -> str:
     result = run.result
     if state is State.FAILED and result is None:
         lines = [line for line in run.text("log.txt").splitlines() if line.startswith("error: ")]
-        return lines[-1].removeprefix("error: ").capitalize() if lines else "It failed; its output says why"
+        # As it was said: names of files and columns are in it.
+        return lines[-1].removeprefix("error: ") if lines else "It failed; its output says why"
     return _found(run, result)
 
 

@@ -42,7 +42,9 @@ def register(state: State) -> None:
     @app.get("/report/{name}")
     def report(name: str) -> Response:
         run = find_run(project, name)
-        return _missing() if run is None else _file(run.folder / REPORT, attached=False)
+        if run is None or REPORT not in run.files():
+            return _missing()
+        return _file(run.folder / REPORT, attached=False)
 
     @app.get("/zip/{name}")
     def zipped(name: str) -> Response:

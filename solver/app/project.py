@@ -25,6 +25,7 @@ MASKED = "-masked"
 """What the names of files end in that runs have masked."""
 
 LONGEST_NAME = 120
+"""Bytes; file systems take 255, and what is made of a file has a longer name."""
 _NOT_IN_NAMES = re.compile(r"[^\w.,+=@ ()-]")
 
 
@@ -86,11 +87,16 @@ class Project:
         """
         try:
             path = (self.folder / relative).resolve()
-        except (OSError, ValueError, RuntimeError):  # a null byte, links in a circle
+            path.exists()
+        except (OSError, ValueError, RuntimeError):  # a null byte, links in a circle, a name that is too long
             raise UsageError("this is no file of the project") from None
-        if not path.is_relative_to(self.folder) or path.is_relative_to(self.folder / OWN):
+        if not self.holds(path) or path.is_relative_to(self.folder / OWN):
             raise UsageError("this is no file of the project")
         return path
+
+    def holds(self, path: Path) -> bool:
+        """Whether a path lies in the folder, links followed."""
+        return path.resolve().is_relative_to(self.folder)
 
     def name_of(self, path: Path) -> str:
         """A path of the project as commands name it: relative to the folder, which is where they run."""
@@ -133,10 +139,8 @@ class Project:
                 of_run = folder.parent.name == RUNS and folder.parent.parent == self.folder
                 if path.suffix.lower() not in suffixes or path.name.startswith("."):
                     continue
-                if path.is_file() and (not of_run or path.stem.endswith(MASKED)):
-                    resolved = path.resolve()
-                    if resolved.is_relative_to(self.folder):
-                        yield path.relative_to(self.folder).as_posix()
+                if path.is_file() and (not of_run or path.stem.endswith(MASKED)) and self.holds(path):
+                    yield path.relative_to(self.folder).as_posix()
 
 
 def safe_name(name: str) -> str:
@@ -146,7 +150,9 @@ def safe_name(name: str) -> str:
     stem, dot, suffix = plain.rpartition(".")
     if not dot:
         stem, suffix = plain, ""
-    return f"{stem[: LONGEST_NAME - len(suffix)].strip() or 'file'}{dot}{suffix}"
+    left = max(0, LONGEST_NAME - len(suffix.encode()))
+    short = stem.encode()[:left].decode(errors="ignore").strip()  # no half a character
+    return f"{short or 'file'}{dot}{suffix}"
 
 
 def free_name(path: Path) -> Path:

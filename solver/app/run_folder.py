@@ -123,7 +123,9 @@ class Run:
     def files(self) -> list[str]:
         """What the commands have written so far, by name."""
         return sorted(
-            path.name for path in self.folder.iterdir() if path.is_file() and path.name not in OWN_FILES
+            path.name
+            for path in self.folder.iterdir()
+            if path.is_file() and path.name not in OWN_FILES and self.project.holds(path)
         )
 
     def text(self, name: str, most: int = 20_000) -> str:
@@ -159,7 +161,7 @@ class Run:
 def runs_of(project: Project) -> list[Run]:
     """All runs, the newest first."""
     folders = sorted((project.folder / RUNS).glob("*/" + COMMAND), reverse=True)
-    return [Run(project, path.parent.name) for path in folders]
+    return [Run(project, path.parent.name) for path in folders if project.holds(path)]
 
 
 def find_run(project: Project, name: str) -> Run | None:

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
-from urllib.parse import parse_qs, urlencode
+from urllib.parse import parse_qs, quote, urlencode
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -140,7 +140,8 @@ class Guard:
             await _refuse(scope, send, 403, "This token is not the one that the terminal shows.")
             return
         rest = urlencode([(key, value) for key, values in query.items() if key != TOKEN for value in values])
-        target = "/" + scope["path"].lstrip("/")  # two slashes would lead to another host
+        # Two slashes would lead to another host, and to browsers a backslash is one.
+        target = "/" + quote(scope["path"].lstrip("/"))
         cookie = f"{self._access.cookie}={self._access.secret}; Path=/; HttpOnly; SameSite=Strict"
         headers = {"location": target + (f"?{rest}" if rest else ""), "set-cookie": cookie}
         await _respond(send, 303, "", headers)

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import os
 import socket
-import sys
 import tempfile
 from pathlib import Path
 
@@ -51,24 +50,25 @@ def serve(folder: str, *, host: str, port: int | None, at_once: int | None, most
         queue = Queue(project, at_once or max(1, (os.cpu_count() or 1) // 2))
         state = State(project, queue, Access(hosts, number, most))
         shown = f"[{host}]" if ":" in host else host
-        print(f"project  {project.folder}")
-        print(f"address  http://{shown}:{number}/?{TOKEN}={state.access.token}")
-        print("Ctrl-C ends the server; runs go on, and are found again at the next start", flush=True)
-        sys.stdout.flush()
+        said = (
+            f"project  {project.folder}\n"
+            f"address  http://{shown}:{number}/?{TOKEN}={state.access.token}\n"
+            "Ctrl-C ends the server; runs go on, and are found again at the next start"
+        )
         with contextlib.suppress(KeyboardInterrupt):  # the way to end it
-            _run(state, host, number)
+            _run(state, host, number, said)
     finally:
         project.release()
 
 
-def _run(state: State, host: str, port: int) -> None:
+def _run(state: State, host: str, port: int, said: str) -> None:
     # Before NiceGUI is imported: it keeps nothing for this application, and if, then inside of the project.
     own = state.project.folder / OWN
     os.environ["NICEGUI_STORAGE_PATH"] = str(own / "pages")
     tempfile.tempdir = str(own / "tmp")  # where uploads are until they are whole
     from nicegui import ui
 
-    build(state)
+    build(state, said)
     ui.run(
         host=host,
         port=port,
@@ -95,9 +95,10 @@ FAVICON = (
 )
 
 
-def build(state: State) -> None:
-    """Register pages, files, the queue and the guard with NiceGUI."""
+def build(state: State, said: str) -> None:
+    """Register pages, files, the queue and the guard with NiceGUI, and what is said once it listens."""
     from nicegui import app, ui
+    from nicegui.server import Server
 
     from linkrisk.solver.app import downloads
     from linkrisk.solver.app.pages import compare, data, file_view, masking, new_run, one_run, runs
@@ -114,9 +115,14 @@ def build(state: State) -> None:
                 await asyncio.to_thread(state.queue.tick)
             await asyncio.sleep(TICK)
 
+    async def say() -> None:
+        while not Server.instance.started:  # an address that is opened too early answers nothing
+            await asyncio.sleep(0.01)
+        print(said, flush=True)
+
     @app.on_startup
     async def start() -> None:
-        tasks.append(asyncio.create_task(keep_queue()))
+        tasks.extend(map(asyncio.create_task, (keep_queue(), say())))
 
     tasks: list[asyncio.Task[None]] = []
 

@@ -63,6 +63,18 @@ FINDINGS: dict[str, tuple[str, ...]] = {
 }
 """Findings of the whole file that are kept, by measure; and those of families (`FAMILY_KEYS`)."""
 
+TITLES = {
+    "records": "Which records",
+    "held-out": "Held-out attack: an intruder who knows a share of the records",
+    "membership": "Targets of the population, who may not be in the file",
+    "uniqueness": "Uniqueness on the key variables",
+    "individual-risk": "Individual risk (Benedetti and Franconi)",
+    "population-uniqueness": "Uniqueness in the population",
+    "suda": "Special uniques (SUDA)",
+    "diversity": "Confidential attributes within a key",
+}
+"""Titles of measures that stand among the others, as the measures have them."""
+
 
 def number(value: Any) -> Any:
     """A finite number."""
@@ -181,7 +193,7 @@ def for_external(given: Json) -> dict[str, Any]:
     kept["certificates"] = listed(fields({"aggregator": _family, "verified": flag}))(
         given.get("certificates")
     )
-    return {**kept, "verdict": kept.get("verdict") or None, "not_measured": {}}
+    return {**kept, "verdict": kept.get("verdict") or None, "not_measured": {}, "titles": TITLES}
 
 
 def _fit(one: Json) -> dict[str, Any]:

@@ -114,7 +114,7 @@ def _withheld(results: Results, family: FamilyResult) -> Iterator[Block]:
     ]
     cells = [
         [row["attribute"], row["linked"], row["most"], row["fall_low"] / total, row["fall_high"] / total]
-        for row in sorted(rows, key=lambda row: row["most"])
+        for row in sorted(rows, key=lambda row: (row["most"], row["linked"]))
     ]
     yield table("What remains when an attribute is withheld: the largest help first", columns, cells)
 

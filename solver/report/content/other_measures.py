@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from linkrisk.solver.charts.table import Of
 from linkrisk.solver.report.content.drawn import drawn
+from linkrisk.solver.report.content.external import EQUAL, FAMILY_KEYS
 from linkrisk.solver.report.content.meanings import meaning_of
 from linkrisk.solver.report.content.results import Json, Results
-from linkrisk.solver.report.content.wording import number_of, table
+from linkrisk.solver.report.content.wording import family_words, number_of, table
 from linkrisk.solver.report.document import Block, Number, Numbers, Section
 
 ELSEWHERE = ("worst-case", "simple-attacks", "references", "releases", "information-loss", "changes")
@@ -47,4 +48,15 @@ def findings_block(results: Results, name: str, content: Json) -> Numbers:
 
 def _line(finding: Json) -> Number:
     meaning = meaning_of(finding["key"])
-    return number_of(finding, finding.get("words") or meaning.words, meaning.says)
+    return number_of(finding, _in_words(finding["key"], finding.get("words") or meaning.words), meaning.says)
+
+
+def _in_words(key: str, line: str) -> str:
+    """A line that begins with the name of a family, as options have it, begins with words instead."""
+    name = next(
+        (key.removeprefix(start).replace("_", "-") for start in FAMILY_KEYS if key.startswith(start)), ""
+    )
+    if not name or not line.startswith(name):
+        return line
+    words = "equal weights" if name == EQUAL else family_words(name)
+    return words + line.removeprefix(name)

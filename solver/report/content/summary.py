@@ -72,8 +72,10 @@ def _of_columns(rows: Sequence[Json]) -> Iterator[str]:
         yield f"Left exactly as they are, although an intruder may know them: {joined(compared)}."
     if others := [row["column"] for row in same if not row["compared"]]:
         yield f"Also left as they are, and not compared: {joined(others)}."
-    if gone := [row["column"] for row in rows if row["changed"] is None]:
-        yield f"In one of the two files only, or without values to compare: {joined(gone)}."
+    without = [row for row in rows if row["changed"] is None]
+    for note in dict.fromkeys(row["note"] for row in without):
+        named = joined([row["column"] for row in without if row["note"] == note])
+        yield f"Not compared with what it was, {note}: {named}."
 
 
 def _strata(results: Results) -> Iterator[Block]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from linkrisk.solver.measures.verdict import sentence_of
+from linkrisk.solver.report.content.consistency import check
 from linkrisk.solver.report.content.results import Json, Results
 from linkrisk.solver.report.content.wording import between, family_words, of_all, sentence
 from linkrisk.solver.report.document import Headline
@@ -21,7 +22,8 @@ FAR_BELOW = 0.5
 
 
 def headline(results: Results) -> Headline:
-    """What stands at the head of the report."""
+    """What stands at the head of the report; UsageError where results contradict themselves."""
+    check(results)
     if results.interval is None:
         return _of_sweep(results)
     verdict = results.verdict

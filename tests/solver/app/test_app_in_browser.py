@@ -59,12 +59,7 @@ def browser(address: str) -> Iterator[Any]:
         context = process.new_context(accept_downloads=True)
         context.set_default_timeout(PATIENCE * 1000)
         page = context.new_page()
-        for _ in range(100):
-            try:
-                page.goto(address)
-                break
-            except playwright.Error:  # it has said its address, and is about to listen
-                page.wait_for_timeout(100)
+        page.goto(address)
         page.close()
         yield context
         process.close()

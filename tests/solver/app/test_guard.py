@@ -66,9 +66,18 @@ def test_the_token_is_exchanged_for_a_cookie_and_leaves_the_address() -> None:
     assert ACCESS.secret != ACCESS.token
 
 
-def test_the_exchange_leads_to_no_other_host() -> None:
-    answer = ask(path=f"//elsewhere.example/?token={ACCESS.token}")
-    assert answer.headers["location"] == "/elsewhere.example/"
+@pytest.mark.parametrize(
+    ("path", "target"),
+    [
+        ("//elsewhere.example/", "/elsewhere.example/"),
+        ("/\\elsewhere.example/", "/%5Celsewhere.example/"),
+        ("/\r\nX-Evil:1", "/%0D%0AX-Evil%3A1"),
+        ("/run/0001-ä", "/run/0001-%C3%A4"),
+    ],
+)
+def test_the_exchange_leads_to_no_other_host(path: str, target: str) -> None:
+    answer = ask(path=f"{path}?token={ACCESS.token}")
+    assert answer.headers["location"] == target
 
 
 @pytest.mark.parametrize("token", ["wrong", "", "ü", "a" * 10_000])

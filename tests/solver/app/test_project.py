@@ -29,6 +29,8 @@ from linkrisk.solver.run.errors import UsageError
         ("", "file"),
         ("..", "file"),
         ("Erhebung Äpfel.sav", "Erhebung Äpfel.sav"),
+        ("a" * 300 + ".csv", "a" * 117 + ".csv"),
+        ("調" * 300 + ".csv", "調" * 39 + ".csv"),
     ],
 )
 def test_names_are_made_safe(given_name: str, name: str) -> None:
@@ -46,7 +48,16 @@ def test_no_name_leads_elsewhere(text: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["../x", "/etc/passwd", "data/../../x", ".linkrisk/server.json", "\x00", "data/link", "data/deep/a"],
+    [
+        "../x",
+        "/etc/passwd",
+        "data/../../x",
+        ".linkrisk/server.json",
+        "\x00",
+        "data/link",
+        "data/deep/a",
+        "a" * 5000,
+    ],
 )
 def test_paths_that_climb_are_refused(tmp_path: Path, name: str) -> None:
     project = opened(tmp_path / "project")

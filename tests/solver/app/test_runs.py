@@ -14,7 +14,7 @@ from app_projects import finished, opened, small_pair, until
 from linkrisk.solver.app.answers import answer, interval_of
 from linkrisk.solver.app.progress import ProgressReader
 from linkrisk.solver.app.project import Project
-from linkrisk.solver.app.run_folder import Run, State, find_run, runs_of
+from linkrisk.solver.app.run_folder import Run, State, find_run, new_folder, runs_of
 from linkrisk.solver.app.run_queue import Queue
 from linkrisk.solver.app.steps import Question, add_fit, add_mask, spelled_method
 
@@ -95,6 +95,8 @@ def test_a_step_that_fails_is_the_last(project: Project) -> None:
     assert run.state is State.FAILED
     assert "second" not in run.text("output.txt")
     assert answer(run) == "It failed; its output says why"
+    (run.folder / "log.txt").write_text("error: data/A.csv has no column 'Einkommen'\n")
+    assert answer(run) == "data/A.csv has no column 'Einkommen'"
 
 
 @pytest.mark.usefixtures("stand_in")
@@ -205,3 +207,18 @@ def test_lines_that_say_nothing_are_passed_over(project: Project, line: str) -> 
     reader = ProgressReader(run)
     reader.read()
     assert reader.courses == {}
+
+
+def test_links_that_lead_out_of_the_project_are_no_part_of_a_run(
+    project: Project, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    outside = tmp_path_factory.mktemp("outside")
+    (outside / "command.json").write_text("{}")
+    (outside / "secret.txt").write_text("secret")
+    (project.folder / "runs" / "0001-elsewhere").symlink_to(outside)
+    run = new_folder(project, "fit")
+    (run.folder / "command.json").write_text("{}")
+    (run.folder / "result.json").write_text("{}")
+    (run.folder / "report.html").symlink_to(outside / "secret.txt")
+    assert [one.name for one in runs_of(project)] == [run.name] == ["0002-fit"]
+    assert run.files() == ["result.json"]

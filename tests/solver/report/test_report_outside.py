@@ -9,10 +9,12 @@ import pytest
 import report_cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from report_texts import leaves
+from report_texts import leaves, said
 
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS
+from linkrisk.solver.measures.registry import MEASURES
 from linkrisk.solver.report.content.build import document_of
+from linkrisk.solver.report.content.external import FINDINGS, TITLES
 from linkrisk.solver.report.document import Audience
 from linkrisk.solver.report.page import render_page
 from linkrisk.solver.run.errors import UsageError
@@ -150,3 +152,15 @@ def test_numbers_of_the_whole_file_stay(results):
 def test_a_sweep_has_nothing_for_them():
     with pytest.raises(UsageError, match="external readers is about one worst case"):
         external(json.loads(report_cases.swept()))
+
+
+def test_measures_have_their_own_titles():
+    elsewhere = {"worst-case", "simple-attacks", "references", "releases", "information-loss"}
+    assert {name: MEASURES[name].title for name in FINDINGS if name not in elsewhere} == TITLES
+
+
+def test_families_are_named_in_words(results):
+    text = said(results, audience=Audience.EXTERNAL)
+    assert "Choquet integral, held-out attack" in text
+    assert "Equal weights, held-out attack" in text
+    assert "Choquet, held-out attack" not in text

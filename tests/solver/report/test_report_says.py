@@ -186,3 +186,57 @@ def test_what_is_no_result_is_refused(given, message):
         document_of(given)
     assert str(caught.value).startswith(message)
     assert "\n" not in str(caught.value)
+
+
+def edited(results, path, value):
+    """The same results with another value at a place."""
+    changed = json.loads(json.dumps(results))
+    place = changed
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    return changed
+
+
+FIRST = ("worst_case", "families", 0)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ((*FIRST, "linked"), 4000, "the weighted mean links 4000, at most "),
+        ((*FIRST, "linked_upper_bound"), 1, "the weighted mean links "),
+        ((*FIRST, "linked_upper_bound"), 45, "the weighted mean links "),
+        ((*FIRST, "linked"), -1, "the weighted mean links -1, "),
+        ((*FIRST, "linked"), float("inf"), "the weighted mean links inf, "),
+        ((*FIRST, "linked"), float("nan"), "the weighted mean links nan, "),
+        ((*FIRST, "records"), 0, "the weighted mean links "),
+        (("worst_case", "families"), [], "there is no worst case of any family"),
+        (("verdict", "answer"), "below", "the verdict says below and its numbers say above"),
+        (("verdict", "high"), 5.0, "the verdict is about "),
+        (("verdict", "low"), 0.06, "the verdict is below the worst case of a family"),
+        (("verdict", "tolerated"), 1.0, "the verdict says above and its numbers say below"),
+    ],
+)
+def test_results_that_contradict_themselves_are_refused(measured, path, value, message):
+    with pytest.raises(UsageError) as caught:
+        document_of(edited(measured, path, value))
+    assert str(caught.value).startswith(f"these results contradict themselves, {message}")
+    assert str(caught.value).endswith(": give the JSON as it was written")
+
+
+def test_findings_of_a_family_are_named_in_words(measured):
+    text = said(measured)
+    assert "Choquet integral, 50 % known" in text
+    assert "Choquet, 50 % known" not in text
+
+
+def test_columns_that_have_nothing_to_compare_say_why(measured):
+    without = [("id", "names records"), ("a", "in the masked file only"), ("b", "in the masked file only")]
+    columns = [
+        {**measured["measures"]["changes"]["columns"][0], "column": name, "changed": None, "note": note}
+        for name, note in without
+    ]
+    text = said(edited(measured, ("measures", "changes", "columns"), columns))
+    assert "Not compared with what it was, names records: id." in text
+    assert "Not compared with what it was, in the masked file only: a and b." in text
