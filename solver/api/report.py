@@ -167,6 +167,15 @@ def report_of(*saved: Mapping[str, Any] | str | Path, audience: str | None = Non
         If one cannot be read, or an internal report is to become external.
     """
     given = [_read(one) for one in saved]
+    try:
+        return _report_of(given, audience)
+    except UsageError as error:
+        names = " and ".join(str(one) for one in saved if isinstance(one, str | Path))
+        raise UsageError(f"{names}: {error}" if names else str(error)) from error
+
+
+def _report_of(given: Sequence[Mapping[str, Any]], audience: str | None) -> ReportResult:
+    """The report of JSON that was read."""
     if len(given) == 1 and "report" in given[0]:
         document = Document.from_dict(given[0])
         if audience is not None and audience_of(audience) is not document.audience:

@@ -49,7 +49,7 @@ def document_of(*given: Mapping[str, Any], audience: Audience = Audience.INTERNA
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         if isinstance(error, UsageError):
             raise
-        what = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+        what = f"they lack {error}" if isinstance(error, KeyError) else "a part is not what it should be"
         raise UsageError(
             f"these results cannot be shown, {what}: give what `fit --json`, `risk --json` or `sweep "
             "--json` of this version wrote"

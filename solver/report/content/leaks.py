@@ -31,7 +31,9 @@ def who_leaks(results: Results) -> Section:
         (family_heading(family.name), tuple(_family(results, family, measured.get(family.name))))
         for family in results.found
     )
-    return Section("who-leaks", title, lead, (Choice(FAMILY, options),))
+    notes = (results.measure("attributes") or {}).get("notes", ())
+    unfinished = (Paragraph(note.removeprefix("attributes: "), quiet=True) for note in notes)
+    return Section("who-leaks", title, lead, (Choice(FAMILY, options), *unfinished))
 
 
 def _family(results: Results, family: FamilyResult, measured: Json | None) -> Iterator[Block]:

@@ -16,9 +16,7 @@ def several_releases(results: Results) -> Section:
     """The worst case from release to release, and what intersecting candidates leaves."""
     title, found = "After several releases", results.measure("releases")
     if found is None:
-        lead = (
-            "There is one release: what a further one would add can be measured when --masked is given again."
-        )
+        lead = "One release was measured. A further one can add to its risk: measure both together before."
         return Section("several-releases", title, lead)
     tell = "can tell" if found["way"] == "together" else "cannot tell"
     many = "" if found.get("releases") is None else f"{found['releases']} "

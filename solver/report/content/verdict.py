@@ -73,8 +73,9 @@ def _reasons(results: Results) -> Iterator[str]:
     assert first is not None
     many = len(results.found)
     kinds = "this family" if many == 1 else f"the {many} families of distances"
+    whom = "records that stand for " if results.weighted else ""
     yield (
-        f"The worst distance found is the {family_words(first.name)}: it re-identifies "
+        f"The worst distance found is the {family_words(first.name)}: it re-identifies {whom}"
         f"{of_all(first.interval.low, first.interval.total)}."
     )
     if interval.proven:

@@ -177,8 +177,8 @@ def test_an_interval_that_is_open_says_so():
     [
         ({"a": 1}, "this is no JSON of results: give what `fit --json`, `risk --json`"),
         ([1], "this is no JSON of results"),
-        ({"aggregator": "owa"}, "these results cannot be shown, it has no "),
-        ({"runs": [{}]}, "these results cannot be shown, it has no "),
+        ({"aggregator": "owa"}, "these results cannot be shown, they lack "),
+        ({"runs": [{}]}, "these results cannot be shown, they lack "),
     ],
 )
 def test_what_is_no_result_is_refused(given, message):
