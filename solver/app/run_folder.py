@@ -148,7 +148,10 @@ class Run:
             write_whole(self.folder / STOPS, json.dumps(asked) + "\n")
             pid = read_json(self.folder / PROCESS)["pid"]
             try:
-                os.killpg(pid, signal.SIGINT if len(asked) < 3 else signal.SIGKILL)
+                if len(asked) < 3:
+                    os.kill(pid, signal.SIGINT)  # which the process hands on to its command
+                else:
+                    os.killpg(pid, signal.SIGKILL)
             except ProcessLookupError:
                 return
 

@@ -14,6 +14,7 @@ from linkrisk.datasets.microdata.writing import write_whole
 from linkrisk.solver.app.environment import environment
 from linkrisk.solver.app.project import Project
 from linkrisk.solver.app.run_folder import COMMAND, LOG, OUTPUT, PROCESS, Run, State, new_folder, runs_of
+from linkrisk.solver.run.interruption import block_interrupt, unblock_interrupt
 
 
 class Queue:
@@ -87,8 +88,23 @@ class Queue:
             self._start(run)
 
     def _start(self, run: Run) -> None:
+        # A stop in its first moments waits until the process has a handler.
+        block_interrupt()
+        try:
+            child = self._process(run)
+        finally:
+            unblock_interrupt()
+        self._children.append(child)
+        try:
+            created = psutil.Process(child.pid).create_time()
+        except psutil.Error:
+            created = time.time()
+        content = {"pid": child.pid, "created": created, "started": time.time()}
+        write_whole(run.folder / PROCESS, json.dumps(content) + "\n")
+
+    def _process(self, run: Run) -> subprocess.Popen[bytes]:
         with (run.folder / LOG).open("ab") as log:
-            child = subprocess.Popen(
+            return subprocess.Popen(
                 runner(str(run.folder)),
                 cwd=self.project.folder,
                 env=environment(),
@@ -97,13 +113,6 @@ class Queue:
                 stderr=log,
                 start_new_session=True,  # it outlives this process, and its Ctrl-C
             )
-        self._children.append(child)
-        try:
-            created = psutil.Process(child.pid).create_time()
-        except psutil.Error:
-            created = time.time()
-        content = {"pid": child.pid, "created": created, "started": time.time()}
-        write_whole(run.folder / PROCESS, json.dumps(content) + "\n")
 
 
 def runner(folder: str) -> list[str]:

@@ -1,7 +1,8 @@
 """The process of a run: its commands one after the other, each as it would be typed, their output kept.
 
-It outlives the server that has started it. Ctrl-C reaches the command that runs; those after it follow if it
-has ended well, so that an interval that was stopped is still certified and verified.
+It outlives the server that has started it. Ctrl-C is handed on to the command that runs, and waits for one
+that has not begun; those after it follow if it has ended well, so that an interval that was stopped is still
+certified and verified.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import sys
 from pathlib import Path
 
 from linkrisk.solver.app.project import RUNS, Project
-from linkrisk.solver.app.run_folder import LOG, OUTPUT, PROGRESS, Run, spelled
+from linkrisk.solver.app.run_folder import LOG, OUTPUT, PROGRESS, RESULT, Run, spelled
+from linkrisk.solver.run.interruption import block_interrupt, unblock_interrupt
 
 POLITE = 5
 """So much nicer than the server are its commands, so that pages stay quick while all processors prove."""
@@ -26,21 +28,33 @@ def main(folder: str) -> int:
     path = Path(folder).resolve()
     run = Run(Project(path.parent.parent), path.name)
     assert path.parent.name == RUNS
-    # A handler and not SIG_IGN, which the commands would inherit.
-    signal.signal(signal.SIGINT, lambda *_: None)
+    block_interrupt()  # until there is a command to hand it on to
+    told = _Told()
+    signal.signal(signal.SIGINT, told)
     with contextlib.suppress(OSError):
         os.nice(POLITE)
     codes: list[int] = []
     command = run.command
     for at, argv in enumerate(command["steps"]):
-        codes.append(_step(run, at, argv, command["outputs"][at]))
+        codes.append(_step(run, at, argv, command["outputs"][at], told))
         if codes[-1]:
             break
-    run.end(codes)
+    answered = not any(codes) or (run.folder / RESULT).exists()
+    run.end(codes, cancelled=bool(run.stops) and not answered)
     return max(codes, default=0)
 
 
-def _step(run: Run, at: int, argv: list[str], output: str) -> int:
+class _Told:
+    """Hands Ctrl-C on to the command that runs."""
+
+    process: subprocess.Popen[str] | None = None
+
+    def __call__(self, *_: object) -> None:
+        if self.process is not None:
+            self.process.send_signal(signal.SIGINT)
+
+
+def _step(run: Run, at: int, argv: list[str], output: str, told: _Told) -> int:
     """One command; what it prints goes to a file, lines of progress to another, and messages to the log."""
     with (
         (run.folder / output).open("a", encoding="utf-8") as out,
@@ -50,7 +64,8 @@ def _step(run: Run, at: int, argv: list[str], output: str) -> int:
         if output == OUTPUT:
             out.write(f"$ {spelled(argv)}\n")
             out.flush()
-        process = subprocess.Popen(
+        block_interrupt()  # the command unblocks it, when it can be asked to stop
+        told.process = process = subprocess.Popen(
             program(*argv),
             cwd=run.project.folder,
             env={**os.environ, "LINKRISK_PROGRESS": "json"},
@@ -60,6 +75,7 @@ def _step(run: Run, at: int, argv: list[str], output: str) -> int:
             text=True,
             errors="replace",
         )
+        unblock_interrupt()
         assert process.stderr is not None
         for line in process.stderr:
             is_progress = line.startswith("{")

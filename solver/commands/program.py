@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn, TextIO
 
 from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError
+from linkrisk.solver.run.interruption import hold_interrupt, unblock_interrupt
 
 COMMANDS = {
     "fit": "find the distance that re-identifies the most records, with an upper bound",
@@ -34,6 +35,9 @@ COMMANDS = {
     "compile": "compile ahead what the first run on a machine would compile",
 }
 """Every command, a file of `solver/commands`, in a line."""
+
+SEARCHING = ("fit", "risk", "report", "sweep")
+"""Commands that end with an interval when Ctrl-C is pressed, at whatever moment."""
 
 PROGRAM = "python -m solver"
 
@@ -121,6 +125,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def run_program() -> NoReturn:
     """Run the command that the process was started with, and end the process."""
+    if sys.argv[1:2] and sys.argv[1] in SEARCHING:
+        hold_interrupt()
+    unblock_interrupt()  # the application starts commands with it blocked, so that none is lost before
     _leave(main())
 
 

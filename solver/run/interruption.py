@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -61,18 +63,24 @@ Handler = Callable[[int, FrameType | None], Any] | int | None
 def interruptible(run: Stoppable) -> Iterator[None]:
     """Let the first Ctrl-C ask the run to stop with what it has; a second one is not caught.
 
-    A run that is a part of another stops both. Where no signal can be caught, as in another thread,
+    One that `hold_interrupt` has held back for it stops it at once. A run that is a part of another stops
+    both. Where no signal can be caught, as in another thread,
     a run goes on until its limits or `Cancel` end it.
     """
     outer = signal.getsignal(signal.SIGINT)
     if outer is None:  # a handler of another language, that cannot be put back
         yield
         return
+    held = outer if isinstance(outer, _Held) else None
+    stop = _Stop(run, outer if held is None else held.before)
     try:
-        signal.signal(signal.SIGINT, _Stop(run, outer))
+        signal.signal(signal.SIGINT, stop)
     except ValueError:  # this is not the main thread, which alone is told of signals
         yield
         return
+    outer = stop.outer  # what was held back is handed on, once
+    if held is not None and held.heard:
+        stop(signal.SIGINT, None)
     try:
         yield
     finally:
@@ -83,12 +91,50 @@ class _Stop:
     """What the first Ctrl-C does."""
 
     def __init__(self, run: Stoppable, outer: Handler) -> None:
-        self._run, self._outer = run, outer
+        self._run, self.outer = run, outer
 
     def __call__(self, signum: int, frame: FrameType | None) -> None:
         """Stop the run, and those that it is a part of."""
         self._run.stop()
-        if isinstance(self._outer, _Stop):
-            self._outer(signum, frame)
+        if isinstance(self.outer, _Stop):
+            self.outer(signum, frame)
         else:
-            signal.signal(signal.SIGINT, self._outer)
+            signal.signal(signal.SIGINT, self.outer)
+
+
+def hold_interrupt() -> None:
+    """Keep the first Ctrl-C of a program for its search, which has not begun; a second one ends it.
+
+    Without it, a stop that comes while libraries are imported and files are read would end the program
+    without an interval. The next `interruptible` takes over.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.default_int_handler:  # and not where a program is to pass over Ctrl-C
+        signal.signal(signal.SIGINT, _Held(before))
+
+
+class _Held:
+    """What Ctrl-C does before there is a search."""
+
+    def __init__(self, before: Handler) -> None:
+        self.before, self.heard = before, False
+
+    def __call__(self, *_: object) -> None:
+        """Remember the first one."""
+        if self.heard:
+            raise KeyboardInterrupt
+        self.heard = True
+        if sys.stderr is not None and sys.stderr.isatty():
+            os.write(2, b"\nstopping as soon as there is an interval; Ctrl-C again ends at once\n")
+
+
+def block_interrupt() -> None:
+    """Let Ctrl-C wait, in this thread and in the processes that it starts, until `unblock_interrupt`."""
+    if hasattr(signal, "pthread_sigmask"):  # not on Windows
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+
+
+def unblock_interrupt() -> None:
+    """Hear Ctrl-C from now on, and one that has waited."""
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})

@@ -175,11 +175,17 @@ class _Families:
             if isinstance(problem, Exception):
                 rows.append(Family(name, None, str(problem)))
                 continue
-            why_not = _STOPPED if self.clock.stopped else _NO_TIME if self._late() else None
+            why_not = self._why_not()
             share = ((many - left) / many, (many - left + 1) / many)
             rows.append(self._one(problem, left, share) if why_not is None else Family(name, None, why_not))
             left -= 1
         return rows
+
+    def _why_not(self) -> str | None:
+        """Why one more family is not searched; the first one always is, so that there is an interval."""
+        if self.clock.stopped and self._found:
+            return _STOPPED
+        return _NO_TIME if self._late() else None
 
     def _late(self) -> bool:
         """Whether one more family would break the promise of the time limit; the first one never does."""

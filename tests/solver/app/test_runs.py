@@ -40,6 +40,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
         "print('a remark', file=sys.stderr, flush=True)\n"
         "if what[0] == 'wait':\n"
         "    try:\n"
+        "        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})\n"
         "        while True: time.sleep(0.01)\n"
         "    except KeyboardInterrupt:\n"
         "        print('stopped', flush=True)\n"
@@ -151,6 +152,32 @@ def test_a_run_that_was_killed_is_lost(project: Project) -> None:
     finished(queue, run)
     assert run.state is State.LOST
     assert answer(run).startswith("Ended without a word")
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_a_stop_waits_for_a_command_that_has_not_begun(project: Project) -> None:
+    queue = Queue(project)
+    run = asked(queue, ["wait"], ["second"])
+    queue.tick()
+    run.stop()  # long before the process of the run knows of signals
+    finished(queue, run)
+    assert run.state is State.DONE
+    assert "stopped" in run.text("output.txt")
+    assert "did second" in run.text("output.txt")
+
+
+@pytest.mark.parametrize("family", ["owa", "all"])
+def test_a_stop_in_the_first_moment_leaves_an_interval(project: Project, family: str) -> None:
+    queue = Queue(project)
+    (run,) = add_fit(queue, Question("data/original.csv", "data/masked.csv", aggregator=family))
+    queue.tick()
+    run.stop()
+    finished(queue, run)
+    assert run.state is State.DONE, run.text("log.txt")
+    interval = interval_of(run.result)
+    assert 0 <= interval.low <= interval.high <= 24
+    fits = run.result.get("families") or [run.result]
+    assert [one["status"] for one in fits if "status" in one][:1] == ["interrupted"]
 
 
 def test_numbers_of_runs_go_on(project: Project) -> None:

@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.interruption import interruptible
+from linkrisk.solver.run.interruption import hold_interrupt, interruptible
 
 
 def press():
@@ -57,6 +57,40 @@ def test_a_handler_of_the_caller_has_the_second_ctrl_c():
         assert pressed == [True, True]
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
+def held():
+    hold_interrupt()
+    yield
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.mark.usefixtures("held")
+def test_what_was_pressed_before_the_run_stops_it_at_once():
+    clock = Clock(None)
+    press()
+    with interruptible(clock):
+        assert clock.stopped
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.usefixtures("held")
+def test_what_was_not_pressed_stops_nothing():
+    clock = Clock(None)
+    with interruptible(clock):
+        assert not clock.stopped
+        press()
+        assert clock.stopped
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.usefixtures("held")
+def test_a_second_ctrl_c_before_the_run_ends_the_program():
+    press()
+    with pytest.raises(KeyboardInterrupt):
+        press()
 
 
 def test_other_threads_leave_signals_alone():

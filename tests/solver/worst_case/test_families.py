@@ -21,6 +21,7 @@ from linkrisk.formulations.linkage.pair import make_pair
 from linkrisk.solver import evaluate, fit
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.run.results import FitResult
 from linkrisk.solver.worst_case.families import several
 from linkrisk.solver.worst_case.family_results import FitResults
@@ -229,6 +230,14 @@ def test_ctrl_c_in_a_search_stops_all():
             os.kill(os.getpid(), signal.SIGINT)
 
     check_stopped(fit(*frames(11, 10), aggregator="all", on_progress=press))
+
+
+def test_stopped_before_the_search_leaves_the_interval_of_the_first():
+    cancel = Cancel()
+    cancel.cancel()
+    results = fit(*frames(11, 10), aggregator="all", cancel=cancel)
+    check_stopped(results)
+    assert 0 <= results.linked <= results.linked_upper_bound <= results.records == 11
 
 
 def check_stopped(results):
