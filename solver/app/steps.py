@@ -116,20 +116,21 @@ def add_risk(queue: Queue, question: Question) -> list[Run]:
     return [queue.add("risk", title, steps, run=run, inputs=question.inputs)]
 
 
-def add_sweep(queue: Queue, question: Question, methods: Sequence[str]) -> list[Run]:
-    """Ask what protection costs: one file, masked in many ways."""
-    run = queue.folder("sweep")
-    folder = f"{RUNS}/{run.name}"
+def sweep_steps(question: Question, methods: Sequence[str], folder: str) -> list[list[str]]:
+    """`sweep`: one file, masked in many ways."""
     files = ["--original", question.original, *(["--schema", question.schema] if question.schema else [])]
     asked = [word for method in methods for word in ("--method", method)]
     options = ["--aggregator", question.aggregator, *question.run_options]
     kept = ["--folder", f"{folder}/maskings", *_written(folder)]
+    return [["sweep", *files, *asked, *options, *kept]]
+
+
+def add_sweep(queue: Queue, question: Question, methods: Sequence[str]) -> list[Run]:
+    """Ask what protection costs."""
+    run = queue.folder("sweep")
+    steps = sweep_steps(question, methods, f"{RUNS}/{run.name}")
     title = f"Sweep of {Path(question.original).name}"
-    return [
-        queue.add(
-            "sweep", title, [["sweep", *files, *asked, *options, *kept]], run=run, inputs=question.inputs
-        )
-    ]
+    return [queue.add("sweep", title, steps, run=run, inputs=question.inputs)]
 
 
 def add_masked_risk(queue: Queue, question: Question, methods: Sequence[str], seed: str) -> Run:

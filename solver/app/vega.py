@@ -10,16 +10,15 @@ from typing import Any
 from nicegui.element import Element
 
 from linkrisk.solver.charts.chart import Chart
+from linkrisk.solver.report.page.scripts import bundled
 
 BUNDLE = "/linkrisk/vega.js"
 
 
 @functools.cache
 def bundle() -> bytes:
-    """The drawing library with all that it needs, about 0.9 MB; making it takes a second, once."""
-    from vl_convert import javascript_bundle
-
-    return javascript_bundle("window.vegaEmbed = vegaEmbed;").encode()
+    """The drawing library with all that it needs, about 0.9 MB: that of the reports."""
+    return bundled().encode()
 
 
 @functools.cache
@@ -50,9 +49,9 @@ class VegaChart(Element, component="vega_chart.js"):
         """A chart of `solver.charts`."""
         return cls(chart.spec, chart.description)
 
-    def put(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Give a data set anew."""
-        self.run_method("put", name, list(rows))
+    def put(self, datasets: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+        """Give data sets anew, by name."""
+        self.run_method("put", {name: list(rows) for name, rows in datasets.items()})
 
     def describe(self, text: str) -> None:
         """Say what it shows now."""

@@ -31,9 +31,11 @@ export default {
         if (item?.datum) this.$emit("pick", JSON.parse(JSON.stringify(item.datum)));
       });
     },
-    put(name, rows) {
-      this.waiting = { ...(this.waiting ?? {}), [name]: rows };
-      this.view?.data(name, rows).runAsync();
+    put(datasets) {
+      this.waiting = { ...(this.waiting ?? {}), ...datasets };
+      if (!this.view) return;
+      for (const [name, rows] of Object.entries(datasets)) this.view.data(name, rows);
+      this.view.runAsync();
     },
   },
 };

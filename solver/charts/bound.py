@@ -30,7 +30,7 @@ def bound(result: Result, family: str | None = None, *, live: bool = False) -> C
         By default the worst one.
     live : bool
         Whether the data set ``trace`` will be replaced, with rows ``t`` (seconds), ``low`` and ``high``: then
-        the axes follow the data.
+        the axes follow the data, and the one of time reaches over the rows ``t`` of the data set ``span``.
     """
     fit = fit_of(result, family) if "parameters" in result or "trace" not in result else result
     trace = [] if fit is None else _points(fit)
@@ -98,7 +98,12 @@ def _picture(trace: list[Point], domain: tuple[float, float] | None) -> Picture:
         base.mark_square(size=40, color=SIMPLE, opacity=1, clip=True).encode(y=alt.Y("high:Q"), tooltip=told),
         *_labels(base),
     ]
-    return Picture(alt.layer(*lines).properties(height=HEIGHT), {"trace": rows})
+    data = {"trace": rows}
+    if domain is None:
+        # Rows that are not seen: charts side by side have one scale of time.
+        lines.append(named("span").mark_point(opacity=0, size=0).encode(x=alt.X("t:Q")))
+        data["span"] = [{"t": 0.0}, {"t": rows[-1]["t"]}]
+    return Picture(alt.layer(*lines).properties(height=HEIGHT), data)
 
 
 def _labels(base: alt.Chart) -> list[alt.Chart]:

@@ -26,10 +26,18 @@ from linkrisk.solver.charts.theme import HELD_OUT, REFERENCE, SIMPLE, WORST, cha
 _BASELINES = ("equal-weights", "classical-mahalanobis")
 
 
-def headline(result: Result) -> Chart | None:
-    """The chart of the JSON of a fit, or of risk; None where no family has a result."""
+def headline(result: Result, *, by: str = "family") -> Chart | None:
+    """The chart of the JSON of a fit, or of risk; None where no family has a result.
+
+    Parameters
+    ----------
+    result : mapping
+    by : str
+        What the ``aggregator`` of each worst case names: a family; or something else, such as a run, whose
+        name is written as it is.
+    """
     groups = [
-        ("Worst case, by family", list(_worst(result))),
+        (f"Worst case, by {by}", list(_worst(result, by))),
         ("Simple attacks", list(_simple(result))),
         (_known(result), list(_held_out(result))),
         ("For comparison", list(_references(result))),
@@ -73,10 +81,11 @@ def _hundredth(value: float | None) -> float | None:
     return None if value is None else value / 100.0
 
 
-def _worst(result: Result) -> Iterator[Row]:
+def _worst(result: Result, by: str) -> Iterator[Row]:
     for one in worst_cases(result):
         low, high = one.low, one.high
-        yield _row(name_of(one.aggregator), low, low, high, one.said, WORST, Ends.OPEN)
+        name = name_of(one.aggregator) if by == "family" else one.aggregator
+        yield _row(name, low, low, high, one.said, WORST, Ends.OPEN)
 
 
 def _simple(result: Result) -> Iterator[Row]:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 from nicegui import ui
 
 from linkrisk.solver.app.answers import Interval, finding_text, findings_of, interval_of
 from linkrisk.solver.app.pages import layout
-from linkrisk.solver.app.pages.live import ATTACK, AXIS, BOUND
 from linkrisk.solver.app.run_folder import Run, runs_of
 from linkrisk.solver.app.state import State
 from linkrisk.solver.app.vega import VegaChart
+from linkrisk.solver.charts.chart import Chart
+from linkrisk.solver.charts.gallery import draw
 from linkrisk.solver.report.formats import percent
 
 
@@ -48,13 +48,14 @@ def _show(runs: Sequence[Run]) -> None:
     results = [run.result for run in runs]
     intervals = [interval for interval in map(interval_of, results) if interval]
     layout.text("h2", "Worst cases")
-    layout.text(
-        "p",
-        "Each bar reaches from the best attack to what no attack exceeds; where it is a line, it is proven.",
-        "quiet small",
-    )
-    sentences = [f"{run.name}: {interval.sentence}." for run, interval in zip(runs, intervals, strict=True)]
-    VegaChart(interval_spec(runs, intervals), " ".join(sentences))
+    chart = _side_by_side(runs, intervals)
+    if chart is not None:
+        layout.text(
+            "p",
+            "Each bar is a share of the records: to the best attack, and pale to what no attack exceeds.",
+            "quiet small",
+        )
+        VegaChart.of(chart)
     with layout.table(("Run", "Masked file", "Worst case", "Share")):
         for run, interval in zip(runs, intervals, strict=True):
             masked = run.command.get("inputs", {}).get("masked", "the embedded pair")
@@ -69,38 +70,15 @@ def _show(runs: Sequence[Run]) -> None:
                 layout.row((measure, words, *(finding_text(one.get((measure, words))) for one in found)))
 
 
-def interval_spec(runs: Sequence[Run], intervals: Sequence[Interval]) -> dict[str, Any]:
-    """A bar for each run, from its attack to its bound."""
-    rows = [
-        {"run": run.name, "attack": one.low / one.total, "bound": one.high / one.total}
+def _side_by_side(runs: Sequence[Run], intervals: Sequence[Interval]) -> Chart | None:
+    """The chart of the headline, with a bar for each run."""
+    worst = [
+        {
+            "aggregator": run.name,
+            "linked": one.low / one.total,
+            "most": one.high / one.total,
+            "confidence": one.confidence,
+        }
         for run, one in zip(runs, intervals, strict=True)
     ]
-    y = {"field": "run", "type": "nominal", "title": None, "sort": None}
-    scale = {"domain": [0, 1]}
-
-    def x(name: str) -> dict[str, Any]:
-        axis = {"format": "%"}
-        return {"field": name, "type": "quantitative", "title": "re-identified", "scale": scale, "axis": axis}
-
-    return {
-        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
-        "width": "container",
-        "height": 34 * len(rows) + 20,
-        "background": None,
-        "data": {"values": rows},
-        "layer": [
-            {
-                "mark": {"type": "bar", "height": 8, "color": "#808080", "opacity": 0.4},
-                "encoding": {"y": y, "x": x("attack"), "x2": {"field": "bound"}},
-            },
-            {
-                "mark": {"type": "tick", "thickness": 4, "size": 22, "color": BOUND},
-                "encoding": {"y": y, "x": x("bound")},
-            },
-            {
-                "mark": {"type": "point", "filled": True, "size": 90, "color": ATTACK, "opacity": 1},
-                "encoding": {"y": y, "x": x("attack")},
-            },
-        ],
-        "config": {"font": "system-ui, sans-serif", "view": {"stroke": None}, "axis": AXIS},
-    }
+    return draw("headline", {"measures": {"worst-case": {"total": 1.0, "families": worst}}}, by="run")

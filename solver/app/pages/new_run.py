@@ -12,7 +12,15 @@ from linkrisk.formulations.linkage.aggregators import AGGREGATORS
 from linkrisk.solver.app.pages import layout
 from linkrisk.solver.app.run_folder import spelled
 from linkrisk.solver.app.state import State
-from linkrisk.solver.app.steps import Question, add_fit, add_risk, add_sweep, fit_steps, risk_steps
+from linkrisk.solver.app.steps import (
+    Question,
+    add_fit,
+    add_risk,
+    add_sweep,
+    fit_steps,
+    risk_steps,
+    sweep_steps,
+)
 from linkrisk.solver.run.errors import UsageError
 
 KINDS = {
@@ -155,8 +163,7 @@ class _Form:
         elif self._kind == "risk":
             steps = risk_steps(question, folder)
         else:
-            asked = [word for method in self._spelled_methods for word in ("--method", method)]
-            steps = [["sweep", "--original", question.original, *asked]]
+            steps = sweep_steps(question, self._spelled_methods, folder)
         self._shown.set_text("\n".join(spelled(step) for step in steps))
 
     def _start(self) -> None:

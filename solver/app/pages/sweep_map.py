@@ -10,74 +10,47 @@ from nicegui import ui
 
 from linkrisk.solver.app.answers import finding_text
 from linkrisk.solver.app.pages import layout
-from linkrisk.solver.app.pages.live import ATTACK, AXIS, BOUND
 from linkrisk.solver.app.run_folder import Run
 from linkrisk.solver.app.state import State
 from linkrisk.solver.app.steps import Question, add_masked_risk
 from linkrisk.solver.app.vega import VegaChart
+from linkrisk.solver.charts.gallery import draw
 from linkrisk.solver.report.formats import percent, significant
-
-FRONT = "on the front"
-
-
-def points(result: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A point per masking that was measured: its loss, and the interval of its worst family."""
-    found = []
-    for at, one in enumerate(result["runs"]):
-        families = [family for family in one.get("families") or [] if family.get("linked") is not None]
-        if not families or one.get("loss") is None or not one.get("total"):
-            continue
-        found.append(
-            {
-                "at": at,
-                "masking": one["masking"],
-                "loss": one["loss"],
-                "attack": max(family["linked"] for family in families) / one["total"],
-                "bound": max(family["most"] for family in families) / one["total"],
-                "front": "on the front" if one.get("pareto") == FRONT else "dominated",
-            }
-        )
-    return found
 
 
 def show(state: State, run: Run) -> None:
     """The map, the table, and what is picked."""
     result = run.result
-    rows = points(result)
+    chart = draw("risk-utility", result)
     layout.text("h2", "Risk and loss of information")
-    layout.text(
-        "p",
-        "Each masking is a point: to the left little information is lost, below little is re-identified. "
-        "The line reaches up to what no attack exceeds. Blue maskings are dominated by no other. Pick a "
-        "point to see it.",
-        "quiet small",
-    )
-    sentences = [
-        f"{one['masking']}: loss {significant(one['loss'], 3)}, at worst {percent(one['bound'], 1.0)}."
-        for one in rows
-    ]
-    chart = VegaChart(map_spec(rows, str(result.get("loss", "loss"))), " ".join(sentences))
+    if chart is None:
+        layout.text("p", "No masking has both a loss and a worst case.", "quiet")
+        return
+    layout.text("p", f"{chart.reading} Pick a point to see its masking.", "quiet small")
+    measured = {str(one["masking"]): one for one in result["runs"]}
+    drawn = VegaChart.of(chart)
     picked = ui.element("div").props("role=status aria-live=polite")
 
-    def pick(at: int) -> None:
+    def pick(masking: str) -> None:
         picked.clear()
         with picked:
-            _masking(state, run, result["runs"][at])
+            _masking(state, run, measured[masking])
 
-    chart.on("pick", lambda event: pick(int(event.args["at"])) if "at" in event.args else None)
+    drawn.on("pick", lambda event: pick(event.args["masking"]) if _known(event.args, measured) else None)
+    names = [column.name for column in chart.table.columns]
     with layout.table(("Masking", "Loss", "Re-identified at worst", "Front", "Details"), (1,)):
-        for one in rows:
-            interval = f"{percent(one['attack'], 1.0)} to {percent(one['bound'], 1.0)}"
-            layout.row(
-                (
-                    one["masking"],
-                    significant(one["loss"], 3),
-                    interval,
-                    one["front"],
-                    partial(_opener, partial(pick, one["at"]), str(one["masking"])),
-                ),
-                (1,),
-            )
+        for row in chart.table.rows:
+            one = dict(zip(names, row, strict=True))
+            name = str(one["masking"])
+            low, high = one["low"], one["low"] if one["high"] is None else one["high"]
+            between = f"{percent(low, 1.0)} to {percent(high, 1.0)}" if high > low else percent(low, 1.0)
+            opener = partial(_opener, partial(pick, name), name)
+            layout.row((name, significant(one["loss"], 3), between, one["place"], opener), (1,))
+
+
+def _known(datum: Any, measured: Mapping[str, Any]) -> bool:
+    """Whether what was picked is a masking."""
+    return isinstance(datum, Mapping) and str(datum.get("masking")) in measured
 
 
 def _opener(action: Callable[[], None], masking: str) -> None:
@@ -110,47 +83,3 @@ def _masking(state: State, run: Run, one: Mapping[str, Any]) -> None:
                 for finding in findings:
                     layout.row((measure, finding["words"], finding_text(finding)))
         layout.button("Mask the file like this, and take every measure", make, "outlined")
-
-
-def map_spec(rows: list[dict[str, Any]], loss: str) -> dict[str, Any]:
-    """Points with their intervals."""
-    x = {
-        "field": "loss",
-        "type": "quantitative",
-        "title": f"information loss ({loss})",
-        "scale": {"nice": True},
-    }
-
-    def y(name: str) -> dict[str, Any]:
-        return {
-            "field": name,
-            "type": "quantitative",
-            "title": "re-identified at worst",
-            "axis": {"format": "%"},
-        }
-
-    scale = {"domain": ["on the front", "dominated"], "range": [ATTACK, "#808080"]}
-    color = {"field": "front", "type": "nominal", "scale": scale, "legend": None}
-    return {
-        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
-        "width": "container",
-        "height": 320,
-        "background": None,
-        "data": {"values": rows},
-        "layer": [
-            {
-                "mark": {"type": "rule", "strokeWidth": 2, "color": BOUND},
-                "encoding": {"x": x, "y": y("attack"), "y2": {"field": "bound"}},
-            },
-            {
-                "mark": {"type": "point", "filled": True, "size": 130, "opacity": 1, "cursor": "pointer"},
-                "encoding": {
-                    "x": x,
-                    "y": y("attack"),
-                    "color": color,
-                    "tooltip": {"field": "masking", "type": "nominal"},
-                },
-            },
-        ],
-        "config": {"font": "system-ui, sans-serif", "view": {"stroke": None}, "axis": AXIS},
-    }
