@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import sys
 from pathlib import Path
@@ -14,9 +15,10 @@ from app_projects import finished, opened, small_pair, until
 from linkrisk.solver.app.answers import answer, interval_of
 from linkrisk.solver.app.progress import ProgressReader
 from linkrisk.solver.app.project import Project
-from linkrisk.solver.app.run_folder import Run, State, find_run, new_folder, runs_of
+from linkrisk.solver.app.run_folder import Run, State, find_run, new_folder, runs_of, spelled
 from linkrisk.solver.app.run_queue import Queue
-from linkrisk.solver.app.steps import Question, add_fit, add_mask, spelled_method
+from linkrisk.solver.app.steps import Question, add_fit, add_mask, add_sweep, spelled_method, sweep_steps
+from linkrisk.solver.commands.program import build_parser
 
 SLEEPER = "import sys, time\nprint('ready', file=sys.stderr, flush=True)\n"
 
@@ -178,6 +180,18 @@ def test_a_stop_in_the_first_moment_leaves_an_interval(project: Project, family:
     assert 0 <= interval.low <= interval.high <= 24
     fits = run.result.get("families") or [run.result]
     assert [one["status"] for one in fits if "status" in one][:1] == ["interrupted"]
+
+
+def test_a_sweep_runs_the_command_that_is_shown(project: Project) -> None:
+    question = Question("data/original.csv", aggregator="owa", seconds=7, seed=3, ties="share")
+    methods = ["noise percent=10,30", "microaggregation k=3"]
+    (run,) = add_sweep(Queue(project), question, methods)
+    shown = [spelled(step) for step in sweep_steps(question, methods, f"runs/{run.name}")]
+    assert run.lines == shown
+    typed = shlex.split(shown[0])[3:]
+    assert run.command["steps"] == [typed]
+    arguments = build_parser(["sweep"]).parse_args(typed)
+    assert (arguments.method, arguments.seed, arguments.ties) == (methods, "3", "share")
 
 
 def test_numbers_of_runs_go_on(project: Project) -> None:
