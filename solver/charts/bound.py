@@ -112,10 +112,10 @@ def _labels(base: alt.Chart) -> list[alt.Chart]:
         rank="rank()", sort=[alt.SortField("t", order="descending")]
     ).transform_filter("datum.rank == 1")
     return [
-        last.mark_text(align="left", dy=dy, dx=8, fontWeight="bold", color=colour)
+        last.mark_text(align="left", dy=dy, dx=8, fontWeight="bold")
         .transform_calculate(said=f"'{words} ' + format(datum.{field}, ',.10~g')")
         .encode(y=alt.Y(f"{field}:Q"), text=alt.Text("said:N"))
-        for field, words, colour, dy in (("low", "attack", WORST, 8), ("high", "bound", SIMPLE, -8))
+        for field, words, dy in (("low", "attack", 8), ("high", "bound", -8))
     ]
 
 

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn, TextIO
 
 from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError
-from linkrisk.solver.run.interruption import hold_interrupt, unblock_interrupt
+from linkrisk.solver.run.interruption import hold_interrupt, interrupt_blocked, unblock_interrupt
 
 COMMANDS = {
     "fit": "find the distance that re-identifies the most records, with an upper bound",
@@ -37,7 +37,7 @@ COMMANDS = {
 """Every command, a file of `solver/commands`, in a line."""
 
 SEARCHING = ("fit", "risk", "report", "sweep")
-"""Commands that end with an interval when Ctrl-C is pressed, at whatever moment."""
+"""Commands that end with an interval when the application stops them, at whatever moment."""
 
 PROGRAM = "python -m solver"
 
@@ -125,9 +125,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def run_program() -> NoReturn:
     """Run the command that the process was started with, and end the process."""
-    if sys.argv[1:2] and sys.argv[1] in SEARCHING:
-        hold_interrupt()
-    unblock_interrupt()  # the application starts commands with it blocked, so that none is lost before
+    if interrupt_blocked():  # the application starts commands so: a stop waits for their interval
+        if sys.argv[1:2] and sys.argv[1] in SEARCHING:
+            hold_interrupt()
+        unblock_interrupt()
     _leave(main())
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -124,14 +122,19 @@ class _Held:
         if self.heard:
             raise KeyboardInterrupt
         self.heard = True
-        if sys.stderr is not None and sys.stderr.isatty():
-            os.write(2, b"\nstopping as soon as there is an interval; Ctrl-C again ends at once\n")
 
 
 def block_interrupt() -> None:
     """Let Ctrl-C wait, in this thread and in the processes that it starts, until `unblock_interrupt`."""
     if hasattr(signal, "pthread_sigmask"):  # not on Windows
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+
+
+def interrupt_blocked() -> bool:
+    """Whether Ctrl-C waits: the process was started by `block_interrupt`."""
+    return hasattr(signal, "pthread_sigmask") and signal.SIGINT in signal.pthread_sigmask(
+        signal.SIG_BLOCK, ()
+    )
 
 
 def unblock_interrupt() -> None:

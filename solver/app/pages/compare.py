@@ -59,7 +59,8 @@ def _show(runs: Sequence[Run]) -> None:
     with layout.table(("Run", "Masked file", "Worst case", "Share")):
         for run, interval in zip(runs, intervals, strict=True):
             masked = run.command.get("inputs", {}).get("masked", "the embedded pair")
-            shares = f"{percent(interval.low, interval.total)} to {percent(interval.high, interval.total)}"
+            low, high = (percent(end, interval.total) for end in (interval.low, interval.high))
+            shares = low if low == high else f"{low} to {high}"
             layout.row((partial(ui.link, run.name, f"/run/{run.name}"), masked, interval.sentence, shares))
     found = [findings_of(result) for result in results]
     keys = list(dict.fromkeys(key for one in found for key in one))

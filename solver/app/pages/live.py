@@ -14,6 +14,7 @@ from linkrisk.solver.app.run_folder import Run
 from linkrisk.solver.app.vega import VegaChart
 from linkrisk.solver.charts.gallery import draw
 
+_SEARCHED = ("", *AGGREGATORS)
 MOST = 2000
 """Points of a chart; of more, every other."""
 
@@ -39,7 +40,8 @@ class Live:
         """Take in what is new; while a run is `going`, the last family's chart goes on, too."""
         new = self._reader.read()
         self._heard = time.monotonic() if new else self._heard
-        courses = list(self._reader.courses.values())
+        # The searches of a sweep are as many as its maskings: its map shows them.
+        courses = [one for one in self._reader.courses.values() if one.family in _SEARCHED]
         if courses:
             self._show(visible=True)
         since = time.monotonic() - self._heard if going else 0.0

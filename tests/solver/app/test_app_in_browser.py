@@ -16,6 +16,10 @@ from typing import Any
 import pytest
 from app_projects import PATIENCE, small_pair
 
+from linkrisk import fit, sweep
+from linkrisk.solver.app.project import Project
+from linkrisk.solver.app.run_queue import Queue
+
 pytest.importorskip("nicegui", reason="needs NiceGUI: pip install 'linkrisk[app]'")
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe-playwright-python")
@@ -161,6 +165,44 @@ def test_no_serious_violation(page: Any, address: str, path: str, scheme: str) -
     page.goto(base(address) + path)
     page.locator("h1").wait_for()
     page.wait_for_load_state("networkidle")
+    no_serious_violation(page)
+
+
+@pytest.fixture(scope="module")
+def measured(folder: Path) -> tuple[str, str]:
+    """A sweep and a fit that the project has runs of, by name."""
+    original, masked = (folder / "data" / f"{which}.csv" for which in ("original", "masked"))
+    swept = sweep(
+        original, ["noise percent=10,40"], aggregator="weighted-mean", folder=folder.parent / "maskings"
+    )
+    fitted = fit(original, masked, aggregator="weighted-mean")
+    queue, names = Queue(Project(folder)), []
+    for kind, result in (("sweep", swept), ("fit", fitted)):
+        run = queue.folder(kind)
+        queue.add(kind, f"A {kind}", [], run=run, inputs={"original": "data/original.csv"})
+        (run.folder / "result.json").write_text(result.to_json(), encoding="utf-8")
+        run.end([0])
+        names.append(run.name)
+    return names[0], names[1]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_map_of_a_sweep_and_a_comparison(
+    page: Any, address: str, measured: tuple[str, str], scheme: str
+) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.goto(f"{base(address)}/run/{measured[0]}")
+    drawn = page.locator(".chart-drawing")
+    drawn.locator(".mark-symbol path").first.click(force=True)
+    page.get_by_role("button", name="Mask the file like this").wait_for()
+    assert page.locator(".panel h3").inner_text().startswith("noise percent=")
+    no_serious_violation(page)
+    page.goto(f"{base(address)}/compare?runs={measured[1]}")
+    drawn.locator("svg").wait_for()
+    page.get_by_text("At worst").first.wait_for()
+    no_serious_violation(page)
+    page.goto(f"{base(address)}/run/{measured[1]}")
+    page.get_by_text("What it printed").wait_for()
     no_serious_violation(page)
 
 

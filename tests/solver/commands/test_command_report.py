@@ -101,7 +101,8 @@ def test_outside_readers(capsys):
         assert name not in text
     refuse(
         capsys,
-        "r.json: the report was made for external readers, and stays that: make it from the JSON of risk instead",
+        "r.json: the report was made for external readers, and stays that: make it from the JSON of risk "
+        "instead",
         *("report", "--from", "r.json", "--audience", "internal", "--out", "x.html"),
     )
 

@@ -237,7 +237,8 @@ def test_stopped_before_the_search_leaves_the_interval_of_the_first():
     cancel.cancel()
     results = fit(*frames(11, 10), aggregator="all", cancel=cancel)
     check_stopped(results)
-    assert 0 <= results.linked <= results.linked_upper_bound <= results.records == 11
+    worst = results.worst
+    assert 0 <= worst.linked <= worst.linked_upper_bound <= worst.records == 11
 
 
 def check_stopped(results):
