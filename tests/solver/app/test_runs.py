@@ -168,10 +168,9 @@ def test_a_stop_waits_for_a_command_that_has_not_begun(project: Project) -> None
     assert "did second" in run.text("output.txt")
 
 
-@pytest.mark.parametrize("family", ["owa", "all"])
-def test_a_stop_in_the_first_moment_leaves_an_interval(project: Project, family: str) -> None:
+def test_a_stop_in_the_first_moment_leaves_an_interval(project: Project) -> None:
     queue = Queue(project)
-    (run,) = add_fit(queue, Question("data/original.csv", "data/masked.csv", aggregator=family))
+    (run,) = add_fit(queue, Question("data/original.csv", "data/masked.csv"))
     queue.tick()
     run.stop()
     finished(queue, run)
