@@ -1,12 +1,14 @@
 """Measure the page of a report: how long it takes to make and to use, and how large it is.
 
     python scripts/benchmark_report.py
+    python scripts/benchmark_report.py --pairs ../shared/bench/pairs
 
-Results of drawn records are measured first and saved as JSON. Then it prints the seconds of
-`python -m solver report --from`, started anew five times, with and without scripts of charts that are kept in
-the cache; the size of the page; what pictures of all charts would add, which readers without scripts could
-see; and the milliseconds from a click or a key to the next frame in Debian's chromium, on a table of many
-rows (the slowest of five).
+With the folder of pairs, it prints what the whole report of a pair of 400 and one of 1,080 Census records
+takes at default limits. Without, results of drawn records are measured first and saved as JSON. Then it
+prints the seconds of `python -m solver report --from`, started anew five times, with and without scripts of
+charts that are kept in the cache; the size of the page; what pictures of all charts would add, which readers
+without scripts could see; and the milliseconds from a click or a key to the next frame in Debian's chromium,
+on a table of many rows (the slowest of five).
 """
 
 from __future__ import annotations
@@ -38,6 +40,9 @@ from linkrisk.solver.report.document import Choice, Document, Records  # noqa: E
 from linkrisk.solver.report.page import render_page  # noqa: E402
 
 REPEATED = 5
+PAIRS = ("M5-38_400_s0", "M5-38_1080_s0")
+"""Census records, five attributes."""
+
 MEASURES = "worst-case,simple-attacks,references,attributes,records,uniqueness,information-loss,held-out"
 ACTIONS = {
     "sort by a number": "document.querySelectorAll('.records thead button')[2].click()",
@@ -73,7 +78,12 @@ def main() -> int:
     parser.add_argument("--records", type=int, default=1000)
     parser.add_argument("--attributes", type=int, default=6)
     parser.add_argument("--rows", type=int, default=20_000, help="of the table in the browser")
+    parser.add_argument("--pairs", type=Path, help="measure whole reports of pairs of this folder instead")
     arguments = parser.parse_args()
+    if arguments.pairs is not None:
+        for pair in PAIRS:
+            whole_report(arguments.pairs.resolve(), pair)
+        return 0
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         measured(folder, arguments.records, arguments.attributes)
@@ -88,6 +98,17 @@ def main() -> int:
         for action, took in used(folder, document, arguments.rows):
             print(f"  {action:<22}{took:.0f} ms")
     return 0
+
+
+def whole_report(pairs: Path, name: str) -> None:
+    """Print what `report` takes, with certificates, and how large its page is."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        files = [str(pairs / f"{name}_{which}.csv") for which in ("original", "masked")]
+        began = time.perf_counter()
+        run(folder, "report", "--original", files[0], "--masked", files[1], "--out", "page.html")
+        took, size = time.perf_counter() - began, (folder / "page.html").stat().st_size / 1e6
+    print(f"report of {name:<16} {took:.0f} s, {size:.2f} MB", flush=True)
 
 
 def measured(folder: Path, records: int, attributes: int) -> None:

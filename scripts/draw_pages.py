@@ -1,8 +1,8 @@
-"""Draw the two pictures that the README opens with: docs/pictures/report.png and app.png.
+"""Draw the pictures of README and docs/app.md: docs/pictures/report.png, app.png, file.png and map.png.
 
     python scripts/draw_pages.py
 
-Both are taken in Debian's chromium from a report and an application that this script runs on data inside of
+They are taken in Debian's chromium from a report and an application that this script runs on data inside of
 scikit-learn: 400 records, microaggregated in two groups. It needs the extras `app` and `dev`; some minutes.
 """
 
@@ -26,7 +26,12 @@ sys.path.insert(0, str(ROOT))
 
 from linkrisk.datasets.masking.microaggregation import AttributeGroup, Microaggregation  # noqa: E402
 from linkrisk.datasets.public.embedded import load_wdbc  # noqa: E402
+from linkrisk.solver.app.project import Project  # noqa: E402
+from linkrisk.solver.app.run_queue import Queue  # noqa: E402
+from linkrisk.solver.app.steps import Question, add_sweep  # noqa: E402
 
+ORIGINAL = "data/original.csv"
+METHODS = ["microaggregation k=3,6", "noise percent=10,40", "rank-swapping percent=5,20"]
 PICTURES = ROOT / "docs" / "pictures"
 RECORDS = 400
 ATTRIBUTES = ["radius_mean", "texture_mean", "smoothness_mean", "symmetry_mean"]
@@ -73,7 +78,8 @@ def draw_report(browser: Browser, address: str) -> None:
 
 
 def draw_app(browser: Browser, folder: Path) -> None:
-    """A run of the application on which the bound has closed."""
+    """A run of the application on which the bound has closed, the page of a file, and the map of a sweep."""
+    swept = waiting_sweep(folder)
     server = subprocess.Popen(
         [sys.executable, "-m", "linkrisk", "app", str(folder)], stdout=subprocess.PIPE, text=True, cwd=ROOT
     )
@@ -89,14 +95,29 @@ def draw_app(browser: Browser, folder: Path) -> None:
         page.get_by_text(re.compile("^done$")).first.wait_for()
         page.locator(".course svg").first.wait_for()
         shot(page, "app.png")
+        page.goto(f"{address.split('/?')[0]}/file?name={ORIGINAL}")
+        page.get_by_role("button", name="Save as schema").wait_for()
+        shot(page, "file.png")
+        page.goto(f"{address.split('/?')[0]}/run/{swept}")
+        page.get_by_text(re.compile("^done$")).first.wait_for()
+        page.locator(".chart-drawing svg").first.wait_for()
+        shot(page, "map.png")
         page.close()
     finally:
         server.send_signal(signal.SIGINT)
         server.wait()
 
 
+def waiting_sweep(folder: Path) -> str:
+    """The name of a run that the application finds when it starts."""
+    project = Project.opened(folder)
+    project.release()
+    (run,) = add_sweep(Queue(project), Question(ORIGINAL, seconds=8.0), METHODS)
+    return run.name
+
+
 def main() -> None:
-    """Draw both."""
+    """Draw them."""
     argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     ).parse_args()

@@ -51,6 +51,11 @@ def show(state: State, run: Run) -> None:
     layout.text("h2", "The same again")
     layout.text("p", "In the project folder these commands do the same:", "quiet small")
     layout.code(commands_text(run) if len(run.lines) > 1 else "\n".join(run.lines))
+    if command["kind"] != "mask":
+        pair = {
+            what: name for what, name in command.get("inputs", {}).items() if what in ("original", "masked")
+        }
+        ui.link("Ask again with other settings", layout.address("/new", kind=command["kind"], **pair))
 
 
 def _after_masking(run: Run, files: list[str]) -> None:

@@ -1,0 +1,39 @@
+"""What the application keeps of every kind of run, to the letter: commands, inputs, files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from app_projects import opened, small_pair
+from cli_runs import check_golden
+
+from linkrisk.solver.app.run_folder import runs_of, spelled
+from linkrisk.solver.app.run_queue import Queue
+from linkrisk.solver.app.steps import Question, add_fit, add_mask, add_masked_risk, add_risk, add_sweep
+
+METHODS = ["noise percent=10", "microaggregation k=3,5"]
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> dict[str, object]:
+    """Every kind of run, waiting."""
+    original, masked = small_pair(tmp_path)
+    project = opened(tmp_path)
+    queue, one = Queue(project), Question(original, masked, identifier="a b", seconds=30.0, ties="share")
+    add_fit(queue, Question())
+    add_fit(queue, Question(original, masked, schema="data/it's.toml", aggregator="owa", certificate=True))
+    add_risk(queue, one)
+    add_sweep(queue, Question(original, seed=3), METHODS)
+    add_mask(queue, original, METHODS[:1], identifier="age", seed="7")
+    add_masked_risk(queue, Question(original), METHODS[:1], "11")
+    found = {}
+    for run in reversed(runs_of(project)):
+        command = {key: value for key, value in run.command.items() if key != "created"}
+        found[run.name] = {**command, "spelled": [spelled(step) for step in command["steps"]]}
+    return found
+
+
+def test_what_is_kept_of_runs(kept: dict[str, object]) -> None:
+    check_golden("app-runs", json.dumps(kept, indent=2) + "\n")
