@@ -238,7 +238,7 @@ def test_stopped_before_the_search_leaves_the_interval_of_the_first():
     results = fit(*frames(11, 10), aggregator="all", cancel=cancel)
     check_stopped(results)
     worst = results.worst
-    assert 0 <= worst.linked <= worst.linked_upper_bound <= worst.records == 11
+    assert 0 <= worst.linked <= worst.linked_upper_bound <= worst.records == 10
 
 
 def check_stopped(results):
