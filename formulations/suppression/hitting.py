@@ -1,0 +1,288 @@
+"""Least costly sets of key variables that meet every minimal unsafe combination of a record, proven least.
+
+This is mu-ARGUS's local suppression as an optimisation: a weighted set cover for every record (Hurkens and
+Tiourine 1998). Records with the same combinations share one answer. A household couples its members: a
+household variable is taken from all of them or from none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from linkrisk.formulations.compiled import kernel
+from linkrisk.formulations.suppression.key_table import IntArray
+
+MOST_HOUSEHOLD_KEYS = 16
+"""Household variables of one household's unsafe combinations, all sets of which are gone through."""
+
+
+@dataclass(frozen=True, eq=False)
+class HittingProblems:
+    """The different problems of a file.
+
+    Attributes
+    ----------
+    start, sets : ndarray of int64
+        Problem p is to meet ``sets[start[p] : start[p + 1]]``.
+    of : ndarray of int64, shape (T,)
+        The problem of every row type.
+    """
+
+    start: IntArray
+    sets: IntArray
+    of: IntArray
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+
+def different_problems(start: IntArray, sets: IntArray) -> HittingProblems:
+    """Join row types whose sets are the same.
+
+    Parameters
+    ----------
+    start : ndarray of int64, shape (T + 1,)
+    sets : ndarray of int64
+        In the same order wherever they are the same.
+    """
+    seen: dict[bytes, int] = {}
+    of = np.empty(len(start) - 1, dtype=np.int64)
+    firsts: list[int] = []
+    for at, (begin, end) in enumerate(zip(start[:-1].tolist(), start[1:].tolist(), strict=True)):
+        key = sets[begin:end].tobytes()
+        place = seen.setdefault(key, len(firsts))
+        if place == len(firsts):
+            firsts.append(at)
+        of[at] = place
+    sizes = np.array([start[at + 1] - start[at] for at in firsts], dtype=np.int64)
+    joined = [sets[start[at] : start[at + 1]] for at in firsts]
+    return HittingProblems(
+        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        np.concatenate([*joined, np.zeros(0, dtype=np.int64)]),
+        of,
+    )
+
+
+@kernel
+def least_hitting(sets: IntArray, cost: IntArray, allowed: int, most_steps: int) -> tuple[int, int, int]:
+    """The least costly set of variables that meets all of some sets.
+
+    Branches on the variables of the set that leaves fewest of them, each time without those tried before,
+    and cuts by the cost of sets that share no variable.
+
+    Parameters
+    ----------
+    sets : ndarray of int64
+        Sets of variables, as bits.
+    cost : ndarray of int64, shape (q,)
+        Of taking each variable, not negative.
+    allowed : int
+        Variables that may be taken.
+    most_steps : int
+        Branches after which the search gives up.
+
+    Returns
+    -------
+    chosen : int
+        The variables, as bits; -1 where the allowed ones cannot meet a set.
+    cost : int
+        Theirs.
+    bound : int
+        No choice costs less; equals `cost` when the search was finished.
+    """
+    many, keys = len(sets), len(cost)
+    left = np.empty(many, dtype=np.int64)
+    for at in range(many):
+        left[at] = sets[at] & allowed
+        if left[at] == 0:
+            return -1, 0, 0
+    chosen, best = _greedy(left, cost)
+    lowest = _packing(left, cost, 0, allowed)
+    if lowest >= best:
+        return chosen, best, best
+    # A stack of (variables taken, variables still allowed), explored depth first.
+    room = 64 * (keys + 1)
+    taken = np.empty(room, dtype=np.int64)
+    open_to = np.empty(room, dtype=np.int64)
+    taken[0], open_to[0], top, steps = 0, allowed, 1, 0
+    while top:
+        top -= 1
+        have, may = taken[top], open_to[top]
+        steps += 1
+        if steps > most_steps:
+            return chosen, best, lowest
+        spent = _cost_of(have, cost)
+        if spent >= best:
+            continue
+        at = _tightest(left, have, may)
+        if at == -1:
+            chosen, best = have, spent
+            continue
+        if at == -2 or spent + _packing(left, cost, have, may) >= best:
+            continue
+        branch = left[at] & may
+        closed = 0
+        for variable in range(keys - 1, -1, -1):
+            if branch >> variable & 1:
+                taken[top] = have | (1 << variable)
+                open_to[top] = may & ~closed
+                closed |= 1 << variable
+                top += 1
+    return chosen, best, best
+
+
+@kernel
+def _cost_of(chosen: int, cost: IntArray) -> int:
+    total = 0
+    for at in range(len(cost)):
+        if chosen >> at & 1:
+            total += cost[at]
+    return total
+
+
+@kernel
+def _tightest(left: IntArray, have: int, may: int) -> int:
+    """The set not met yet with fewest variables to choose from; -1 when all are met, -2 when one cannot be."""
+    found, fewest = -1, 64
+    for at in range(len(left)):
+        if left[at] & have:
+            continue
+        rest, size = left[at] & may, 0
+        if rest == 0:
+            return -2
+        while rest:
+            rest &= rest - 1
+            size += 1
+        if size < fewest:
+            found, fewest = at, size
+    return found
+
+
+@kernel
+def _packing(left: IntArray, cost: IntArray, have: int, may: int) -> int:
+    """The cost that sets not met yet have for certain: of those that share no variable, the cheapest each."""
+    total, used = 0, 0
+    for at in range(len(left)):
+        rest = left[at] & may
+        if left[at] & have or rest & used:
+            continue
+        used |= rest
+        least = -1
+        for variable in range(len(cost)):
+            if rest >> variable & 1 and (least < 0 or cost[variable] < least):
+                least = cost[variable]
+        total += max(least, 0)
+    return total
+
+
+@kernel
+def _greedy(left: IntArray, cost: IntArray) -> tuple[int, int]:
+    """Take the variable that meets most sets for its cost, until all are met; then drop what is not needed."""
+    have, keys = 0, len(cost)
+    while True:
+        best, rate = -1, -1.0
+        for variable in range(keys):
+            met = 0
+            for at in range(len(left)):
+                if not left[at] & have and left[at] >> variable & 1:
+                    met += 1
+            if met and met / (cost[variable] + 1e-9) > rate:
+                best, rate = variable, met / (cost[variable] + 1e-9)
+        if best < 0:
+            break
+        have |= 1 << best
+    for variable in range(keys):
+        without = have & ~(1 << variable)
+        needed = False
+        for at in range(len(left)):
+            if not left[at] & without:
+                needed = True
+        if not needed:
+            have = without
+    return have, _cost_of(have, cost)
+
+
+@kernel
+def solve_problems(
+    start: IntArray, sets: IntArray, cost: IntArray, allowed: int, most_steps: int, answers: IntArray
+) -> None:
+    """Solve some problems; fills `answers` of shape (problems, 3) with set, cost and bound of each."""
+    for at in range(len(start) - 1):
+        chosen, value, bound = least_hitting(sets[start[at] : start[at + 1]], cost, allowed, most_steps)
+        answers[at, 0], answers[at, 1], answers[at, 2] = chosen, value, bound
+
+
+@kernel
+def solve_household(
+    start: IntArray,
+    sets: IntArray,
+    cost: IntArray,
+    allowed: int,
+    shared: int,
+    most_steps: int,
+    chosen: IntArray,
+) -> tuple[int, int]:
+    """The least costly suppression in one household, whose shared variables go from all members or none.
+
+    Goes through all sets of the shared variables that occur.
+
+    Parameters
+    ----------
+    start, sets : ndarray of int64
+        The unsafe combinations of member m are ``sets[start[m] : start[m + 1]]``.
+    cost : ndarray of int64, shape (q,)
+    allowed, shared : int
+        Variables that may be taken; those of the household. At most `MOST_HOUSEHOLD_KEYS` of these occur.
+    most_steps : int
+        For each member (`least_hitting`).
+    chosen : ndarray of int64, shape (members,)
+        Filled with the variables to take from each; -1 everywhere where nothing helps.
+
+    Returns
+    -------
+    cost, bound : int
+        Both -1 where nothing helps.
+    """
+    many = len(start) - 1
+    occurring = 0
+    for at in range(len(sets)):
+        occurring |= sets[at]
+    together = occurring & shared & allowed
+    own = allowed & ~shared
+    best, lowest = -1, -1
+    trial = np.empty(many, dtype=np.int64)
+    left = np.empty(len(sets), dtype=np.int64)
+    part = together
+    while True:  # from all shared variables down to none
+        value = many * _cost_of(part, cost)
+        bound = value
+        feasible = True
+        for member in range(many):
+            size = 0
+            for at in range(start[member], start[member + 1]):
+                if not sets[at] & part:
+                    left[size] = sets[at]
+                    size += 1
+            trial[member] = part
+            if size:
+                found, price, least = least_hitting(left[:size], cost, own, most_steps)
+                if found < 0:
+                    feasible = False
+                    break
+                trial[member] |= found
+                value += price
+                bound += least
+        if feasible:
+            if best < 0 or value < best:
+                best = value
+                chosen[:] = trial
+            if lowest < 0 or bound < lowest:
+                lowest = bound
+        if part == 0:
+            break
+        part = (part - 1) & together
+    if best < 0:
+        chosen[:] = -1
+    return best, lowest
