@@ -1,4 +1,4 @@
-"""Suppression: unsafe combinations of key variables, and models of local suppression and recoding of microdata.
+"""Suppression: unsafe combinations of key variables, and local suppression of microdata.
 
 May import numpy, scipy, numba, `formulations.compiled`, `formulations.errors` and `formulations.programs`.
 """

@@ -92,10 +92,8 @@ def least_hitting(sets: IntArray, cost: IntArray, allowed: int, most_steps: int)
     bound : int
         No choice costs less; equals `cost` when the search was finished.
     """
-    many, keys = len(sets), len(cost)
-    left = np.empty(many, dtype=np.int64)
-    for at in range(many):
-        left[at] = sets[at] & allowed
+    left = sets & allowed
+    for at in range(len(left)):
         if left[at] == 0:
             return -1, 0, 0
     chosen, best = _greedy(left, cost)
@@ -103,13 +101,12 @@ def least_hitting(sets: IntArray, cost: IntArray, allowed: int, most_steps: int)
     if lowest >= best:
         return chosen, best, best
     # A stack of (variables taken, variables still allowed), explored depth first.
-    room = 64 * (keys + 1)
-    taken = np.empty(room, dtype=np.int64)
-    open_to = np.empty(room, dtype=np.int64)
-    taken[0], open_to[0], top, steps = 0, allowed, 1, 0
+    room = 64 * (len(cost) + 1)
+    stack = np.empty((room, 2), dtype=np.int64)
+    stack[0, 0], stack[0, 1], top, steps = 0, allowed, 1, 0
     while top:
         top -= 1
-        have, may = taken[top], open_to[top]
+        have, may = stack[top, 0], stack[top, 1]
         steps += 1
         if steps > most_steps:
             return chosen, best, lowest
@@ -119,18 +116,21 @@ def least_hitting(sets: IntArray, cost: IntArray, allowed: int, most_steps: int)
         at = _tightest(left, have, may)
         if at == -1:
             chosen, best = have, spent
-            continue
-        if at == -2 or spent + _packing(left, cost, have, may) >= best:
-            continue
-        branch = left[at] & may
-        closed = 0
-        for variable in range(keys - 1, -1, -1):
-            if branch >> variable & 1:
-                taken[top] = have | (1 << variable)
-                open_to[top] = may & ~closed
-                closed |= 1 << variable
-                top += 1
+        elif at >= 0 and spent + _packing(left, cost, have, may) < best:
+            top = _branched(stack, top, have, may, left[at] & may)
     return chosen, best, best
+
+
+@kernel
+def _branched(stack: IntArray, top: int, have: int, may: int, branch: int) -> int:
+    """Put a choice for each variable of a set on the stack, each without those before; the new top."""
+    closed = 0
+    for variable in range(62, -1, -1):
+        if branch >> variable & 1:
+            stack[top, 0], stack[top, 1] = have | (1 << variable), may & ~closed
+            closed |= 1 << variable
+            top += 1
+    return top
 
 
 @kernel
@@ -144,7 +144,7 @@ def _cost_of(chosen: int, cost: IntArray) -> int:
 
 @kernel
 def _tightest(left: IntArray, have: int, may: int) -> int:
-    """The set not met yet with fewest variables to choose from; -1 when all are met, -2 when one cannot be."""
+    """The set not met yet with fewest variables; -1 when all are met, -2 when one cannot be."""
     found, fewest = -1, 64
     for at in range(len(left)):
         if left[at] & have:
@@ -179,29 +179,32 @@ def _packing(left: IntArray, cost: IntArray, have: int, may: int) -> int:
 
 @kernel
 def _greedy(left: IntArray, cost: IntArray) -> tuple[int, int]:
-    """Take the variable that meets most sets for its cost, until all are met; then drop what is not needed."""
-    have, keys = 0, len(cost)
+    """Take the variable that meets most sets for its cost until all are met; then drop what nobody needs."""
+    have = 0
     while True:
-        best, rate = -1, -1.0
-        for variable in range(keys):
-            met = 0
-            for at in range(len(left)):
-                if not left[at] & have and left[at] >> variable & 1:
-                    met += 1
-            if met and met / (cost[variable] + 1e-9) > rate:
-                best, rate = variable, met / (cost[variable] + 1e-9)
+        best, rate = -1, 0.0
+        for variable in range(len(cost)):
+            met = _met(left, have, 1 << variable) / (cost[variable] + 1e-9)
+            if met > rate:
+                best, rate = variable, met
         if best < 0:
             break
         have |= 1 << best
-    for variable in range(keys):
+    for variable in range(len(cost)):
         without = have & ~(1 << variable)
-        needed = False
-        for at in range(len(left)):
-            if not left[at] & without:
-                needed = True
-        if not needed:
+        if _met(left, 0, without) == len(left):
             have = without
     return have, _cost_of(have, cost)
+
+
+@kernel
+def _met(left: IntArray, have: int, more: int) -> int:
+    """How many sets that some variables do not meet, others do."""
+    met = 0
+    for at in range(len(left)):
+        if not left[at] & have and left[at] & more:
+            met += 1
+    return met
 
 
 @kernel
@@ -245,44 +248,46 @@ def solve_household(
     cost, bound : int
         Both -1 where nothing helps.
     """
-    many = len(start) - 1
     occurring = 0
     for at in range(len(sets)):
         occurring |= sets[at]
     together = occurring & shared & allowed
-    own = allowed & ~shared
     best, lowest = -1, -1
-    trial = np.empty(many, dtype=np.int64)
-    left = np.empty(len(sets), dtype=np.int64)
+    trial = np.empty(len(start) - 1, dtype=np.int64)
     part = together
+    chosen[:] = -1
     while True:  # from all shared variables down to none
-        value = many * _cost_of(part, cost)
-        bound = value
-        feasible = True
-        for member in range(many):
-            size = 0
-            for at in range(start[member], start[member + 1]):
-                if not sets[at] & part:
-                    left[size] = sets[at]
-                    size += 1
-            trial[member] = part
-            if size:
-                found, price, least = least_hitting(left[:size], cost, own, most_steps)
-                if found < 0:
-                    feasible = False
-                    break
-                trial[member] |= found
-                value += price
-                bound += least
-        if feasible:
-            if best < 0 or value < best:
-                best = value
-                chosen[:] = trial
-            if lowest < 0 or bound < lowest:
-                lowest = bound
+        value, bound = _with_shared(start, sets, cost, allowed & ~shared, part, most_steps, trial)
+        if value >= 0 and (best < 0 or value < best):
+            best = value
+            chosen[:] = trial
+        if value >= 0 and (lowest < 0 or bound < lowest):
+            lowest = bound
         if part == 0:
-            break
+            return best, lowest
         part = (part - 1) & together
-    if best < 0:
-        chosen[:] = -1
-    return best, lowest
+
+
+@kernel
+def _with_shared(
+    start: IntArray, sets: IntArray, cost: IntArray, own: int, part: int, most_steps: int, trial: IntArray
+) -> tuple[int, int]:
+    """Cost and bound where some shared variables go from all members; both -1 where that does not help."""
+    many = len(start) - 1
+    value = bound = many * _cost_of(part, cost)
+    left = np.empty(len(sets), dtype=np.int64)
+    for member in range(many):
+        size = 0
+        for at in range(start[member], start[member + 1]):
+            if not sets[at] & part:
+                left[size] = sets[at]
+                size += 1
+        trial[member] = part
+        if size:
+            found, price, least = least_hitting(left[:size], cost, own, most_steps)
+            if found < 0:
+                return -1, -1
+            trial[member] |= found
+            value += price
+            bound += least
+    return value, bound

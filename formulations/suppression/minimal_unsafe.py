@@ -4,7 +4,7 @@ Hundepool and Willenborg (1997): a municipality, a sex and an occupation. If the
 nothing is gained by taking out the occupation. The parts of the checked tables are gone through by dimension.
 A record is looked at in a table only while no part of its combination there was unsafe, so that tables of
 many dimensions are made of few records: all records of one combination drop out together, and what is left
-of a combination is counted whole.
+of a combination is counted whole. A combination without any value, of missing ones alone, is never unsafe.
 """
 
 from __future__ import annotations
@@ -159,9 +159,9 @@ def _unsafe(
     else:
         counted = frequencies(codes, types.weight, meaning)[active]
         codes = codes[active]
-    rare = counted <= threshold
-    if meaning.safe:
-        rare &= ~(codes == MISSING).any(axis=1)
+    lacking = codes == MISSING
+    # Of a combination without any value nothing could be taken, and nothing is told by it.
+    rare = (counted <= threshold) & ~(lacking.any(axis=1) if meaning.safe else lacking.all(axis=1))
     unsafe = np.zeros(len(types), dtype=np.bool_)
     unsafe[active] = rare
     frequency = np.zeros(len(types))

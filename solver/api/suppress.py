@@ -1,0 +1,288 @@
+"""`suppress`: take values of key variables out of a table so that no unsafe combination is left whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.choosing import (
+    check_records,
+    choose_attributes,
+    chosen_by_default,
+    known_values,
+)
+from linkrisk.datasets.masking.local_suppression import LocalSuppression, without_values
+from linkrisk.datasets.masking.record import version
+from linkrisk.formulations.suppression.counting import OWN_CATEGORY, SAFE, MissingMeaning
+from linkrisk.formulations.suppression.key_table import KeyTable
+from linkrisk.formulations.suppression.minimal_unsafe import MinimalUnsafe, minimal_unsafe, unsafe_in
+from linkrisk.solver.api.choices import SchemaLike, TableLike
+from linkrisk.solver.api.keywords import checked_keywords
+from linkrisk.solver.api.limits import check_limit
+from linkrisk.solver.api.masking_source import Source, read_source
+from linkrisk.solver.api.suppression_result import SuppressionResult, TableSummary
+from linkrisk.solver.compiling.ahead import MASKING, compile_once
+from linkrisk.solver.inputs.problem import schema_of
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.interruption import Cancel, interruptible
+from linkrisk.solver.run.progress import Reporter
+from linkrisk.solver.run.status import Limit, Status
+from linkrisk.solver.suppression.cover import Cover, cover
+from linkrisk.solver.suppression.problem import (
+    ONE,
+    SCALE,
+    Problem,
+    TablesAsked,
+    costs,
+    households,
+    key_codes,
+    named_mask,
+    weights_of,
+)
+from linkrisk.solver.suppression.recount import all_parts, whole_unsafe
+
+DEFAULT_TIME_LIMIT = 60.0
+
+AGAIN = (OWN_CATEGORY, "matches-anything")
+"""What a missing value may mean to whoever counts the output again."""
+
+
+@checked_keywords
+def suppress(
+    data: TableLike,
+    *,
+    keys: Sequence[str] | None = None,
+    k: int | None = None,
+    levels: Mapping[str, int] | None = None,
+    dimension: int | None = None,
+    tables: Sequence[Sequence[str]] = (),
+    threshold: float = 1.0,
+    missing: str | None = None,
+    cost: str = ONE,
+    priorities: Mapping[str, float] | None = None,
+    untouched: Sequence[str] = (),
+    household: str | None = None,
+    household_keys: Sequence[str] = (),
+    weight: str | None = None,
+    schema: SchemaLike | None = None,
+    time_limit: float | None = DEFAULT_TIME_LIMIT,
+    cancel: Cancel | None = None,
+    on_progress: Reporter | None = None,
+) -> SuppressionResult:
+    """Take out the values of least cost that leave no unsafe combination of key variables whole.
+
+    A combination of values is unsafe when it occurs in the input, but no more often than a threshold. Every
+    minimal unsafe combination of every record loses a value, and nothing is counted again (as mu-ARGUS does
+    it); `SuppressionResult.after` says what counting the output again would find.
+
+    Parameters
+    ----------
+    data : path, name, frame (pandas, polars, pyarrow) or ndarray of shape (n, a)
+        The table, a file of any format, or the name of a public data set.
+    keys : sequence of str, optional
+        The key variables; those of the schema, or all columns that are no ids or weights, when absent.
+    k : int, optional
+        Fewer than k records with the same values of all keys are unsafe; 3 where nothing else is said.
+    levels : mapping of str to int, optional
+        Levels of identification, 1 the most identifying: a table has a variable of level 1, another of level
+        1 or 2, and so on. Variables that are not named identify nobody.
+    dimension : int, optional
+        All tables of so many keys or fewer.
+    tables : sequence of sequence of str
+        Tables by their key variables.
+    threshold : float
+        Of `levels`, `dimension` and `tables`: combinations that occur no more often are unsafe. At least 1.
+    missing : str, optional
+        What a missing value of the input means: ``own-category``, ``matches-anything``, ``alpha=A`` in
+        between, or ``safe``: no combination with it is unsafe. ``own-category`` with `k`, else ``safe``.
+    cost : str
+        Of a value: ``one`` each, the ``entropy`` of its variable, or by ``priority``.
+    priorities : mapping of str to float, optional
+        Costs of values by key variable, 1 for all others; with the cost ``priority``.
+    untouched : sequence of str
+        Key variables that keep all values.
+    household : str, optional
+        Column of household numbers.
+    household_keys : sequence of str
+        Key variables of the household, which are taken from all of its members or from none.
+    weight : str, optional
+        Column of sampling weights: combinations are then counted in the population.
+    schema : path, mapping or Schema, optional
+        Roles and missing codes of the columns.
+    time_limit : float, optional
+        Seconds, after which what is not solved keeps a good answer and a bound; None for no limit.
+    cancel : Cancel, optional
+        A token that ends the search like the time limit.
+    on_progress : callable, optional
+        Called with every progress report.
+
+    Returns
+    -------
+    SuppressionResult
+
+    Raises
+    ------
+    TypeError
+        If there is no such keyword.
+    UsageError, DataError, FormulationError
+        If the request or the table cannot be used.
+
+    Examples
+    --------
+    >>> from linkrisk import suppress
+    >>> suppress("people.csv", keys=["town", "sex", "trade"], k=3).write("safe.csv")  # doctest: +SKIP
+    """
+    nothing_said = k is None and not levels and dimension is None and not tables
+    asked = TablesAsked(3 if nothing_said else k, levels, dimension, tables, threshold)
+    meaning = MissingMeaning.parse(missing or (SAFE if asked.k is None else OWN_CATEGORY))
+    if time_limit is not None:
+        check_limit(time_limit, "time limit")
+    known_schema = schema_of(schema)
+    reading = LocalSuppression(schema=known_schema)
+    source = read_source(data, [reading], household)
+    names = _keys(source, keys, reading, (household, weight))
+    known = known_values(source.known, source.known.columns, known_schema)
+    _check_columns(known, (household, weight), source.name)
+    table = KeyTable(names, key_codes(known, names), None if weight is None else weights_of(known, weight))
+    shared = named_mask(household_keys, names, "household keys")
+    if bool(household) != bool(shared):
+        raise UsageError("households need both: the column of their numbers, and their key variables")
+    problem = Problem(
+        table=table,
+        tables=asked.tables(names),
+        meaning=meaning,
+        cost=costs(cost, table, priorities or {}),
+        untouched=named_mask(untouched, names, "untouched"),
+        household=None if household is None else households(known, household, table, shared),
+        shared=shared,
+    )
+    compile_once(MASKING, on_progress)
+    clock = Clock(time_limit, cancel=cancel)
+    with interruptible(clock):
+        search = _Search(problem, clock, on_progress)
+        search.run()
+    details = {
+        "linkrisk": version(),
+        "name": source.name,
+        "problem": "cover",
+        "keys": list(names),
+        "missing": str(meaning),
+        "missing_means": meaning.words,
+        "cost_of": cost,
+        "untouched": sorted(set(untouched), key=names.index),
+        "household": household,
+        "household_keys": sorted(set(household_keys), key=names.index),
+        "weight": weight,
+        "seconds": round(clock.seconds, 3),
+    }
+    return _result(source, known, search, details)
+
+
+def _keys(
+    source: Source, keys: Sequence[str] | None, reading: LocalSuppression, others: Sequence[str | None]
+) -> tuple[str, ...]:
+    check_records(source.known, source.name)
+    if keys is not None:
+        return choose_attributes(source.known, keys, source.name, reading.schema)
+    found = chosen_by_default(source.known, source.name, reading.schema)
+    return tuple(name for name in found if name not in others)
+
+
+def _check_columns(known: pd.DataFrame, wanted: Sequence[str | None], source: str) -> None:
+    for name in wanted:
+        if name is not None and name not in known.columns:
+            raise DataError(f"{source} has no column {name!r}; it has {', '.join(map(str, known.columns))}")
+
+
+@dataclass
+class _Search:
+    """The problem, its combinations and its answer."""
+
+    problem: Problem
+    clock: Clock
+    report: Reporter | None
+
+    def run(self) -> None:
+        """Count, and choose."""
+        problem = self.problem
+        types = problem.table.types
+        found = minimal_unsafe(types, problem.tables, problem.meaning)
+        assert found is not None  # nothing ends it
+        self.minimal: MinimalUnsafe = found
+        self.answer: Cover = cover(problem, found, self.clock, self.report)
+
+    @property
+    def cells(self) -> NDArray[np.bool_]:
+        """What is taken, shape (n, q)."""
+        return self.answer.cells(len(self.problem.table.names))
+
+    def checked(self) -> tuple[TableSummary, ...]:
+        """The tables, as the input has them."""
+        table, meaning = self.problem.table, self.problem.meaning
+        found = []
+        for mask, threshold in self.problem.tables.thresholds.items():
+            check = unsafe_in(table.types, mask, threshold, meaning)
+            records = int(table.types.count[check.unsafe].sum())
+            found.append(TableSummary(table.named(mask), threshold, check.combinations, records))
+        return tuple(found)
+
+    def after(self) -> dict[str, int]:
+        """Records with an unsafe combination when the output is counted again."""
+        before = self.problem.table
+        codes = np.where(self.cells, np.int32(-1), before.codes).astype(np.int32)
+        types = KeyTable(before.names, codes, before.weights).types
+        found = {}
+        for meaning in AGAIN:
+            unsafe = np.zeros(len(types), dtype=np.bool_)
+            for mask, threshold in self.problem.tables.thresholds.items():
+                unsafe |= unsafe_in(types, mask, threshold, MissingMeaning.parse(meaning)).unsafe
+            found[meaning] = int(types.count[unsafe].sum())
+        return found
+
+
+def _result(
+    source: Source, known: pd.DataFrame, search: _Search, details: dict[str, Any]
+) -> SuppressionResult:
+    problem, answer, cells = search.problem, search.answer, search.cells
+    names, clock = problem.table.names, search.clock
+    masked = source.known.copy()
+    for at, name in enumerate(names):
+        masked[name] = without_values(masked[name], cells[:, at])
+    checked = search.checked()
+    whole = whole_unsafe(
+        known,
+        cells,
+        names,
+        all_parts((one.variables, one.threshold) for one in checked),
+        alpha=problem.meaning.alpha,
+        safe=problem.meaning.safe,
+        weight=problem.table.weights,
+    )
+    if whole:
+        raise AssertionError(f"{whole} records keep an unsafe combination whole")
+    types = problem.table.types
+    ended = Limit.USER if clock.stopped else Limit.TIME
+    optimal = answer.cost == answer.bound
+    return SuppressionResult(
+        table=source.with_codes(masked, names),
+        cells=int(cells.sum()),
+        cost=answer.cost / SCALE,
+        bound=answer.bound / SCALE,
+        status=Status.OPTIMAL if optimal else Status.INTERRUPTED if clock.stopped else Status.FEASIBLE,
+        limit=None if optimal else ended,
+        checked=checked,
+        minimal=int((np.diff(search.minimal.start) * types.count).sum()),
+        unsafe=int(types.count[search.minimal.unsafe].sum()),
+        suppressed=dict(zip(names, cells.sum(axis=0).tolist(), strict=True)),
+        recounted=whole,
+        after=search.after(),
+        details=details,
+        source=source,
+    )

@@ -1,0 +1,145 @@
+"""What `suppress` returns: the table without the values that had to go, and the bound that proves it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from linkrisk.datasets.microdata.carried import carried
+from linkrisk.datasets.microdata.formats.registry import with_suffix_of, writable_format
+from linkrisk.datasets.microdata.writing import write_all
+from linkrisk.solver.api.masking_source import Source, check_targets
+from linkrisk.solver.run.results import dump_json
+from linkrisk.solver.run.status import Limit, Status
+
+
+@dataclass(frozen=True)
+class TableSummary:
+    """What a checked table has of unsafe combinations in the input.
+
+    Attributes
+    ----------
+    variables : tuple of str
+    threshold : float
+    combinations : int
+        Different unsafe ones.
+    records : int
+        That have one.
+    """
+
+    variables: tuple[str, ...]
+    threshold: float
+    combinations: int
+    records: int
+
+
+@dataclass(frozen=True, eq=False)
+class SuppressionResult:
+    """A table with values taken out at least cost.
+
+    Attributes
+    ----------
+    table : DataFrame
+        All columns of the input in its order, n rows.
+    cells : int
+        Values that were taken out.
+    cost, bound : float
+        What they cost, and what no other suppression that does the same costs less than.
+    status : Status
+        ``optimal`` when the two are equal.
+    limit : Limit or None
+        What ended the search.
+    checked : tuple of TableSummary
+        The tables, as the input has them.
+    minimal : int
+        Minimal unsafe combinations of records in the input.
+    unsafe : int
+        Records with an unsafe combination in the input.
+    suppressed : mapping of str to int
+        Values taken by key variable.
+    recounted : int or None
+        Records that keep an unsafe combination of the input whole, by the independent count: 0. None where
+        there was too much to compare.
+    after : mapping of str to int
+        Records with an unsafe combination when the output is counted again, by what a missing value means.
+    details : dict
+        Everything else of the JSON.
+    source : Source
+        The input.
+    """
+
+    table: pd.DataFrame = field(repr=False)
+    cells: int
+    cost: float
+    bound: float
+    status: Status
+    limit: Limit | None
+    checked: tuple[TableSummary, ...] = field(repr=False)
+    minimal: int
+    unsafe: int
+    suppressed: Mapping[str, int] = field(repr=False)
+    recounted: int | None
+    after: Mapping[str, int] = field(repr=False)
+    details: dict[str, Any] = field(repr=False)
+    source: Source = field(repr=False)
+
+    @property
+    def proven(self) -> bool:
+        """Whether no other suppression that does the same costs less."""
+        return self.status is Status.OPTIMAL
+
+    @property
+    def unsafe_combinations(self) -> int:
+        """Unsafe combinations of all checked tables; one that several records have counts once."""
+        return sum(one.combinations for one in self.checked)
+
+    def to_frame(self) -> pd.DataFrame:
+        """The table."""
+        return self.table
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of `suppress --json` as a dictionary."""
+        head = {
+            "records": len(self.table),
+            "cells": self.cells,
+            "cost": self.cost,
+            "bound": self.bound,
+            "status": self.status.value,
+            "limit": None if self.limit is None else self.limit.value,
+            "unsafe_records": self.unsafe,
+            "unsafe_combinations": self.unsafe_combinations,
+            "minimal_unsafe_combinations": self.minimal,
+            "suppressed": dict(self.suppressed),
+            "recounted": self.recounted,
+            "after": dict(self.after),
+            "tables": [{**vars(one), "variables": list(one.variables)} for one in self.checked],
+        }
+        return {**head, **self.details}
+
+    def to_json(self) -> str:
+        """The JSON of `suppress --json`."""
+        return dump_json(self.to_dict())
+
+    def write(self, output: str | Path) -> None:
+        """Write the table in the format that the suffix says, whole or not at all.
+
+        Raises
+        ------
+        UsageError, DataError
+            If it would overwrite the input, or cannot be written.
+        """
+        output = with_suffix_of(str(output), self.source.name)
+        check_targets(self.source.name, output, None)
+        changed = tuple(name for name, many in self.suppressed.items() if many)
+        stored = carried(self.source.stored, self.table, changed)
+        others = [name for name in self.table.columns if name not in changed]
+        written = self.source.as_written(stored, others, output)
+        write_all(writable_format(output).write(written, Path(output)))
+
+    def __repr__(self) -> str:
+        state = "proven" if self.proven else f"at least {self.bound:g}, {self.status.value}"
+        return f"SuppressionResult({self.source.name}: {self.cells} values, cost {self.cost:g}, {state})"

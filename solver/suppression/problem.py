@@ -1,0 +1,199 @@
+"""What is asked of a suppression, and the problem that it makes of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.formulations.suppression.checked_tables import (
+    CheckedTables,
+    by_levels,
+    k_anonymity,
+    up_to_dimension,
+)
+from linkrisk.formulations.suppression.counting import MissingMeaning
+from linkrisk.formulations.suppression.key_table import KeyTable
+from linkrisk.solver.run.errors import UsageError
+
+IntArray = NDArray[np.int64]
+
+SCALE = 1_000_000
+"""Costs are whole numbers of millionths, so that sums are exact."""
+
+ONE, ENTROPY, PRIORITY = "one", "entropy", "priority"
+COSTS = (ONE, ENTROPY, PRIORITY)
+"""What taking a value out costs: one each; the entropy of its variable; what the user says of that."""
+
+_MOST_COST = 10_000.0
+
+
+@dataclass(frozen=True)
+class TablesAsked:
+    """Which tables of key variables are to be checked: exactly one way of saying so.
+
+    Attributes
+    ----------
+    k : int, optional
+        k-anonymity on all key variables.
+    levels : mapping of str to int, optional
+        Levels of identification of key variables, as mu-ARGUS has them.
+    dimension : int, optional
+        All tables of so many key variables or fewer.
+    listed : sequence of sequence of str
+        Tables by the names of their key variables.
+    threshold : float
+        Of all but `k`: combinations that occur no more often are unsafe.
+    """
+
+    k: int | None = None
+    levels: Mapping[str, int] | None = None
+    dimension: int | None = None
+    listed: Sequence[Sequence[str]] = ()
+    threshold: float = 1.0
+
+    def tables(self, names: tuple[str, ...]) -> CheckedTables:
+        """The tables of these key variables.
+
+        Raises
+        ------
+        UsageError, FormulationError
+            If it is said in no way or in several, or names what is no key variable.
+        """
+        said = [self.k is not None, bool(self.levels), self.dimension is not None, bool(self.listed)]
+        if sum(said) != 1:
+            raise UsageError("say in one way what is unsafe: by k, levels, dimension, or tables")
+        if self.k is not None:
+            return k_anonymity(len(names), self.k)
+        if self.dimension is not None:
+            return up_to_dimension(len(names), self.dimension, self.threshold)
+        if self.levels:
+            _check_known(self.levels, names, "levels")
+            return by_levels([self.levels.get(name, 0) for name in names], self.threshold)
+        for table in self.listed:
+            _check_known(table, names, "tables")
+        masks = [sum(1 << names.index(name) for name in set(table)) for table in self.listed]
+        return CheckedTables(dict.fromkeys(masks, self.threshold), {})
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A table whose unsafe combinations are to lose values.
+
+    Attributes
+    ----------
+    table : KeyTable
+    tables : CheckedTables
+    meaning : MissingMeaning
+    cost : ndarray of int64, shape (q,)
+        Of one value of each key variable, in parts of `SCALE`.
+    untouched : int
+        Key variables that keep all values, as bits.
+    household : ndarray of int64, shape (n,), or None
+        Number of each record's household, from 0.
+    shared : int
+        Key variables of the household, as bits: taken from all members or from none.
+    """
+
+    table: KeyTable
+    tables: CheckedTables
+    meaning: MissingMeaning
+    cost: IntArray
+    untouched: int = 0
+    household: IntArray | None = None
+    shared: int = 0
+
+    @property
+    def allowed(self) -> int:
+        """Key variables that may lose values, as bits."""
+        return ((1 << len(self.table.names)) - 1) & ~self.untouched
+
+
+def key_codes(known: pd.DataFrame, names: Sequence[str]) -> NDArray[np.int32]:
+    """Values as 0, 1, 2, ... by column, -1 where one is missing; shape (n, q)."""
+    codes = np.empty((len(known), len(names)), dtype=np.int32)
+    for at, name in enumerate(names):
+        codes[:, at] = pd.factorize(known[name])[0]
+    return codes
+
+
+def weights_of(known: pd.DataFrame, column: str) -> NDArray[np.float64]:
+    """Sampling weights as numbers; DataError where one is none, or not positive."""
+    values = pd.to_numeric(known[column], errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    wrong = ~(np.isfinite(values) & (values > 0))
+    if wrong.any():
+        row = int(np.argmax(wrong)) + 1
+        raise DataError(f"column {column!r}, row {row}: a sampling weight must be a positive number")
+    return values
+
+
+def costs(how: str, table: KeyTable, priorities: Mapping[str, float]) -> IntArray:
+    """The cost of a value of each key variable, in parts of `SCALE`.
+
+    The entropy of a variable is ``- sum of p log2 p`` over its values: what is most informative costs most
+    (mu-ARGUS user's manual, section 2.5).
+
+    Raises
+    ------
+    UsageError
+        If there is no such way, or a priority is not between 0 and 10,000 or of no key variable.
+    """
+    if how not in COSTS:
+        raise UsageError(f"unknown cost {how!r}: choose {', '.join(COSTS)}")
+    if priorities and how != PRIORITY:
+        raise UsageError(f"priorities are for the cost {PRIORITY!r}, not {how!r}: leave one of them out")
+    _check_known(priorities, table.names, "priorities")
+    if how == ENTROPY:
+        found = [_entropy(column) for column in table.codes.T]
+    else:
+        found = [float(priorities.get(name, 1.0)) for name in table.names]
+    for name, value in zip(table.names, found, strict=True):
+        if not 0.0 <= value <= _MOST_COST:
+            raise UsageError(f"the priority {value:g} of {name!r} is not between 0 and {_MOST_COST:,.0f}")
+    return np.round(np.array(found) * SCALE).astype(np.int64)
+
+
+def _entropy(codes: NDArray[np.int32]) -> float:
+    counts = np.bincount(codes[codes >= 0])
+    share = counts[counts > 0] / max(counts.sum(), 1)
+    return float(-(share * np.log2(share)).sum()) + 0.0
+
+
+def households(known: pd.DataFrame, column: str, table: KeyTable, shared: int) -> IntArray:
+    """Number the households, and see that their members agree in the variables of the household.
+
+    Raises
+    ------
+    DataError
+        If a record has none, or two members differ.
+    """
+    numbers, values = pd.factorize(known[column])
+    if (numbers < 0).any():
+        raise DataError(f"column {column!r}, row {int(np.argmax(numbers < 0)) + 1}: no household number")
+    for at, name in enumerate(table.names):
+        if shared >> at & 1:
+            codes = pd.Series(table.codes[:, at])
+            mixed = (codes != codes.groupby(numbers).transform("first")).to_numpy()
+            if mixed.any():
+                row = int(np.argmax(mixed))
+                raise DataError(
+                    f"household {values[numbers[row]]} has several values of {name!r} (row {row + 1}): "
+                    "correct them, or leave the variable out of the household's"
+                )
+    return numbers.astype(np.int64)
+
+
+def named_mask(wanted: Sequence[str], names: tuple[str, ...], what: str) -> int:
+    """A set of key variables as bits; UsageError where one is no key variable."""
+    _check_known(wanted, names, what)
+    return sum(1 << names.index(name) for name in set(wanted))
+
+
+def _check_known(wanted: Sequence[str] | Mapping[str, object], names: Sequence[str], what: str) -> None:
+    for name in wanted:
+        if name not in names:
+            raise UsageError(f"{what}: {name!r} is no key variable; these are {', '.join(names)}")

@@ -1,0 +1,94 @@
+"""The independent count: of a table and what was taken from it, with nothing of what chose it.
+
+This file knows pandas and numpy only. It counts the combinations of the input again, table by table, and
+looks for unsafe ones that still stand whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+BoolArray = NDArray[np.bool_]
+
+MOST_DIFFERENT = 4000
+"""Different rows that are compared in pairs, where a missing value matches loosely."""
+
+
+def all_parts(tables: Iterable[tuple[Sequence[str], float]]) -> dict[tuple[str, ...], float]:
+    """Every table and every part of one; of several thresholds the largest."""
+    found: dict[tuple[str, ...], float] = {}
+    for names, threshold in tables:
+        for size in range(1, len(names) + 1):
+            for part in combinations(names, size):
+                found[part] = max(threshold, found.get(part, threshold))
+    return found
+
+
+def whole_unsafe(
+    known: pd.DataFrame,
+    taken: BoolArray,
+    names: Sequence[str],
+    parts: Mapping[tuple[str, ...], float],
+    *,
+    alpha: float,
+    safe: bool,
+    weight: NDArray[np.float64] | None = None,
+) -> int | None:
+    """How many records keep an unsafe combination whole.
+
+    Parameters
+    ----------
+    known : DataFrame
+        The table before, n rows.
+    taken : ndarray of bool, shape (n, q)
+        What was taken from the key variables `names`.
+    parts : mapping
+        Thresholds by key variables.
+    alpha : float
+        By how much a missing value matches anything.
+    safe : bool
+        Whether a combination with a missing value is safe.
+    weight : ndarray of float64, shape (n,), optional
+        What each record counts.
+
+    Returns
+    -------
+    int or None
+        None where loose matches are too many to be compared here.
+    """
+    place = {name: at for at, name in enumerate(names)}
+    broken = np.zeros(len(known), dtype=np.bool_)
+    counts = pd.Series(np.ones(len(known)) if weight is None else weight, index=range(len(known)))
+    for part, threshold in parts.items():
+        columns = known[list(part)].reset_index(drop=True)
+        lacking = columns.isna().to_numpy()
+        keys = [columns[name] for name in part]
+        frequency = counts.groupby(keys, dropna=False, sort=False).transform("sum").to_numpy()
+        if alpha > 0.0 and lacking.any():
+            more = _loose(columns, counts)
+            if more is None:
+                return None
+            frequency = frequency + alpha * more
+        unsafe = (frequency <= threshold) & ~(lacking.any(axis=1) if safe else lacking.all(axis=1))
+        broken |= unsafe & ~taken[:, [place[name] for name in part]].any(axis=1)
+    return int(broken.sum())
+
+
+def _loose(columns: pd.DataFrame, counts: pd.Series) -> NDArray[np.float64] | None:
+    """What agrees with each record wherever both have a value, but is not the same."""
+    number = columns.groupby(list(columns.columns), dropna=False, sort=False).ngroup().to_numpy()
+    rows = columns[~pd.Series(number).duplicated().to_numpy()]
+    if len(rows) > MOST_DIFFERENT:
+        return None
+    sums = counts.groupby(number).sum().to_numpy()
+    codes = np.column_stack([pd.factorize(rows[name])[0] for name in rows.columns])
+    agree = np.ones((len(rows), len(rows)), dtype=np.bool_)
+    for column in codes.T:
+        agree &= (column[:, None] == column) | (column[:, None] < 0) | (column < 0)
+    np.fill_diagonal(agree, val=False)
+    return np.asarray((agree @ sums)[number], dtype=np.float64)
