@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from linkrisk.solver import link as link
     from linkrisk.solver import mask as mask
     from linkrisk.solver import risk as risk
+    from linkrisk.solver import suppress as suppress
     from linkrisk.solver import sweep as sweep
     from linkrisk.solver import verify as verify
     from linkrisk.solver import verify_bundle as verify_bundle
@@ -37,6 +38,7 @@ __all__ = [
     "report",
     "report_of",
     "risk",
+    "suppress",
     "sweep",
     "verify",
     "verify_bundle",

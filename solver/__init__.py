@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from linkrisk.solver.api.report import report as report
     from linkrisk.solver.api.report import report_of as report_of
     from linkrisk.solver.api.risk import risk as risk
+    from linkrisk.solver.api.suppress import suppress as suppress
     from linkrisk.solver.api.sweep import sweep as sweep
     from linkrisk.solver.api.verify import verify as verify
     from linkrisk.solver.api.verify_bundle import verify_bundle as verify_bundle
@@ -36,6 +37,7 @@ _WHERE = {
     "report": "api.report",
     "report_of": "api.report",
     "risk": "api.risk",
+    "suppress": "api.suppress",
     "sweep": "api.sweep",
     "verify": "api.verify",
     "verify_bundle": "api.verify_bundle",
@@ -52,6 +54,7 @@ __all__ = [
     "report",
     "report_of",
     "risk",
+    "suppress",
     "sweep",
     "verify",
     "verify_bundle",

@@ -24,6 +24,7 @@ RANKS = {
     "run": 0,
     "backends": 1,
     "charts": 1,
+    "suppression": 1,
     "linkage": 1,
     "certificates.checking": 1,
     "engines": 2,

@@ -42,6 +42,7 @@ HOMES = {
     "report": "report.md",
     "sweep": "sweep.md",
     "describe": "schema.md",
+    "suppress": "suppression.md",
     "app": "app.md",
     "datasets": "data.md",
     "compile": "guide.md",

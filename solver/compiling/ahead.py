@@ -169,12 +169,16 @@ def _masking() -> None:
     from linkrisk.datasets.masking.mdav_index import indexed_partition
     from linkrisk.datasets.masking.optimal_microaggregation import optimal_partition
     from linkrisk.datasets.masking.rank_swapping import swap_partners
+    from linkrisk.formulations.suppression.hitting import solve_household, solve_problems
 
     random = np.random.default_rng(1)
     points = random.normal(size=(100, _ATTRIBUTES))
     indexed_partition(points, 3)
     optimal_partition(points[:, 0], 3)
     swap_partners(len(points), 5, random)
+    ends, sets, cost = np.array([0, 2, 3]), np.array([3, 6, 5]), np.ones(_ATTRIBUTES, dtype=np.int64)
+    solve_problems(ends, sets, cost, 7, 100, np.zeros((2, 3), dtype=np.int64))
+    solve_household(ends, sets, cost, 7, 1, 100, np.zeros(2, dtype=np.int64))
     codes = random.integers(-1, 3, size=(100, _ATTRIBUTES), dtype=np.int32)
     greedy_suppression(codes, 5, np.zeros(_ATTRIBUTES, dtype=np.int64), mutual=True)
 

@@ -14,7 +14,19 @@ import pytest
 from fit_runs import frames
 
 import linkrisk
-from linkrisk import compare, evaluate, find_links, fit, link, mask, risk, sweep, verify, verify_bundle
+from linkrisk import (
+    compare,
+    evaluate,
+    find_links,
+    fit,
+    link,
+    mask,
+    risk,
+    suppress,
+    sweep,
+    verify,
+    verify_bundle,
+)
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.noise import AdditiveNoise
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
@@ -29,7 +41,7 @@ from linkrisk.solver.linkage.distance_based import DistanceBased
 from linkrisk.solver.linkage.matching import MATCHINGS
 from linkrisk.solver.run.errors import UsageError
 
-FUNCTIONS = (fit, compare, evaluate, link, find_links, verify, mask, risk, sweep, verify_bundle)
+FUNCTIONS = (fit, compare, evaluate, link, find_links, verify, mask, risk, sweep, suppress, verify_bundle)
 each = pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 
 

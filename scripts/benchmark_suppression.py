@@ -1,0 +1,76 @@
+"""Print what suppression takes: unsafe combinations counted and covers proven, in seconds.
+
+    python scripts/benchmark_suppression.py --data ../shared/data
+
+The demonstration file of mu-ARGUS with its 27 tables; its household file; Adult with nine keys; and a million
+records drawn from Adult, of which tables up to three dimensions are counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from linkrisk import suppress
+
+_MEGABYTE = 1e3  # of the kilobytes that `getrusage` gives on Linux
+
+
+def argus(folder: Path, name: str) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """A file of mu-ARGUS, and its levels of identification and missing codes."""
+    frame = pd.read_csv(folder / f"muargus_{name}.csv", dtype=str)
+    meta = pd.read_csv(folder / f"muargus_{name}_meta.csv", dtype=str).set_index("variable")
+    levels = meta["idlevel"].dropna().astype(int)
+    levels = levels[levels > 0]
+    columns = [
+        {
+            "name": key,
+            "role": "key",
+            "scale": "nominal",
+            "missing": meta.loc[key, ["missing1", "missing2"]].dropna().tolist(),
+        }
+        for key in levels.index
+    ]
+    asked = {"keys": list(levels.index), "levels": levels.to_dict(), "schema": {"attributes": columns}}
+    return frame, asked
+
+
+def timed(title: str, frame: pd.DataFrame, **asked: Any) -> None:
+    """Print one line."""
+    began = time.perf_counter()
+    found = suppress(frame, time_limit=None, **asked)
+    seconds = time.perf_counter() - began
+    proof = "proven" if found.proven else f"at least {found.bound:,.0f}"
+    megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / _MEGABYTE
+    print(
+        f"{title:32} {len(frame):>9,} records: {found.unsafe_combinations:>7,} combinations of "
+        f"{found.unsafe:>7,} records, {found.cells:>7,} values, {proof}; counting and proving "
+        f"{found.details['seconds']:6.2f} s, all {seconds:6.2f} s, {megabytes:,.0f} MB",
+        flush=True,
+    )
+
+
+def main() -> None:
+    """Print the lines."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of public data")
+    folder = parser.parse_args().data
+    suppress(pd.DataFrame({"a": [1, 1, 2]}), k=2)  # compiles
+    frame, asked = argus(folder, "demodata")
+    timed("Demodata, 27 tables", frame, **asked)
+    frame, asked = argus(folder, "samhh")
+    timed("samhh, households", frame, household="hhnum", household_keys=["agehh"], **asked)
+    adult = pd.read_csv(folder / "arx_adult.csv", dtype=str)
+    timed("Adult, 9 keys, k = 5", adult, k=5)
+    drawn = adult.iloc[np.random.default_rng(1).integers(0, len(adult), 1_000_000)].reset_index(drop=True)
+    timed("Adult drawn, up to 3 of 9 keys", drawn, dimension=3, threshold=30)
+
+
+if __name__ == "__main__":
+    main()

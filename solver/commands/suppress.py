@@ -1,0 +1,198 @@
+"""`python -m solver suppress`: take values out of a file so that no unsafe combination is left whole."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from linkrisk.solver.commands.arguments import names, number
+from linkrisk.solver.run.errors import UsageError
+
+if TYPE_CHECKING:
+    from linkrisk.solver.api.suppression_result import SuppressionResult
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.description = (
+        "Take the values of least cost out of key variables that leave no unsafe combination of them whole, "
+        "with a bound that proves it. What is taken out becomes missing."
+    )
+    parser.epilog = "example: suppress --input people.csv --keys town,sex,trade --k 3 --output safe.csv"
+    parser.add_argument(
+        "--input", required=True, metavar="FILE", help="file of any format, or the name of a data set"
+    )
+    parser.add_argument(
+        "--output",
+        metavar="FILE",
+        help="file to write, in the format that its suffix says; without it nothing is written",
+    )
+    parser.add_argument("--json", metavar="FILE", help="write what was found and taken as JSON")
+    _add_unsafe(parser.add_argument_group("what is unsafe (default: --k 3)"))
+    _add_choice(parser.add_argument_group("what is taken"))
+    parser.add_argument("--time-limit", metavar="S", default="60", help="seconds, or 'none'; default: 60")
+    parser.set_defaults(run=run)
+
+
+def _add_unsafe(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--keys",
+        metavar="A,B",
+        help="key variables; default: those of the schema, or all but ids and weights",
+    )
+    group.add_argument("--k", metavar="K", help="fewer than K records with the same values of all keys")
+    group.add_argument(
+        "--levels",
+        metavar="A=1,B=2",
+        help="levels of identification: tables of a variable of level 1, another of 1 or 2, and so on",
+    )
+    group.add_argument("--dimension", metavar="D", help="all tables of up to D key variables")
+    group.add_argument("--table", metavar="A,B", action="append", help="a table; give it once for each")
+    group.add_argument(
+        "--threshold",
+        metavar="N",
+        default="1",
+        help="of --levels, --dimension and --table: what occurs no more often; default: 1",
+    )
+    group.add_argument(
+        "--missing",
+        metavar="MEANING",
+        help="of missing values of the input: own-category (default with --k), matches-anything, alpha=A in "
+        "between, or safe (default otherwise): no combination with one is unsafe",
+    )
+    group.add_argument("--weight", metavar="COLUMN", help="sampling weights: count in the population")
+    group.add_argument(
+        "--schema", metavar="FILE", help="JSON or TOML file: roles and missing codes of columns"
+    )
+
+
+def _add_choice(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--cost",
+        metavar="HOW",
+        help="of a value: one each (default), the entropy of its variable, or by priority",
+    )
+    group.add_argument(
+        "--priority", metavar="A=5,B=2", help="costs of values by key variable; 1 for all others"
+    )
+    group.add_argument("--untouched", metavar="A,B", help="key variables that keep all values")
+    group.add_argument("--household", metavar="COLUMN", help="column of household numbers")
+    group.add_argument(
+        "--household-keys", metavar="A,B", help="key variables taken from all members of a household or none"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Suppress, write, and print what was done."""
+    from linkrisk.datasets.microdata.formats.registry import with_suffix_of
+    from linkrisk.datasets.microdata.writing import write_whole
+    from linkrisk.solver.api.masking_source import check_targets
+    from linkrisk.solver.api.suppress import suppress
+    from linkrisk.solver.commands import targets
+    from linkrisk.solver.commands.progress import progress_line, reporter
+
+    targets.check_targets(arguments, "output", "json")
+    if arguments.output is not None:
+        arguments.output = with_suffix_of(arguments.output, arguments.input)
+        check_targets(arguments.input, arguments.output, None)
+    with progress_line("counting combinations") as line:
+        result = suppress(arguments.input, on_progress=reporter(line), **_request(arguments))
+    if arguments.output is not None:
+        result.write(arguments.output)
+    if arguments.json is not None:
+        write_whole(arguments.json, result.to_json())
+    print(_summary(arguments, result))
+    return 0
+
+
+def _request(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The keywords of the function."""
+    cost = arguments.cost or ("one" if arguments.priority is None else "priority")
+    limit = arguments.time_limit
+    return {
+        "keys": names(arguments.keys, "--keys"),
+        "k": _whole(arguments.k, "--k"),
+        "levels": {name: _whole(value, "--levels") for name, value in _pairs(arguments.levels, "--levels")},
+        "dimension": _whole(arguments.dimension, "--dimension"),
+        "tables": [names(table, "--table") for table in arguments.table or ()],
+        "threshold": number(arguments.threshold, "--threshold"),
+        "missing": arguments.missing,
+        "cost": cost,
+        "priorities": {
+            name: number(value, "--priority") for name, value in _pairs(arguments.priority, "--priority")
+        },
+        "untouched": names(arguments.untouched, "--untouched") or (),
+        "household": arguments.household,
+        "household_keys": names(arguments.household_keys, "--household-keys") or (),
+        "weight": arguments.weight,
+        "schema": arguments.schema,
+        "time_limit": None if limit == "none" else number(limit, "--time-limit"),
+    }
+
+
+def _pairs(text: str | None, option: str) -> list[tuple[str, str]]:
+    """``A=1,B=2`` as pairs."""
+    found = []
+    for word in names(text, option) or ():
+        name, mark, value = word.rpartition("=")
+        if not mark or not name.strip() or not value.strip():
+            raise UsageError(f"{option}: {word!r} is no pair; write NAME=NUMBER, separated by commas")
+        found.append((name.strip(), value.strip()))
+    return found
+
+
+def _whole(text: str | None, option: str) -> int | None:
+    if text is None:
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise UsageError(f"{option} must be a whole number, not {text!r}") from None
+
+
+def _summary(arguments: argparse.Namespace, result: SuppressionResult) -> str:
+    from linkrisk.datasets.microdata.names import shown_name
+    from linkrisk.solver.run.counts import count
+
+    details, keys = result.details, result.details["keys"]
+    many = len(result.checked)
+    lines = [
+        f"input       {arguments.input}: {count(len(result.table))} records, {len(keys)} key variables",
+        f"checked     {'1 table and its' if many == 1 else f'{count(many)} tables and their'} parts; "
+        f"{details['missing_means']}",
+        f"unsafe      {_many(result.unsafe_combinations, 'combination')}; "
+        f"{_many(result.minimal, 'minimal one')} of {_many(result.unsafe, 'record')}",
+        f"suppressed  {_suppressed(result)}",
+    ]
+    taken = [f"{count(many)} of {shown_name(name)}" for name, many in result.suppressed.items() if many]
+    if taken:
+        lines.append(f"            {', '.join(taken)}")
+    lines.append(f"recounted   {_recounted(result)}")
+    words = {"own-category": "as a category of its own", "matches-anything": "as one that matches anything"}
+    again = "; ".join(f"{words[name]}: {count(records)}" for name, records in result.after.items())
+    lines.append(f"again       records with an unsafe combination in the output, what is missing {again}")
+    if arguments.output is not None:
+        lines.append(f"output      {arguments.output}")
+    return "\n".join(lines)
+
+
+def _suppressed(result: SuppressionResult) -> str:
+    from linkrisk.solver.run.counts import count
+
+    values = _many(result.cells, "value")
+    cost = "" if result.cost == result.cells else f", cost {count(round(result.cost, 6))}"
+    if result.proven:
+        return f"{values}{cost}: proven, no fewer will do" if not cost else f"{values}{cost}: proven least"
+    return f"{values}{cost}; none costs less than {count(round(result.bound, 6))}"
+
+
+def _recounted(result: SuppressionResult) -> str:
+    if result.recounted is None:
+        return "not: there are too many different rows to compare them all"
+    return f"{_many(result.recounted, 'record')} with an unsafe combination of the input still whole"
+
+
+def _many(number: int, what: str) -> str:
+    from linkrisk.solver.run.counts import count
+
+    return f"{count(number)} {what if number == 1 else what + 's'}"
