@@ -99,11 +99,11 @@ def frequencies(codes: Codes, weight: FloatArray, meaning: MissingMeaning) -> Fl
         Not less than `weight`.
     """
     groups, firsts = numbered_rows(codes)
-    exact = np.bincount(groups, weight, len(firsts))
+    exact: FloatArray = np.bincount(groups, weight, len(firsts)).astype(np.float64)
     if meaning.alpha == 0.0 or not (codes == MISSING).any():
         return exact[groups]
     loose = exact + loosely(codes[firsts], exact)
-    return (exact + meaning.alpha * (loose - exact))[groups]
+    return np.asarray((exact + meaning.alpha * (loose - exact))[groups], dtype=np.float64)
 
 
 def loosely(rows: Codes, weight: FloatArray) -> FloatArray:

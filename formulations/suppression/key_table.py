@@ -104,8 +104,8 @@ def row_types(codes: Codes, weights: FloatArray | None = None) -> RowTypes:
     """The different rows of codes of shape (n, q), in the order of their codes."""
     groups, firsts = numbered_rows(codes)
     count = np.bincount(groups, minlength=len(firsts)).astype(np.int64)
-    weight = count.astype(np.float64) if weights is None else np.bincount(groups, weights, len(firsts))
-    return RowTypes(np.ascontiguousarray(codes[firsts]), count, weight, groups)
+    weight = count if weights is None else np.bincount(groups, weights, len(firsts))
+    return RowTypes(np.ascontiguousarray(codes[firsts]), count, weight.astype(np.float64), groups)
 
 
 def numbered_rows(codes: Codes) -> tuple[IntArray, IntArray]:

@@ -179,7 +179,7 @@ def _masking() -> None:
     ends, sets, cost = np.array([0, 2, 3]), np.array([3, 6, 5]), np.ones(_ATTRIBUTES, dtype=np.int64)
     solve_problems(ends, sets, cost, 7, 100, np.zeros((2, 3), dtype=np.int64))
     solve_household(ends, sets, cost, 7, 1, 100, np.zeros(2, dtype=np.int64))
-    codes = random.integers(-1, 3, size=(100, _ATTRIBUTES), dtype=np.int32)
+    codes = random.integers(-1, 9, size=(100, _ATTRIBUTES), dtype=np.int32)  # some have too few alike
     greedy_suppression(codes, 5, np.zeros(_ATTRIBUTES, dtype=np.int64), mutual=True)
 
 

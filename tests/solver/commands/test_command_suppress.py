@@ -1,0 +1,253 @@
+"""`suppress` on the command line and as a function: what it takes, proves, counts again and refuses."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from cli_runs import check_golden, contents, refuse, run
+from hypothesis import given
+from hypothesis import strategies as st
+
+from linkrisk import suppress
+from linkrisk.datasets.errors import DataError
+from linkrisk.formulations.errors import FormulationError
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.interruption import Cancel
+from linkrisk.solver.suppression import recount
+
+PEOPLE = """id,town,sex,trade
+1,Urk,f,smith
+2,Urk,f,nurse
+3,Urk,f,nurse
+4,Urk,m,smith
+5,Urk,m,smith
+6,Delft,f,smith
+7,Delft,f,smith
+8,Delft,m,nurse
+"""
+HOMES = pd.DataFrame(
+    {
+        "home": [1, 1, 2, 2, 3, 3, 4],
+        "street": ["a", "a", "b", "b", "b", "b", "c"],
+        "sex": ["f", "m", "f", "m", "f", "m", "f"],
+        "age": [1, 2, 1, 2, 1, 2, 1],
+    }
+)
+ASKED = ["suppress", "--input", "people.csv"]
+
+
+@pytest.fixture(autouse=True)
+def people(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("people.csv").write_text(PEOPLE, encoding="utf-8")
+
+
+def unsafe_ones(frame, names, threshold):
+    """Of each record, the unsafe combinations of all parts, by the definition."""
+    found = []
+    for _, row in frame.iterrows():
+        some = []
+        for size in range(1, len(names) + 1):
+            for part in combinations(names, size):
+                alike = (frame[list(part)] == row[list(part)]).all(axis=1).sum()
+                if alike <= threshold:
+                    some.append(part)
+        found.append(some)
+    return found
+
+
+def fewest(sets, names):
+    return next(
+        size
+        for size in range(len(names) + 1)
+        for some in combinations(names, size)
+        if all(set(some) & set(each) for each in sets)
+    )
+
+
+# What is taken
+
+
+def test_what_is_printed_and_written(capsys):
+    check_golden("suppress", run(capsys, *ASKED, "--k", "2", "--output", "safe.csv", "--json", "found.json"))
+    assert Path("safe.csv").read_text(encoding="utf-8").splitlines() == [
+        "id,town,sex,trade",
+        "1,,f,smith",
+        *PEOPLE.splitlines()[2:8],
+        "8,,,nurse",
+    ]
+    found = json.loads(Path("found.json").read_text(encoding="utf-8"))
+    assert (found["cells"], found["bound"], found["status"], found["recounted"]) == (3, 3.0, "optimal", 0)
+    assert found["keys"] == ["town", "sex", "trade"]
+    assert found["missing"] == "own-category"
+    assert found["suppressed"] == {"town": 2, "sex": 1, "trade": 0}
+
+
+def test_without_an_output_nothing_is_written(capsys):
+    before = contents()
+    printed = run(capsys, *ASKED, "--levels", "town=1,sex=2,trade=3")
+    assert "a combination with a missing value is safe" in printed
+    assert contents() == before
+
+
+@given(
+    rows=st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=2, max_size=12),
+    threshold=st.integers(1, 3),
+)
+def test_no_fewer_values_will_do(rows, threshold):
+    frame = pd.DataFrame(rows, columns=["a", "b", "c"])
+    result = suppress(frame, dimension=3, threshold=threshold)
+    sets = unsafe_ones(frame, ["a", "b", "c"], threshold)
+    assert result.proven
+    assert result.recounted == 0
+    assert result.cells == result.bound == sum(fewest(each, ["a", "b", "c"]) for each in sets)
+    kept = result.table.notna().to_numpy()
+    for row, each in enumerate(sets):
+        assert not any(all(kept[row]["abc".index(name)] for name in part) for part in each)
+    same = result.table.astype("float64").to_numpy()
+    assert (same[kept] == frame.to_numpy()[kept]).all()
+
+
+def test_costs_say_which_values_go():
+    keys = ["town", "sex", "trade"]
+    frame = pd.read_csv("people.csv")
+    spared = suppress(frame, keys=keys, k=2, cost="priority", priorities={"town": 5.0})
+    assert spared.suppressed["town"] == 0
+    assert (spared.cells, spared.cost, spared.bound) == (3, 3.0, 3.0)
+    untouched = suppress(frame, keys=keys, k=2, untouched=["sex"])
+    assert untouched.suppressed["sex"] == 0
+    by_entropy = suppress(frame, keys=keys, k=2, cost="entropy")
+    share = np.array([5, 3]) / 8
+    entropy = -(share * np.log2(share)).sum()
+    # Towns 5 to 3, sexes 5 to 3, trades 5 to 3: all cost the same.
+    assert by_entropy.cost == pytest.approx(3 * entropy, abs=1e-5)
+
+
+def test_weights_are_counted_instead_of_records():
+    frame = pd.DataFrame({"a": ["x", "y", "y"], "w": [9.0, 1.0, 1.0]})
+    result = suppress(frame, keys=["a"], dimension=1, threshold=2, weight="w")
+    assert result.table["a"].isna().tolist() == [False, True, True]
+
+
+def test_variables_of_a_household_go_from_all_members():
+    asked = {"keys": ["street", "sex", "age"], "tables": [["street"]]}
+    alone = suppress(HOMES, **asked)
+    assert alone.table["street"].isna().tolist() == [False] * 6 + [True]
+    rare = suppress(HOMES, **asked, threshold=2, household="home", household_keys=["street"])
+    assert rare.table["street"].isna().tolist() == [True, True] + [False] * 4 + [True]
+    # Of one member something has to go; taking the street would cost the other member's as well.
+    mixed = HOMES.assign(sex=["f", "m", "f", "m", "f", "f", "f"])
+    together = suppress(
+        mixed,
+        keys=["street", "sex"],
+        tables=[["street", "sex"]],
+        household="home",
+        household_keys=["street"],
+    )
+    assert together.proven
+    lost = together.table.groupby(mixed["home"])["street"].agg(lambda one: one.isna().nunique())
+    assert (lost == 1).all()
+
+
+@pytest.mark.parametrize("missing", ["own-category", "matches-anything", "alpha=0.5", "safe"])
+def test_missing_values_of_the_input(missing):
+    frame = pd.DataFrame({"a": ["x", "x", None, "y"], "b": ["u", "u", "u", None]})
+    result = suppress(frame, dimension=2, missing=missing)
+    assert result.recounted == 0
+    assert result.details["missing"] == missing
+    kept = {"own-category": 4, "matches-anything": 6, "alpha=0.5": 6, "safe": 5}
+    assert int(result.table.notna().sum().sum()) == kept[missing]
+
+
+def test_what_counting_the_output_finds():
+    frame = pd.DataFrame({"a": list("xxxy"), "b": list("uuvu")})
+    result = suppress(frame, k=2)
+    alike = result.table.fillna("*").value_counts()
+    assert result.after["own-category"] == alike[alike < 2].sum()
+
+
+def test_what_has_no_time_keeps_an_answer_and_a_bound():
+    chance = np.random.default_rng(1)
+    frame = pd.DataFrame(chance.integers(0, 3, (300, 8)), columns=list("abcdefgh")).astype(str)
+    cancel = Cancel()
+    cancel.cancel()
+    stopped, whole = suppress(frame, k=3, cancel=cancel), suppress(frame, k=3)
+    assert stopped.recounted == 0
+    assert stopped.bound <= whole.cost <= stopped.cost
+    assert whole.proven
+    assert stopped.status == "interrupted"
+    assert stopped.limit == "user"
+
+
+def test_too_many_rows_to_compare_are_not_counted_again(monkeypatch):
+    monkeypatch.setattr(recount, "MOST_DIFFERENT", 1)
+    frame = pd.DataFrame({"a": ["x", "x", None, "y"]})
+    assert suppress(frame, k=2, missing="matches-anything").recounted is None
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--k", "1"], "k = 1 asks for nothing; give at least 2"),
+        (["--k", "x"], "--k must be a whole number, not 'x'"),
+        (
+            ["--k", "2", "--dimension", "2"],
+            "say in one way what is unsafe: by k, levels, dimension, or tables",
+        ),
+        (["--dimension", "4"], "tables of 4 dimensions of 3 key variables: give 1 to 3"),
+        (["--dimension", "2", "--threshold", "0"], "a threshold of 0 finds nothing unsafe; give at least 1"),
+        (["--levels", "town"], "--levels: 'town' is no pair; write NAME=NUMBER, separated by commas"),
+        (["--levels", "zip=1"], "levels: 'zip' is no key variable; these are town, sex, trade"),
+        (["--levels", "sex=2"], "no variable is of identification level 1; give one"),
+        (["--table", "town,zip"], "tables: 'zip' is no key variable; these are town, sex, trade"),
+        (
+            ["--missing", "wild"],
+            "a missing value is own-category, matches-anything, safe or alpha=A, not 'wild'",
+        ),
+        (["--cost", "much"], "unknown cost 'much': choose one, entropy, priority"),
+        (
+            ["--cost", "one", "--priority", "sex=2"],
+            "priorities are for the cost 'priority', not 'one': leave one of them out",
+        ),
+        (["--priority", "sex=-1"], "the priority -1 of 'sex' is not between 0 and 10,000"),
+        (["--household", "id"], "households need both: the column of their numbers, and their key variables"),
+        (["--weight", "mass"], "people.csv has no column 'mass'; it has id, town, sex, trade"),
+        (
+            ["--output", "people.csv"],
+            "--output people.csv is the input file; give the masked file another name",
+        ),
+        (["--time-limit", "soon"], "--time-limit must be a finite number, not 'soon'"),
+    ],
+)
+def test_bad_requests(options, message, capsys):
+    refuse(capsys, message, *ASKED, *options)
+
+
+@pytest.mark.parametrize(
+    ("frame", "asked", "error", "message"),
+    [
+        (HOMES.assign(street=list("abbbbbc")), {}, DataError, "household 1 has several values of 'street'"),
+        (HOMES.assign(home=[1, None, 2, 2, 3, 3, 4]), {}, DataError, "row 2: no household number"),
+        (HOMES.assign(w=[1, 1, 1, 0, 1, 1, 1]), {"weight": "w"}, DataError, "column 'w', row 4: a sampling"),
+        (HOMES, {"untouched": ["street", "sex", "age"]}, FormulationError, "which are not to be touched"),
+        (HOMES, {"untouched": ["home"]}, UsageError, "untouched: 'home' is no key variable"),
+    ],
+)
+def test_bad_tables(frame, asked, error, message):
+    with pytest.raises(error, match=message):
+        suppress(
+            frame,
+            keys=["street", "sex", "age"],
+            k=2,
+            household="home",
+            household_keys=["street"],
+            **asked,
+        )
