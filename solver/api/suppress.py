@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.choosing import (
@@ -17,47 +13,44 @@ from linkrisk.datasets.masking.choosing import (
     chosen_by_default,
     known_values,
 )
-from linkrisk.datasets.masking.local_suppression import LocalSuppression, without_values
+from linkrisk.datasets.masking.local_suppression import LocalSuppression
 from linkrisk.datasets.masking.record import version
 from linkrisk.formulations.suppression.counting import OWN_CATEGORY, SAFE, MissingMeaning
 from linkrisk.formulations.suppression.key_table import KeyTable
-from linkrisk.formulations.suppression.minimal_unsafe import MinimalUnsafe, minimal_unsafe, unsafe_in
 from linkrisk.solver.api.choices import SchemaLike, TableLike
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit
 from linkrisk.solver.api.masking_source import Source, read_source
-from linkrisk.solver.api.suppression_result import SuppressionResult, TableSummary
+from linkrisk.solver.api.suppression_result import SuppressionResult
+from linkrisk.solver.api.suppression_run import Search, result_of
+from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.compiling.ahead import MASKING, compile_once
 from linkrisk.solver.inputs.problem import schema_of
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel, interruptible
 from linkrisk.solver.run.progress import Reporter
-from linkrisk.solver.run.status import Limit, Status
-from linkrisk.solver.suppression.cover import Cover, cover
 from linkrisk.solver.suppression.problem import (
+    COVER,
     ONE,
-    SCALE,
     Problem,
     TablesAsked,
+    check_kind,
     costs,
     households,
     key_codes,
     named_mask,
     weights_of,
 )
-from linkrisk.solver.suppression.recount import all_parts, whole_unsafe
 
 DEFAULT_TIME_LIMIT = 60.0
-
-AGAIN = (OWN_CATEGORY, "matches-anything")
-"""What a missing value may mean to whoever counts the output again."""
 
 
 @checked_keywords
 def suppress(
     data: TableLike,
     *,
+    problem: str = COVER,
     keys: Sequence[str] | None = None,
     k: int | None = None,
     levels: Mapping[str, int] | None = None,
@@ -72,20 +65,25 @@ def suppress(
     household_keys: Sequence[str] = (),
     weight: str | None = None,
     schema: SchemaLike | None = None,
+    backend: str = "highs",
+    seed: int = 0,
     time_limit: float | None = DEFAULT_TIME_LIMIT,
     cancel: Cancel | None = None,
     on_progress: Reporter | None = None,
 ) -> SuppressionResult:
     """Take out the values of least cost that leave no unsafe combination of key variables whole.
 
-    A combination of values is unsafe when it occurs in the input, but no more often than a threshold. Every
-    minimal unsafe combination of every record loses a value, and nothing is counted again (as mu-ARGUS does
-    it); `SuppressionResult.after` says what counting the output again would find.
+    A combination of values is unsafe when it occurs in the input, but no more often than a threshold. In the
+    problem ``cover`` every minimal unsafe combination of every record loses a value, and nothing is counted
+    again (as mu-ARGUS does it); `SuppressionResult.after` says what counting the output again would find. In
+    the problem ``recount`` the output is counted again: every record has k like it there.
 
     Parameters
     ----------
     data : path, name, frame (pandas, polars, pyarrow) or ndarray of shape (n, a)
         The table, a file of any format, or the name of a public data set.
+    problem : str
+        ``cover`` or ``recount``.
     keys : sequence of str, optional
         The key variables; those of the schema, or all columns that are no ids or weights, when absent.
     k : int, optional
@@ -116,6 +114,10 @@ def suppress(
         Column of sampling weights: combinations are then counted in the population.
     schema : path, mapping or Schema, optional
         Roles and missing codes of the columns.
+    backend : str
+        What solves the programs of ``recount``.
+    seed : int
+        Of the choice of neighbourhoods in which ``recount`` looks for better answers.
     time_limit : float, optional
         Seconds, after which what is not solved keeps a good answer and a bound; None for no limit.
     cancel : Cancel, optional
@@ -142,6 +144,8 @@ def suppress(
     nothing_said = k is None and not levels and dimension is None and not tables
     asked = TablesAsked(3 if nothing_said else k, levels, dimension, tables, threshold)
     meaning = MissingMeaning.parse(missing or (SAFE if asked.k is None else OWN_CATEGORY))
+    check_kind(problem, asked, meaning, household=household, weight=weight)
+    solver = get_backend(backend)
     if time_limit is not None:
         check_limit(time_limit, "time limit")
     known_schema = schema_of(schema)
@@ -154,7 +158,8 @@ def suppress(
     shared = named_mask(household_keys, names, "household keys")
     if bool(household) != bool(shared):
         raise UsageError("households need both: the column of their numbers, and their key variables")
-    problem = Problem(
+    task = Problem(
+        kind=problem,
         table=table,
         tables=asked.tables(names),
         meaning=meaning,
@@ -162,17 +167,19 @@ def suppress(
         untouched=named_mask(untouched, names, "untouched"),
         household=None if household is None else households(known, household, table, shared),
         shared=shared,
+        k=asked.k or 0,
     )
     compile_once(MASKING, on_progress)
     clock = Clock(time_limit, cancel=cancel)
     with interruptible(clock):
-        search = _Search(problem, clock, on_progress)
+        search = Search(task, solver, seed, clock, on_progress)
         search.run()
     details = {
         "linkrisk": version(),
         "name": source.name,
-        "problem": "cover",
+        "problem": problem,
         "keys": list(names),
+        "k": asked.k,
         "missing": str(meaning),
         "missing_means": meaning.words,
         "cost_of": cost,
@@ -180,9 +187,8 @@ def suppress(
         "household": household,
         "household_keys": sorted(set(household_keys), key=names.index),
         "weight": weight,
-        "seconds": round(clock.seconds, 3),
     }
-    return _result(source, known, search, details)
+    return result_of(source, known, search, details)
 
 
 def _keys(
@@ -199,90 +205,3 @@ def _check_columns(known: pd.DataFrame, wanted: Sequence[str | None], source: st
     for name in wanted:
         if name is not None and name not in known.columns:
             raise DataError(f"{source} has no column {name!r}; it has {', '.join(map(str, known.columns))}")
-
-
-@dataclass
-class _Search:
-    """The problem, its combinations and its answer."""
-
-    problem: Problem
-    clock: Clock
-    report: Reporter | None
-
-    def run(self) -> None:
-        """Count, and choose."""
-        problem = self.problem
-        types = problem.table.types
-        found = minimal_unsafe(types, problem.tables, problem.meaning)
-        assert found is not None  # nothing ends it
-        self.minimal: MinimalUnsafe = found
-        self.answer: Cover = cover(problem, found, self.clock, self.report)
-
-    @property
-    def cells(self) -> NDArray[np.bool_]:
-        """What is taken, shape (n, q)."""
-        return self.answer.cells(len(self.problem.table.names))
-
-    def checked(self) -> tuple[TableSummary, ...]:
-        """The tables, as the input has them."""
-        table, meaning = self.problem.table, self.problem.meaning
-        found = []
-        for mask, threshold in self.problem.tables.thresholds.items():
-            check = unsafe_in(table.types, mask, threshold, meaning)
-            records = int(table.types.count[check.unsafe].sum())
-            found.append(TableSummary(table.named(mask), threshold, check.combinations, records))
-        return tuple(found)
-
-    def after(self) -> dict[str, int]:
-        """Records with an unsafe combination when the output is counted again."""
-        before = self.problem.table
-        codes = np.where(self.cells, np.int32(-1), before.codes).astype(np.int32)
-        types = KeyTable(before.names, codes, before.weights).types
-        found = {}
-        for meaning in AGAIN:
-            unsafe = np.zeros(len(types), dtype=np.bool_)
-            for mask, threshold in self.problem.tables.thresholds.items():
-                unsafe |= unsafe_in(types, mask, threshold, MissingMeaning.parse(meaning)).unsafe
-            found[meaning] = int(types.count[unsafe].sum())
-        return found
-
-
-def _result(
-    source: Source, known: pd.DataFrame, search: _Search, details: dict[str, Any]
-) -> SuppressionResult:
-    problem, answer, cells = search.problem, search.answer, search.cells
-    names, clock = problem.table.names, search.clock
-    masked = source.known.copy()
-    for at, name in enumerate(names):
-        masked[name] = without_values(masked[name], cells[:, at])
-    checked = search.checked()
-    whole = whole_unsafe(
-        known,
-        cells,
-        names,
-        all_parts((one.variables, one.threshold) for one in checked),
-        alpha=problem.meaning.alpha,
-        safe=problem.meaning.safe,
-        weight=problem.table.weights,
-    )
-    if whole:
-        raise AssertionError(f"{whole} records keep an unsafe combination whole")
-    types = problem.table.types
-    ended = Limit.USER if clock.stopped else Limit.TIME
-    optimal = answer.cost == answer.bound
-    return SuppressionResult(
-        table=source.with_codes(masked, names),
-        cells=int(cells.sum()),
-        cost=answer.cost / SCALE,
-        bound=answer.bound / SCALE,
-        status=Status.OPTIMAL if optimal else Status.INTERRUPTED if clock.stopped else Status.FEASIBLE,
-        limit=None if optimal else ended,
-        checked=checked,
-        minimal=int((np.diff(search.minimal.start) * types.count).sum()),
-        unsafe=int(types.count[search.minimal.unsafe].sum()),
-        suppressed=dict(zip(names, cells.sum(axis=0).tolist(), strict=True)),
-        recounted=whole,
-        after=search.after(),
-        details=details,
-        source=source,
-    )

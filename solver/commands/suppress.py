@@ -30,6 +30,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", metavar="FILE", help="write what was found and taken as JSON")
     _add_unsafe(parser.add_argument_group("what is unsafe (default: --k 3)"))
     _add_choice(parser.add_argument_group("what is taken"))
+    parser.add_argument(
+        "--backend",
+        metavar="NAME",
+        default="highs",
+        help="what solves the programs of recount; default: highs",
+    )
+    parser.add_argument(
+        "--seed", metavar="N", default="0", help="of the choice of what recount looks at; default: 0"
+    )
     parser.add_argument("--time-limit", metavar="S", default="60", help="seconds, or 'none'; default: 60")
     parser.set_defaults(run=run)
 
@@ -67,6 +76,13 @@ def _add_unsafe(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_choice(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--problem",
+        metavar="NAME",
+        default="cover",
+        help="cover (default): every unsafe combination of the input loses a value; recount: every record "
+        "has K like it in the output, where missing values are own-category or matches-anything",
+    )
     group.add_argument(
         "--cost",
         metavar="HOW",
@@ -110,6 +126,9 @@ def _request(arguments: argparse.Namespace) -> dict[str, Any]:
     cost = arguments.cost or ("one" if arguments.priority is None else "priority")
     limit = arguments.time_limit
     return {
+        "problem": arguments.problem,
+        "backend": arguments.backend,
+        "seed": _whole(arguments.seed, "--seed"),
         "keys": names(arguments.keys, "--keys"),
         "k": _whole(arguments.k, "--k"),
         "levels": {name: _whole(value, "--levels") for name, value in _pairs(arguments.levels, "--levels")},
@@ -155,9 +174,9 @@ def _summary(arguments: argparse.Namespace, result: SuppressionResult) -> str:
     from linkrisk.solver.run.counts import count
 
     details, keys = result.details, result.details["keys"]
-    many = len(result.checked)
+    many, variables = len(result.checked), _many(len(keys), "key variable")
     lines = [
-        f"input       {arguments.input}: {count(len(result.table))} records, {len(keys)} key variables",
+        f"input       {arguments.input}: {count(len(result.table))} records, {variables}",
         f"checked     {'1 table and its' if many == 1 else f'{count(many)} tables and their'} parts; "
         f"{details['missing_means']}",
         f"unsafe      {_many(result.unsafe_combinations, 'combination')}; "
@@ -183,13 +202,17 @@ def _suppressed(result: SuppressionResult) -> str:
     cost = "" if result.cost == result.cells else f", cost {count(round(result.cost, 6))}"
     if result.proven:
         return f"{values}{cost}: proven, no fewer will do" if not cost else f"{values}{cost}: proven least"
-    return f"{values}{cost}; none costs less than {count(round(result.bound, 6))}"
+    gap = 100.0 * (result.cost - result.bound) / result.cost
+    return f"{values}{cost}; none costs less than {count(round(result.bound, 6))}, {gap:.2g} % less"
 
 
 def _recounted(result: SuppressionResult) -> str:
     if result.recounted is None:
         return "not: there are too many different rows to compare them all"
-    return f"{_many(result.recounted, 'record')} with an unsafe combination of the input still whole"
+    records, details = _many(result.recounted, "record"), result.details
+    if details["problem"] == "cover":
+        return f"{records} with an unsafe combination of the input still whole"
+    return f"{records} of the output with fewer than {details['k']} like them; {details['missing_means']}"
 
 
 def _many(number: int, what: str) -> str:

@@ -179,8 +179,26 @@ def _masking() -> None:
     ends, sets, cost = np.array([0, 2, 3]), np.array([3, 6, 5]), np.ones(_ATTRIBUTES, dtype=np.int64)
     solve_problems(ends, sets, cost, 7, 100, np.zeros((2, 3), dtype=np.int64))
     solve_household(ends, sets, cost, 7, 1, 100, np.zeros(2, dtype=np.int64))
+    _recount(random.integers(0, 3, size=(60, 3), dtype=np.int32))
     codes = random.integers(-1, 9, size=(100, _ATTRIBUTES), dtype=np.int32)  # some have too few alike
     greedy_suppression(codes, 5, np.zeros(_ATTRIBUTES, dtype=np.int64), mutual=True)
+
+
+def _recount(codes: NDArray[np.int32]) -> None:
+    """What the two problems call in which the output is counted again."""
+    from linkrisk.formulations.suppression.checked_tables import k_anonymity
+    from linkrisk.formulations.suppression.counting import MissingMeaning
+    from linkrisk.formulations.suppression.key_table import KeyTable
+    from linkrisk.solver.backends.registry import get_backend
+    from linkrisk.solver.suppression.anonymity.matches_anything import match_anything
+    from linkrisk.solver.suppression.anonymity.own_category import anonymise
+    from linkrisk.solver.suppression.problem import RECOUNT, Problem
+
+    table = KeyTable(("a", "b", "c"), codes)
+    cost = np.ones(codes.shape[1], dtype=np.int64)
+    for solve in (anonymise, match_anything):
+        problem = Problem(table, k_anonymity(3, 4), MissingMeaning(), cost, kind=RECOUNT, k=4)
+        solve(problem, get_backend("highs"), Clock(_ENOUGH))
 
 
 def _linkage() -> None:

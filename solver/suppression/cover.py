@@ -8,10 +8,9 @@ variables of their households, so that the optimum is the sum of many small ones
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.suppression.hitting import (
@@ -24,13 +23,11 @@ from linkrisk.formulations.suppression.hitting import (
 from linkrisk.formulations.suppression.minimal_unsafe import MinimalUnsafe
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.progress import Progress, Reporter
+from linkrisk.solver.suppression.answer import PHASE, Answer, IntArray
 from linkrisk.solver.suppression.problem import Problem
 
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
-
-PHASE = "suppressing"
-"""What a reporter is told is being done."""
+PROOF = "record by record"
+"""What proves the sum: branch and bound for every record, or household, by itself."""
 
 _STEPS = 1 << 20
 """Branches for one record, after which it keeps its best answer and bound."""
@@ -39,30 +36,7 @@ _BATCH = 256
 """Problems that are solved between two looks at the clock."""
 
 
-@dataclass(frozen=True, eq=False)
-class Cover:
-    """What is taken from each record.
-
-    Attributes
-    ----------
-    taken : ndarray of int64, shape (n,)
-        Key variables, as bits.
-    cost : int
-        Of all that is taken, in parts of `SCALE`.
-    bound : int
-        Nothing that covers all costs less.
-    """
-
-    taken: IntArray
-    cost: int
-    bound: int
-
-    def cells(self, keys: int) -> BoolArray:
-        """Which cells are taken, shape (n, q)."""
-        return (self.taken[:, None] >> np.arange(keys) & 1).astype(np.bool_)
-
-
-def cover(problem: Problem, minimal: MinimalUnsafe, clock: Clock, report: Reporter | None = None) -> Cover:
+def cover(problem: Problem, minimal: MinimalUnsafe, clock: Clock, report: Reporter | None = None) -> Answer:
     """Find the least costly cover.
 
     Parameters
@@ -96,7 +70,7 @@ def cover(problem: Problem, minimal: MinimalUnsafe, clock: Clock, report: Report
             _solve_one(problem, problems, int(at), answers)
     each = answers[problems.of[problem.table.types.of]]
     if problem.household is None or not problem.shared:
-        return Cover(each[:, 0].copy(), int(each[:, 1].sum()), int(each[:, 2].sum()))
+        return _sum_of(each[:, 0].copy(), each[:, 1], each[:, 2])
     return _with_households(problem, minimal, each, clock)
 
 
@@ -127,7 +101,7 @@ def _check_possible(problem: Problem, minimal: MinimalUnsafe) -> None:
         )
 
 
-def _with_households(problem: Problem, minimal: MinimalUnsafe, each: IntArray, clock: Clock) -> Cover:
+def _with_households(problem: Problem, minimal: MinimalUnsafe, each: IntArray, clock: Clock) -> Answer:
     """Put what members take together where variables of the household are in it."""
     assert problem.household is not None
     taken, value, bound = each[:, 0].copy(), each[:, 1].copy(), each[:, 2].copy()
@@ -150,7 +124,11 @@ def _with_households(problem: Problem, minimal: MinimalUnsafe, each: IntArray, c
         taken[members] = chosen
         value[members], bound[members] = 0, 0
         value[members[0]], bound[members[0]] = cost, least
-    return Cover(taken, int(value.sum()), int(bound.sum()))
+    return _sum_of(taken, value, bound)
+
+
+def _sum_of(taken: IntArray, value: IntArray, bound: IntArray) -> Answer:
+    return Answer(taken=taken, cost=int(value.sum()), bound=int(bound.sum()), proof=PROOF)
 
 
 def _concerned(problem: Problem, minimal: MinimalUnsafe) -> Iterator[IntArray]:

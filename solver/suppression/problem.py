@@ -16,7 +16,7 @@ from linkrisk.formulations.suppression.checked_tables import (
     k_anonymity,
     up_to_dimension,
 )
-from linkrisk.formulations.suppression.counting import MissingMeaning
+from linkrisk.formulations.suppression.counting import MATCHES_ANYTHING, OWN_CATEGORY, MissingMeaning
 from linkrisk.formulations.suppression.key_table import KeyTable
 from linkrisk.solver.run.errors import UsageError
 
@@ -25,11 +25,18 @@ IntArray = NDArray[np.int64]
 SCALE = 1_000_000
 """Costs are whole numbers of millionths, so that sums are exact."""
 
+COVER, RECOUNT = "cover", "recount"
+KINDS = (COVER, RECOUNT)
+"""Whether unsafe combinations of the input lose a value, or the output is safe when it is counted again."""
+
 ONE, ENTROPY, PRIORITY = "one", "entropy", "priority"
 COSTS = (ONE, ENTROPY, PRIORITY)
 """What taking a value out costs: one each; the entropy of its variable; what the user says of that."""
 
 _MOST_COST = 10_000.0
+
+_DIGITS = 3
+"""Of an entropy: costs that are multiples of something can be told apart."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +104,10 @@ class Problem:
         Number of each record's household, from 0.
     shared : int
         Key variables of the household, as bits: taken from all members or from none.
+    kind : str
+        One of `KINDS`.
+    k : int
+        How many records are alike in the output; of `RECOUNT`.
     """
 
     table: KeyTable
@@ -106,11 +117,33 @@ class Problem:
     untouched: int = 0
     household: IntArray | None = None
     shared: int = 0
+    kind: str = COVER
+    k: int = 0
 
     @property
     def allowed(self) -> int:
         """Key variables that may lose values, as bits."""
         return ((1 << len(self.table.names)) - 1) & ~self.untouched
+
+
+def check_kind(
+    kind: str, asked: TablesAsked, meaning: MissingMeaning, *, household: str | None, weight: str | None
+) -> None:
+    """Raise a UsageError where there is no such problem, or it cannot be asked so."""
+    if kind not in KINDS:
+        raise UsageError(f"unknown problem {kind!r}: choose {' or '.join(KINDS)}")
+    if kind == COVER:
+        return
+    if asked.k is None:
+        raise UsageError(f"the problem {RECOUNT!r} is to have k records alike: say k, not levels or tables")
+    if meaning.safe or 0.0 < meaning.alpha < 1.0:
+        raise UsageError(
+            f"the problem {RECOUNT!r} counts a missing value as {OWN_CATEGORY} or {MATCHES_ANYTHING}, "
+            f"not as {meaning}"
+        )
+    for what, column in (("households", household), ("weights", weight)):
+        if column is not None:
+            raise UsageError(f"the problem {RECOUNT!r} knows no {what}: leave {column!r} out")
 
 
 def key_codes(known: pd.DataFrame, names: Sequence[str]) -> NDArray[np.int32]:
@@ -160,7 +193,7 @@ def costs(how: str, table: KeyTable, priorities: Mapping[str, float]) -> IntArra
 def _entropy(codes: NDArray[np.int32]) -> float:
     counts = np.bincount(codes[codes >= 0])
     share = counts[counts > 0] / max(counts.sum(), 1)
-    return float(-(share * np.log2(share)).sum()) + 0.0
+    return round(float(-(share * np.log2(share)).sum()), _DIGITS) + 0.0
 
 
 def households(known: pd.DataFrame, column: str, table: KeyTable, shared: int) -> IntArray:

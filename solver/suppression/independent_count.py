@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 
 BoolArray = NDArray[np.bool_]
 
-MOST_DIFFERENT = 4000
+MOST_DIFFERENT = 25_000
 """Different rows that are compared in pairs, where a missing value matches loosely."""
+
+_AT_ONCE = 20_000_000
 
 
 def all_parts(tables: Iterable[tuple[Sequence[str], float]]) -> dict[tuple[str, ...], float]:
@@ -79,6 +81,38 @@ def whole_unsafe(
     return int(broken.sum())
 
 
+def too_few_alike(
+    output: pd.DataFrame, names: Sequence[str], k: int, *, matches_anything: bool
+) -> int | None:
+    """How many records of a table have fewer than k like them, themselves included.
+
+    Parameters
+    ----------
+    output : DataFrame
+        The table after, n rows.
+    names : sequence of str
+        The key variables.
+    k : int
+    matches_anything : bool
+        Whether a missing value agrees with anything, or only with another missing value.
+
+    Returns
+    -------
+    int or None
+        None where loose matches are too many to be compared here.
+    """
+    columns = output[list(names)].reset_index(drop=True)
+    counts = pd.Series(np.ones(len(columns)))
+    keys = [columns[name] for name in names]
+    frequency = counts.groupby(keys, dropna=False, sort=False).transform("sum").to_numpy()
+    if matches_anything:
+        more = _loose(columns, counts)
+        if more is None:
+            return None
+        frequency = frequency + more
+    return int((frequency < k).sum())
+
+
 def _loose(columns: pd.DataFrame, counts: pd.Series) -> NDArray[np.float64] | None:
     """What agrees with each record wherever both have a value, but is not the same."""
     number = columns.groupby(list(columns.columns), dropna=False, sort=False).ngroup().to_numpy()
@@ -87,8 +121,13 @@ def _loose(columns: pd.DataFrame, counts: pd.Series) -> NDArray[np.float64] | No
         return None
     sums = counts.groupby(number).sum().to_numpy()
     codes = np.column_stack([pd.factorize(rows[name])[0] for name in rows.columns])
-    agree = np.ones((len(rows), len(rows)), dtype=np.bool_)
-    for column in codes.T:
-        agree &= (column[:, None] == column) | (column[:, None] < 0) | (column < 0)
-    np.fill_diagonal(agree, val=False)
-    return np.asarray((agree @ sums)[number], dtype=np.float64)
+    found = np.empty(len(rows))
+    step = max(1, _AT_ONCE // len(rows))
+    for begin in range(0, len(rows), step):
+        some = slice(begin, begin + step)
+        agree = np.ones((len(codes[some]), len(rows)), dtype=np.bool_)
+        for column in codes.T:
+            mine = column[some, None]
+            agree &= (mine == column) | (mine < 0) | (column < 0)
+        found[some] = agree @ sums
+    return np.asarray((found - sums)[number], dtype=np.float64)

@@ -1,0 +1,171 @@
+"""Suppression where a missing value matches anything, as a mixed-integer program of some of its rows.
+
+Of each row type t, x_w records go way w: a pattern is taken from them. Some rows r (unsafe records that are
+left as they are, or ways whose own result is unsafe) lack d_r records that match them.
+
+    minimise    sum_w c_w x_w
+    subject to  sum of x_w over the ways that come to match row r >= d_r z_r
+                n_t z_r + sum of x_w over the ways of type t      >= n_t    row r is that of type t, untouched
+                x_w <= n_t z_r                                             row r is what way w makes of type t
+                sum of x_w over the ways of type t                <= n_t
+
+Ways of different types that match the same rows at the same cost are one column, unless their types have
+rows of their own. All rows that can be unsafe make it the whole problem; with some of them, its optimum is a
+bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from linkrisk.formulations.programs.mixed_integer import MilpModel
+from linkrisk.formulations.suppression.coverage import Ways
+from linkrisk.formulations.suppression.key_table import IntArray
+
+BoolArray = NDArray[np.bool_]
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class MatchModel:
+    """The program, and what its columns are.
+
+    Attributes
+    ----------
+    program : MilpModel
+    column : ndarray of int64, shape (w,)
+        The column of each way; -1 where another one serves better.
+    """
+
+    program: MilpModel
+    column: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Lacking:
+    """Rows that lack matches.
+
+    Attributes
+    ----------
+    demand : ndarray of int64, shape (R,)
+        How many matches each lacks.
+    row_type : ndarray of int64, shape (R,)
+        The type whose untouched records it is; -1 where it is what ways make.
+    made : ndarray of int64, shape (b, 3)
+        Row, row type and pattern of every way that makes a row.
+    """
+
+    demand: IntArray
+    row_type: IntArray
+    made: IntArray
+
+
+def match_model(ways: Ways, lacking: Lacking, count: IntArray, unit: int) -> MatchModel:
+    """Write the program.
+
+    Parameters
+    ----------
+    ways : Ways
+    lacking : Lacking
+    count : ndarray of int64, shape (T,)
+        Records of each row type.
+    unit : int
+        What all costs are multiples of, and the objective counts in.
+    """
+    untouched = np.flatnonzero(lacking.row_type >= 0)
+    own = np.zeros(len(count), dtype=np.bool_)
+    own[lacking.row_type[untouched]] = True
+    own[lacking.made[:, 1]] = True
+    column, first, cap = _columns(ways, own, count)
+    rows, many = len(lacking.demand), len(first)
+    covers = ways.covered(rows)
+    at, row = np.nonzero(covers[first])
+    each = np.arange(rows)
+    ones = np.ones(len(at))
+    demand = lacking.demand.astype(np.float64)
+    parts = [_sparse([(ones, row, at), (-demand, each, many + each)], rows, many + rows)]
+    lower, upper = [np.zeros(rows)], [np.full(rows, np.inf)]
+    special = np.flatnonzero(own[ways.row_type] & (column >= 0))
+    supply = np.cumsum(own) - 1
+    owner, place, number = ways.row_type[special], column[special], int(own.sum())
+    one = np.ones(len(special))
+    parts.append(_sparse([(one, supply[owner], place)], number, many + rows))
+    lower.append(np.full(number, -np.inf))
+    upper.append(count[own].astype(np.float64))
+    size = count[lacking.row_type[untouched]].astype(np.float64)
+    line = np.full(len(count), -1)
+    line[lacking.row_type[untouched]] = np.arange(len(untouched))
+    mine = line[owner] >= 0
+    parts.append(
+        _sparse(
+            [
+                (one[mine], line[owner[mine]], place[mine]),
+                (size, np.arange(len(untouched)), many + untouched),
+            ],
+            len(untouched),
+            many + rows,
+        )
+    )
+    lower.append(size)
+    upper.append(np.full(len(untouched), np.inf))
+    gate, way = _made(ways, lacking.made, column)
+    steps = np.arange(len(gate))
+    capacity = count[ways.row_type[way]].astype(np.float64)
+    parts.append(
+        _sparse(
+            [(np.ones(len(gate)), steps, column[way]), (-capacity, steps, many + gate)],
+            len(gate),
+            many + rows,
+        )
+    )
+    lower.append(np.full(len(gate), -np.inf))
+    upper.append(np.zeros(len(gate)))
+    program = MilpModel(
+        objective=np.concatenate([ways.cost[first] / unit, np.zeros(rows)]),
+        matrix=sparse.csr_array(sparse.vstack(parts, format="csr")),
+        row_lower=np.concatenate(lower),
+        row_upper=np.concatenate(upper),
+        column_lower=np.zeros(many + rows),
+        column_upper=np.concatenate([cap, np.ones(rows)]),
+        integer=np.ones(many + rows, dtype=np.bool_),
+    )
+    return MatchModel(program, column)
+
+
+def _columns(ways: Ways, own: BoolArray, count: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
+    """The column of each way, the first way of each column, and how many records there are for it."""
+    column = np.full(len(ways), -1, dtype=np.int64)
+    alone = own[ways.row_type]
+    special, shared = np.flatnonzero(alone), np.flatnonzero(~alone)
+    column[special] = np.arange(len(special))
+    covers = np.ascontiguousarray(ways.covers[shared])
+    sets = np.unique(covers.view([("", covers.dtype)] * covers.shape[1]).ravel(), return_inverse=True)[1]
+    order = np.lexsort((ways.cost[shared], sets))
+    starts = np.flatnonzero(np.diff(sets[order], prepend=-1))
+    least = np.zeros(len(starts), dtype=np.int64)
+    least[:] = ways.cost[shared[order[starts]]]
+    cheapest = ways.cost[shared] == least[sets]
+    column[shared[cheapest]] = len(special) + sets[cheapest]
+    first = np.concatenate([special, shared[order[starts]]])
+    used = np.flatnonzero(column >= 0)
+    cap = np.bincount(column[used], count[ways.row_type[used]], len(first)).astype(np.float64)
+    return column, first, cap
+
+
+def _made(ways: Ways, made: IntArray, column: IntArray) -> tuple[IntArray, IntArray]:
+    """Row and way of every way that makes a row."""
+    gates, found = [], []
+    for row, row_type, pattern in made:
+        same = np.flatnonzero((ways.row_type == row_type) & (ways.pattern == pattern) & (column >= 0))
+        gates += [row] * len(same)
+        found += same.tolist()
+    return np.array(gates, dtype=np.int64), np.array(found, dtype=np.int64)
+
+
+def _sparse(parts: list[tuple[FloatArray, IntArray, IntArray]], rows: int, columns: int) -> sparse.csr_array:
+    values, row, column = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return sparse.csr_array((values.astype(np.float64), (row, column)), shape=(rows, columns))

@@ -1,0 +1,158 @@
+"""How `suppress` goes about its problem, counts again, and says what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from linkrisk.datasets.masking.local_suppression import without_values
+from linkrisk.formulations.suppression.counting import MATCHES_ANYTHING, OWN_CATEGORY, MissingMeaning
+from linkrisk.formulations.suppression.key_table import KeyTable
+from linkrisk.formulations.suppression.minimal_unsafe import MinimalUnsafe, minimal_unsafe, unsafe_in
+from linkrisk.solver.api.masking_source import Source
+from linkrisk.solver.api.suppression_result import SuppressionResult, TableSummary
+from linkrisk.solver.backends.base import Backend
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.progress import Reporter
+from linkrisk.solver.run.status import Limit, Status
+from linkrisk.solver.suppression.anonymity.matches_anything import match_anything
+from linkrisk.solver.suppression.anonymity.own_category import Priced, anonymise
+from linkrisk.solver.suppression.answer import Answer
+from linkrisk.solver.suppression.cover import cover
+from linkrisk.solver.suppression.independent_count import all_parts, too_few_alike, whole_unsafe
+from linkrisk.solver.suppression.problem import RECOUNT, SCALE, Problem
+
+AGAIN = (OWN_CATEGORY, MATCHES_ANYTHING)
+"""What a missing value may mean to whoever counts the output again."""
+
+
+@dataclass
+class Search:
+    """The problem, its combinations and its answer.
+
+    Attributes
+    ----------
+    problem : Problem
+    backend : Backend
+        What solves programs, where there are any.
+    seed : int
+    clock : Clock
+    report : callable or None
+    """
+
+    problem: Problem
+    backend: Backend
+    seed: int
+    clock: Clock
+    report: Reporter | None
+
+    def run(self) -> None:
+        """Count, and choose."""
+        problem = self.problem
+        found = minimal_unsafe(problem.table.types, problem.tables, problem.meaning)
+        assert found is not None  # nothing ends it
+        self.minimal: MinimalUnsafe = found
+        self.answer: Answer = self._answer()
+
+    def _answer(self) -> Answer:
+        if self.problem.kind == RECOUNT:
+            solve = match_anything if self.problem.meaning.alpha > 0.0 else anonymise
+            return solve(self.problem, self.backend, self.clock, self.report, self.seed)
+        return cover(self.problem, self.minimal, self.clock, self.report)
+
+    @property
+    def cells(self) -> NDArray[np.bool_]:
+        """What is taken, shape (n, q)."""
+        return self.answer.cells(len(self.problem.table.names))
+
+    def checked(self) -> tuple[TableSummary, ...]:
+        """The tables, as the input has them."""
+        table, meaning = self.problem.table, self.problem.meaning
+        found = []
+        for mask, threshold in self.problem.tables.thresholds.items():
+            check = unsafe_in(table.types, mask, threshold, meaning)
+            records = int(table.types.count[check.unsafe].sum())
+            found.append(TableSummary(table.named(mask), threshold, check.combinations, records))
+        return tuple(found)
+
+    def after(self) -> dict[str, int]:
+        """Records with an unsafe combination when the output is counted again."""
+        before = self.problem.table
+        codes = np.where(self.cells, np.int32(-1), before.codes).astype(np.int32)
+        types = KeyTable(before.names, codes, before.weights).types
+        found = {}
+        for meaning in AGAIN:
+            unsafe = np.zeros(len(types), dtype=np.bool_)
+            for mask, threshold in self.problem.tables.thresholds.items():
+                unsafe |= unsafe_in(types, mask, threshold, MissingMeaning.parse(meaning)).unsafe
+            found[meaning] = int(types.count[unsafe].sum())
+        return found
+
+
+def result_of(
+    source: Source, known: pd.DataFrame, search: Search, details: dict[str, Any]
+) -> SuppressionResult:
+    """The table without the values, and all that is said of it.
+
+    Raises
+    ------
+    AssertionError
+        If the independent count finds a record that is not safe.
+    """
+    problem, answer, cells = search.problem, search.answer, search.cells
+    names, clock = problem.table.names, search.clock
+    masked = source.known.copy()
+    for at, name in enumerate(names):
+        masked[name] = without_values(masked[name], cells[:, at])
+    checked = search.checked()
+    unsafe = _recounted(problem, known, cells, checked)
+    if unsafe:
+        raise AssertionError(f"{unsafe} records are not safe when counted again")
+    types = problem.table.types
+    ended = Limit.USER if clock.stopped else Limit.TIME
+    optimal = answer.cost == answer.bound
+    return SuppressionResult(
+        table=source.with_codes(masked, names),
+        cells=int(cells.sum()),
+        cost=answer.cost / SCALE,
+        bound=answer.bound / SCALE,
+        status=Status.OPTIMAL if optimal else Status.INTERRUPTED if clock.stopped else Status.FEASIBLE,
+        limit=None if optimal else ended,
+        checked=checked,
+        minimal=int((np.diff(search.minimal.start) * types.count).sum()),
+        unsafe=int(types.count[search.minimal.unsafe].sum()),
+        suppressed=dict(zip(names, cells.sum(axis=0).tolist(), strict=True)),
+        recounted=unsafe,
+        after=search.after(),
+        details={**details, "proof": answer.proof, **_by_prices(answer), "seconds": round(clock.seconds, 3)},
+        source=source,
+    )
+
+
+def _recounted(
+    problem: Problem, known: pd.DataFrame, cells: NDArray[np.bool_], checked: tuple[TableSummary, ...]
+) -> int | None:
+    """Records that are not safe, by code that shares nothing with the search."""
+    names, meaning = problem.table.names, problem.meaning
+    if problem.kind == RECOUNT:
+        output = known.copy()
+        for at, name in enumerate(names):
+            output[name] = without_values(output[name], cells[:, at])
+        return too_few_alike(output, names, problem.k, matches_anything=meaning.alpha > 0.0)
+    return whole_unsafe(
+        known,
+        cells,
+        names,
+        all_parts((one.variables, one.threshold) for one in checked),
+        alpha=meaning.alpha,
+        safe=meaning.safe,
+        weight=problem.table.weights,
+    )
+
+
+def _by_prices(answer: Answer) -> dict[str, float]:
+    return {"bound_by_prices": answer.by_prices / SCALE} if isinstance(answer, Priced) else {}

@@ -1,0 +1,1 @@
+"""Recount: k-anonymity of the file after suppression, a missing value being a category of its own."""

@@ -1,0 +1,40 @@
+"""What is taken from each record, what that costs, and the bound that no other answer goes below."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+PHASE = "suppressing"
+"""What a reporter is told is being done."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Answer:
+    """What is taken from each record.
+
+    Attributes
+    ----------
+    taken : ndarray of int64, shape (n,)
+        Key variables, as bits.
+    cost : int
+        Of all that is taken, in parts of `problem.SCALE`.
+    bound : int
+        No other answer costs less.
+    proof : str
+        What proves that.
+    """
+
+    taken: IntArray
+    cost: int
+    bound: int
+    proof: str
+
+    def cells(self, keys: int) -> BoolArray:
+        """Which cells are taken, shape (n, q)."""
+        return (self.taken[:, None] >> np.arange(keys) & 1).astype(np.bool_)
