@@ -2,10 +2,12 @@
 
     python scripts/benchmark_suppression.py --data ../shared/data
     python scripts/benchmark_suppression.py --data ../shared/data --part recount
+    python scripts/benchmark_suppression.py --data ../shared/data --part joint
 
 Cover: the demonstration file of mu-ARGUS with its 27 tables; its household file; Adult with nine keys; and a
 million records drawn from Adult, of which tables up to three dimensions are counted. Recount: five keys of
-the demonstration file and of free1, and all of Adult, for which it has 580 seconds.
+the demonstration file and of free1, and all of Adult, for which it has 580 seconds. Joint: Adult with the
+hierarchies of ARX, beside the best point of the lattice at which whole records are taken out.
 """
 
 from __future__ import annotations
@@ -20,6 +22,12 @@ import numpy as np
 import pandas as pd
 
 from linkrisk import suppress
+from linkrisk.datasets.microdata.hierarchies import Hierarchy
+from linkrisk.formulations.suppression.key_table import KeyTable
+from linkrisk.solver.suppression.anonymity.whole_records import best_with_whole_records
+from linkrisk.solver.suppression.answer import SCALE
+from linkrisk.solver.suppression.hierarchy_levels import HierarchyLevels
+from linkrisk.solver.suppression.problem import key_codes
 
 _MEGABYTE = 1e3  # of the kilobytes that `getrusage` gives on Linux
 
@@ -74,17 +82,50 @@ def recount(folder: Path, seconds: float) -> None:
         timed("Adult, 9 keys, k = 5", adult, k=5, **asked)
 
 
+def joint(folder: Path, seconds: float) -> None:
+    """Print the lines of recoding and suppression together."""
+    adult = pd.read_csv(folder / "arx_adult.csv", dtype=str)
+    hierarchies = [Hierarchy.read(name, folder / f"arx_adult_hierarchy_{name}.csv") for name in adult]
+    names = tuple(adult.columns)
+    table = KeyTable(names, key_codes(adult, names))
+    levels = HierarchyLevels.of(adult, names, hierarchies, "Adult")
+    recodings = levels.recodings(table, np.full(len(names), SCALE, dtype=np.int64))
+    for k in (5, 3):
+        began = time.perf_counter()
+        whole = best_with_whole_records(recodings, table.types, k, lambda: False)
+        assert whole is not None
+        gone = int(table.types.count[whole.gone].sum())
+        print(
+            f"Adult, k = {k}: best levels for whole records {whole.levels}, {gone:,} of which go: loss "
+            f"{whole.cost / SCALE:,.0f}; every point in order {time.perf_counter() - began:.0f} s",
+            flush=True,
+        )
+        asked = {"problem": "joint", "k": k, "hierarchies": hierarchies, "time_limit": seconds}
+        found = suppress(adult, **asked)
+        print(
+            f"Adult, k = {k}: levels {tuple(found.levels.values())}, {found.cells:,} values taken out, loss "
+            f"{found.cost:,.0f}, at least {found.bound:,.0f} "
+            f"({100.0 * (found.cost - found.bound) / found.bound:.2f} % above), "
+            f"{found.details['lattice']['open']} of {found.details['lattice']['points']:,} points open, "
+            f"{found.details['seconds']:.0f} s",
+            flush=True,
+        )
+
+
 def main() -> None:
     """Print the lines."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of public data")
-    parser.add_argument("--part", choices=["cover", "recount"], default="cover")
-    parser.add_argument("--seconds", type=float, default=580.0, help="for one problem of recount")
+    parser.add_argument("--part", choices=["cover", "recount", "joint"], default="cover")
+    parser.add_argument("--seconds", type=float, default=580.0, help="for one problem of recount or joint")
     arguments = parser.parse_args()
     folder = arguments.data
     suppress(pd.DataFrame({"a": [1, 1, 2]}), k=2)  # compiles
     if arguments.part == "recount":
         recount(folder, arguments.seconds)
+        return
+    if arguments.part == "joint":
+        joint(folder, arguments.seconds)
         return
     frame, asked = argus(folder, "demodata")
     timed("Demodata, 27 tables", frame, **asked)

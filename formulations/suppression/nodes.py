@@ -7,6 +7,7 @@ of its own, a file is k-anonymous when every node that holds a record holds k.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -107,8 +108,8 @@ def nodes_of(types: RowTypes, cost: IntArray, allowed: int, k: int) -> Nodes:
     ----------
     types : RowTypes
         T of them, with q key variables.
-    cost : ndarray of int64, shape (q,)
-        Of taking a value of each variable.
+    cost : ndarray of int64, shape (q,) or (T, q)
+        Of taking a value of each variable, of whatever record or of one of each type; not negative.
     allowed : int
         Variables that may be taken, as bits.
     k : int
@@ -124,7 +125,7 @@ def nodes_of(types: RowTypes, cost: IntArray, allowed: int, k: int) -> Nodes:
             f"{len(types):,} different rows times {1 << allowed.bit_count():,} sets of key variables are too "
             "many to count again exactly: choose fewer key variables, or recode some"
         )
-    patterns = _subsets(allowed)
+    patterns = subsets(allowed)
     node = _numbered(types, patterns)
     bits = 1 << np.arange(keys, dtype=np.int64)
     there = ((types.codes != MISSING) @ bits).astype(np.int64)
@@ -152,27 +153,33 @@ def _listed(
     order = np.argsort(number, kind="stable")
     sizes = np.bincount(number, minlength=int(wanted.sum()))
     start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    masks = np.array(patterns, dtype=np.int64)
-    prices = np.array([sum(int(one) for at, one in enumerate(cost) if mask >> at & 1) for mask in patterns])
-    shape = shape[order]
-    return Nodes(
-        start,
-        row_type[order].astype(np.int32),
-        masks[shape].astype(np.int32),
-        prices[shape].astype(np.int64),
-        count,
-        k,
-    )
+    owner, pattern = row_type[order].astype(np.int32), np.array(patterns, dtype=np.int32)[shape[order]]
+    price = np.zeros(len(order), dtype=np.int64)
+    for at, of_variable in enumerate(np.broadcast_to(cost, (len(count), cost.shape[-1])).T):
+        gone = pattern >> at & 1 == 1
+        price[gone] += of_variable[owner[gone]]
+    return Nodes(start, owner, pattern, price, count, k)
 
 
 def _numbered(types: RowTypes, patterns: list[int]) -> Int32Array:
     """The node of each row type (columns) under each pattern (rows), numbered from 0."""
-    keys = types.codes.shape[1]
-    bits = 1 << np.arange(keys, dtype=np.int64)
-    weights, digits = _radix(types)
-    rows = np.stack([digits @ np.where(pattern & bits, 0, weights) for pattern in patterns])
+    rows = np.stack(list(_labels(types, patterns)))
     numbers = np.unique(rows, return_inverse=True)[1]
     return numbers.reshape(rows.shape).astype(np.int32)
+
+
+def node_numbers(types: RowTypes, patterns: list[int]) -> Iterator[IntArray]:
+    """The node of each row type under one pattern after the other, shape (T,), each numbered from 0."""
+    for labels in _labels(types, patterns):
+        yield np.unique(labels, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def _labels(types: RowTypes, patterns: list[int]) -> Iterator[IntArray]:
+    """A number for what each pattern leaves of each row type; equal for equal nodes of whatever pattern."""
+    bits = 1 << np.arange(types.codes.shape[1], dtype=np.int64)
+    weights, digits = _radix(types)
+    for pattern in patterns:
+        yield digits @ np.where(pattern & bits, 0, weights)
 
 
 def _served_by_finer(node: Int32Array, patterns: list[int], records: IntArray) -> BoolArray:
@@ -197,7 +204,8 @@ def _ranges(starts: IntArray, ends: IntArray) -> IntArray:
     return np.asarray(steps + np.repeat(starts - before, sizes), dtype=np.int64)
 
 
-def _subsets(mask: int) -> list[int]:
+def subsets(mask: int) -> list[int]:
+    """Every part of a set of bits, the empty one first."""
     found, part = [0], 0
     while part != mask:
         part = (part - mask) & mask

@@ -15,6 +15,8 @@ from linkrisk.datasets.masking.choosing import (
 )
 from linkrisk.datasets.masking.local_suppression import LocalSuppression
 from linkrisk.datasets.masking.record import version
+from linkrisk.datasets.microdata.hierarchies import Hierarchy
+from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.formulations.suppression.counting import OWN_CATEGORY, SAFE, MissingMeaning
 from linkrisk.formulations.suppression.key_table import KeyTable
 from linkrisk.solver.api.choices import SchemaLike, TableLike
@@ -30,8 +32,10 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel, interruptible
 from linkrisk.solver.run.progress import Reporter
+from linkrisk.solver.suppression.hierarchy_levels import HierarchyLevels
 from linkrisk.solver.suppression.problem import (
     COVER,
+    JOINT,
     ONE,
     Problem,
     TablesAsked,
@@ -64,6 +68,7 @@ def suppress(
     household: str | None = None,
     household_keys: Sequence[str] = (),
     weight: str | None = None,
+    hierarchies: Sequence[Hierarchy] = (),
     schema: SchemaLike | None = None,
     backend: str = "highs",
     seed: int = 0,
@@ -76,14 +81,15 @@ def suppress(
     A combination of values is unsafe when it occurs in the input, but no more often than a threshold. In the
     problem ``cover`` every minimal unsafe combination of every record loses a value, and nothing is counted
     again (as mu-ARGUS does it); `SuppressionResult.after` says what counting the output again would find. In
-    the problem ``recount`` the output is counted again: every record has k like it there.
+    the problem ``recount`` the output is counted again: every record has k like it there. The problem
+    ``joint`` reaches the same by levels of recoding, one for each key variable, together with suppression.
 
     Parameters
     ----------
     data : path, name, frame (pandas, polars, pyarrow) or ndarray of shape (n, a)
         The table, a file of any format, or the name of a public data set.
     problem : str
-        ``cover`` or ``recount``.
+        ``cover``, ``recount`` or ``joint``.
     keys : sequence of str, optional
         The key variables; those of the schema, or all columns that are no ids or weights, when absent.
     k : int, optional
@@ -112,12 +118,15 @@ def suppress(
         Key variables of the household, which are taken from all of its members or from none.
     weight : str, optional
         Column of sampling weights: combinations are then counted in the population.
+    hierarchies : sequence of Hierarchy
+        Of key variables, for ``joint``; those of the schema when absent. A value that stands for l of L
+        leaves costs (l - 1) / (L - 1) of one that is taken out.
     schema : path, mapping or Schema, optional
         Roles and missing codes of the columns.
     backend : str
-        What solves the programs of ``recount``.
+        What solves the programs of ``recount`` and ``joint``.
     seed : int
-        Of the choice of neighbourhoods in which ``recount`` looks for better answers.
+        Of the choice of neighbourhoods in which these look for better answers.
     time_limit : float, optional
         Seconds, after which what is not solved keeps a good answer and a bound; None for no limit.
     cancel : Cancel, optional
@@ -169,10 +178,16 @@ def suppress(
         shared=shared,
         k=asked.k or 0,
     )
+    levels_of = None
+    if problem == JOINT:
+        known_hierarchies = hierarchies or _declared(known_schema, names)
+        levels_of = HierarchyLevels.of(known, names, known_hierarchies, source.name)
+    elif hierarchies:
+        raise UsageError(f"hierarchies are for the problem {JOINT!r}, not {problem!r}: leave one of them out")
     compile_once(MASKING, on_progress)
     clock = Clock(time_limit, cancel=cancel)
     with interruptible(clock):
-        search = Search(task, solver, seed, clock, on_progress)
+        search = Search(task, solver, seed, clock, on_progress, levels_of)
         search.run()
     details = {
         "linkrisk": version(),
@@ -199,6 +214,10 @@ def _keys(
         return choose_attributes(source.known, keys, source.name, reading.schema)
     found = chosen_by_default(source.known, source.name, reading.schema)
     return tuple(name for name in found if name not in others)
+
+
+def _declared(schema: Schema | None, names: Sequence[str]) -> tuple[Hierarchy, ...]:
+    return () if schema is None else tuple(one for one in schema.hierarchies if one.attribute in names)
 
 
 def _check_columns(known: pd.DataFrame, wanted: Sequence[str | None], source: str) -> None:

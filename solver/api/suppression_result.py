@@ -66,6 +66,8 @@ class SuppressionResult:
         there was too much to compare.
     after : mapping of str to int
         Records with an unsafe combination when the output is counted again, by what a missing value means.
+    levels : mapping of str to int
+        Levels of recoding by key variable, of the joint problem.
     details : dict
         Everything else of the JSON.
     source : Source
@@ -84,6 +86,7 @@ class SuppressionResult:
     suppressed: Mapping[str, int] = field(repr=False)
     recounted: int | None
     after: Mapping[str, int] = field(repr=False)
+    levels: Mapping[str, int] = field(repr=False)
     details: dict[str, Any] = field(repr=False)
     source: Source = field(repr=False)
 
@@ -114,6 +117,7 @@ class SuppressionResult:
             "unsafe_combinations": self.unsafe_combinations,
             "minimal_unsafe_combinations": self.minimal,
             "suppressed": dict(self.suppressed),
+            "levels": dict(self.levels),
             "recounted": self.recounted,
             "after": dict(self.after),
             "tables": [{**vars(one), "variables": list(one.variables)} for one in self.checked],
@@ -134,7 +138,7 @@ class SuppressionResult:
         """
         output = with_suffix_of(str(output), self.source.name)
         check_targets(self.source.name, output, None)
-        changed = tuple(name for name, many in self.suppressed.items() if many)
+        changed = tuple(name for name, many in self.suppressed.items() if many or self.levels.get(name))
         stored = carried(self.source.stored, self.table, changed)
         others = [name for name in self.table.columns if name not in changed]
         written = self.source.as_written(stored, others, output)

@@ -19,12 +19,19 @@ from linkrisk.solver.backends.base import Backend
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.run.status import Limit, Status
+from linkrisk.solver.suppression.anonymity.joint import Recoded, joint
 from linkrisk.solver.suppression.anonymity.matches_anything import match_anything
 from linkrisk.solver.suppression.anonymity.own_category import Priced, anonymise
-from linkrisk.solver.suppression.answer import Answer
+from linkrisk.solver.suppression.answer import SCALE, Answer
 from linkrisk.solver.suppression.cover import cover
-from linkrisk.solver.suppression.independent_count import all_parts, too_few_alike, whole_unsafe
-from linkrisk.solver.suppression.problem import RECOUNT, SCALE, Problem
+from linkrisk.solver.suppression.hierarchy_levels import HierarchyLevels
+from linkrisk.solver.suppression.independent_count import (
+    all_parts,
+    information_lost,
+    too_few_alike,
+    whole_unsafe,
+)
+from linkrisk.solver.suppression.problem import COVER, RECOUNT, Problem, key_codes
 
 AGAIN = (OWN_CATEGORY, MATCHES_ANYTHING)
 """What a missing value may mean to whoever counts the output again."""
@@ -42,6 +49,8 @@ class Search:
     seed : int
     clock : Clock
     report : callable or None
+    levels : HierarchyLevels or None
+        Of the joint problem.
     """
 
     problem: Problem
@@ -49,6 +58,7 @@ class Search:
     seed: int
     clock: Clock
     report: Reporter | None
+    levels: HierarchyLevels | None = None
 
     def run(self) -> None:
         """Count, and choose."""
@@ -59,6 +69,9 @@ class Search:
         self.answer: Answer = self._answer()
 
     def _answer(self) -> Answer:
+        if self.levels is not None:
+            recodings = self.levels.recodings(self.problem.table, self.problem.cost)
+            return joint(self.problem, recodings, self.backend, self.clock, self.report, self.seed)
         if self.problem.kind == RECOUNT:
             solve = match_anything if self.problem.meaning.alpha > 0.0 else anonymise
             return solve(self.problem, self.backend, self.clock, self.report, self.seed)
@@ -79,17 +92,28 @@ class Search:
             found.append(TableSummary(table.named(mask), threshold, check.combinations, records))
         return tuple(found)
 
-    def after(self) -> dict[str, int]:
+    def after(self, output: pd.DataFrame) -> dict[str, int]:
         """Records with an unsafe combination when the output is counted again."""
-        before = self.problem.table
-        codes = np.where(self.cells, np.int32(-1), before.codes).astype(np.int32)
-        types = KeyTable(before.names, codes, before.weights).types
+        table = self.problem.table
+        types = KeyTable(table.names, key_codes(output, table.names), table.weights).types
         found = {}
         for meaning in AGAIN:
             unsafe = np.zeros(len(types), dtype=np.bool_)
             for mask, threshold in self.problem.tables.thresholds.items():
                 unsafe |= unsafe_in(types, mask, threshold, MissingMeaning.parse(meaning)).unsafe
             found[meaning] = int(types.count[unsafe].sum())
+        return found
+
+    def output(self, table: pd.DataFrame) -> pd.DataFrame:
+        """A table with what is recoded and without what is taken."""
+        found, names = table.copy(), self.problem.table.names
+        if isinstance(self.answer, Recoded) and self.levels is not None:
+            for name, level, column in zip(
+                names, self.answer.levels, self.levels.at(self.answer.levels), strict=True
+            ):
+                found[name] = column if level else found[name]
+        for at, name in enumerate(names):
+            found[name] = without_values(found[name], self.cells[:, at])
         return found
 
 
@@ -105,18 +129,15 @@ def result_of(
     """
     problem, answer, cells = search.problem, search.answer, search.cells
     names, clock = problem.table.names, search.clock
-    masked = source.known.copy()
-    for at, name in enumerate(names):
-        masked[name] = without_values(masked[name], cells[:, at])
-    checked = search.checked()
-    unsafe = _recounted(problem, known, cells, checked)
+    output, checked = search.output(known), search.checked()
+    unsafe = _recounted(problem, known, output, cells, checked)
     if unsafe:
         raise AssertionError(f"{unsafe} records are not safe when counted again")
     types = problem.table.types
     ended = Limit.USER if clock.stopped else Limit.TIME
     optimal = answer.cost == answer.bound
     return SuppressionResult(
-        table=source.with_codes(masked, names),
+        table=source.with_codes(search.output(source.known), names),
         cells=int(cells.sum()),
         cost=answer.cost / SCALE,
         bound=answer.bound / SCALE,
@@ -127,21 +148,23 @@ def result_of(
         unsafe=int(types.count[search.minimal.unsafe].sum()),
         suppressed=dict(zip(names, cells.sum(axis=0).tolist(), strict=True)),
         recounted=unsafe,
-        after=search.after(),
-        details={**details, "proof": answer.proof, **_by_prices(answer), "seconds": round(clock.seconds, 3)},
+        after=search.after(output),
+        levels=_levels(search, known, output),
+        details={**details, **_proof(answer, len(known)), "seconds": round(clock.seconds, 3)},
         source=source,
     )
 
 
 def _recounted(
-    problem: Problem, known: pd.DataFrame, cells: NDArray[np.bool_], checked: tuple[TableSummary, ...]
+    problem: Problem,
+    known: pd.DataFrame,
+    output: pd.DataFrame,
+    cells: NDArray[np.bool_],
+    checked: tuple[TableSummary, ...],
 ) -> int | None:
     """Records that are not safe, by code that shares nothing with the search."""
     names, meaning = problem.table.names, problem.meaning
-    if problem.kind == RECOUNT:
-        output = known.copy()
-        for at, name in enumerate(names):
-            output[name] = without_values(output[name], cells[:, at])
+    if problem.kind != COVER:
         return too_few_alike(output, names, problem.k, matches_anything=meaning.alpha > 0.0)
     return whole_unsafe(
         known,
@@ -154,5 +177,27 @@ def _recounted(
     )
 
 
-def _by_prices(answer: Answer) -> dict[str, float]:
-    return {"bound_by_prices": answer.by_prices / SCALE} if isinstance(answer, Priced) else {}
+def _levels(search: Search, known: pd.DataFrame, output: pd.DataFrame) -> dict[str, int]:
+    """Levels by key variable, once what they and suppression have lost is counted independently."""
+    if not isinstance(search.answer, Recoded) or search.levels is None:
+        return {}
+    names, cost = search.problem.table.names, search.problem.cost / SCALE
+    leaves = dict(zip(names, search.levels.leaves(search.answer.levels), strict=True))
+    lost = information_lost(known, output, leaves, dict(zip(names, cost.tolist(), strict=True)))
+    if (
+        abs(lost - search.answer.cost / SCALE) > len(known) * len(names) / SCALE
+    ):  # each rounded to a millionth
+        raise AssertionError(f"the loss is {lost:g} when counted again, not {search.answer.cost / SCALE:g}")
+    return dict(zip(names, search.answer.levels, strict=True))
+
+
+def _proof(answer: Answer, records: int) -> dict[str, Any]:
+    """What more is known of the bound."""
+    found: dict[str, Any] = {"proof": answer.proof}
+    if isinstance(answer, Priced):
+        found["bound_by_prices"] = answer.by_prices / SCALE
+    if isinstance(answer, Recoded):
+        found["cost_of_recoding"] = answer.by_recoding / SCALE
+        found["cost_per_record"] = answer.cost / SCALE / records
+        found["lattice"] = {"points": answer.points, "open": answer.open_points}
+    return found

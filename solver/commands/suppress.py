@@ -34,10 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--backend",
         metavar="NAME",
         default="highs",
-        help="what solves the programs of recount; default: highs",
+        help="what solves the programs of recount and joint; default: highs",
     )
     parser.add_argument(
-        "--seed", metavar="N", default="0", help="of the choice of what recount looks at; default: 0"
+        "--seed", metavar="N", default="0", help="of the choice of what these look at; default: 0"
     )
     parser.add_argument("--time-limit", metavar="S", default="60", help="seconds, or 'none'; default: 60")
     parser.set_defaults(run=run)
@@ -81,7 +81,15 @@ def _add_choice(group: argparse._ArgumentGroup) -> None:
         metavar="NAME",
         default="cover",
         help="cover (default): every unsafe combination of the input loses a value; recount: every record "
-        "has K like it in the output, where missing values are own-category or matches-anything",
+        "has K like it in the output, where missing values are own-category or matches-anything; joint: that "
+        "by levels of recoding together with suppression",
+    )
+    group.add_argument(
+        "--hierarchy",
+        metavar="A=FILE",
+        action="append",
+        help="for joint: CSV file with the categories of A and one column per coarser level; once for each "
+        "(default: those of --schema)",
     )
     group.add_argument(
         "--cost",
@@ -123,6 +131,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _request(arguments: argparse.Namespace) -> dict[str, Any]:
     """The keywords of the function."""
+    from linkrisk.datasets.microdata.hierarchies import Hierarchy
+
     cost = arguments.cost or ("one" if arguments.priority is None else "priority")
     limit = arguments.time_limit
     return {
@@ -144,6 +154,7 @@ def _request(arguments: argparse.Namespace) -> dict[str, Any]:
         "household": arguments.household,
         "household_keys": names(arguments.household_keys, "--household-keys") or (),
         "weight": arguments.weight,
+        "hierarchies": [Hierarchy.parse(text) for text in arguments.hierarchy or ()],
         "schema": arguments.schema,
         "time_limit": None if limit == "none" else number(limit, "--time-limit"),
     }
@@ -183,6 +194,9 @@ def _summary(arguments: argparse.Namespace, result: SuppressionResult) -> str:
         f"{_many(result.minimal, 'minimal one')} of {_many(result.unsafe, 'record')}",
         f"suppressed  {_suppressed(result)}",
     ]
+    recoded = [f"{shown_name(name)} to level {level}" for name, level in result.levels.items() if level]
+    if result.levels:
+        lines.insert(-1, f"recoded     {', '.join(recoded) or 'nothing'}")
     taken = [f"{count(many)} of {shown_name(name)}" for name, many in result.suppressed.items() if many]
     if taken:
         lines.append(f"            {', '.join(taken)}")

@@ -13,6 +13,14 @@ BoolArray = NDArray[np.bool_]
 PHASE = "suppressing"
 """What a reporter is told is being done."""
 
+SCALE = 1_000_000
+"""Costs are whole numbers of millionths, so that sums are exact."""
+
+
+def said_of(cost: int, bound: int, work: str = "") -> str:
+    """What a reporter is told of an answer."""
+    return f"cost {cost / SCALE:,.6g}, at least {bound / SCALE:,.6g}{'; ' + work if work else ''}"
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Answer:

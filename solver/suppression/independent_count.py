@@ -113,6 +113,36 @@ def too_few_alike(
     return int((frequency < k).sum())
 
 
+def information_lost(
+    before: pd.DataFrame,
+    output: pd.DataFrame,
+    leaves: Mapping[str, Sequence[str] | None],
+    cost: Mapping[str, float],
+) -> float:
+    """What a table has lost by recoding and suppression, a value that is taken out being its cost.
+
+    Parameters
+    ----------
+    before, output : DataFrame
+        The table, and what became of it, row by row.
+    leaves : mapping
+        For each key variable, what the leaves of its hierarchy have become, one by one; None where the
+        variable is as it was.
+    cost : mapping
+        By key variable.
+    """
+    total = 0.0
+    for name, becomes in leaves.items():
+        gone = output[name].isna() & before[name].notna()
+        share = 0.0
+        if becomes is not None:
+            many = pd.Series(list(becomes)).value_counts()
+            there = output[name].dropna().astype(str)
+            share = float((there.map(many).astype(float) - 1).sum()) / max(len(becomes) - 1, 1)
+        total += cost[name] * (float(gone.sum()) + share)
+    return total
+
+
 def _loose(columns: pd.DataFrame, counts: pd.Series) -> NDArray[np.float64] | None:
     """What agrees with each record wherever both have a value, but is not the same."""
     number = columns.groupby(list(columns.columns), dropna=False, sort=False).ngroup().to_numpy()

@@ -19,15 +19,14 @@ from linkrisk.formulations.suppression.checked_tables import (
 from linkrisk.formulations.suppression.counting import MATCHES_ANYTHING, OWN_CATEGORY, MissingMeaning
 from linkrisk.formulations.suppression.key_table import KeyTable
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.suppression.answer import SCALE
 
 IntArray = NDArray[np.int64]
 
-SCALE = 1_000_000
-"""Costs are whole numbers of millionths, so that sums are exact."""
-
-COVER, RECOUNT = "cover", "recount"
-KINDS = (COVER, RECOUNT)
-"""Whether unsafe combinations of the input lose a value, or the output is safe when it is counted again."""
+COVER, RECOUNT, JOINT = "cover", "recount", "joint"
+KINDS = (COVER, RECOUNT, JOINT)
+"""Whether unsafe combinations of the input lose a value; or the output is safe when it is counted again; or
+that by levels of recoding and suppression together."""
 
 ONE, ENTROPY, PRIORITY = "one", "entropy", "priority"
 COSTS = (ONE, ENTROPY, PRIORITY)
@@ -107,7 +106,7 @@ class Problem:
     kind : str
         One of `KINDS`.
     k : int
-        How many records are alike in the output; of `RECOUNT`.
+        How many records are alike in the output; of all but `COVER`.
     """
 
     table: KeyTable
@@ -131,19 +130,18 @@ def check_kind(
 ) -> None:
     """Raise a UsageError where there is no such problem, or it cannot be asked so."""
     if kind not in KINDS:
-        raise UsageError(f"unknown problem {kind!r}: choose {' or '.join(KINDS)}")
+        raise UsageError(f"unknown problem {kind!r}: choose {', '.join(KINDS)}")
     if kind == COVER:
         return
+    about = f"the problem {kind!r}"
     if asked.k is None:
-        raise UsageError(f"the problem {RECOUNT!r} is to have k records alike: say k, not levels or tables")
-    if meaning.safe or 0.0 < meaning.alpha < 1.0:
-        raise UsageError(
-            f"the problem {RECOUNT!r} counts a missing value as {OWN_CATEGORY} or {MATCHES_ANYTHING}, "
-            f"not as {meaning}"
-        )
+        raise UsageError(f"{about} is to have k records alike: say k, not levels or tables")
+    meanings = (OWN_CATEGORY, MATCHES_ANYTHING) if kind == RECOUNT else (OWN_CATEGORY,)
+    if str(meaning) not in meanings:
+        raise UsageError(f"{about} counts a missing value as {' or '.join(meanings)}, not as {meaning}")
     for what, column in (("households", household), ("weights", weight)):
         if column is not None:
-            raise UsageError(f"the problem {RECOUNT!r} knows no {what}: leave {column!r} out")
+            raise UsageError(f"{about} knows no {what}: leave {column!r} out")
 
 
 def key_codes(known: pd.DataFrame, names: Sequence[str]) -> NDArray[np.int32]:

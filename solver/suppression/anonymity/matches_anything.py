@@ -23,8 +23,8 @@ from linkrisk.solver.backends.base import Backend, SolveOptions
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.run.status import Status
-from linkrisk.solver.suppression.answer import PHASE, Answer
-from linkrisk.solver.suppression.problem import SCALE, Problem
+from linkrisk.solver.suppression.answer import PHASE, Answer, said_of
+from linkrisk.solver.suppression.problem import Problem
 
 BoolArray = NDArray[np.bool_]
 
@@ -103,8 +103,8 @@ class _Search:
 
     def _tell(self) -> None:
         if self.report is not None:
-            said = f"cost {self.cost / SCALE:,.6g}, at least {self.bound / SCALE:,.6g}; "
-            self.report(Progress.uncounted(PHASE, f"{said}{len(self.rows) + len(self.made)} rows"))
+            rows = f"{len(self.rows) + len(self.made)} rows"
+            self.report(Progress.uncounted(PHASE, said_of(self.cost, self.bound, rows)))
 
     # ---- answers
 

@@ -19,7 +19,7 @@ from linkrisk.formulations.suppression.nodes import nodes_of
 from linkrisk.solver.api import suppression_run
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
-from linkrisk.solver.suppression.anonymity import own_category
+from linkrisk.solver.suppression.anonymity import node_search
 from linkrisk.solver.suppression.anonymity.assignment import Assignment, completed, greedy
 from linkrisk.solver.suppression.independent_count import too_few_alike
 
@@ -168,8 +168,8 @@ def test_an_answer_that_is_not_safe_is_no_answer(monkeypatch):
 def test_neighbourhoods_find_what_diving_does_not(monkeypatch):
     frame = some_frame(80, 3)
     best = suppress(frame, problem="recount", k=3)
-    monkeypatch.setattr(own_category, "_FEW", 0)  # the whole is not tried at once
-    monkeypatch.setattr(own_category, "_FIRST_WHOLE", 0.2)
+    monkeypatch.setattr(node_search, "_FEW", 0)  # the whole is not tried at once
+    monkeypatch.setattr(node_search, "_FIRST_WHOLE", 0.2)
     around = suppress(frame, problem="recount", k=3)
     assert best.proven
     assert around.proven
@@ -182,7 +182,7 @@ def test_neighbourhoods_find_what_diving_does_not(monkeypatch):
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"problem": "joined"}, "unknown problem 'joined': choose cover or recount"),
+        ({"problem": "joined"}, "unknown problem 'joined': choose cover, recount, joint"),
         ({"dimension": 1}, "say k, not levels or tables"),
         (
             {"missing": "safe", "k": 2},

@@ -1,0 +1,176 @@
+"""Joint: recoding and suppression together, against brute force and code that knows only pandas."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from linkrisk import suppress
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.hierarchies import Hierarchy
+from linkrisk.formulations.errors import FormulationError
+from linkrisk.solver.api import suppression_run
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.interruption import Cancel
+
+AGE = Hierarchy("age", (("1", "2", "3", "4"), ("low", "low", "high", "high"), ("*", "*", "*", "*")))
+TOWN = Hierarchy("town", (("u", "v", "w"), ("uv", "uv", "w")))
+SHARES = {"low": 1 / 3, "high": 1 / 3, "*": 1.0, "uv": 1 / 2}
+
+
+def least(frame, k, costs):
+    """By trying every level and every suppression."""
+    best = None
+    for age, town in product(range(3), range(2)):
+        coded = frame.copy()
+        for name, hierarchy, level in (("age", AGE, age), ("town", TOWN, town)):
+            coded[name] = coded[name].map(
+                dict(zip(hierarchy.levels[0], hierarchy.levels[level], strict=True))
+            )
+        places = [
+            (row, name) for row in range(len(frame)) for name in frame if isinstance(coded.at[row, name], str)
+        ]
+        for size in range(len(places) + 1):
+            for taken in combinations(places, size):
+                trial = coded.copy()
+                for row, name in taken:
+                    trial.at[row, name] = None
+                if trial.groupby(list(trial), dropna=False).size().min() < k:
+                    continue
+                lost = sum(costs[name] for _, name in taken)
+                lost += sum(costs[name] * trial[name].map(SHARES).fillna(0.0).sum() for name in trial)
+                best = lost if best is None else min(best, lost)
+    return best
+
+
+@settings(max_examples=10)
+@given(
+    rows=st.lists(
+        st.tuples(st.sampled_from(["1", "2", "3", "4", None]), st.sampled_from("uvw")), min_size=2, max_size=4
+    ),
+    k=st.integers(2, 3),
+    weight=st.sampled_from([0.5, 1.0, 3.0]),
+)
+def test_it_is_what_trying_everything_finds(rows, k, weight):
+    frame = pd.DataFrame(rows, columns=["age", "town"]).astype(object)
+    asked = {
+        "problem": "joint",
+        "k": k,
+        "hierarchies": [AGE, TOWN],
+        "cost": "priority",
+        "priorities": {"town": weight},
+    }
+    best = least(frame, k, {"age": 1.0, "town": weight})
+    if best is None:
+        with pytest.raises(FormulationError, match="no level of recoding leaves every record"):
+            suppress(frame, **asked)
+        return
+    result = suppress(frame, **asked)
+    assert result.cost == pytest.approx(best, abs=1e-5)
+    assert result.proven
+    assert result.bound == result.cost
+    assert result.recounted == 0
+    assert result.table.groupby(["age", "town"], dropna=False).size().min() >= k
+
+
+def some_frame(records=120):
+    random = np.random.default_rng(7)
+    age = np.minimum(random.integers(1, 5, records), random.integers(1, 5, records)).astype(str)
+    town = random.choice(["u", "v", "w"], records, p=[0.6, 0.3, 0.1])
+    return pd.DataFrame({"age": age, "town": town, "sex": random.choice(["f", "m"], records)})
+
+
+def test_it_is_no_worse_than_any_point_by_itself():
+    frame = some_frame()
+    together = suppress(frame, problem="joint", k=4, hierarchies=[AGE, TOWN])
+    assert together.proven
+    apart = []
+    for age, town in product(range(3), range(2)):
+        coded = frame.copy()
+        lost = 0.0
+        for name, hierarchy, level in (("age", AGE, age), ("town", TOWN, town)):
+            coded[name] = coded[name].map(
+                dict(zip(hierarchy.levels[0], hierarchy.levels[level], strict=True))
+            )
+            lost += coded[name].map(SHARES).fillna(0.0).sum()
+        alike = coded.groupby(list(coded)).age.transform("size")
+        records = alike < 4  # whole records are taken out, as ARX does
+        if not 0 < records.sum() < 4:
+            kept = coded[~records]
+            apart.append(3.0 * records.sum() + sum(kept[name].map(SHARES).fillna(0.0).sum() for name in kept))
+    assert together.cost <= min(apart) + 1e-4
+    alone = suppress(frame, problem="recount", k=4)
+    assert together.cost <= alone.cost
+
+
+def test_what_is_written_and_said(tmp_path):
+    result = suppress(some_frame(), problem="joint", k=4, hierarchies=[AGE, TOWN])
+    result.write(tmp_path / "safe.csv")
+    written = pd.read_csv(tmp_path / "safe.csv", dtype=str)
+    assert written.groupby(["age", "town", "sex"], dropna=False).size().min() >= 4
+    said = result.to_dict()
+    assert said["levels"] == dict(result.levels)
+    assert set(said["levels"]) == {"age", "town", "sex"}
+    assert said["cost_of_recoding"] <= said["cost"]
+    assert said["cost_per_record"] == pytest.approx(said["cost"] / 120)
+    assert said["lattice"] == {"points": 6, "open": 0}
+    assert said["proof"] == "branch and bound of levels"
+
+
+def test_hierarchies_of_the_schema_are_used():
+    groups = {code: list(row) for code, row in AGE.rows().items()}
+    schema = {
+        "attributes": [
+            {"name": "age", "role": "key", "scale": "nominal", "hierarchy": groups},
+            {"name": "town", "role": "key", "scale": "nominal"},
+        ]
+    }
+    result = suppress(some_frame()[["age", "town"]], problem="joint", k=4, schema=schema)
+    assert result.proven
+    assert result.levels["town"] == 0
+
+
+def test_a_stop_leaves_an_answer_and_a_bound():
+    cancel, said = Cancel(), []
+    cancel.cancel()
+    result = suppress(
+        some_frame(), problem="joint", k=4, hierarchies=[AGE, TOWN], cancel=cancel, on_progress=said.append
+    )
+    assert result.recounted == 0
+    assert 0 <= result.bound <= result.cost
+    assert result.limit == (None if result.proven else "user")
+    assert any("points left" in one.work for one in said)
+
+
+def test_a_loss_that_is_not_what_was_counted_is_no_answer(monkeypatch):
+    monkeypatch.setattr(suppression_run, "information_lost", lambda *_: 1e9)
+    with pytest.raises(AssertionError, match="when counted again"):
+        suppress(some_frame(), problem="joint", k=4, hierarchies=[AGE])
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({}, "chooses levels of hierarchies: give one of a key variable"),
+        ({"hierarchies": [AGE, AGE]}, "a key variable has two"),
+        ({"hierarchies": [Hierarchy("job", AGE.levels)]}, "'job' is no key variable; these are age, town"),
+        ({"hierarchies": [Hierarchy("age", (("1", "2"), ("*", "*")))]}, "has no category '[34]'"),
+        (
+            {"hierarchies": [AGE], "missing": "matches-anything"},
+            "counts a missing value as own-category, not as",
+        ),
+        (
+            {"hierarchies": [AGE], "problem": "recount"},
+            "hierarchies are for the problem 'joint', not 'recount'",
+        ),
+        ({"hierarchies": [AGE], "dimension": 2, "k": None}, "say k, not levels or tables"),
+    ],
+)
+def test_what_cannot_be_asked(asked, message):
+    with pytest.raises((UsageError, DataError, FormulationError), match=message):
+        suppress(some_frame(), **{"problem": "joint", "keys": ["age", "town"], "k": 3, **asked})
