@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from linkrisk.solver import risk as risk
     from linkrisk.solver import suppress as suppress
     from linkrisk.solver import sweep as sweep
+    from linkrisk.solver import unsafe as unsafe
     from linkrisk.solver import verify as verify
     from linkrisk.solver import verify_bundle as verify_bundle
     from linkrisk.solver.api.report import report as report
@@ -40,6 +41,7 @@ __all__ = [
     "risk",
     "suppress",
     "sweep",
+    "unsafe",
     "verify",
     "verify_bundle",
 ]

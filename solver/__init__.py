@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from linkrisk.solver.api.risk import risk as risk
     from linkrisk.solver.api.suppress import suppress as suppress
     from linkrisk.solver.api.sweep import sweep as sweep
+    from linkrisk.solver.api.unsafe import unsafe as unsafe
     from linkrisk.solver.api.verify import verify as verify
     from linkrisk.solver.api.verify_bundle import verify_bundle as verify_bundle
     from linkrisk.solver.run.interruption import Cancel as Cancel
@@ -38,6 +39,7 @@ _WHERE = {
     "report_of": "api.report",
     "risk": "api.risk",
     "suppress": "api.suppress",
+    "unsafe": "api.unsafe",
     "sweep": "api.sweep",
     "verify": "api.verify",
     "verify_bundle": "api.verify_bundle",
@@ -56,6 +58,7 @@ __all__ = [
     "risk",
     "suppress",
     "sweep",
+    "unsafe",
     "verify",
     "verify_bundle",
 ]

@@ -43,6 +43,7 @@ HOMES = {
     "sweep": "sweep.md",
     "describe": "schema.md",
     "suppress": "suppression.md",
+    "unsafe": "suppression.md",
     "app": "app.md",
     "datasets": "data.md",
     "compile": "guide.md",

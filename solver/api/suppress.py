@@ -4,30 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import pandas as pd
-
-from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.choosing import (
-    check_records,
-    choose_attributes,
-    chosen_by_default,
-    known_values,
-)
-from linkrisk.datasets.masking.local_suppression import LocalSuppression
 from linkrisk.datasets.masking.record import version
 from linkrisk.datasets.microdata.hierarchies import Hierarchy
-from linkrisk.datasets.microdata.schema import Schema
-from linkrisk.formulations.suppression.counting import OWN_CATEGORY, SAFE, MissingMeaning
-from linkrisk.formulations.suppression.key_table import KeyTable
 from linkrisk.solver.api.choices import SchemaLike, TableLike
+from linkrisk.solver.api.key_variables import KeyVariables, asked_tables, meaning_of
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit
-from linkrisk.solver.api.masking_source import Source, read_source
 from linkrisk.solver.api.suppression_result import SuppressionResult
 from linkrisk.solver.api.suppression_run import Search, result_of
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.compiling.ahead import MASKING, compile_once
-from linkrisk.solver.inputs.problem import schema_of
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel, interruptible
@@ -38,13 +24,10 @@ from linkrisk.solver.suppression.problem import (
     JOINT,
     ONE,
     Problem,
-    TablesAsked,
     check_kind,
     costs,
     households,
-    key_codes,
     named_mask,
-    weights_of,
 )
 
 DEFAULT_TIME_LIMIT = 60.0
@@ -150,20 +133,14 @@ def suppress(
     >>> from linkrisk import suppress
     >>> suppress("people.csv", keys=["town", "sex", "trade"], k=3).write("safe.csv")  # doctest: +SKIP
     """
-    nothing_said = k is None and not levels and dimension is None and not tables
-    asked = TablesAsked(3 if nothing_said else k, levels, dimension, tables, threshold)
-    meaning = MissingMeaning.parse(missing or (SAFE if asked.k is None else OWN_CATEGORY))
+    asked = asked_tables(k, levels, dimension, tables, threshold)
+    meaning = meaning_of(missing, asked)
     check_kind(problem, asked, meaning, household=household, weight=weight)
     solver = get_backend(backend)
     if time_limit is not None:
         check_limit(time_limit, "time limit")
-    known_schema = schema_of(schema)
-    reading = LocalSuppression(schema=known_schema)
-    source = read_source(data, [reading], household)
-    names = _keys(source, keys, reading, (household, weight))
-    known = known_values(source.known, source.known.columns, known_schema)
-    _check_columns(known, (household, weight), source.name)
-    table = KeyTable(names, key_codes(known, names), None if weight is None else weights_of(known, weight))
+    found = KeyVariables.read(data, keys, schema, (household, weight))
+    source, known, names, table = found.source, found.known, found.names, found.table(weight)
     shared = named_mask(household_keys, names, "household keys")
     if bool(household) != bool(shared):
         raise UsageError("households need both: the column of their numbers, and their key variables")
@@ -180,8 +157,7 @@ def suppress(
     )
     levels_of = None
     if problem == JOINT:
-        known_hierarchies = hierarchies or _declared(known_schema, names)
-        levels_of = HierarchyLevels.of(known, names, known_hierarchies, source.name)
+        levels_of = HierarchyLevels.of(known, names, found.hierarchies(hierarchies), source.name)
     elif hierarchies:
         raise UsageError(f"hierarchies are for the problem {JOINT!r}, not {problem!r}: leave one of them out")
     compile_once(MASKING, on_progress)
@@ -204,23 +180,3 @@ def suppress(
         "weight": weight,
     }
     return result_of(source, known, search, details)
-
-
-def _keys(
-    source: Source, keys: Sequence[str] | None, reading: LocalSuppression, others: Sequence[str | None]
-) -> tuple[str, ...]:
-    check_records(source.known, source.name)
-    if keys is not None:
-        return choose_attributes(source.known, keys, source.name, reading.schema)
-    found = chosen_by_default(source.known, source.name, reading.schema)
-    return tuple(name for name in found if name not in others)
-
-
-def _declared(schema: Schema | None, names: Sequence[str]) -> tuple[Hierarchy, ...]:
-    return () if schema is None else tuple(one for one in schema.hierarchies if one.attribute in names)
-
-
-def _check_columns(known: pd.DataFrame, wanted: Sequence[str | None], source: str) -> None:
-    for name in wanted:
-        if name is not None and name not in known.columns:
-            raise DataError(f"{source} has no column {name!r}; it has {', '.join(map(str, known.columns))}")

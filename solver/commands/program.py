@@ -29,6 +29,7 @@ COMMANDS = {
     "report": "the same as one page, with certificates; or the page of results that were saved",
     "sweep": "mask a file in many ways: risk and information loss of each, and which no other one dominates",
     "mask": "make a masked file from an original one",
+    "unsafe": "count unsafe combinations of key variables, and what recodings would make of them",
     "suppress": "take the fewest values out of key variables that leave no unsafe combination, proven",
     "app": "serve the local web application: data, masking, runs, reports",
     "describe": "say what is in a file, and write a first guess of its schema",

@@ -6,7 +6,15 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from linkrisk.solver.commands.arguments import names, number
-from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.commands.unsafe_options import (
+    add_hierarchies,
+    add_unsafe,
+    checked_line,
+    pairs,
+    several,
+    unsafe_keywords,
+    whole,
+)
 
 if TYPE_CHECKING:
     from linkrisk.solver.api.suppression_result import SuppressionResult
@@ -28,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="file to write, in the format that its suffix says; without it nothing is written",
     )
     parser.add_argument("--json", metavar="FILE", help="write what was found and taken as JSON")
-    _add_unsafe(parser.add_argument_group("what is unsafe (default: --k 3)"))
+    add_unsafe(parser.add_argument_group("what is unsafe (default: --k 3)"))
     _add_choice(parser.add_argument_group("what is taken"))
     parser.add_argument(
         "--backend",
@@ -43,38 +51,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
 
 
-def _add_unsafe(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--keys",
-        metavar="A,B",
-        help="key variables; default: those of the schema, or all but ids and weights",
-    )
-    group.add_argument("--k", metavar="K", help="fewer than K records with the same values of all keys")
-    group.add_argument(
-        "--levels",
-        metavar="A=1,B=2",
-        help="levels of identification: tables of a variable of level 1, another of 1 or 2, and so on",
-    )
-    group.add_argument("--dimension", metavar="D", help="all tables of up to D key variables")
-    group.add_argument("--table", metavar="A,B", action="append", help="a table; give it once for each")
-    group.add_argument(
-        "--threshold",
-        metavar="N",
-        default="1",
-        help="of --levels, --dimension and --table: what occurs no more often; default: 1",
-    )
-    group.add_argument(
-        "--missing",
-        metavar="MEANING",
-        help="of missing values of the input: own-category (default with --k), matches-anything, alpha=A in "
-        "between, or safe (default otherwise): no combination with one is unsafe",
-    )
-    group.add_argument("--weight", metavar="COLUMN", help="sampling weights: count in the population")
-    group.add_argument(
-        "--schema", metavar="FILE", help="JSON or TOML file: roles and missing codes of columns"
-    )
-
-
 def _add_choice(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--problem",
@@ -84,13 +60,7 @@ def _add_choice(group: argparse._ArgumentGroup) -> None:
         "has K like it in the output, where missing values are own-category or matches-anything; joint: that "
         "by levels of recoding together with suppression",
     )
-    group.add_argument(
-        "--hierarchy",
-        metavar="A=FILE",
-        action="append",
-        help="for joint: CSV file with the categories of A and one column per coarser level; once for each "
-        "(default: those of --schema)",
-    )
+    add_hierarchies(group, "for joint")
     group.add_argument(
         "--cost",
         metavar="HOW",
@@ -131,53 +101,20 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _request(arguments: argparse.Namespace) -> dict[str, Any]:
     """The keywords of the function."""
-    from linkrisk.datasets.microdata.hierarchies import Hierarchy
-
     cost = arguments.cost or ("one" if arguments.priority is None else "priority")
-    limit = arguments.time_limit
+    limit, priorities = arguments.time_limit, pairs(arguments.priority, "--priority")
     return {
+        **unsafe_keywords(arguments),
         "problem": arguments.problem,
         "backend": arguments.backend,
-        "seed": _whole(arguments.seed, "--seed"),
-        "keys": names(arguments.keys, "--keys"),
-        "k": _whole(arguments.k, "--k"),
-        "levels": {name: _whole(value, "--levels") for name, value in _pairs(arguments.levels, "--levels")},
-        "dimension": _whole(arguments.dimension, "--dimension"),
-        "tables": [names(table, "--table") for table in arguments.table or ()],
-        "threshold": number(arguments.threshold, "--threshold"),
-        "missing": arguments.missing,
+        "seed": whole(arguments.seed, "--seed"),
         "cost": cost,
-        "priorities": {
-            name: number(value, "--priority") for name, value in _pairs(arguments.priority, "--priority")
-        },
+        "priorities": {name: number(value, "--priority") for name, value in priorities},
         "untouched": names(arguments.untouched, "--untouched") or (),
         "household": arguments.household,
         "household_keys": names(arguments.household_keys, "--household-keys") or (),
-        "weight": arguments.weight,
-        "hierarchies": [Hierarchy.parse(text) for text in arguments.hierarchy or ()],
-        "schema": arguments.schema,
         "time_limit": None if limit == "none" else number(limit, "--time-limit"),
     }
-
-
-def _pairs(text: str | None, option: str) -> list[tuple[str, str]]:
-    """``A=1,B=2`` as pairs."""
-    found = []
-    for word in names(text, option) or ():
-        name, mark, value = word.rpartition("=")
-        if not mark or not name.strip() or not value.strip():
-            raise UsageError(f"{option}: {word!r} is no pair; write NAME=NUMBER, separated by commas")
-        found.append((name.strip(), value.strip()))
-    return found
-
-
-def _whole(text: str | None, option: str) -> int | None:
-    if text is None:
-        return None
-    try:
-        return int(text)
-    except ValueError:
-        raise UsageError(f"{option} must be a whole number, not {text!r}") from None
 
 
 def _summary(arguments: argparse.Namespace, result: SuppressionResult) -> str:
@@ -185,13 +122,12 @@ def _summary(arguments: argparse.Namespace, result: SuppressionResult) -> str:
     from linkrisk.solver.run.counts import count
 
     details, keys = result.details, result.details["keys"]
-    many, variables = len(result.checked), _many(len(keys), "key variable")
+    variables = several(len(keys), "key variable")
     lines = [
         f"input       {arguments.input}: {count(len(result.table))} records, {variables}",
-        f"checked     {'1 table and its' if many == 1 else f'{count(many)} tables and their'} parts; "
-        f"{details['missing_means']}",
-        f"unsafe      {_many(result.unsafe_combinations, 'combination')}; "
-        f"{_many(result.minimal, 'minimal one')} of {_many(result.unsafe, 'record')}",
+        f"checked     {checked_line(len(result.checked), details['missing_means'])}",
+        f"unsafe      {several(result.unsafe_combinations, 'combination')}; "
+        f"{several(result.minimal, 'minimal one')} of {several(result.unsafe, 'record')}",
         f"suppressed  {_suppressed(result)}",
     ]
     recoded = [f"{shown_name(name)} to level {level}" for name, level in result.levels.items() if level]
@@ -212,7 +148,7 @@ def _summary(arguments: argparse.Namespace, result: SuppressionResult) -> str:
 def _suppressed(result: SuppressionResult) -> str:
     from linkrisk.solver.run.counts import count
 
-    values = _many(result.cells, "value")
+    values = several(result.cells, "value")
     cost = "" if result.cost == result.cells else f", cost {count(round(result.cost, 6))}"
     if result.proven:
         return f"{values}{cost}: proven, no fewer will do" if not cost else f"{values}{cost}: proven least"
@@ -223,13 +159,7 @@ def _suppressed(result: SuppressionResult) -> str:
 def _recounted(result: SuppressionResult) -> str:
     if result.recounted is None:
         return "not: there are too many different rows to compare them all"
-    records, details = _many(result.recounted, "record"), result.details
+    records, details = several(result.recounted, "record"), result.details
     if details["problem"] == "cover":
         return f"{records} with an unsafe combination of the input still whole"
     return f"{records} of the output with fewer than {details['k']} like them; {details['missing_means']}"
-
-
-def _many(number: int, what: str) -> str:
-    from linkrisk.solver.run.counts import count
-
-    return f"{count(number)} {what if number == 1 else what + 's'}"

@@ -29,7 +29,7 @@ PROOF = "branch and bound of levels"
 
 _START_SHARE, _START_SECONDS = 0.1, 60.0
 _PRICED_SECONDS = 20.0
-_FIRST_SECONDS = 10.0
+_FIRST_SECONDS, _FIRST_SHARE = 10.0, 0.15
 _MOST_ENTRIES = 15_000_000
 """Of searches that are kept to be gone on with."""
 
@@ -221,6 +221,9 @@ class _Search:
             )
             self._forget()
 
+    def _share(self, part: float) -> float:
+        return 0.0 if self.clock.remaining is None else part * self.clock.remaining
+
     def _part(self, seconds: float) -> Clock:
         return self.clock.part(self.clock.share(1.0, seconds) - self.clock.now)
 
@@ -234,7 +237,7 @@ class _Search:
         if point.search is None:
             point.search = self._new(point.problem)
         base, search = point.problem.base, point.search
-        seconds = max(_FIRST_SECONDS, point.seconds) * (1.0 if fresh else 2.0)
+        seconds = max(_FIRST_SECONDS, 2.0 * point.seconds, self._share(_FIRST_SHARE))
         search.tell = lambda _cost, _bound, work: self._tell(work)
         search.run(self._part(seconds), self.cost - base)
         point.seconds += seconds

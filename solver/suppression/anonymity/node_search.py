@@ -103,7 +103,7 @@ class NodeSearch:
         if not self._over and not self._dived:
             stop = self._until(_DIVE_SHARE, _DIVE_SECONDS)
             self._better(dive(self.nodes, self.volume, self.most, stop))
-            self._dived = True
+            self._dived = not stop()  # cut short, it is worth another time
             if not self._over and self._left() <= _FEW:
                 self._solve_whole(_FIRST_WHOLE)
         self._improve()

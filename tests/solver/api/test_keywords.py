@@ -24,6 +24,7 @@ from linkrisk import (
     risk,
     suppress,
     sweep,
+    unsafe,
     verify,
     verify_bundle,
 )
@@ -41,7 +42,20 @@ from linkrisk.solver.linkage.distance_based import DistanceBased
 from linkrisk.solver.linkage.matching import MATCHINGS
 from linkrisk.solver.run.errors import UsageError
 
-FUNCTIONS = (fit, compare, evaluate, link, find_links, verify, mask, risk, sweep, suppress, verify_bundle)
+FUNCTIONS = (
+    fit,
+    compare,
+    evaluate,
+    link,
+    find_links,
+    verify,
+    mask,
+    risk,
+    sweep,
+    suppress,
+    unsafe,
+    verify_bundle,
+)
 each = pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 
 

@@ -1,0 +1,107 @@
+"""The key variables of a table that `unsafe` and `suppress` are given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.choosing import (
+    check_records,
+    choose_attributes,
+    chosen_by_default,
+    known_values,
+)
+from linkrisk.datasets.masking.local_suppression import LocalSuppression
+from linkrisk.datasets.microdata.hierarchies import Hierarchy
+from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.formulations.suppression.counting import OWN_CATEGORY, SAFE, MissingMeaning
+from linkrisk.formulations.suppression.key_table import KeyTable
+from linkrisk.solver.api.choices import SchemaLike, TableLike
+from linkrisk.solver.api.masking_source import Source, read_source
+from linkrisk.solver.inputs.problem import schema_of
+from linkrisk.solver.suppression.problem import TablesAsked, key_codes, weights_of
+
+USUAL_K = 3
+"""Where nothing is said of what is unsafe."""
+
+
+@dataclass(frozen=True, eq=False)
+class KeyVariables:
+    """A table, and which of its columns are key variables.
+
+    Attributes
+    ----------
+    source : Source
+    known : DataFrame
+        The table with missing values in the place of all codes that are declared missing.
+    names : tuple of str
+        Of the key variables.
+    schema : Schema or None
+    """
+
+    source: Source
+    known: pd.DataFrame
+    names: tuple[str, ...]
+    schema: Schema | None
+
+    @classmethod
+    def read(
+        cls,
+        data: TableLike,
+        keys: Sequence[str] | None,
+        schema: SchemaLike | None,
+        others: Sequence[str | None] = (),
+    ) -> KeyVariables:
+        """Read a table; `others` are columns that are used as something else, such as weights.
+
+        Raises
+        ------
+        DataError
+            If it cannot be read, or lacks a column.
+        """
+        known_schema = schema_of(schema)
+        reading = LocalSuppression(schema=known_schema)
+        source = read_source(data, [reading], None, [name for name in others if name is not None])
+        check_records(source.known, source.name)
+        if keys is not None:
+            names = choose_attributes(source.known, keys, source.name, known_schema)
+        else:
+            found = chosen_by_default(source.known, source.name, known_schema)
+            names = tuple(name for name in found if name not in others)
+        known = known_values(source.known, source.known.columns, known_schema)
+        for name in others:
+            if name is not None and name not in known.columns:
+                columns = ", ".join(map(str, known.columns))
+                raise DataError(f"{source.name} has no column {name!r}; it has {columns}")
+        return cls(source, known, names, known_schema)
+
+    def table(self, weight: str | None) -> KeyTable:
+        """The key variables as codes."""
+        weights = None if weight is None else weights_of(self.known, weight)
+        return KeyTable(self.names, key_codes(self.known, self.names), weights)
+
+    def hierarchies(self, given: Sequence[Hierarchy]) -> tuple[Hierarchy, ...]:
+        """Those that are given, or else those of the schema."""
+        if given or self.schema is None:
+            return tuple(given)
+        return tuple(one for one in self.schema.hierarchies if one.attribute in self.names)
+
+
+def asked_tables(
+    k: int | None,
+    levels: Mapping[str, int] | None,
+    dimension: int | None,
+    tables: Sequence[Sequence[str]],
+    threshold: float,
+) -> TablesAsked:
+    """What is unsafe: k-anonymity where nothing is said."""
+    nothing_said = k is None and not levels and dimension is None and not tables
+    return TablesAsked(USUAL_K if nothing_said else k, levels, dimension, tables, threshold)
+
+
+def meaning_of(missing: str | None, asked: TablesAsked) -> MissingMeaning:
+    """What a missing value means, where nothing is said by what is asked."""
+    return MissingMeaning.parse(missing or (SAFE if asked.k is None else OWN_CATEGORY))

@@ -1,0 +1,186 @@
+"""`unsafe`: unsafe combinations of key variables, and what trial recodings would make of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from linkrisk.datasets.masking.base import MaskingMethod
+from linkrisk.datasets.masking.record import version
+from linkrisk.datasets.masking.spelled import masking_method
+from linkrisk.datasets.microdata.hierarchies import Hierarchy
+from linkrisk.formulations.suppression.checked_tables import CheckedTables
+from linkrisk.formulations.suppression.counting import MissingMeaning
+from linkrisk.formulations.suppression.key_table import MISSING, KeyTable
+from linkrisk.formulations.suppression.minimal_unsafe import (
+    minimal_unsafe,
+    unsafe_in,
+    unsafe_per_variable,
+)
+from linkrisk.solver.api.choices import SchemaLike, TableLike
+from linkrisk.solver.api.key_variables import KeyVariables, asked_tables, meaning_of
+from linkrisk.solver.api.keywords import checked_keywords
+from linkrisk.solver.api.suppression_result import TableSummary
+from linkrisk.solver.api.unsafe_result import LevelCount, UnsafeCount, UnsafeResult
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.suppression.hierarchy_levels import HierarchyLevels
+from linkrisk.solver.suppression.problem import key_codes
+
+NO_VALUE = "missing"
+
+
+@checked_keywords
+def unsafe(
+    data: TableLike,
+    *,
+    keys: Sequence[str] | None = None,
+    k: int | None = None,
+    levels: Mapping[str, int] | None = None,
+    dimension: int | None = None,
+    tables: Sequence[Sequence[str]] = (),
+    threshold: float = 1.0,
+    missing: str | None = None,
+    weight: str | None = None,
+    recode: Sequence[str | MaskingMethod] = (),
+    hierarchies: Sequence[Hierarchy] = (),
+    schema: SchemaLike | None = None,
+) -> UnsafeResult:
+    """Count the unsafe combinations of key variables: by table, variable, category and level of recoding.
+
+    Parameters
+    ----------
+    data : path, name, frame (pandas, polars, pyarrow) or ndarray of shape (n, a)
+        The table, a file of any format, or the name of a public data set.
+    keys, k, levels, dimension, tables, threshold, missing, weight, schema
+        See `suppress`.
+    recode : sequence of str or MaskingMethod
+        A trial: methods applied to the table in order, spelled as for `mask`, such as
+        ``"global-recoding hierarchy=age=ages.csv level=2"`` or ``"top-coding categories=3 attributes=age"``.
+        All is counted again with them, and nothing is written.
+    hierarchies : sequence of Hierarchy
+        Of key variables: each of their levels is tried by itself; those of the schema when absent.
+
+    Returns
+    -------
+    UnsafeResult
+
+    Raises
+    ------
+    TypeError
+        If there is no such keyword.
+    UsageError, DataError, FormulationError
+        If the request or the table cannot be used, or a method leaves something to chance.
+
+    Examples
+    --------
+    >>> from linkrisk import unsafe
+    >>> unsafe("people.csv", keys=["town", "sex", "trade"], k=3).to_frame()  # doctest: +SKIP
+    """
+    asked = asked_tables(k, levels, dimension, tables, threshold)
+    meaning = meaning_of(missing, asked)
+    methods = [masking_method(one) if isinstance(one, str) else one for one in recode]
+    for method in methods:
+        if method.chance:
+            raise UsageError(f"recode: {method.name!r} leaves something to chance; try recodings only")
+    found = KeyVariables.read(data, keys, schema, (weight,))
+    table = found.table(weight)
+    trial = _Trial(table, asked.tables(found.names), meaning)
+    recoded = found.known
+    for method in methods:
+        recoded = method.apply(recoded, source=found.source.name)
+    return UnsafeResult(
+        before=trial.count(found.known),
+        after=trial.count(recoded) if methods else None,
+        recoded=tuple(method.describe(found.known) for method in methods),
+        checked=trial.checked(),
+        levels=tuple(_by_level(trial, found, found.hierarchies(hierarchies))),
+        details={
+            "linkrisk": version(),
+            "name": found.source.name,
+            "records": table.records,
+            "keys": list(found.names),
+            "k": asked.k,
+            "missing": str(meaning),
+            "missing_means": meaning.words,
+            "weight": weight,
+        },
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Trial:
+    """What is counted again and again."""
+
+    table: KeyTable
+    tables: CheckedTables
+    meaning: MissingMeaning
+
+    def checked(self) -> tuple[TableSummary, ...]:
+        """The tables, as the input has them."""
+        types = self.table.types
+        found = []
+        for mask, threshold in self.tables.thresholds.items():
+            check = unsafe_in(types, mask, threshold, self.meaning)
+            records = int(types.count[check.unsafe].sum())
+            found.append(TableSummary(self.table.named(mask), threshold, check.combinations, records))
+        return tuple(found)
+
+    def of(self, known: pd.DataFrame) -> KeyTable:
+        """The same key variables of another table."""
+        return KeyTable(self.table.names, key_codes(known, self.table.names), self.table.weights)
+
+    def totals(self, table: KeyTable) -> tuple[int, int]:
+        """Minimal unsafe combinations of records, and records that have one."""
+        minimal = minimal_unsafe(table.types, self.tables, self.meaning)
+        assert minimal is not None  # nothing ends it
+        count = table.types.count
+        return int((np.diff(minimal.start) * count).sum()), int(count[minimal.unsafe].sum())
+
+    def count(self, known: pd.DataFrame) -> UnsafeCount:
+        """All that is said of a table."""
+        table = self.of(known)
+        types = table.types
+        minimal = minimal_unsafe(types, self.tables, self.meaning)
+        assert minimal is not None  # nothing ends it
+        combinations = sum(
+            unsafe_in(types, mask, threshold, self.meaning).combinations
+            for mask, threshold in self.tables.thresholds.items()
+        )
+        by_variable, by_code = unsafe_per_variable(table, minimal)
+        by_category = {}
+        for at, name in enumerate(table.names):
+            labels = [*map(str, pd.factorize(known[name])[1]), NO_VALUE]
+            pairs = zip(labels, by_code[at].tolist(), strict=True)
+            by_category[name] = {
+                label: many for label, many in sorted(pairs, key=lambda one: -one[1]) if many
+            }
+        return UnsafeCount(
+            combinations=combinations,
+            minimal=int((np.diff(minimal.start) * types.count).sum()),
+            records=int(types.count[minimal.unsafe].sum()),
+            by_variable=dict(zip(table.names, by_variable.tolist(), strict=True)),
+            by_category=by_category,
+        )
+
+
+def _by_level(trial: _Trial, found: KeyVariables, hierarchies: Sequence[Hierarchy]) -> Iterator[LevelCount]:
+    """Every level of every hierarchy by itself."""
+    if not hierarchies:
+        return
+    columns = HierarchyLevels.of(found.known, found.names, hierarchies, found.source.name)
+    for at, (name, hierarchy) in enumerate(zip(found.names, columns.hierarchies, strict=True)):
+        if hierarchy is None:
+            continue
+        for level, column in enumerate(columns.columns[at]):
+            codes = trial.table.codes.copy()
+            codes[:, at] = pd.factorize(column)[0]
+            table = KeyTable(trial.table.names, codes, trial.table.weights)
+            leaves = Counter(hierarchy.levels[level])
+            there = column[codes[:, at] != MISSING].astype(str)
+            lost = (there.map(leaves).astype(float) - 1).mean() / max(leaves.total() - 1, 1) if level else 0.0
+            minimal, records = trial.totals(table)
+            yield LevelCount(name, level, int(column.nunique()), float(np.nan_to_num(lost)), minimal, records)

@@ -1,0 +1,139 @@
+"""`python -m solver unsafe`: unsafe combinations of key variables, and what recodings make of them."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from linkrisk.solver.commands.unsafe_options import (
+    add_hierarchies,
+    add_unsafe,
+    checked_line,
+    several,
+    unsafe_keywords,
+)
+
+if TYPE_CHECKING:
+    from linkrisk.solver.api.unsafe_result import UnsafeCount, UnsafeResult
+
+_MOST = 10
+"""Categories that are listed."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.description = (
+        "Count unsafe combinations of key variables, by variable and category, and say what trial recodings "
+        "would make of them. Nothing is masked."
+    )
+    parser.epilog = (
+        "example: unsafe --input people.csv --k 3 --recode 'top-coding categories=3 attributes=age'"
+    )
+    parser.add_argument(
+        "--input", required=True, metavar="FILE", help="file of any format, or the name of a data set"
+    )
+    parser.add_argument("--json", metavar="FILE", help="write all counts as JSON")
+    add_unsafe(parser.add_argument_group("what is unsafe (default: --k 3)"))
+    group = parser.add_argument_group("recodings")
+    group.add_argument(
+        "--recode",
+        metavar="METHOD",
+        action="append",
+        help="count again with this, spelled as for `mask`; several are applied in order",
+    )
+    add_hierarchies(group, "each level tried by itself")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Count, write, and print."""
+    from linkrisk.datasets.microdata.writing import write_whole
+    from linkrisk.solver.api.unsafe import unsafe
+    from linkrisk.solver.commands import targets
+    from linkrisk.solver.commands.progress import progress_line
+
+    targets.check_targets(arguments, "json")
+    with progress_line("counting combinations"):
+        result = unsafe(arguments.input, recode=arguments.recode or (), **unsafe_keywords(arguments))
+    if arguments.json is not None:
+        write_whole(arguments.json, result.to_json())
+    print("\n".join(_summary(arguments.input, result)))
+    return 0
+
+
+def _summary(name: str, result: UnsafeResult) -> list[str]:
+    details = result.details
+    records, keys = several(details["records"], "record"), several(len(details["keys"]), "key variable")
+    lines = [
+        f"input       {name}: {records}, {keys}",
+        f"checked     {checked_line(len(result.checked), details['missing_means'])}",
+        f"unsafe      {_totals(result.before)}",
+    ]
+    lines += [f"trial       {what}" for what in result.recoded]
+    if result.after is not None:
+        lines.append(f"then        {_totals(result.after)}")
+    lines += ["", "minimal unsafe combinations of records", *_variables(result), "", *_categories(result)]
+    return [*lines, "", *_levels(result)] if result.levels else lines
+
+
+def _totals(count: UnsafeCount) -> str:
+    minimal, records = several(count.minimal, "minimal one"), several(count.records, "record")
+    return f"{several(count.combinations, 'combination')}; {minimal} of {records}"
+
+
+def _variables(result: UnsafeResult) -> list[str]:
+    from linkrisk.datasets.microdata.names import shown_name
+
+    before, after = result.before, result.after
+    order = sorted(before.by_variable, key=lambda name: -before.by_variable[name])
+    rows = [
+        [shown_name(name), before.by_variable[name], *([] if after is None else [after.by_variable[name]])]
+        for name in order
+    ]
+    return _table(["by variable", "before", *([] if after is None else ["after"])], rows)
+
+
+def _categories(result: UnsafeResult) -> list[str]:
+    from linkrisk.datasets.microdata.names import shown_name
+
+    found = [
+        (many, name, category)
+        for name, by in result.before.by_category.items()
+        for category, many in by.items()
+    ]
+    found.sort(key=lambda one: -one[0])
+    rows = [[f"{shown_name(name)} = {category}", many] for many, name, category in found[:_MOST]]
+    head = "by category" if len(found) <= _MOST else f"the {_MOST} categories with most"
+    return _table([head, "before"], rows)
+
+
+def _levels(result: UnsafeResult) -> list[str]:
+    from linkrisk.datasets.microdata.names import shown_name
+
+    rows = [
+        [
+            f"{shown_name(one.variable)} to level {one.level}" if one.level else shown_name(one.variable),
+            one.categories,
+            f"{100.0 * one.lost:.1f} %",
+            one.minimal,
+            one.records,
+        ]
+        for one in result.levels
+    ]
+    return _table(["one variable recoded", "categories", "lost", "minimal", "records"], rows)
+
+
+def _table(head: list[str], rows: Sequence[Sequence[object]]) -> list[str]:
+    """Columns of even width: the first to the left, numbers to the right."""
+    from linkrisk.solver.run.counts import count
+
+    shown = [head, *([count(cell) if isinstance(cell, int) else str(cell) for cell in row] for row in rows)]
+    widths = [max(len(row[at]) for row in shown) for at in range(len(head))]
+    return [
+        "  ".join(
+            cell.ljust(width) if at == 0 else cell.rjust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in shown
+    ]

@@ -1,0 +1,106 @@
+"""The options of `unsafe` and `suppress` that say what is unsafe."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from linkrisk.solver.commands.arguments import names, number
+from linkrisk.solver.run.errors import UsageError
+
+
+def add_unsafe(group: argparse._ArgumentGroup) -> None:
+    """Declare them."""
+    group.add_argument(
+        "--keys",
+        metavar="A,B",
+        help="key variables; default: those of the schema, or all but ids and weights",
+    )
+    group.add_argument("--k", metavar="K", help="fewer than K records with the same values of all keys")
+    group.add_argument(
+        "--levels",
+        metavar="A=1,B=2",
+        help="levels of identification: tables of a variable of level 1, another of 1 or 2, and so on",
+    )
+    group.add_argument("--dimension", metavar="D", help="all tables of up to D key variables")
+    group.add_argument("--table", metavar="A,B", action="append", help="a table; give it once for each")
+    group.add_argument(
+        "--threshold",
+        metavar="N",
+        default="1",
+        help="of --levels, --dimension and --table: what occurs no more often; default: 1",
+    )
+    group.add_argument(
+        "--missing",
+        metavar="MEANING",
+        help="of missing values of the input: own-category (default with --k), matches-anything, alpha=A in "
+        "between, or safe (default otherwise): no combination with one is unsafe",
+    )
+    group.add_argument("--weight", metavar="COLUMN", help="sampling weights: count in the population")
+    group.add_argument(
+        "--schema", metavar="FILE", help="JSON or TOML file: roles and missing codes of columns"
+    )
+
+
+def add_hierarchies(group: argparse._ArgumentGroup, use: str) -> None:
+    """Declare the option of hierarchies; `use` says what they are for."""
+    group.add_argument(
+        "--hierarchy",
+        metavar="A=FILE",
+        action="append",
+        help=f"{use}: CSV file with the categories of A and one column per coarser level; once for each "
+        "(default: those of --schema)",
+    )
+
+
+def unsafe_keywords(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The keywords of the functions that these options are."""
+    from linkrisk.datasets.microdata.hierarchies import Hierarchy
+
+    levels = pairs(arguments.levels, "--levels")
+    return {
+        "keys": names(arguments.keys, "--keys"),
+        "k": whole(arguments.k, "--k"),
+        "levels": {name: whole(value, "--levels") for name, value in levels},
+        "dimension": whole(arguments.dimension, "--dimension"),
+        "tables": [names(table, "--table") for table in arguments.table or ()],
+        "threshold": number(arguments.threshold, "--threshold"),
+        "missing": arguments.missing,
+        "weight": arguments.weight,
+        "hierarchies": [Hierarchy.parse(text) for text in arguments.hierarchy or ()],
+        "schema": arguments.schema,
+    }
+
+
+def pairs(text: str | None, option: str) -> list[tuple[str, str]]:
+    """``A=1,B=2`` as pairs."""
+    found = []
+    for word in names(text, option) or ():
+        name, mark, value = word.rpartition("=")
+        if not mark or not name.strip() or not value.strip():
+            raise UsageError(f"{option}: {word!r} is no pair; write NAME=NUMBER, separated by commas")
+        found.append((name.strip(), value.strip()))
+    return found
+
+
+def whole(text: str | None, option: str) -> int | None:
+    """A whole number, or nothing."""
+    if text is None:
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise UsageError(f"{option} must be a whole number, not {text!r}") from None
+
+
+def several(many: int, what: str) -> str:
+    """A number with its noun."""
+    from linkrisk.solver.run.counts import count
+
+    return f"{count(many)} {what if many == 1 else what + 's'}"
+
+
+def checked_line(tables: int, missing_means: str) -> str:
+    """What was checked, and what a missing value meant there."""
+    which = "1 table and its" if tables == 1 else f"{several(tables, 'table')} and their"
+    return f"{which} parts; {missing_means}"
