@@ -90,26 +90,26 @@ def joint(folder: Path, seconds: float) -> None:
     table = KeyTable(names, key_codes(adult, names))
     levels = HierarchyLevels.of(adult, names, hierarchies, "Adult")
     recodings = levels.recodings(table, np.full(len(names), SCALE, dtype=np.int64))
-    for k in (5, 3):
-        began = time.perf_counter()
-        whole = best_with_whole_records(recodings, table.types, k, lambda: False)
-        assert whole is not None
-        gone = int(table.types.count[whole.gone].sum())
-        print(
-            f"Adult, k = {k}: best levels for whole records {whole.levels}, {gone:,} of which go: loss "
-            f"{whole.cost / SCALE:,.0f}; every point in order {time.perf_counter() - began:.0f} s",
-            flush=True,
-        )
-        asked = {"problem": "joint", "k": k, "hierarchies": hierarchies, "time_limit": seconds}
-        found = suppress(adult, **asked)
-        print(
-            f"Adult, k = {k}: levels {tuple(found.levels.values())}, {found.cells:,} values taken out, loss "
-            f"{found.cost:,.0f}, at least {found.bound:,.0f} "
-            f"({100.0 * (found.cost - found.bound) / found.bound:.2f} % above), "
-            f"{found.details['lattice']['open']} of {found.details['lattice']['points']:,} points open, "
-            f"{found.details['seconds']:.0f} s",
-            flush=True,
-        )
+    k = 5
+    began = time.perf_counter()
+    whole = best_with_whole_records(recodings, table.types, k, lambda: False)
+    assert whole is not None
+    gone = int(table.types.count[whole.gone].sum())
+    print(
+        f"Adult, k = {k}: best levels for whole records {whole.levels}, {gone:,} of which go: loss "
+        f"{whole.cost / SCALE:,.0f}; every point in order {time.perf_counter() - began:.0f} s",
+        flush=True,
+    )
+    asked = {"problem": "joint", "k": k, "hierarchies": hierarchies, "time_limit": seconds}
+    found = suppress(adult, **asked)
+    print(
+        f"Adult, k = {k}: levels {tuple(found.levels.values())}, {found.cells:,} values taken out, loss "
+        f"{found.cost:,.0f}, at least {found.bound:,.0f} "
+        f"({100.0 * (found.cost - found.bound) / found.bound:.2f} % above), "
+        f"{found.details['lattice']['open']} of {found.details['lattice']['points']:,} points open, "
+        f"{found.details['seconds']:.0f} s",
+        flush=True,
+    )
 
 
 def main() -> None:

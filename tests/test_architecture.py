@@ -40,6 +40,9 @@ RANKS = {
     "commands": 10,
 }
 
+# What data may use: the decorator of compiled code, and what masking that is an optimum solves.
+DATA_MAY_USE = ("formulations.compiled", "formulations.suppression")
+
 # What the verifier may use of this project: to trust a certificate, one need not trust what made it.
 # The decorator of compiled code has no mathematics in it.
 VERIFIER_MAY_USE = ("datasets.", "formulations.compiled", "solver.run.errors", "solver.certificates.checking")
@@ -110,8 +113,7 @@ def test_imports_point_the_right_way():
                     f"{module} imports {target}: the mathematics needs numpy, scipy and numba only"
                 )
             if package == "datasets":
-                # The decorator of compiled code has no mathematics in it.
-                assert top not in {"solver", "formulations"} or target.startswith("formulations.compiled"), (
+                assert top not in {"solver", "formulations"} or target.startswith(DATA_MAY_USE), (
                     f"{module} imports {target}: data knows no use of it"
                 )
             assert top not in {"tests", "scripts"}, f"{module} imports {target}"

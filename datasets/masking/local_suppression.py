@@ -20,6 +20,7 @@ from linkrisk.datasets.masking.choosing import (
 )
 from linkrisk.datasets.masking.greedy_suppression import greedy_suppression
 from linkrisk.datasets.masking.microaggregation import DEFAULT_K, check_enough_records, check_group_size
+from linkrisk.datasets.masking.optimal_suppression import optimal_suppression
 from linkrisk.datasets.microdata.names import parse_names, shown_names
 from linkrisk.datasets.microdata.numeric import check_no_duplicates
 from linkrisk.datasets.microdata.schema import Schema
@@ -27,11 +28,21 @@ from linkrisk.datasets.microdata.schema import Schema
 INPUT, OUTPUT = "input", "output"
 """Where records that agree are counted."""
 
+GREEDY, OPTIMAL = "greedy", "optimal"
+"""How the values are chosen."""
+
 
 def _parse_count(text: str) -> str:
     """Read where records are counted."""
     if text not in (INPUT, OUTPUT):
         raise DataError(f"records are counted in the {INPUT} or the {OUTPUT}, not in {text!r}")
+    return text
+
+
+def _parse_choice(text: str) -> str:
+    """Read how values are chosen."""
+    if text not in (GREEDY, OPTIMAL):
+        raise DataError(f"values are chosen by {GREEDY} or {OPTIMAL}, not by {text!r}")
     return text
 
 
@@ -43,7 +54,7 @@ class LocalSuppression:
     value. This is the meaning that sdcMicro gives to missing values (`localSuppression` and `kAnon`, with
     alpha = 1). Unless `count` is ``output``, also the values that a record keeps are those of at least k
     records of the input. Numbers count as their values, as categories do. The values are chosen by
-    `greedy_suppression`.
+    `greedy_suppression` or `optimal_suppression`.
 
     Attributes
     ----------
@@ -58,13 +69,17 @@ class LocalSuppression:
         Where the records that agree are counted: in the ``input``, as they were, or in the ``output``, where
         what other records have lost fits any, as sdcMicro does. The latter takes fewer values and protects
         less.
+    choice : str
+        ``greedy``, or ``optimal``: the values of least cost, where those of a variable in `importance` cost
+        twice as much as those of the next one. Records are then counted in the input.
     schema : Schema, optional
         Roles and missing codes of the columns. A value with a declared missing code is missing.
 
     Raises
     ------
     DataError
-        If k is below 2, `count` is neither of the two, or a key variable is given twice in `importance`.
+        If k is below 2, `count` or `choice` is neither of its two, both ask for what cannot be together, or a
+        key variable is given twice in `importance`.
     """
 
     name: ClassVar[str] = "local-suppression"
@@ -99,12 +114,22 @@ class LocalSuppression:
             metavar="WHERE",
         ),
     )
+    choice: str = field(
+        default=GREEDY,
+        metadata=option(
+            "how values are chosen: greedy (default), or optimal, at least cost, counted in the input",
+            _parse_choice,
+            metavar="HOW",
+        ),
+    )
     schema: Schema | None = field(default=None, metadata=SCHEMA)
 
     def __post_init__(self) -> None:
         if self.k is not None:
             check_group_size(self.k)
         _parse_count(self.count)
+        if _parse_choice(self.choice) == OPTIMAL and self.count == OUTPUT:
+            raise DataError(f"the {OPTIMAL} choice counts records in the {INPUT}; leave count or choice out")
         check_no_duplicates(self.importance)
 
     @property
@@ -144,8 +169,9 @@ class LocalSuppression:
         """Say in one line what `apply` does to this table."""
         spared = f", sparing {shown_names(self.importance)}" if self.importance else ""
         counted = "" if self.count == INPUT else ", counted in the output"
+        optimal = "optimal " if self.choice == OPTIMAL else ""
         names = shown_names(self.masked_attributes(frame))
-        return f"local suppression to k = {self._k} of {names}{spared}{counted}"
+        return f"{optimal}local suppression to k = {self._k} of {names}{spared}{counted}"
 
     def apply(self, frame: pd.DataFrame, seed: int | None = None, *, source: str = TABLE) -> pd.DataFrame:
         """Mask a table (see `MaskingMethod.apply`); nothing is left to chance."""
@@ -158,7 +184,11 @@ class LocalSuppression:
         codes = np.empty((len(frame), len(attributes)), dtype=np.int32)
         for at, name in enumerate(attributes):
             codes[:, at] = pd.factorize(known[name])[0]
-        suppressed = greedy_suppression(codes, self._k, self._ranks(attributes), mutual=self.count == OUTPUT)
+        ranks = self._ranks(attributes)
+        if self.choice == OPTIMAL:
+            suppressed = optimal_suppression(codes, self._k, np.left_shift(np.int64(1), ranks))
+        else:
+            suppressed = greedy_suppression(codes, self._k, ranks, mutual=self.count == OUTPUT)
         masked = frame.copy()
         for at, name in enumerate(attributes):
             masked[name] = without_values(frame[name], suppressed[:, at])

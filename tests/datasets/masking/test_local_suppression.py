@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.greedy_suppression import MISSING, greedy_suppression
 from linkrisk.datasets.masking.local_suppression import LocalSuppression
+from linkrisk.datasets.masking.optimal_suppression import optimal_suppression
 from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.datasets.microdata.schema import Attribute, Role, Scale, Schema
 from linkrisk.datasets.public.embedded import load_wdbc
@@ -188,6 +189,44 @@ def test_all_key_variables_of_the_schema_are_masked_and_nothing_else() -> None:
     )
 
 
+@given(given_file=files())
+@settings(max_examples=60, deadline=None)
+def test_the_optimal_choice_is_the_best_of_all(given_file: tuple[Codes, int, NDArray[np.int64]]) -> None:
+    codes, k, importance = given_file
+    if k < 2:
+        return
+    cost = importance + 1
+    taken = optimal_suppression(codes, k, cost)
+    masked = np.where(taken, MISSING, codes).astype(np.int32)
+    assert not (taken & (codes == MISSING)).any()
+    assert min(frequencies(masked, codes)) >= k
+    keys = range(codes.shape[1])
+    for row, mine in zip(codes, masked, strict=True):  # of each record by itself, everything is tried
+        every = (
+            (sum(int(cost[at]) for at in gone if row[at] != MISSING), np.isin(keys, gone))
+            for size in range(len(keys) + 1)
+            for gone in combinations(keys, size)
+        )
+        least = min(
+            price
+            for price, gone in every
+            if frequencies(np.where(gone, MISSING, row)[None].astype(np.int32), codes)[0] >= k
+        )
+        assert int(cost[(mine == MISSING) & (row != MISSING)].sum()) == least
+
+
+def test_the_optimal_choice_as_a_method() -> None:
+    random = np.random.default_rng(5)
+    frame = pd.DataFrame(random.integers(0, 4, (80, 4)), columns=list("abcd"))
+    greedy, optimal = (
+        masking_method(f"local-suppression k=4 choice={how}").apply(frame) for how in ("greedy", "optimal")
+    )
+    assert 0 < optimal.isna().sum().sum() <= greedy.isna().sum().sum()
+    spared = masking_method("local-suppression k=4 choice=optimal importance=a,b")
+    assert spared.describe(frame) == "optimal local suppression to k = 4 of a, b, c, d, sparing a, b"
+    assert spared.apply(frame)["a"].isna().sum() < optimal["a"].isna().sum()
+
+
 def test_the_same_table_on_every_machine() -> None:
     frame = load_wdbc().iloc[:60, 1:6].round(0)
     found = LocalSuppression(k=4).apply(frame)
@@ -217,6 +256,14 @@ def test_kinds_of_k_records_count_as_often_as_they_occur() -> None:
         (
             "local-suppression count=both",
             "local-suppression, count: records are counted in the input or the output, not in 'both'",
+        ),
+        (
+            "local-suppression choice=best",
+            "local-suppression, choice: values are chosen by greedy or optimal, not by 'best'",
+        ),
+        (
+            "local-suppression choice=optimal count=output",
+            "local-suppression: the optimal choice counts records in the input; leave count or choice out",
         ),
         (
             "local-suppression importance=sex,sex",

@@ -1,0 +1,1 @@
+"""What people suppress by today, to be compared with what is proven."""
