@@ -98,6 +98,15 @@ class Nodes:
         return left, kept
 
 
+def check_size(types: RowTypes, allowed: int) -> None:
+    """Raise a FormulationError if there are more than `MOST_ENTRIES` row types times patterns."""
+    if len(types) << allowed.bit_count() > MOST_ENTRIES:
+        raise FormulationError(
+            f"{len(types):,} different rows times {1 << allowed.bit_count():,} sets of key variables are too "
+            "many to count again exactly: choose fewer key variables, or recode some"
+        )
+
+
 def nodes_of(types: RowTypes, cost: IntArray, allowed: int, k: int) -> Nodes:
     """List the nodes of at least k records, but those that others serve as well.
 
@@ -119,15 +128,10 @@ def nodes_of(types: RowTypes, cost: IntArray, allowed: int, k: int) -> Nodes:
     FormulationError
         If there are more than `MOST_ENTRIES` types times patterns.
     """
-    keys = types.codes.shape[1]
-    if len(types) << allowed.bit_count() > MOST_ENTRIES:
-        raise FormulationError(
-            f"{len(types):,} different rows times {1 << allowed.bit_count():,} sets of key variables are too "
-            "many to count again exactly: choose fewer key variables, or recode some"
-        )
+    check_size(types, allowed)
     patterns = subsets(allowed)
     node = _numbered(types, patterns)
-    bits = 1 << np.arange(keys, dtype=np.int64)
+    bits = 1 << np.arange(types.codes.shape[1], dtype=np.int64)
     there = ((types.codes != MISSING) @ bits).astype(np.int64)
     usual = np.stack([(there & pattern) == pattern for pattern in patterns])  # takes what is there only
     size = int(node.max()) + 1

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from linkrisk.datasets.masking.base import random_generator
 from linkrisk.datasets.microdata.carried import carried
 from linkrisk.datasets.microdata.formats.registry import with_suffix_of, writable_format
+from linkrisk.datasets.microdata.shuffling import renumbered, shuffled
 from linkrisk.datasets.microdata.writing import write_all
 from linkrisk.solver.api.masking_source import Source, check_targets
+from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.results import dump_json
 from linkrisk.solver.run.status import Limit, Status
 
@@ -128,21 +131,47 @@ class SuppressionResult:
         """The JSON of `suppress --json`."""
         return dump_json(self.to_dict())
 
-    def write(self, output: str | Path) -> None:
+    def write(
+        self,
+        output: str | Path,
+        *,
+        shuffle: bool = False,
+        renumber: Sequence[str] = (),
+        seed: int | None = None,
+    ) -> None:
         """Write the table in the format that the suffix says, whole or not at all.
+
+        Parameters
+        ----------
+        output : str or Path
+        shuffle : bool
+            Whether to write the records in random order, whole households together.
+        renumber : sequence of str
+            Columns whose values become 1, 2, 3, ... in the order in which they are written, such as ids and
+            household numbers; equal values stay equal.
+        seed : int, optional
+            Of the order; one that nobody knows when absent, as whoever has it can undo the order.
 
         Raises
         ------
         UsageError, DataError
-            If it would overwrite the input, or cannot be written.
+            If it would overwrite the input, a column cannot be numbered, or it cannot be written.
         """
         output = with_suffix_of(str(output), self.source.name)
         check_targets(self.source.name, output, None)
+        keys = [name for name in renumber if name in self.suppressed]
+        if keys:
+            raise UsageError(f"renumber: {keys[0]!r} is a key variable, whose values are to be kept")
         changed = tuple(name for name, many in self.suppressed.items() if many or self.levels.get(name))
         stored = carried(self.source.stored, self.table, changed)
         others = [name for name in self.table.columns if name not in changed]
         written = self.source.as_written(stored, others, output)
-        write_all(writable_format(output).write(written, Path(output)))
+        frame = written.frame
+        if shuffle:
+            frame = shuffled(frame, random_generator(seed), self.details["household"])
+        if renumber:
+            frame = renumbered(frame, renumber)
+        write_all(writable_format(output).write(replace(written, frame=frame), Path(output)))
 
     def __repr__(self) -> str:
         state = "proven" if self.proven else f"at least {self.bound:g}, {self.status.value}"

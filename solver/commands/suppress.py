@@ -36,6 +36,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="file to write, in the format that its suffix says; without it nothing is written",
     )
     parser.add_argument("--json", metavar="FILE", help="write what was found and taken as JSON")
+    parser.add_argument(
+        "--shuffle", action="store_true", help="write records in random order, whole households together"
+    )
+    parser.add_argument(
+        "--renumber", metavar="A,B", help="columns of ids that are written as 1, 2, 3, ... in that order"
+    )
     add_unsafe(parser.add_argument_group("what is unsafe (default: --k 3)"))
     _add_choice(parser.add_argument_group("what is taken"))
     parser.add_argument(
@@ -84,15 +90,19 @@ def run(arguments: argparse.Namespace) -> int:
     from linkrisk.solver.api.suppress import suppress
     from linkrisk.solver.commands import targets
     from linkrisk.solver.commands.progress import progress_line, reporter
+    from linkrisk.solver.run.errors import UsageError
 
     targets.check_targets(arguments, "output", "json")
+    if arguments.output is None and (arguments.shuffle or arguments.renumber):
+        raise UsageError("--shuffle and --renumber are for --output: say what to write, or leave them out")
     if arguments.output is not None:
         arguments.output = with_suffix_of(arguments.output, arguments.input)
         check_targets(arguments.input, arguments.output, None)
     with progress_line("counting combinations") as line:
         result = suppress(arguments.input, on_progress=reporter(line), **_request(arguments))
     if arguments.output is not None:
-        result.write(arguments.output)
+        renumber = names(arguments.renumber, "--renumber") or ()
+        result.write(arguments.output, shuffle=arguments.shuffle, renumber=renumber)
     if arguments.json is not None:
         write_whole(arguments.json, result.to_json())
     print(_summary(arguments, result))

@@ -9,6 +9,7 @@ of suppression alone. The best points are searched on as long as there is time.
 from __future__ import annotations
 
 import heapq
+import math
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -16,6 +17,7 @@ import numpy as np
 
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.suppression.key_table import IntArray
+from linkrisk.formulations.suppression.nodes import check_size
 from linkrisk.formulations.suppression.recodings import Box, BoxProblem, Levels, Recodings
 from linkrisk.solver.backends.base import Backend
 from linkrisk.solver.run.clock import Clock
@@ -82,8 +84,9 @@ def joint(
     Raises
     ------
     FormulationError
-        If none is k-anonymous.
+        If there are too many rows and patterns to go through, or none is k-anonymous.
     """
+    check_size(problem.table.types, problem.allowed)
     search = _Search(problem, recodings, backend, clock, report, seed)
     search.run()
     best = search.best
@@ -99,7 +102,7 @@ def joint(
         proof=PROOF,
         levels=best.levels,
         by_recoding=best.by_recoding,
-        points=int(np.prod([level + 1 for level in recodings.top])),
+        points=math.prod(level + 1 for level in recodings.top),
         open_points=search.open_points,
     )
 
@@ -156,9 +159,9 @@ class _Search:
         """How many points are not ruled out."""
         boxes = [box for bound, _, box in self.boxes if bound < self.cost]
         inside = [
-            np.prod([high - low + 1 for low, high in zip(box.low, box.high, strict=True)]) for box in boxes
+            math.prod(high - low + 1 for low, high in zip(box.low, box.high, strict=True)) for box in boxes
         ]
-        return int(sum(inside)) + sum(point.bound < min(point.cost, self.cost) for point in self.points)
+        return sum(inside) + sum(point.bound < min(point.cost, self.cost) for point in self.points)
 
     def run(self) -> None:
         """Split boxes and search points, whichever is in the way of the bound."""

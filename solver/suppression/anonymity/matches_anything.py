@@ -19,6 +19,7 @@ from linkrisk.formulations.suppression.counting import MissingMeaning, frequenci
 from linkrisk.formulations.suppression.coverage import WORD, Ways, ways_to_cover
 from linkrisk.formulations.suppression.key_table import MISSING, Codes, IntArray, members, row_types
 from linkrisk.formulations.suppression.match_model import Lacking, MatchModel, match_model
+from linkrisk.formulations.suppression.nodes import check_size
 from linkrisk.solver.backends.base import Backend, SolveOptions
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.progress import Progress, Reporter
@@ -57,8 +58,9 @@ def match_anything(
     Raises
     ------
     FormulationError
-        If there is none.
+        If there are too many rows and patterns to go through, or there is none.
     """
+    check_size(problem.table.types, problem.allowed)
     search = _Search(problem, backend, clock, report, np.random.default_rng(seed))
     search.run()
     return Answer(taken=search.taken, cost=search.cost, bound=min(search.bound, search.cost), proof=PROOF)

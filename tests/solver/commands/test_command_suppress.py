@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from itertools import combinations
+from itertools import combinations, groupby, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -251,3 +251,53 @@ def test_bad_tables(frame, asked, error, message):
             household_keys=["street"],
             **asked,
         )
+
+
+# Another order
+
+
+def test_whole_households_come_in_another_order_with_other_numbers(capsys):
+    homes = HOMES.assign(id=range(101, 108), home=["h7", "h7", "h2", "h2", "h9", "h9", "h1"])
+    homes.to_csv("homes.csv", index=False)
+    asked = {"keys": ["street", "sex", "age"], "k": 2, "household": "home", "household_keys": ["street"]}
+    result = suppress("homes.csv", **asked)
+    seen = set()
+    for seed in range(12):
+        result.write("safe.csv", shuffle=True, seed=seed)
+        written = pd.read_csv("safe.csv")
+        seen.add(tuple(written["home"]))
+        order = written["id"].tolist()
+        assert sorted(order) == list(range(101, 108))
+        assert [one for one, _ in groupby(written["home"])] == list(dict.fromkeys(written["home"]))
+        assert all(
+            a < b
+            for _, g in groupby(order, lambda one: homes.set_index("id").home[one])
+            for a, b in pairwise(g)
+        )
+        expected = result.table.set_index("id").loc[order].reset_index()
+        pd.testing.assert_frame_equal(written[list(expected)], expected, check_dtype=False)
+    assert len(seen) > 1
+    result.write("safe.csv", shuffle=True, renumber=["id", "home"])
+    written = pd.read_csv("safe.csv")
+    assert written["id"].tolist() == list(range(1, 8))
+    assert written["home"].drop_duplicates().tolist() == [1, 2, 3, 4]
+    run(capsys, *ASKED, "--k", "2", "--output", "other.csv", "--shuffle", "--renumber", "id")
+    assert pd.read_csv("other.csv")["id"].tolist() == list(range(1, 9))
+
+
+def test_what_cannot_be_renumbered(capsys):
+    refuse(
+        capsys,
+        "--shuffle and --renumber are for --output: say what to write, or leave them out",
+        *ASKED,
+        "--shuffle",
+    )
+    result = suppress("people.csv", keys=["town"], k=2)
+    with pytest.raises(UsageError, match="'town' is a key variable"):
+        result.write("safe.csv", renumber=["town"])
+    with pytest.raises(DataError, match="there is no column 'ids'; there are id, town"):
+        result.write("safe.csv", renumber=["ids"])
+    frame = pd.DataFrame({"id": [1, None], "a": [1, 1]})
+    with pytest.raises(DataError, match="column 'id' has no value in row 2"):
+        suppress(frame, keys=["a"], k=2).write("safe.csv", renumber=["id"])
+    assert not Path("safe.csv").exists()

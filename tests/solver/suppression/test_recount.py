@@ -14,6 +14,7 @@ from hypothesis.extra import numpy as arrays
 from linkrisk import suppress
 from linkrisk.datasets.errors import DataError
 from linkrisk.formulations.errors import FormulationError
+from linkrisk.formulations.suppression import nodes
 from linkrisk.formulations.suppression.key_table import KeyTable
 from linkrisk.formulations.suppression.nodes import nodes_of
 from linkrisk.solver.api import suppression_run
@@ -150,13 +151,13 @@ def test_progress_says_cost_and_bound():
 def test_what_cannot_be_finished_by_then_is_placed_somehow():
     codes = np.array([[0, 0], [0, 1], [0, 2], [1, 0], [1, 1]], dtype=np.int32)
     table = KeyTable(("a", "b"), codes)
-    nodes = nodes_of(table.types, np.ones(2, dtype=np.int64), 3, 2)
-    nothing = np.zeros(nodes.entries, dtype=np.int64)
-    assert completed(nodes, nothing, nodes.count.copy()).allowed
-    first = greedy(nodes)
+    found = nodes_of(table.types, np.ones(2, dtype=np.int64), 3, 2)
+    nothing = np.zeros(found.entries, dtype=np.int64)
+    assert completed(found, nothing, found.count.copy()).allowed
+    first = greedy(found)
     assert first.allowed
     assert not first.move(np.flatnonzero(first.records)[:1], np.array([-1]))  # a record without a place
-    assert not Assignment(nodes, nothing * 0).allowed
+    assert not Assignment(found, nothing * 0).allowed
 
 
 def test_an_answer_that_is_not_safe_is_no_answer(monkeypatch):
@@ -198,6 +199,13 @@ def test_what_cannot_be_asked(asked, message):
     frame = pd.DataFrame({"a": [1, 1, 2], "w": [1, 1, 1], "h": [1, 1, 1]})
     with pytest.raises((UsageError, DataError, FormulationError), match=message):
         suppress(frame, **{"problem": "recount", "keys": ["a"], **asked})
+
+
+@pytest.mark.parametrize("missing", [OWN, ANYTHING])
+def test_too_many_rows_and_patterns(missing, monkeypatch):
+    monkeypatch.setattr(nodes, "MOST_ENTRIES", 100)
+    with pytest.raises(FormulationError, match="choose fewer key variables, or recode some"):
+        suppress(some_frame(60, 3), problem="recount", k=3, missing=missing)
 
 
 @pytest.mark.parametrize("missing", [OWN, ANYTHING])
