@@ -22,7 +22,7 @@ from linkrisk.formulations.suppression.key_table import KeyTable
 from linkrisk.solver.api.choices import SchemaLike, TableLike
 from linkrisk.solver.api.masking_source import Source, read_source
 from linkrisk.solver.inputs.problem import schema_of
-from linkrisk.solver.suppression.problem import TablesAsked, key_codes, weights_of
+from linkrisk.solver.suppression.problem import Tables, TablesAsked, Threshold, key_codes, weights_of
 
 USUAL_K = 3
 """Where nothing is said of what is unsafe."""
@@ -94,8 +94,8 @@ def asked_tables(
     k: int | None,
     levels: Mapping[str, int] | None,
     dimension: int | None,
-    tables: Sequence[Sequence[str]],
-    threshold: float,
+    tables: Tables,
+    threshold: Threshold,
 ) -> TablesAsked:
     """What is unsafe: k-anonymity where nothing is said."""
     nothing_said = k is None and not levels and dimension is None and not tables

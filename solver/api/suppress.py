@@ -24,6 +24,9 @@ from linkrisk.solver.suppression.problem import (
     JOINT,
     ONE,
     Problem,
+    Tables,
+    Threshold,
+    check_ghosts,
     check_kind,
     costs,
     households,
@@ -42,12 +45,13 @@ def suppress(
     k: int | None = None,
     levels: Mapping[str, int] | None = None,
     dimension: int | None = None,
-    tables: Sequence[Sequence[str]] = (),
-    threshold: float = 1.0,
+    tables: Tables = (),
+    threshold: Threshold = 1.0,
     missing: str | None = None,
     cost: str = ONE,
     priorities: Mapping[str, float] | None = None,
     untouched: Sequence[str] = (),
+    ghosts: Mapping[str, Sequence[str]] | None = None,
     household: str | None = None,
     household_keys: Sequence[str] = (),
     weight: str | None = None,
@@ -82,10 +86,11 @@ def suppress(
         1 or 2, and so on. Variables that are not named identify nobody.
     dimension : int, optional
         All tables of so many keys or fewer.
-    tables : sequence of sequence of str
-        Tables by their key variables.
-    threshold : float
-        Of `levels`, `dimension` and `tables`: combinations that occur no more often are unsafe. At least 1.
+    tables : sequence of sequence of str, or mapping of tuples of str to float
+        Tables by their key variables; a mapping has a threshold for each.
+    threshold : float or mapping of int to float
+        Of `levels`, `dimension` and `tables`: combinations that occur no more often are unsafe. At least 1;
+        one for all, or by the number of variables.
     missing : str, optional
         What a missing value of the input means: ``own-category``, ``matches-anything``, ``alpha=A`` in
         between, or ``safe``: no combination with it is unsafe. ``own-category`` with `k`, else ``safe``.
@@ -95,6 +100,9 @@ def suppress(
         Costs of values by key variable, 1 for all others; with the cost ``priority``.
     untouched : sequence of str
         Key variables that keep all values.
+    ghosts : mapping of str to sequence of str, optional
+        Columns that are no key variables and lose their value wherever a key variable loses one, because
+        they tell it: the province beside the town.
     household : str, optional
         Column of household numbers.
     household_keys : sequence of str
@@ -141,6 +149,7 @@ def suppress(
         check_limit(time_limit, "time limit")
     found = KeyVariables.read(data, keys, schema, (household, weight))
     source, known, names, table = found.source, found.known, found.names, found.table(weight)
+    check_ghosts(ghosts or {}, names, known)
     shared = named_mask(household_keys, names, "household keys")
     if bool(household) != bool(shared):
         raise UsageError("households need both: the column of their numbers, and their key variables")
@@ -156,6 +165,10 @@ def suppress(
         k=asked.k or 0,
     )
     levels_of = None
+    if problem == JOINT and ghosts:
+        raise UsageError(
+            "ghosts tell more than a recoded variable: the problem 'joint' knows none, leave them out"
+        )
     if problem == JOINT:
         levels_of = HierarchyLevels.of(known, names, found.hierarchies(hierarchies), source.name)
     elif hierarchies:
@@ -163,7 +176,7 @@ def suppress(
     compile_once(MASKING, on_progress)
     clock = Clock(time_limit, cancel=cancel)
     with interruptible(clock):
-        search = Search(task, solver, seed, clock, on_progress, levels_of)
+        search = Search(task, solver, seed, clock, on_progress, levels_of, ghosts or {})
         search.run()
     details = {
         "linkrisk": version(),
@@ -175,6 +188,7 @@ def suppress(
         "missing_means": meaning.words,
         "cost_of": cost,
         "untouched": sorted(set(untouched), key=names.index),
+        "ghosts": {name: list(others) for name, others in (ghosts or {}).items()},
         "household": household,
         "household_keys": sorted(set(household_keys), key=names.index),
         "weight": weight,

@@ -162,7 +162,10 @@ class SuppressionResult:
         keys = [name for name in renumber if name in self.suppressed]
         if keys:
             raise UsageError(f"renumber: {keys[0]!r} is a key variable, whose values are to be kept")
-        changed = tuple(name for name, many in self.suppressed.items() if many or self.levels.get(name))
+        touched = [name for name, many in self.suppressed.items() if many]
+        ghosts = [ghost for name in touched for ghost in self.details["ghosts"].get(name, ())]
+        recoded = [name for name, level in self.levels.items() if level and name not in touched]
+        changed = (*touched, *recoded, *ghosts)
         stored = carried(self.source.stored, self.table, changed)
         others = [name for name in self.table.columns if name not in changed]
         written = self.source.as_written(stored, others, output)

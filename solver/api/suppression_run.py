@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -51,6 +53,8 @@ class Search:
     report : callable or None
     levels : HierarchyLevels or None
         Of the joint problem.
+    ghosts : mapping of str to sequence of str
+        Other columns that lose a value wherever a key variable does.
     """
 
     problem: Problem
@@ -59,6 +63,7 @@ class Search:
     clock: Clock
     report: Reporter | None
     levels: HierarchyLevels | None = None
+    ghosts: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def run(self) -> None:
         """Count, and choose."""
@@ -113,7 +118,8 @@ class Search:
             ):
                 found[name] = column if level else found[name]
         for at, name in enumerate(names):
-            found[name] = without_values(found[name], self.cells[:, at])
+            for one in (name, *self.ghosts.get(name, ())):
+                found[one] = without_values(found[one], self.cells[:, at])
         return found
 
 
@@ -137,7 +143,7 @@ def result_of(
     ended = Limit.USER if clock.stopped else Limit.TIME
     optimal = answer.cost == answer.bound
     return SuppressionResult(
-        table=source.with_codes(search.output(source.known), names),
+        table=source.with_codes(search.output(source.known), [*names, *chain(*search.ghosts.values())]),
         cells=int(cells.sum()),
         cost=answer.cost / SCALE,
         bound=answer.bound / SCALE,
@@ -170,7 +176,7 @@ def _recounted(
         known,
         cells,
         names,
-        all_parts((one.variables, one.threshold) for one in checked),
+        all_parts(((one.variables, one.threshold) for one in checked), problem.tables.by_dimension),
         alpha=meaning.alpha,
         safe=meaning.safe,
         weight=problem.table.weights,

@@ -28,7 +28,7 @@ from linkrisk.solver.api.suppression_result import TableSummary
 from linkrisk.solver.api.unsafe_result import LevelCount, UnsafeCount, UnsafeResult
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.suppression.hierarchy_levels import HierarchyLevels
-from linkrisk.solver.suppression.problem import key_codes
+from linkrisk.solver.suppression.problem import Tables, Threshold, key_codes
 
 NO_VALUE = "missing"
 
@@ -41,8 +41,8 @@ def unsafe(
     k: int | None = None,
     levels: Mapping[str, int] | None = None,
     dimension: int | None = None,
-    tables: Sequence[Sequence[str]] = (),
-    threshold: float = 1.0,
+    tables: Tables = (),
+    threshold: Threshold = 1.0,
     missing: str | None = None,
     weight: str | None = None,
     recode: Sequence[str | MaskingMethod] = (),

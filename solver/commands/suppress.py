@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from linkrisk.solver.commands.arguments import names, number
@@ -76,6 +77,12 @@ def _add_choice(group: argparse._ArgumentGroup) -> None:
         "--priority", metavar="A=5,B=2", help="costs of values by key variable; 1 for all others"
     )
     group.add_argument("--untouched", metavar="A,B", help="key variables that keep all values")
+    group.add_argument(
+        "--ghost",
+        metavar="A=B",
+        action="append",
+        help="column B, no key variable, loses its value wherever A does; once for each",
+    )
     group.add_argument("--household", metavar="COLUMN", help="column of household numbers")
     group.add_argument(
         "--household-keys", metavar="A,B", help="key variables taken from all members of a household or none"
@@ -121,10 +128,20 @@ def _request(arguments: argparse.Namespace) -> dict[str, Any]:
         "cost": cost,
         "priorities": {name: number(value, "--priority") for name, value in priorities},
         "untouched": names(arguments.untouched, "--untouched") or (),
+        "ghosts": _ghosts(arguments.ghost or ()),
         "household": arguments.household,
         "household_keys": names(arguments.household_keys, "--household-keys") or (),
         "time_limit": None if limit == "none" else number(limit, "--time-limit"),
     }
+
+
+def _ghosts(given: Sequence[str]) -> dict[str, list[str]]:
+    """``A=B`` as the ghosts of each key variable."""
+    found: dict[str, list[str]] = {}
+    for text in given:
+        for name, ghost in pairs(text, "--ghost"):
+            found.setdefault(name, []).append(ghost)
+    return found
 
 
 def _summary(arguments: argparse.Namespace, result: SuppressionResult) -> str:
@@ -146,6 +163,13 @@ def _summary(arguments: argparse.Namespace, result: SuppressionResult) -> str:
     taken = [f"{count(many)} of {shown_name(name)}" for name, many in result.suppressed.items() if many]
     if taken:
         lines.append(f"            {', '.join(taken)}")
+    ghosts = [
+        f"{shown_name(ghost)} with {shown_name(name)}"
+        for name, them in details["ghosts"].items()
+        for ghost in them
+    ]
+    if ghosts:
+        lines.append(f"ghosts      {', '.join(ghosts)}")
     lines.append(f"recounted   {_recounted(result)}")
     words = {"own-category": "as a category of its own", "matches-anything": "as one that matches anything"}
     again = "; ".join(f"{words[name]}: {count(records)}" for name, records in result.after.items())

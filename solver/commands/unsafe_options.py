@@ -23,12 +23,18 @@ def add_unsafe(group: argparse._ArgumentGroup) -> None:
         help="levels of identification: tables of a variable of level 1, another of 1 or 2, and so on",
     )
     group.add_argument("--dimension", metavar="D", help="all tables of up to D key variables")
-    group.add_argument("--table", metavar="A,B", action="append", help="a table; give it once for each")
+    group.add_argument(
+        "--table",
+        metavar="A,B",
+        action="append",
+        help="a table; give it once for each; A,B=N has a threshold of its own",
+    )
     group.add_argument(
         "--threshold",
         metavar="N",
         default="1",
-        help="of --levels, --dimension and --table: what occurs no more often; default: 1",
+        help="of --levels, --dimension and --table: what occurs no more often; default: 1; or by the number "
+        "of variables, 1=10,2=3",
     )
     group.add_argument(
         "--missing",
@@ -63,13 +69,29 @@ def unsafe_keywords(arguments: argparse.Namespace) -> dict[str, Any]:
         "k": whole(arguments.k, "--k"),
         "levels": {name: whole(value, "--levels") for name, value in levels},
         "dimension": whole(arguments.dimension, "--dimension"),
-        "tables": [names(table, "--table") for table in arguments.table or ()],
-        "threshold": number(arguments.threshold, "--threshold"),
+        "tables": dict(_table(text) for text in arguments.table or ()),
+        "threshold": _threshold(arguments.threshold),
         "missing": arguments.missing,
         "weight": arguments.weight,
         "hierarchies": [Hierarchy.parse(text) for text in arguments.hierarchy or ()],
         "schema": arguments.schema,
     }
+
+
+def _table(text: str) -> tuple[tuple[str, ...], float | None]:
+    """``A,B`` or ``A,B=N``."""
+    variables, mark, value = text.rpartition("=")
+    if not mark:
+        return tuple(names(text, "--table") or ()), None
+    return tuple(names(variables, "--table") or ()), number(value, "--table")
+
+
+def _threshold(text: str) -> float | dict[int, float]:
+    """``N``, or ``1=N,2=M`` by the number of variables."""
+    if "=" not in text:
+        return number(text, "--threshold")
+    found = pairs(text, "--threshold")
+    return {whole(size, "--threshold") or 0: number(value, "--threshold") for size, value in found}
 
 
 def pairs(text: str | None, option: str) -> list[tuple[str, str]]:

@@ -21,14 +21,21 @@ MOST_DIFFERENT = 25_000
 _AT_ONCE = 20_000_000
 
 
-def all_parts(tables: Iterable[tuple[Sequence[str], float]]) -> dict[tuple[str, ...], float]:
-    """Every table and every part of one; of several thresholds the largest."""
+def all_parts(
+    tables: Iterable[tuple[Sequence[str], float]], by_dimension: Mapping[int, float]
+) -> dict[tuple[str, ...], float]:
+    """Every table and every part of one, with its threshold.
+
+    A part has that of its number of variables, or else the largest of the tables that it is in.
+    """
+    whole = {tuple(names): threshold for names, threshold in tables}
     found: dict[tuple[str, ...], float] = {}
-    for names, threshold in tables:
+    for names, threshold in whole.items():
         for size in range(1, len(names) + 1):
             for part in combinations(names, size):
-                found[part] = max(threshold, found.get(part, threshold))
-    return found
+                limit = by_dimension.get(size, threshold)
+                found[part] = max(limit, found.get(part, limit))
+    return {**found, **whole}
 
 
 def whole_unsafe(

@@ -38,6 +38,13 @@ _DIGITS = 3
 """Of an entropy: costs that are multiples of something can be told apart."""
 
 
+Tables = Sequence[Sequence[str]] | Mapping[tuple[str, ...], float | None]
+"""Tables by their key variables, each with a threshold of its own or None."""
+
+Threshold = float | Mapping[int, float]
+"""One for all tables, or by their number of variables."""
+
+
 @dataclass(frozen=True)
 class TablesAsked:
     """Which tables of key variables are to be checked: exactly one way of saying so.
@@ -50,17 +57,18 @@ class TablesAsked:
         Levels of identification of key variables, as mu-ARGUS has them.
     dimension : int, optional
         All tables of so many key variables or fewer.
-    listed : sequence of sequence of str
-        Tables by the names of their key variables.
-    threshold : float
-        Of all but `k`: combinations that occur no more often are unsafe.
+    listed : sequence of sequence of str, or mapping of these to float
+        Tables by the names of their key variables; a mapping has the threshold of each.
+    threshold : float or mapping of int to float
+        Of all but `k`: combinations that occur no more often are unsafe; one for all, or by the number of
+        variables, for parts of tables, too.
     """
 
     k: int | None = None
     levels: Mapping[str, int] | None = None
     dimension: int | None = None
-    listed: Sequence[Sequence[str]] = ()
-    threshold: float = 1.0
+    listed: Tables = ()
+    threshold: Threshold = 1.0
 
     def tables(self, names: tuple[str, ...]) -> CheckedTables:
         """The tables of these key variables.
@@ -79,11 +87,25 @@ class TablesAsked:
             return up_to_dimension(len(names), self.dimension, self.threshold)
         if self.levels:
             _check_known(self.levels, names, "levels")
-            return by_levels([self.levels.get(name, 0) for name in names], self.threshold)
+            found = by_levels([self.levels.get(name, 0) for name in names], 1.0)
+            return self._with_thresholds(dict.fromkeys(found.thresholds))
         for table in self.listed:
             _check_known(table, names, "tables")
-        masks = [sum(1 << names.index(name) for name in set(table)) for table in self.listed]
-        return CheckedTables(dict.fromkeys(masks, self.threshold), {})
+        own = self.listed if isinstance(self.listed, Mapping) else {}
+        masks = {sum(1 << names.index(name) for name in set(table)): table for table in self.listed}
+        return self._with_thresholds({mask: own.get(tuple(table)) for mask, table in masks.items()})
+
+    def _with_thresholds(self, own: Mapping[int, float | None]) -> CheckedTables:
+        """Tables with their own thresholds, or else those of all or of their dimension."""
+        by_dimension = dict(self.threshold) if isinstance(self.threshold, Mapping) else {}
+        found: dict[int, float] = {}
+        for mask, threshold in own.items():
+            size = mask.bit_count()
+            if threshold is None and isinstance(self.threshold, Mapping) and size not in by_dimension:
+                raise UsageError(f"there is no threshold for tables of {size} dimensions; give one")
+            usual = by_dimension.get(size, 1.0) if isinstance(self.threshold, Mapping) else self.threshold
+            found[mask] = usual if threshold is None else threshold
+        return CheckedTables(found, by_dimension)
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +164,22 @@ def check_kind(
     for what, column in (("households", household), ("weights", weight)):
         if column is not None:
             raise UsageError(f"{about} knows no {what}: leave {column!r} out")
+
+
+def check_ghosts(ghosts: Mapping[str, Sequence[str]], names: tuple[str, ...], known: pd.DataFrame) -> None:
+    """Raise a UsageError unless ghosts are columns of a table, but no key variables, of key variables."""
+    _check_known(ghosts, names, "ghosts")
+    seen: list[str] = []
+    for name, others in ghosts.items():
+        for ghost in others:
+            if ghost in names:
+                raise UsageError(f"ghosts: {ghost!r} is a key variable itself; leave it out")
+            if ghost not in known.columns:
+                raise UsageError(f"ghosts: there is no column {ghost!r} to lose its value with {name!r}")
+            seen.append(ghost)
+    if len(set(seen)) < len(seen):
+        twice = next(ghost for ghost in seen if seen.count(ghost) > 1)
+        raise UsageError(f"ghosts: {twice!r} is named twice; name it with one key variable")
 
 
 def key_codes(known: pd.DataFrame, names: Sequence[str]) -> NDArray[np.int32]:

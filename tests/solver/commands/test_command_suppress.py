@@ -253,6 +253,84 @@ def test_bad_tables(frame, asked, error, message):
         )
 
 
+# Ghosts, and thresholds of their own
+
+
+def test_a_ghost_loses_its_value_with_its_key_variable(capsys):
+    frame = pd.read_csv("people.csv").assign(province=lambda one: one["town"].map({"Urk": "F", "Delft": "H"}))
+    frame.to_csv("provinces.csv", index=False)
+    asked = ["--keys", "town,sex,trade", "--k", "2", "--ghost", "town=province", "--output", "safe.csv"]
+    said = run(capsys, "suppress", "--input", "provinces.csv", *asked)
+    assert "ghosts      province with town" in said
+    written = pd.read_csv("safe.csv")
+    assert written["town"].isna().sum() == 2
+    assert (written["town"].isna() == written["province"].isna()).all()
+    kept = written["province"].notna()
+    assert (written["province"] == frame["province"])[kept].all()
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"ghosts": {"zip": ["id"]}}, "ghosts: 'zip' is no key variable"),
+        ({"ghosts": {"town": ["sex"]}}, "ghosts: 'sex' is a key variable itself; leave it out"),
+        ({"ghosts": {"town": ["zip"]}}, "ghosts: there is no column 'zip' to lose its value with 'town'"),
+        ({"ghosts": {"town": ["id"], "sex": ["id"]}}, "ghosts: 'id' is named twice"),
+        ({"ghosts": {"town": ["id"]}, "problem": "joint"}, "the problem 'joint' knows none, leave them out"),
+        ({"k": None, "levels": {"town": 1}, "threshold": {2: 1}}, "no threshold for tables of 1 dimensions"),
+        ({"k": None, "dimension": 2, "threshold": {1: 1}}, "no threshold for tables of 2 dimensions"),
+    ],
+)
+def test_what_ghosts_and_thresholds_cannot_be(asked, message):
+    with pytest.raises((UsageError, FormulationError), match=message):
+        suppress("people.csv", **{"keys": ["town", "sex"], "k": 2, **asked})
+
+
+def test_a_ghost_stays_where_nothing_is_taken():
+    frame = pd.DataFrame({"a": [1, 1, 2, 2], "g": list("wxyz")})
+    result = suppress(frame, keys=["a"], k=2, ghosts={"a": ["g"]})
+    pd.testing.assert_frame_equal(result.table, frame)
+
+
+@given(
+    rows=st.lists(st.tuples(*[st.sampled_from("xy")] * 3), min_size=1, max_size=9),
+    limits=st.tuples(st.integers(1, 5), st.integers(1, 5), st.integers(1, 5)),
+)
+def test_thresholds_by_dimension_are_those_of_parts_too(rows, limits):
+    frame, names = pd.DataFrame(rows, columns=list("abc")), list("abc")
+    threshold = dict(enumerate(limits, start=1))
+    for asked in ({"dimension": 3}, {"tables": [names]}):
+        result = suppress(frame, keys=names, threshold=threshold, **asked)
+        assert result.recounted == 0
+        taken = result.table.isna()
+        for at, row in frame.iterrows():
+            sets = [
+                part
+                for size in (1, 2, 3)
+                for part in combinations(names, size)
+                if (frame[list(part)] == row[list(part)]).all(axis=1).sum() <= threshold[size]
+            ]
+            assert taken.loc[at].sum() == fewest(sets, names)
+
+
+def test_a_table_has_a_threshold_of_its_own(capsys):
+    frame = pd.DataFrame({"a": [1, 1, 2, 2, 2], "b": [1, 1, 1, 2, 2]})
+    result = suppress(frame, tables={("a",): 2, ("b",): None})
+    assert {one.variables: one.threshold for one in result.checked} == {("a",): 2, ("b",): 1.0}
+    assert result.suppressed == {"a": 2, "b": 0}
+    frame.to_csv("ab.csv", index=False)
+    found = ["suppress", "--input", "ab.csv", "--json", "found.json"]
+    run(capsys, *found, "--table", "a=2", "--table", "b")
+    assert json.loads(Path("found.json").read_text(encoding="utf-8"))["suppressed"] == {"a": 2, "b": 0}
+    run(capsys, *found, "--dimension", "2", "--threshold", "1=2,2=1")
+    tables = json.loads(Path("found.json").read_text(encoding="utf-8"))["tables"]
+    assert {tuple(one["variables"]): one["threshold"] for one in tables} == {
+        ("a",): 2,
+        ("b",): 2,
+        ("a", "b"): 1,
+    }
+
+
 # Another order
 
 
