@@ -19,11 +19,12 @@ from linkrisk.datasets.masking.optimal_microaggregation import OptimalMicroaggre
 from linkrisk.datasets.masking.pram import Pram
 from linkrisk.datasets.masking.protections import PROTECTIONS, Protection
 from linkrisk.datasets.masking.rank_swapping import RankSwapping
+from linkrisk.datasets.masking.recode import Recode
 from linkrisk.datasets.microdata.numeric import suggestion
 
 _METHODS = (
     *(Microaggregation, OptimalMicroaggregation, AdditiveNoise, RankSwapping),
-    *(TopCoding, BottomCoding, GlobalRecoding, Pram, LocalSuppression),
+    *(TopCoding, BottomCoding, GlobalRecoding, Recode, Pram, LocalSuppression),
 )
 """A new masking method is one file and its class here."""
 

@@ -11,6 +11,10 @@ import numpy as np
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.registry import read_table
+from linkrisk.datasets.microdata.hierarchy_trees import tree_levels
+
+TREE = ".hrc"
+"""The suffix of trees of ARGUS."""
 
 
 @dataclass(frozen=True)
@@ -77,13 +81,15 @@ class Hierarchy:
 
     @classmethod
     def read(cls, attribute: str, path: str | Path) -> Self:
-        """Read a CSV file with one column per level, the categories first.
+        """Read a CSV file with one column per level, the categories first; or a tree (.hrc).
 
         Raises
         ------
         DataError
             If the file cannot be read, a cell is missing, or it is not a hierarchy.
         """
+        if Path(path).suffix.lower() == TREE:
+            return cls(attribute, tree_levels(path))
         header = list(read_table(path).columns)
         table = read_table(path, text_columns=header)
         for name in header:

@@ -13,6 +13,7 @@ from linkrisk.datasets.masking.base import MaskingMethod, parse_number, parse_wh
 from linkrisk.datasets.masking.noise import AdditiveNoise
 from linkrisk.datasets.masking.protections import PROTECTIONS
 from linkrisk.datasets.masking.registry import METHODS, all_options, make_method
+from linkrisk.datasets.microdata.recoding_files import RecodingFile, RecodingLine
 
 REQUIRED: dict[str, dict[str, Any]] = {
     "noise": {"percent": 5.0},
@@ -20,6 +21,7 @@ REQUIRED: dict[str, dict[str, Any]] = {
     "top-coding": {"categories": 3, "attributes": ("x1",)},
     "bottom-coding": {"percent": 50.0, "attributes": ("x2",)},
     "global-recoding": {"categories": 2, "attributes": ("x1", "x3")},
+    "recode": {"file": (RecodingFile("x1", "x1.grc", (RecodingLine(1, "3", (("0", ""),)),)),)},
     "pram": {"change": 0.5, "attributes": ("x4",)},
 }
 
@@ -65,9 +67,9 @@ def test_a_shared_option_says_what_it_means_to_each_method() -> None:
     attributes = options["attributes"].help
     assert "attributes to mask, separated by commas (default: all numeric)" in attributes
     assert attributes.endswith(
-        "top-coding, bottom-coding, global-recoding, pram: attributes to mask, separated by commas (default: "
-        "all that are not numeric); local-suppression: attributes to mask, separated by commas (default: all "
-        "key variables)"
+        "top-coding, bottom-coding, global-recoding, recode, pram: attributes to mask, separated by commas "
+        "(default: all that are not numeric); local-suppression: attributes to mask, separated by commas "
+        "(default: all key variables)"
     )
 
 

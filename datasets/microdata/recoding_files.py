@@ -1,0 +1,159 @@
+"""Recoding files of mu-ARGUS (.grc): which codes of a variable become which.
+
+A line ``3: 31-40, 99, 61-`` makes one code of others: single ones, ranges, and ranges open at one end. The
+words ``<MISSING>`` and ``<CODELIST>`` name codes that mean a missing value afterwards, and a file of labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.formats.argus_files import read_text
+
+Range = tuple[str, str]
+"""From and to, both included; an empty text where it is open. A single code is a range of itself."""
+
+_MISSING, _CODES = "<MISSING>", "<CODELIST>"
+
+
+@dataclass(frozen=True)
+class RecodingLine:
+    """One new code, and what becomes it.
+
+    Attributes
+    ----------
+    number : int
+        Of the line in its file.
+    code : str
+    ranges : tuple of pairs of str
+    """
+
+    number: int
+    code: str
+    ranges: tuple[Range, ...]
+
+    def takes(self, code: str) -> bool:
+        """Whether a code becomes the new one. Whole numbers are compared as such, others by letters."""
+        return any(_inside(code, low, high) for low, high in self.ranges)
+
+
+@dataclass(frozen=True)
+class RecodingFile:
+    """What becomes of the codes of one variable.
+
+    Attributes
+    ----------
+    attribute : str
+    path : str
+        Of the file, for messages.
+    lines : tuple of RecodingLine
+    missing : tuple of str
+        Codes that mean a missing value; as old codes they stay.
+    labels : str
+        File of labels of the new codes; empty where none is named.
+    """
+
+    attribute: str
+    path: str
+    lines: tuple[RecodingLine, ...]
+    missing: tuple[str, ...] = ()
+    labels: str = ""
+
+    @classmethod
+    def read(cls, attribute: str, path: str | Path) -> Self:
+        """Read a file.
+
+        Raises
+        ------
+        DataError
+            If it cannot be read, a line is none of these, or there is none that recodes.
+        """
+        lines, missing, labels = [], [], ""
+        for number, text in enumerate(read_text(Path(path))[0].splitlines(), start=1):
+            line = text.strip()
+            if line.upper().startswith(_MISSING):
+                missing += line[len(_MISSING) :].replace(",", " ").split()
+            elif line.upper().startswith(_CODES):
+                labels = line[len(_CODES) :].strip().strip('"')
+            elif line:
+                lines.append(_line(line, number, str(path)))
+        if not lines:
+            raise DataError(f"{path} recodes nothing; write a line for each new code, such as 3: 31-40, 99")
+        return cls(attribute, str(path), tuple(lines), tuple(missing), labels)
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read "ATTRIBUTE=FILE" (`read`)."""
+        attribute, mark, path = text.partition("=")
+        if not mark or not attribute.strip() or not path.strip():
+            raise DataError(f"{text!r} is no recoding file; write ATTRIBUTE=FILE")
+        return cls.read(attribute.strip(), path.strip())
+
+    def becomes(self, codes: Sequence[str]) -> list[str]:
+        """What codes become, one by one.
+
+        Raises
+        ------
+        DataError
+            If no line takes a code, or several do.
+        """
+        return [self._becomes(code) for code in codes]
+
+    def _becomes(self, code: str) -> str:
+        takes = [line for line in self.lines if line.takes(code)]
+        if len(takes) > 1:
+            raise DataError(
+                f"{self.path}, line {takes[1].number}: the code {code!r} is in line {takes[0].number} "
+                "already; take it out of one"
+            )
+        if takes:
+            return takes[0].code
+        if code in self.missing:
+            return code
+        raise DataError(
+            f"{self.path}: no line takes the code {code!r} of {self.attribute!r}; add it to one, or to "
+            f"{_MISSING}"
+        )
+
+    def text(self) -> str:
+        """The file as mu-ARGUS reads it."""
+        rows = [f"{line.code}: {', '.join(_shown(*each) for each in line.ranges)}" for line in self.lines]
+        rows += [f"{_MISSING} {', '.join(self.missing)}"] if self.missing else []
+        rows += [f"{_CODES} {self.labels}"] if self.labels else []
+        return "\n".join(rows) + "\n"
+
+
+def _line(text: str, number: int, path: str) -> RecodingLine:
+    code, colon, rest = text.partition(":")
+    items = [item.strip() for item in rest.split(",")]
+    if not colon or not code.strip() or not all(items):
+        raise DataError(f"{path}, line {number}: {text!r} recodes nothing; write it like 3: 31-40, 99, 61-")
+    return RecodingLine(number, code.strip(), tuple(_range(item, number, path) for item in items))
+
+
+def _range(item: str, number: int, path: str) -> Range:
+    low, dash, high = (part.strip() for part in item.partition("-"))
+    if not dash:
+        return low, low
+    if not low and not high:
+        raise DataError(f"{path}, line {number}: {item!r} has neither end; write it like 31-40, -20 or 61-")
+    if low and high and not _inside(low, "", high):
+        raise DataError(f"{path}, line {number}: {item!r} ends before it begins; turn it round")
+    return low, high
+
+
+def _shown(low: str, high: str) -> str:
+    return low if low == high else f"{low}-{high}"
+
+
+def _inside(code: str, low: str, high: str) -> bool:
+    if low == high:
+        return code == low
+    ends = [end for end in (low, high) if end]
+    if code.isdecimal() and all(end.isdecimal() for end in ends):
+        return (not low or int(low) <= int(code)) and (not high or int(code) <= int(high))
+    return (not low or low <= code) and (not high or code <= high)

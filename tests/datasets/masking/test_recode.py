@@ -1,0 +1,159 @@
+"""Recoding by files of mu-ARGUS and by digits, and trees of codes: cases by hand, round trips, bad files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.recode import Recode
+from linkrisk.datasets.masking.spelled import masking_method
+from linkrisk.datasets.microdata.hierarchies import Hierarchy
+from linkrisk.datasets.microdata.recoding_files import RecodingFile
+
+# As those that come with mu-ARGUS.
+AGE = "1: -20\n2: 21-30\n3: 31-40, 50\n6: 61-\n\n<MISSING> 8 9\n<CODELIST>    Age.cdl\n"
+TREE = "Nr\n@1\n@2\nZd\n@Ze\n@@10\n@@11\n@12\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("age.grc").write_text(AGE, encoding="utf-8")
+    Path("region.hrc").write_text(TREE, encoding="utf-8")
+
+
+def test_codes_become_others_by_the_lines_of_a_file() -> None:
+    frame = pd.DataFrame({"age": [18, 20, 21, 30, 50, 61, 70, None], "sex": list("mfmfmfmf")})
+    method = masking_method("recode file=age=age.grc")
+    masked = method.apply(frame)
+    assert masked["age"].tolist()[:7] == [1, 1, 2, 2, 3, 6, 6] or masked["age"].tolist()[:7] == list(
+        "1122366"
+    )
+    assert masked["age"].isna().tolist() == [False] * 7 + [True]
+    assert masked["sex"].equals(frame["sex"])
+    assert method.describe(frame) == "recoding by files of age"
+    file = RecodingFile.read("age", "age.grc")
+    assert (file.missing, file.labels) == (("8", "9"), "Age.cdl")
+    assert file.becomes(["5"]) == ["1"]
+
+
+def test_missing_codes_stay_and_letters_are_compared_as_such() -> None:
+    Path("a.grc").write_text("low: a-c\nhigh: d-, A\n<missing> x9, 9\n", encoding="utf-8")
+    file = RecodingFile.read("a", "a.grc")
+    assert file.becomes(["a", "b", "d", "zz", "A", "9"]) == ["low", "low", "high", "high", "high", "9"]
+
+
+codes = st.integers(0, 40)
+ranges = st.one_of(
+    codes.map(str),
+    st.tuples(codes, codes).map(lambda two: f"{min(two)}-{max(two)}"),
+    codes.map(lambda one: f"-{one}"),
+    codes.map(lambda one: f"{one}-"),
+)
+
+
+@given(rows=st.lists(st.lists(ranges, min_size=1, max_size=3), min_size=1, max_size=4))
+def test_what_is_written_is_read_as_it_was(rows: list[list[str]]) -> None:
+    text = "".join(f"{at}: {', '.join(row)}\n" for at, row in enumerate(rows))
+    Path("any.grc").write_text(text, encoding="utf-8")
+    file = RecodingFile.read("a", "any.grc")
+    Path("again.grc").write_text(file.text(), encoding="utf-8")
+    again = RecodingFile.read("a", "again.grc")
+    assert again.lines == file.lines
+    for code in map(str, range(42)):
+        inside = [str(at) for at, row in enumerate(rows) if any(_takes(item, int(code)) for item in row)]
+        if len(inside) == 1:
+            assert file.becomes([code]) == inside
+        else:
+            with pytest.raises(DataError, match="already" if inside else "no line takes the code"):
+                file.becomes([code])
+
+
+def _takes(item: str, code: int) -> bool:
+    low, dash, high = item.partition("-")
+    return (not low or int(low) <= code) and (not high or code <= int(high)) if dash else int(low) == code
+
+
+def test_digits_are_cut_off() -> None:
+    frame = pd.DataFrame({"town": ["0101", "0102", "0203"]})
+    method = Recode(digits=2, attributes=("town",))
+    assert method.apply(frame)["town"].tolist() == ["01", "01", "02"]
+    assert method.describe(frame) == "cutting 2 characters off codes of town"
+
+
+def test_a_tree_is_a_hierarchy() -> None:
+    hierarchy = Hierarchy.read("region", "region.hrc")
+    assert hierarchy.levels == (
+        ("1", "2", "10", "11", "12"),
+        ("1", "2", "Ze", "Ze", "12"),
+        ("Nr", "Nr", "Zd", "Zd", "Zd"),
+        ("*",) * 5,
+    )
+    frame = pd.DataFrame({"region": ["1", "10", "12"]})
+    method = masking_method("global-recoding hierarchy=region=region.hrc level=2")
+    assert method.apply(frame)["region"].tolist() == ["Nr", "Zd", "Zd"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "x.hrc has no code; write one on each line"),
+        ("@1\n", "x.hrc, line 1: '1' is 2 levels below the line before; go down one at a time"),
+        ("A\n@B\n@@@C\n", "x.hrc, line 3: 'C' is 2 levels below the line before"),
+        ("A\n@\n", "x.hrc, line 2: there is no code behind '@'; write one"),
+        ("A\n@B\n@@A\n", "x.hrc, line 3: 'A' is below itself, which makes a loop"),
+        ("A\n@1\nB\n@1\n", "x.hrc, line 4: '1' stands in line 2 already; a code has one place in the tree"),
+    ],
+)
+def test_trees_that_are_none(text: str, message: str) -> None:
+    Path("x.hrc").write_text(text, encoding="utf-8")
+    with pytest.raises(DataError) as caught:
+        Hierarchy.read("x", "x.hrc")
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "x.grc recodes nothing; write a line for each new code"),
+        ("<MISSING> 9\n", "x.grc recodes nothing"),
+        ("1 2, 3\n", "x.grc, line 1: '1 2, 3' recodes nothing; write it like 3: 31-40, 99, 61-"),
+        ("1: 2,,3\n", "x.grc, line 1: '1: 2,,3' recodes nothing"),
+        ("\n1: -\n", "x.grc, line 2: '-' has neither end; write it like 31-40, -20 or 61-"),
+        ("1: 9-8\n", "x.grc, line 1: '9-8' ends before it begins; turn it round"),
+        ("1: 1-5\n2: 6-7\n3: 5-\n", "x.grc, line 3: the code '5' is in line 1 already; take it out of one"),
+        ("1: 1-4\n", "x.grc: no line takes the code '5' of 'x'; add it to one, or to <MISSING>"),
+    ],
+)
+def test_recoding_files_that_do_not_fit(text: str, message: str) -> None:
+    Path("x.grc").write_text(text, encoding="utf-8")
+    with pytest.raises(DataError) as caught:
+        masking_method("recode file=x=x.grc").apply(pd.DataFrame({"x": ["5"]}))
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("recode", "recode: give either file or digits: how to recode"),
+        ("recode digits=1 file=age=age.grc", "give either file or digits"),
+        ("recode digits=0", "digits is 0; it must be at least 1"),
+        ("recode file=age=age.grc file=age=age.grc", "an attribute has two recoding files"),
+        ("recode file=age", "'age' is no recoding file; write ATTRIBUTE=FILE"),
+        ("recode file=age=none.grc", "none.grc cannot be read"),
+        (
+            "recode digits=1 attributes=sex",
+            "the code 'f' of 'sex' has 1 characters, of which 1 are to be cut off",
+        ),
+        ("recode file=age=age.grc attributes=sex", "'sex' has no recoding file; give one with"),
+    ],
+)
+def test_what_cannot_be_asked(text: str, message: str) -> None:
+    with pytest.raises(DataError) as caught:
+        masking_method(text).apply(pd.DataFrame({"age": [1], "sex": ["f"]}))
+    assert message in str(caught.value)
