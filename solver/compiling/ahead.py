@@ -185,15 +185,17 @@ def _masking() -> None:
 
 
 def _recount(codes: NDArray[np.int32]) -> None:
-    """What the two problems call in which the output is counted again."""
+    """What the problems call in which the output is counted again, and a heuristic for them."""
     from linkrisk.formulations.suppression.checked_tables import k_anonymity
     from linkrisk.formulations.suppression.counting import MissingMeaning
     from linkrisk.formulations.suppression.key_table import KeyTable
     from linkrisk.solver.backends.registry import get_backend
     from linkrisk.solver.suppression.anonymity.matches_anything import match_anything
     from linkrisk.solver.suppression.anonymity.own_category import anonymise
+    from linkrisk.solver.suppression.heuristics.sdcmicro import sdcmicro_suppression
     from linkrisk.solver.suppression.problem import RECOUNT, Problem
 
+    sdcmicro_suppression(codes, 4)
     table = KeyTable(("a", "b", "c"), codes)
     cost = np.ones(codes.shape[1], dtype=np.int64)
     for solve in (anonymise, match_anything):
