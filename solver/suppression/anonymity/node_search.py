@@ -39,8 +39,11 @@ _FEW, _MANY = 20_000, 200_000
 _FIRST_WHOLE, _BETWEEN = 5.0, 2.0
 """Seconds for the whole at first; so many times more are spent on neighbourhoods in between."""
 
-_TOLERANCE = 1e-4
-"""Of a bound that a backend claims, in units that all costs are multiples of."""
+_TOLERANCE = 1e-6
+"""Of a bound that a backend claims, in units that all costs are multiples of, for each record and node.
+
+Reduced costs may be wrong by the tolerance of the backend (1e-7 in HiGHS), times what their columns can be.
+"""
 
 _FURTHER = 1.5
 """Entries that cost so much more than the price, in mean costs of a value, are in no neighbourhood."""
@@ -175,8 +178,10 @@ class NodeSearch:
 
     @property
     def _goal(self) -> int:
-        """What an answer has to cost less than to be of use."""
-        return self.answer.cost if self._enough is None else min(self.answer.cost, self._enough)
+        """What an answer has to cost less than to be of use; a multiple of the unit, as all costs are."""
+        if self._enough is None:
+            return self.answer.cost
+        return min(self.answer.cost, -(-self._enough // self.unit) * self.unit)
 
     def _left(self) -> int:
         return int(self._allowed().sum())
@@ -200,7 +205,8 @@ class NodeSearch:
         if found.status is Status.INFEASIBLE:
             inside = outside
         else:
-            inside = math.ceil(found.bound - _TOLERANCE) * self.unit if math.isfinite(found.bound) else 0
+            slack = _TOLERANCE * (int(left.count.sum()) + len(left) + 100)
+            inside = math.ceil(found.bound - slack) * self.unit if math.isfinite(found.bound) else 0
         if min(inside, outside) > self.bound:
             self._solved, self.proof = min(inside, outside), BRANCHING
         if found.values is not None:

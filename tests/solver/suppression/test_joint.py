@@ -14,9 +14,14 @@ from linkrisk import suppress
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.hierarchies import Hierarchy
 from linkrisk.formulations.errors import FormulationError
+from linkrisk.formulations.suppression.key_table import KeyTable
+from linkrisk.formulations.suppression.nodes import nodes_of
 from linkrisk.solver.api import suppression_run
+from linkrisk.solver.backends.registry import get_backend
+from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
+from linkrisk.solver.suppression.anonymity.node_search import NodeSearch
 
 AGE = Hierarchy("age", (("1", "2", "3", "4"), ("low", "low", "high", "high"), ("*", "*", "*", "*")))
 TOWN = Hierarchy("town", (("u", "v", "w"), ("uv", "uv", "w")))
@@ -174,3 +179,22 @@ def test_a_loss_that_is_not_what_was_counted_is_no_answer(monkeypatch):
 def test_what_cannot_be_asked(asked, message):
     with pytest.raises((UsageError, DataError, FormulationError), match=message):
         suppress(some_frame(), **{"problem": "joint", "keys": ["age", "town"], "k": 3, **asked})
+
+
+def test_what_is_of_use_is_counted_in_multiples_of_the_costs():
+    """A bound on what else may cost that is no multiple of the costs hides nothing that costs less."""
+    frame = some_frame(40)[["age", "town"]]
+    table = KeyTable(("a", "b"), frame.apply(lambda one: pd.factorize(one)[0]).to_numpy(np.int32))
+    nodes = nodes_of(table.types, np.full(2, 10, dtype=np.int64), 3, 4)
+
+    def search():
+        return NodeSearch(nodes, table.types, 10, get_backend("highs"), lambda *_: None)
+
+    best = search()
+    best.run(Clock(30.0))
+    assert best.proven
+    for enough in (best.answer.cost - 9, best.answer.cost, best.answer.cost + 1, best.answer.cost + 9):
+        again = search()
+        again.run(Clock(30.0), enough)
+        assert again.bound <= best.answer.cost
+        assert again.bound >= enough or again.answer.cost == best.answer.cost
