@@ -161,7 +161,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     (
         {"schema": SCHEMA, "masking": ["noise percent=3"]},
         "noise does not recode categories; the methods that do are top-coding, bottom-coding, "
-        "global-recoding, pram",
+        "global-recoding, recode, pram",
     ),
     (
         {"schema": SCHEMA, "masking": ["pram change=0.5", "top-coding categories=2"]},

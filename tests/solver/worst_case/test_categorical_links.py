@@ -292,7 +292,7 @@ def test_from_the_command_line_to_a_verified_result(capsys):
         (
             ["--nominal", "size,town", "--masking", "noise percent=3"],
             "noise does not recode categories; the methods that do are top-coding, bottom-coding, "
-            "global-recoding, pram",
+            "global-recoding, recode, pram",
         ),
         (
             ["--nominal", "size,town", "--aggregator", "mahalanobis", "--differences", "signed"],
