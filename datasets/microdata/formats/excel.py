@@ -15,6 +15,7 @@ from typing import Any
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.formats import timeless
 from linkrisk.datasets.microdata.formats.base import Dialect, Format, StoredFile
 from linkrisk.datasets.microdata.formats.delimited_shape import check_header
 from linkrisk.datasets.microdata.formats.foreign import check_content, first_line
@@ -89,7 +90,7 @@ class Excel(Format):
             sheet.append([_cell(sheet, value) for value in row])
         target = io.BytesIO()
         book.save(target)
-        return {path: target.getvalue()}
+        return {path: timeless.excel(target.getvalue())}
 
     def loses(self, stored: StoredFile) -> tuple[str, ...]:
         """Labels, whole numbers of many digits, empty text."""

@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.formats import timeless
 from linkrisk.datasets.microdata.formats.base import Dialect, Format, StoredFile
 from linkrisk.datasets.microdata.formats.foreign import check_content
 from linkrisk.datasets.microdata.formats.losses import Holds, ends_blank, losses, sentence
@@ -110,7 +111,7 @@ class SasTransport(Format):
             column_labels={name: cut(label, most) for name, label in labels.items() if label},
             variable_format=_formats(stored, frame, dialect.version),
         )
-        return {path: content}
+        return {path: timeless.sas_transport(content)}
 
     def loses(self, stored: StoredFile) -> tuple[str, ...]:
         """Value labels, missing codes, types that SAS does not have."""

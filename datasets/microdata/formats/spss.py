@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.formats import timeless
 from linkrisk.datasets.microdata.formats.base import ColumnNotes, Dialect, Format, StoredFile
 from linkrisk.datasets.microdata.formats.foreign import check_content
 from linkrisk.datasets.microdata.formats.kinds import Kind, kind_of
@@ -127,7 +128,7 @@ class Spss(Format):
             compress=packed,
             row_compress=not packed,
         )
-        return {path: content}
+        return {path: timeless.spss(content)}
 
     def loses(self, stored: StoredFile) -> tuple[str, ...]:
         """Types that SPSS does not have, what is too long, more missing codes than it takes."""
