@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from linkrisk.solver import link as link
     from linkrisk.solver import mask as mask
     from linkrisk.solver import risk as risk
+    from linkrisk.solver import run_protocol as run_protocol
     from linkrisk.solver import suppress as suppress
     from linkrisk.solver import sweep as sweep
     from linkrisk.solver import unsafe as unsafe
@@ -39,6 +40,7 @@ __all__ = [
     "report",
     "report_of",
     "risk",
+    "run_protocol",
     "suppress",
     "sweep",
     "unsafe",

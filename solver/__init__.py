@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from linkrisk.solver.api.fit import fit as fit
     from linkrisk.solver.api.link import link as link
     from linkrisk.solver.api.mask import mask as mask
+    from linkrisk.solver.api.protocol import run_protocol as run_protocol
     from linkrisk.solver.api.report import report as report
     from linkrisk.solver.api.report import report_of as report_of
     from linkrisk.solver.api.risk import risk as risk
@@ -38,6 +39,7 @@ _WHERE = {
     "report": "api.report",
     "report_of": "api.report",
     "risk": "api.risk",
+    "run_protocol": "api.protocol",
     "suppress": "api.suppress",
     "unsafe": "api.unsafe",
     "sweep": "api.sweep",
@@ -56,6 +58,7 @@ __all__ = [
     "report",
     "report_of",
     "risk",
+    "run_protocol",
     "suppress",
     "sweep",
     "unsafe",

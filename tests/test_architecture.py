@@ -30,6 +30,7 @@ RANKS = {
     "suppression": 2,
     "certificates.writing": 3,
     "inputs": 3,
+    "protocol": 3,
     "compiling": 4,
     "worst_case": 5,
     "measures": 6,

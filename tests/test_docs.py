@@ -44,6 +44,7 @@ HOMES = {
     "describe": "schema.md",
     "suppress": "suppression.md",
     "unsafe": "suppression.md",
+    "protocol": "protocol.md",
     "app": "app.md",
     "datasets": "data.md",
     "compile": "guide.md",

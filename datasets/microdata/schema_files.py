@@ -13,6 +13,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.schema import Attribute, Schema
 from linkrisk.datasets.microdata.schema_rows import read_rows
 from linkrisk.datasets.microdata.strict_json import AmbiguousError, parse
+from linkrisk.datasets.microdata.toml_text import toml_text, toml_value
 from linkrisk.datasets.microdata.writing import write_whole
 
 SUFFIXES = (".json", ".toml")
@@ -104,29 +105,14 @@ def to_toml(schema: Schema, comments: Mapping[str, str]) -> str:
         comment = " ".join(comments.get(row["name"], "").split())
         if comment:
             lines.insert(0, f"# {_printable(comment)}")
-        lines += [f"{key} = {_value(value)}" for key, value in row.items() if key not in _NESTED]
+        lines += [f"{key} = {toml_value(value)}" for key, value in row.items() if key not in _NESTED]
         for key in _NESTED:
             if key in row:
                 lines.append(f"[attributes.{key}]")
-                lines += [f"{_text(code)} = {_value(value)}" for code, value in row[key].items()]
+                lines += [f"{toml_text(code)} = {toml_value(value)}" for code, value in row[key].items()]
         parts.append("\n".join(lines) + "\n")
     return "\n".join(parts) if parts else "attributes = []\n"
 
 
 def _printable(text: str) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in text)
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, str):
-        return _text(value)
-    if isinstance(value, dict):
-        return "{ " + ", ".join(f"{key} = {_value(item)}" for key, item in value.items()) + " }"
-    if isinstance(value, list):
-        return "[" + ", ".join(_value(item) for item in value) + "]"
-    return repr(value)
-
-
-def _text(text: str) -> str:
-    """A basic string of TOML, which is a string of JSON except for one character."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")

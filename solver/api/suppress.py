@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from linkrisk.datasets.masking.record import version
 from linkrisk.datasets.microdata.hierarchies import Hierarchy
@@ -18,6 +19,7 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel, interruptible
 from linkrisk.solver.run.progress import Reporter
+from linkrisk.solver.suppression.given_answer import GivenAnswer
 from linkrisk.solver.suppression.hierarchy_levels import HierarchyLevels
 from linkrisk.solver.suppression.problem import (
     COVER,
@@ -57,6 +59,7 @@ def suppress(
     weight: str | None = None,
     hierarchies: Sequence[Hierarchy] = (),
     schema: SchemaLike | None = None,
+    answer: str | Path | None = None,
     backend: str = "highs",
     seed: int = 0,
     time_limit: float | None = DEFAULT_TIME_LIMIT,
@@ -114,6 +117,9 @@ def suppress(
         leaves costs (l - 1) / (L - 1) of one that is taken out.
     schema : path, mapping or Schema, optional
         Roles and missing codes of the columns.
+    answer : path, optional
+        File of an answer that was found before (`SuppressionResult.answer`): it is taken, and counted again,
+        instead of a search.
     backend : str
         What solves the programs of ``recount`` and ``joint``.
     seed : int
@@ -174,9 +180,10 @@ def suppress(
     elif hierarchies:
         raise UsageError(f"hierarchies are for the problem {JOINT!r}, not {problem!r}: leave one of them out")
     compile_once(MASKING, on_progress)
+    given = None if answer is None else GivenAnswer.read(answer)
     clock = Clock(time_limit, cancel=cancel)
     with interruptible(clock):
-        search = Search(task, solver, seed, clock, on_progress, levels_of, ghosts or {})
+        search = Search(task, solver, seed, clock, on_progress, levels_of, ghosts or {}, given)
         search.run()
     details = {
         "linkrisk": version(),

@@ -18,6 +18,7 @@ from linkrisk.solver.api.masking_source import Source, check_targets
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.results import dump_json
 from linkrisk.solver.run.status import Limit, Status
+from linkrisk.solver.suppression.given_answer import GivenAnswer
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,8 @@ class SuppressionResult:
         Records with an unsafe combination when the output is counted again, by what a missing value means.
     levels : mapping of str to int
         Levels of recoding by key variable, of the joint problem.
+    answer : GivenAnswer
+        What was taken from which record; `suppress` takes it again instead of a search.
     details : dict
         Everything else of the JSON.
     source : Source
@@ -90,6 +93,7 @@ class SuppressionResult:
     recounted: int | None
     after: Mapping[str, int] = field(repr=False)
     levels: Mapping[str, int] = field(repr=False)
+    answer: GivenAnswer = field(repr=False)
     details: dict[str, Any] = field(repr=False)
     source: Source = field(repr=False)
 
@@ -97,6 +101,11 @@ class SuppressionResult:
     def proven(self) -> bool:
         """Whether no other suppression that does the same costs less."""
         return self.status is Status.OPTIMAL
+
+    @property
+    def answer_given(self) -> bool:
+        """Whether nothing was searched, because the answer was given."""
+        return self.limit is None and not self.proven
 
     @property
     def unsafe_combinations(self) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.local_suppression import without_values
 from linkrisk.formulations.suppression.counting import MATCHES_ANYTHING, OWN_CATEGORY, MissingMeaning
 from linkrisk.formulations.suppression.key_table import KeyTable
@@ -26,6 +27,7 @@ from linkrisk.solver.suppression.anonymity.matches_anything import match_anythin
 from linkrisk.solver.suppression.anonymity.own_category import Priced, anonymise
 from linkrisk.solver.suppression.answer import SCALE, Answer
 from linkrisk.solver.suppression.cover import cover
+from linkrisk.solver.suppression.given_answer import GivenAnswer
 from linkrisk.solver.suppression.hierarchy_levels import HierarchyLevels
 from linkrisk.solver.suppression.independent_count import (
     all_parts,
@@ -55,6 +57,8 @@ class Search:
         Of the joint problem.
     ghosts : mapping of str to sequence of str
         Other columns that lose a value wherever a key variable does.
+    given : GivenAnswer or None
+        What is taken instead of a search.
     """
 
     problem: Problem
@@ -64,6 +68,7 @@ class Search:
     report: Reporter | None
     levels: HierarchyLevels | None = None
     ghosts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    given: GivenAnswer | None = None
 
     def run(self) -> None:
         """Count, and choose."""
@@ -74,8 +79,12 @@ class Search:
         self.answer: Answer = self._answer()
 
     def _answer(self) -> Answer:
+        recodings = None
         if self.levels is not None:
             recodings = self.levels.recodings(self.problem.table, self.problem.cost)
+        if self.given is not None:
+            return self.given.answer(self.problem, recodings)
+        if recodings is not None:
             return joint(self.problem, recodings, self.backend, self.clock, self.report, self.seed)
         if self.problem.kind == RECOUNT:
             solve = match_anything if self.problem.meaning.alpha > 0.0 else anonymise
@@ -132,23 +141,27 @@ def result_of(
     ------
     AssertionError
         If the independent count finds a record that is not safe.
+    DataError
+        If so, and the answer was given.
     """
     problem, answer, cells = search.problem, search.answer, search.cells
     names, clock = problem.table.names, search.clock
     output, checked = search.output(known), search.checked()
     unsafe = _recounted(problem, known, output, cells, checked)
+    if unsafe and search.given is not None:
+        raise DataError(f"the given answer leaves {unsafe} records unsafe: it is of another table or request")
     if unsafe:
         raise AssertionError(f"{unsafe} records are not safe when counted again")
     types = problem.table.types
-    ended = Limit.USER if clock.stopped else Limit.TIME
     optimal = answer.cost == answer.bound
+    ended = None if optimal or search.given else Limit.USER if clock.stopped else Limit.TIME
     return SuppressionResult(
         table=source.with_codes(search.output(source.known), [*names, *chain(*search.ghosts.values())]),
         cells=int(cells.sum()),
         cost=answer.cost / SCALE,
         bound=answer.bound / SCALE,
         status=Status.OPTIMAL if optimal else Status.INTERRUPTED if clock.stopped else Status.FEASIBLE,
-        limit=None if optimal else ended,
+        limit=ended,
         checked=checked,
         minimal=int((np.diff(search.minimal.start) * types.count).sum()),
         unsafe=int(types.count[search.minimal.unsafe].sum()),
@@ -156,6 +169,7 @@ def result_of(
         recounted=unsafe,
         after=search.after(output),
         levels=_levels(search, known, output),
+        answer=GivenAnswer.of(names, cells, _chosen_levels(search)),
         details={**details, **_proof(answer, len(known)), "seconds": round(clock.seconds, 3)},
         source=source,
     )
@@ -183,6 +197,13 @@ def _recounted(
     )
 
 
+def _chosen_levels(search: Search) -> dict[str, int]:
+    answer = search.answer
+    if not isinstance(answer, Recoded):
+        return {}
+    return dict(zip(search.problem.table.names, answer.levels, strict=True))
+
+
 def _levels(search: Search, known: pd.DataFrame, output: pd.DataFrame) -> dict[str, int]:
     """Levels by key variable, once what they and suppression have lost is counted independently."""
     if not isinstance(search.answer, Recoded) or search.levels is None:
@@ -194,7 +215,7 @@ def _levels(search: Search, known: pd.DataFrame, output: pd.DataFrame) -> dict[s
         abs(lost - search.answer.cost / SCALE) > len(known) * len(names) / SCALE
     ):  # each rounded to a millionth
         raise AssertionError(f"the loss is {lost:g} when counted again, not {search.answer.cost / SCALE:g}")
-    return dict(zip(names, search.answer.levels, strict=True))
+    return _chosen_levels(search)
 
 
 def _proof(answer: Answer, records: int) -> dict[str, Any]:

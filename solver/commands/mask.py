@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+import shlex
+from typing import TYPE_CHECKING, Any
 
 from linkrisk.solver.commands.offered import offered
+from linkrisk.solver.commands.protocol_steps import add_to_protocol, check_protocol
 from linkrisk.solver.commands.settings import add_settings, given_settings, parsed
 
 if TYPE_CHECKING:
@@ -47,6 +49,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="JSON file to keep: how the masked file was made, with the seed, which is then not printed",
     )
+    parser.add_argument(
+        "--protocol",
+        metavar="FILE",
+        help="TOML file to which this step is added, with its seed, which is then not printed; `protocol` "
+        "does all steps again or undoes the last ones",
+    )
     add_settings(parser, offered().masking_settings)
     parser.set_defaults(run=run)
 
@@ -63,6 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     seed = None if arguments.seed is None else parsed("seed", arguments.seed, parse_whole)
     arguments.output = with_suffix_of(arguments.output, arguments.input)
     check_targets(arguments.input, arguments.output, arguments.record)
+    check_protocol(arguments)
     methods = methods_of(arguments.method, given_settings(arguments, all_options()))
     source = read_source(arguments.input, methods, arguments.id)
     # What cannot be kept is said before any work is done.
@@ -78,8 +87,25 @@ def run(arguments: argparse.Namespace) -> int:
             report=reporter(line),
         )
     result.write(arguments.output, arguments.record)
+    if arguments.protocol is not None:
+        add_to_protocol(arguments, _step(arguments, result))
     print(_summary(arguments, result))
     return 0
+
+
+def _step(arguments: argparse.Namespace, result: MaskingResult) -> dict[str, Any]:
+    """The step as a protocol says it."""
+    methods = list(arguments.method)
+    settings = offered().masking_settings
+    given = [(name, getattr(arguments, name)) for name in settings if getattr(arguments, name) is not None]
+    for name, value in given:  # there is one method, given by its name alone
+        values = value if isinstance(value, list) else [value]
+        words = [name if one is True else f"{name}={one}" for one in values]
+        methods[0] = f"{methods[0]} {shlex.join(words)}"
+    seed = {} if result.seed is None else {"seed": str(result.seed)}
+    columns = {"id_column": arguments.id, "weight": arguments.weight}
+    named = {key: name for key, name in columns.items() if name is not None}
+    return {"command": "mask", "method": methods, **named, **seed}
 
 
 def _summary(arguments: argparse.Namespace, result: MaskingResult) -> str:
@@ -93,7 +119,7 @@ def _summary(arguments: argparse.Namespace, result: MaskingResult) -> str:
         f"twice    {shown_name(name)}: {', then '.join(methods)}"
         for name, methods in masked_twice(result.steps).items()
     ]
-    lines.append(f"seed     {_seed_line(result.seed, arguments.record)}")
+    lines.append(f"seed     {_seed_line(result.seed, arguments.record or arguments.protocol)}")
     lines.append(f"masked   {shown_names(result.masked)}")
     if result.unchanged:
         lines.append(f"the same {shown_names(result.unchanged)}: masking has not changed a single value")
@@ -107,6 +133,8 @@ def _summary(arguments: argparse.Namespace, result: MaskingResult) -> str:
     lines.append(f"output   {arguments.output}")
     if arguments.record is not None:
         lines.append(f"record   {arguments.record}")
+    if arguments.protocol is not None:
+        lines.append(f"protocol {arguments.protocol}: this step was added")
     return "\n".join(lines)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from linkrisk.solver.commands.arguments import names, number
+from linkrisk.solver.commands.protocol_steps import add_to_protocol, check_protocol, suppress_step
 from linkrisk.solver.commands.unsafe_options import (
     add_hierarchies,
     add_unsafe,
@@ -37,6 +38,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="file to write, in the format that its suffix says; without it nothing is written",
     )
     parser.add_argument("--json", metavar="FILE", help="write what was found and taken as JSON")
+    parser.add_argument("--write-answer", metavar="FILE", help="write what is taken from which record")
+    parser.add_argument(
+        "--answer", metavar="FILE", help="such a file: take that again, and count again, instead of a search"
+    )
+    parser.add_argument(
+        "--protocol",
+        metavar="FILE",
+        help="TOML file to which this step is added; `protocol` does all steps again or undoes the last ones",
+    )
     parser.add_argument(
         "--shuffle", action="store_true", help="write records in random order, whole households together"
     )
@@ -99,21 +109,38 @@ def run(arguments: argparse.Namespace) -> int:
     from linkrisk.solver.commands.progress import progress_line, reporter
     from linkrisk.solver.run.errors import UsageError
 
-    targets.check_targets(arguments, "output", "json")
+    targets.check_targets(arguments, "output", "json", "write_answer")
     if arguments.output is None and (arguments.shuffle or arguments.renumber):
         raise UsageError("--shuffle and --renumber are for --output: say what to write, or leave them out")
     if arguments.output is not None:
         arguments.output = with_suffix_of(arguments.output, arguments.input)
         check_targets(arguments.input, arguments.output, None)
+    check_protocol(arguments)
+    request = _request(arguments)
     with progress_line("counting combinations") as line:
-        result = suppress(arguments.input, on_progress=reporter(line), **_request(arguments))
+        result = suppress(arguments.input, on_progress=reporter(line), **request)
     if arguments.output is not None:
-        renumber = names(arguments.renumber, "--renumber") or ()
-        result.write(arguments.output, shuffle=arguments.shuffle, renumber=renumber)
+        _write(arguments, request, result)
     if arguments.json is not None:
         write_whole(arguments.json, result.to_json())
+    if arguments.write_answer is not None:
+        write_whole(arguments.write_answer, result.answer.to_json())
     print(_summary(arguments, result))
     return 0
+
+
+def _write(arguments: argparse.Namespace, request: dict[str, Any], result: SuppressionResult) -> None:
+    """Write the table and, where asked for, add the step to a protocol."""
+    from linkrisk.datasets.masking.base import new_seed
+
+    renumber = names(arguments.renumber, "--renumber") or ()
+    order = new_seed() if arguments.shuffle else None
+    result.write(arguments.output, shuffle=arguments.shuffle, renumber=renumber, seed=order)
+    if arguments.protocol is not None:
+        written: dict[str, Any] = {"renumber": list(renumber)} if renumber else {}
+        written |= {} if order is None else {"order_seed": str(order)}
+        step = {**suppress_step(arguments, request), **written}
+        add_to_protocol(arguments, step, result.answer.to_json())
 
 
 def _request(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -123,6 +150,7 @@ def _request(arguments: argparse.Namespace) -> dict[str, Any]:
     return {
         **unsafe_keywords(arguments),
         "problem": arguments.problem,
+        "answer": arguments.answer,
         "backend": arguments.backend,
         "seed": whole(arguments.seed, "--seed"),
         "cost": cost,
@@ -176,6 +204,8 @@ def _summary(arguments: argparse.Namespace, result: SuppressionResult) -> str:
     lines.append(f"again       records with an unsafe combination in the output, what is missing {again}")
     if arguments.output is not None:
         lines.append(f"output      {arguments.output}")
+    if arguments.protocol is not None:
+        lines.append(f"protocol    {arguments.protocol}: this step was added")
     return "\n".join(lines)
 
 
@@ -186,6 +216,8 @@ def _suppressed(result: SuppressionResult) -> str:
     cost = "" if result.cost == result.cells else f", cost {count(round(result.cost, 6))}"
     if result.proven:
         return f"{values}{cost}: proven, no fewer will do" if not cost else f"{values}{cost}: proven least"
+    if result.answer_given:
+        return f"{values}{cost}, as the given answer says: nothing was searched or proven"
     gap = 100.0 * (result.cost - result.bound) / result.cost
     return f"{values}{cost}; none costs less than {count(round(result.bound, 6))}, {gap:.2g} % less"
 

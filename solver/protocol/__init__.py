@@ -1,0 +1,1 @@
+"""Protocols: which steps made a safe file, in which order, with which parameters and seeds."""

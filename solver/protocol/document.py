@@ -1,0 +1,159 @@
+"""A protocol as a TOML file: the input, and one table for each step."""
+
+from __future__ import annotations
+
+import codecs
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.numeric import suggestion
+from linkrisk.datasets.microdata.toml_text import toml_key, toml_value
+from linkrisk.solver.protocol.keywords import COMMANDS, NotSoError
+
+_HEAD = "# Keep this file: with the input it makes the safe file again. Keep it secret: seeds undo masking.\n"
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_OF_STEP = ("command", "sha256")
+
+
+@dataclass(frozen=True)
+class ProtocolStep:
+    """One command that makes a file of a file.
+
+    Attributes
+    ----------
+    command : str
+        ``mask`` or ``suppress``.
+    given : mapping
+        What the file says, as TOML has it.
+    keywords : mapping
+        The same as the function takes it.
+    sha256 : str, optional
+        Digest of the file that it wrote.
+    """
+
+    command: str
+    given: Mapping[str, Any]
+    keywords: Mapping[str, Any]
+    sha256: str | None = None
+
+    @classmethod
+    def read(cls, content: Any) -> ProtocolStep:
+        """Read one table.
+
+        Raises
+        ------
+        DataError
+            If it has another key, or a value that does not fit.
+        """
+        if not isinstance(content, dict) or content.get("command") not in COMMANDS:
+            raise DataError(f"it needs command = one of {', '.join(map(repr, COMMANDS))}")
+        command = content["command"]
+        readers = COMMANDS[command]
+        given = {key: value for key, value in content.items() if key not in _OF_STEP}
+        keywords = {}
+        for key, value in given.items():
+            if key not in readers:
+                hint = suggestion(key, (*readers, *_OF_STEP)) or f"; it takes {', '.join(readers)}"
+                raise DataError(f"{command} knows no {key!r}{hint}")
+            try:
+                keywords[key] = readers[key](value)
+            except NotSoError as error:
+                raise DataError(f"{key} must be {error}, not {toml_value(value)}") from None
+        if command == "mask" and "method" not in keywords:
+            raise DataError('mask needs method = "...", such as "noise percent=5 attributes=A,B"')
+        return cls(command, given, keywords, _digest(content))
+
+    def with_given(self, **more: Any) -> ProtocolStep:
+        """The same with more said."""
+        readers = COMMANDS[self.command]
+        read = {key: readers[key](value) for key, value in more.items()}
+        return replace(self, given={**self.given, **more}, keywords={**self.keywords, **read})
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """An input, and the steps that make a safe file of it.
+
+    Attributes
+    ----------
+    file : str
+        The input: a file, named as seen from the folder of the protocol, or the name of a public data set.
+    steps : tuple of ProtocolStep
+    sha256 : str, optional
+        Digest of the input.
+    folder : Path
+        Of the protocol.
+    """
+
+    file: str
+    steps: tuple[ProtocolStep, ...]
+    sha256: str | None = None
+    folder: Path = field(default=Path())
+
+    @classmethod
+    def read(cls, path: str | Path) -> Protocol:
+        """Read a protocol.
+
+        Raises
+        ------
+        DataError
+            If it cannot be read, or is none; the message names the step.
+        """
+        content = _toml(Path(path))
+        for key in content:
+            if key not in ("input", "step"):
+                raise DataError(
+                    f"{path}: there is no {key!r} in a protocol{suggestion(key, ('input', 'step'))}"
+                )
+        head, steps = content.get("input"), content.get("step", [])
+        if not isinstance(head, dict) or not isinstance(head.get("file"), str) or not head["file"]:
+            raise DataError(f'{path}: it does not say of what it is; write [input] with file = "..."')
+        for key in head:
+            if key not in ("file", "sha256"):
+                raise DataError(f"{path}, input: there is no {key!r}; it has file and sha256")
+        if not isinstance(steps, list) or not steps:
+            raise DataError(f"{path} has no step; write [[step]] with a command")
+        made = []
+        for at, step in enumerate(steps, start=1):
+            try:
+                made.append(ProtocolStep.read(step))
+            except DataError as error:
+                raise DataError(f"{path}, step {at}: {error}") from None
+        return cls(head["file"], tuple(made), _digest(head), Path(path).parent)
+
+    def to_toml(self) -> str:
+        """As a file."""
+        head = {"file": self.file} | ({"sha256": self.sha256} if self.sha256 else {})
+        parts = [_HEAD, _lines("[input]", head)]
+        for step in self.steps:
+            digest = {"sha256": step.sha256} if step.sha256 else {}
+            parts.append(_lines("[[step]]", {"command": step.command, **step.given, **digest}))
+        return "\n".join(parts)
+
+
+def _lines(header: str, values: Mapping[str, Any]) -> str:
+    return "\n".join(
+        [header, *(f"{toml_key(key)} = {toml_value(value)}" for key, value in values.items()), ""]
+    )
+
+
+def _digest(content: Mapping[str, Any]) -> str | None:
+    found = content.get("sha256")
+    if found is not None and not (isinstance(found, str) and _DIGEST.fullmatch(found)):
+        raise DataError("sha256 must be 64 digits 0-9a-f; correct it, or leave it out")
+    return found
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_bytes().removeprefix(codecs.BOM_UTF8).decode("utf-8"))
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}") from error
+    except (ValueError, RecursionError) as error:  # a TOMLDecodeError says where
+        place = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "it is not text in UTF-8"
+        raise DataError(f"{path} is not valid TOML: {place}; fix the protocol") from error

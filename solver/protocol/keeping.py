@@ -1,0 +1,91 @@
+"""What is kept of a step: written before the safe file, and added to a protocol that is there already."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.record import check_new, sha256
+from linkrisk.datasets.microdata.writing import write_all, write_whole
+from linkrisk.solver.protocol.document import Protocol, ProtocolStep
+from linkrisk.solver.protocol.named_files import renamed, seen_from
+
+SECRET = 0o600
+"""Who has the seeds can undo what they were drawn for: such files are their owner's only."""
+
+
+def kept_first(kept: Mapping[Path, str], files: Mapping[Path, bytes]) -> None:
+    """Write what is to be kept, then the safe file: one whose seed is lost could not be made again.
+
+    Raises
+    ------
+    DataError
+        If one cannot be written, or what is kept is there already; then nothing is written.
+    """
+    for path in kept:
+        check_new(path)
+    written = []
+    try:
+        for path, content in kept.items():
+            write_whole(path, content, mode=SECRET)
+            written.append(path)
+        write_all(files)
+    except BaseException:
+        for path in written:
+            path.unlink(missing_ok=True)
+        raise
+
+
+def check_goes_on(path: str | Path, source: str) -> None:
+    """See that a protocol, where there is one, ends with the file that a step is to begin with.
+
+    Raises
+    ------
+    DataError
+        If it does not, or cannot be read.
+    """
+    if not Path(path).exists():
+        return
+    known = Protocol.read(path)
+    if known.steps[-1].sha256 != sha256(Path(source).read_bytes()):
+        raise DataError(f"{source} is not the file that the last step of {path} wrote; go on with that one")
+
+
+def add_step(
+    path: str | Path, source: str, output: str, given: Mapping[str, Any], answer: str | None = None
+) -> None:
+    """Add a step that was done to a protocol, or begin one.
+
+    Parameters
+    ----------
+    path : path
+        Of the protocol.
+    source, output : str
+        Files from which and to which.
+    given : mapping
+        The command and its keywords, files as seen from the current folder.
+    answer : str, optional
+        What `suppress` took, to be kept in a file beside the protocol.
+
+    Raises
+    ------
+    DataError
+        If it cannot be written.
+    """
+    path = Path(path)
+    before = Protocol.read(path).steps if path.exists() else ()
+    there = seen_from(path.parent)
+    said = renamed(given, there)
+    if answer is not None:
+        said["answer"] = f"{path.stem}.answer{len(before) + 1}.json"
+        check_new(path.parent / said["answer"])
+        write_whole(path.parent / said["answer"], answer, mode=SECRET)
+    step = ProtocolStep.read({**said, "sha256": sha256(Path(output).read_bytes())})
+    if before:
+        first = Protocol.read(path)
+        made = Protocol(first.file, (*before, step), first.sha256)
+    else:
+        made = Protocol(there(source), (step,), sha256(Path(source).read_bytes()))
+    write_whole(path, made.to_toml(), mode=SECRET)

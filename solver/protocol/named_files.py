@@ -1,0 +1,54 @@
+"""Files that the steps of a protocol name, as seen from another folder."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from linkrisk.datasets.masking.registry import METHODS
+
+Rename = Callable[[str], str]
+
+
+def seen_from_here(folder: Path) -> Rename:
+    """Names that are seen from a folder, as seen from the current one."""
+    return lambda name: name if folder == Path() else str(folder / name)
+
+
+def seen_from(folder: Path) -> Rename:
+    """Names that are seen from the current folder, as seen from another one; full names stay."""
+    here = folder.resolve() == Path.cwd()
+    return lambda name: name if here or Path(name).is_absolute() else os.path.relpath(name, folder)
+
+
+def renamed(given: Mapping[str, Any], rename: Rename) -> dict[str, Any]:
+    """What a step says, with other names of its files."""
+    found = dict(given)
+    for key in ("schema", "answer"):
+        if key in found:
+            found[key] = rename(found[key])
+    if "hierarchies" in found:
+        found["hierarchies"] = {name: rename(path) for name, path in found["hierarchies"].items()}
+    if "method" in found:
+        texts = [found["method"]] if isinstance(found["method"], str) else found["method"]
+        found["method"] = [_method(text, rename) for text in texts]
+    return found
+
+
+def _method(text: str, rename: Rename) -> str:
+    """A spelled method; a text that cannot be read stays, for whoever says so."""
+    try:
+        name, *settings = shlex.split(text)
+    except ValueError:
+        return text
+    known = METHODS[name].parameters if name in METHODS else {}
+    words = []
+    for setting in settings:
+        key, mark, value = setting.partition("=")
+        form = known[key].metadata["option"].metavar if key in known else ""
+        before, equals, path = value.partition("=") if "=FILE" in form else ("", "", value)
+        words.append(f"{key}={before}{equals}{rename(path)}" if mark and "FILE" in form else setting)
+    return shlex.join([name, *words])

@@ -1,0 +1,232 @@
+"""Protocols of steps: the same file again, undone step by step, and what cannot be used refused."""
+
+from __future__ import annotations
+
+import json
+import re
+import stat
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from cli_runs import check_golden, contents, refuse, run
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from linkrisk import mask, run_protocol, suppress
+from linkrisk.datasets.errors import DataError
+from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError
+
+PEOPLE = """id,town,sex,trade,pay
+01,Urk,f,smith,10
+02,Urk,f,nurse,12
+03,Urk,f,nurse,31
+04,Urk,m,smith,17
+05,Urk,m,smith,12
+06,Delft,f,smith,15
+07,Delft,f,smith,18
+08,Delft,m,nurse,90
+"""
+NOISE = '[[step]]\ncommand = "mask"\nmethod = "noise percent=20 attributes=pay"\nseed = 7\n'
+PRAM = '[[step]]\ncommand = "mask"\nmethod = ["pram theta=0.7 attributes=trade"]\nseed = "11"\n'
+SUPPRESS = '[[step]]\ncommand = "suppress"\nkeys = ["town", "sex", "trade"]\nk = 2\n'
+SHUFFLED = f'{SUPPRESS}problem = "recount"\nshuffle = true\norder_seed = 3\nrenumber = ["id"]\n'
+INPUT = '[input]\nfile = "people.csv"\n'
+
+
+@pytest.fixture(autouse=True)
+def people(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("people.csv").write_text(PEOPLE, encoding="utf-8")
+
+
+def written(*steps, head=INPUT, name="steps.toml"):
+    Path(name).write_text("\n".join((head, *steps)), encoding="utf-8")
+    return name
+
+
+# The same file
+
+
+def test_what_is_printed(capsys):
+    written(NOISE, PRAM, SHUFFLED)
+    check_golden(
+        "protocol", run(capsys, "protocol", "steps.toml", "--output", "safe.csv", "--json", "done.json")
+    )
+    found = json.loads(Path("done.json").read_text(encoding="utf-8"))
+    assert [step["command"] for step in found["steps"]] == ["mask", "mask", "suppress"]
+    assert found["repeatable"]
+    assert "seed" not in Path("done.json").read_text(encoding="utf-8")
+
+
+def test_a_protocol_is_its_commands_one_after_the_other():
+    run_protocol(written(NOISE, PRAM, SHUFFLED), "safe.csv")
+    mask("people.csv", "noise percent=20 attributes=pay", seed=7).write("one.csv")
+    mask("one.csv", "pram theta=0.7 attributes=trade", seed=11).write("two.csv")
+    last = suppress("two.csv", keys=["town", "sex", "trade"], k=2, problem="recount")
+    last.write("three.csv", shuffle=True, seed=3, renumber=["id"])
+    assert Path("safe.csv").read_bytes() == Path("three.csv").read_bytes()
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=st.lists(st.sampled_from([NOISE, PRAM, SUPPRESS, SHUFFLED]), min_size=1, max_size=4))
+def test_steps_are_undone_one_by_one(steps):
+    """Undoing is as if the last steps had never been; undoing all gives the bytes of the input."""
+    path = written(*steps)
+    for undo in range(len(steps)):
+        run_protocol(path, "undone.csv", undo=undo)
+        run_protocol(written(*steps[: len(steps) - undo], name="fewer.toml"), "fewer.csv")
+        assert Path("undone.csv").read_bytes() == Path("fewer.csv").read_bytes()
+    run_protocol(path, "undone.csv", undo=len(steps))
+    assert Path("undone.csv").read_bytes() == Path("people.csv").read_bytes()
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".sav", ".xlsx", ".parquet", ".dta"])
+def test_the_same_protocol_gives_the_same_file(suffix):
+    pd.read_csv("people.csv").to_parquet("people.parquet")
+    run_protocol(written(NOISE, SHUFFLED, head='[input]\nfile = "people.parquet"\n'), f"one{suffix}")
+    run_protocol("steps.toml", f"two{suffix}")
+    assert Path(f"one{suffix}").read_bytes() == Path(f"two{suffix}").read_bytes()
+
+
+def test_a_record_has_the_seeds_that_were_drawn():
+    unseeded = [step.replace("seed = 7\n", "").replace("order_seed = 3\n", "") for step in (NOISE, SHUFFLED)]
+    first = run_protocol(written(*unseeded), "safe.csv", record="kept.toml")
+    assert not first.repeatable
+    again = run_protocol("kept.toml", "again.csv")
+    assert again.repeatable
+    assert Path("again.csv").read_bytes() == Path("safe.csv").read_bytes()
+    for name in ("kept.toml", "kept.answer2.json"):
+        assert stat.S_IMODE(Path(name).stat().st_mode) == 0o600
+
+
+def test_a_record_in_another_folder_names_files_as_seen_from_there(tmp_path, monkeypatch):
+    Path("trades.grc").write_text("1:smith,nurse\n", encoding="utf-8")
+    recode = '[[step]]\ncommand = "mask"\nmethod = "recode file=trade=trades.grc"\n'
+    Path("kept").mkdir()
+    run_protocol(written(recode, SUPPRESS), "safe.csv", record="kept/steps.toml")
+    Path("elsewhere").mkdir()
+    monkeypatch.chdir("elsewhere")
+    run_protocol(tmp_path / "kept" / "steps.toml", "again.csv")
+    assert Path("again.csv").read_bytes() == (tmp_path / "safe.csv").read_bytes()
+
+
+def test_commands_add_their_steps(capsys):
+    def safe(*argv):
+        run(capsys, *argv, "--protocol", "made.toml")
+
+    safe("mask", "--input", "people.csv", "--method", "noise", "--percent", "5", "--output", "one.csv")
+    safe("mask", "--input", "one.csv", "--method", "rank-swapping percent=30", "--output", "two.csv")
+    keys = ["--keys", "town,sex,trade", "--dimension", "2", "--threshold", "1=2,2=1"]
+    safe("suppress", "--input", "two.csv", *keys, "--ghost", "town=pay", "--shuffle", "--output", "three.csv")
+    for undo, name in enumerate(["three.csv", "two.csv", "one.csv", "people.csv"]):
+        run_protocol("made.toml", "again.csv", undo=undo)
+        assert Path("again.csv").read_bytes() == Path(name).read_bytes()
+
+
+def test_tables_with_thresholds_are_added_as_they_were_given(capsys):
+    asked = ["--keys", "town,sex,trade", "--table", "town,sex=2", "--table", "sex,trade"]
+    common = ["--output", "one.csv", "--protocol", "made.toml"]
+    run(capsys, "suppress", "--input", "people.csv", *asked, *common)
+    run_protocol("made.toml", "again.csv")
+    assert Path("again.csv").read_bytes() == Path("one.csv").read_bytes()
+
+
+# What is refused
+
+
+def test_a_step_goes_on_where_the_last_one_ended(capsys):
+    command = ["mask", "--method", "noise percent=5", "--protocol", "made.toml"]
+    run(capsys, *command, "--input", "people.csv", "--output", "one.csv")
+    refuse(
+        capsys,
+        "people.csv is not the file that the last step of made.toml wrote; go on with that one",
+        *command,
+        *["--input", "people.csv", "--output", "two.csv"],
+    )
+    assert not Path("two.csv").exists()
+
+
+def test_another_input_is_noticed():
+    run_protocol(written(NOISE), "safe.csv", record="kept.toml")
+    Path("people.csv").write_text(PEOPLE.replace("Urk", "Ens"), encoding="utf-8")
+    with pytest.raises(
+        DataError, match=r"the input people\.csv is not the file that the protocol was made with"
+    ):
+        run_protocol("kept.toml", "again.csv")
+    assert not Path("again.csv").exists()
+
+
+def test_another_file_after_a_step_is_noticed():
+    run_protocol(written(NOISE, PRAM), "safe.csv", record="kept.toml")
+    kept = Path("kept.toml").read_text(encoding="utf-8")
+    Path("other.toml").write_text(kept.replace("seed = 7", "seed = 8"), encoding="utf-8")
+    with pytest.raises(DataError, match="step 1: the file after step 1 is not the file"):
+        run_protocol("other.toml", "again.csv")
+
+
+def test_an_answer_of_another_table_is_refused():
+    run_protocol(written(SHUFFLED), "safe.csv", record="kept.toml")
+    Path("kept.answer1.json").write_text('{"records": 9, "levels": {}, "taken": {}}', encoding="utf-8")
+    with pytest.raises(DataError, match="step 1: the answer is for 9 records, not 8: it is of another table"):
+        run_protocol("kept.toml", "again.csv")
+    Path("kept.answer1.json").write_text('{"records": 8, "levels": {}, "taken": {}}', encoding="utf-8")
+    with pytest.raises(DataError, match="leaves 2 records unsafe: it is of another table or request"):
+        run_protocol("kept.toml", "again.csv")
+
+
+STEP = "steps.toml, step 1: "
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", 'steps.toml: it does not say of what it is; write [input] with file = "..."'),
+        (INPUT, "steps.toml has no step; write [[step]] with a command"),
+        ("[input\n", "steps.toml is not valid TOML: Expected ']' at the end of a table declaration"),
+        (f"{INPUT}colour = 1\n{NOISE}", "steps.toml, input: there is no 'colour'; it has file and sha256"),
+        (f"{INPUT}{NOISE}\n[steps]\n", "steps.toml: there is no 'steps' in a protocol; did you mean 'step'?"),
+        (f"{INPUT}[[step]]\n", f"{STEP}it needs command = one of 'mask', 'suppress'"),
+        (f'{INPUT}[[step]]\ncommand = "mask"\n', f"{STEP}mask needs method = "),
+        (f"{INPUT}{SUPPRESS}kk = 3\n", f"{STEP}suppress knows no 'kk'"),
+        (f'{INPUT}{SUPPRESS}seed = "x"\n', f'{STEP}seed must be a whole number, not "x"'),
+        (f"{INPUT}{SUPPRESS}shuffle = 1\n", f"{STEP}shuffle must be true or false, not 1"),
+        (f"{INPUT}{SUPPRESS}time_limit = true\n", f'{STEP}time_limit must be a number of seconds, or "none"'),
+        (f"{INPUT}{SUPPRESS}tables = [3]\n", f"{STEP}tables must be a text in quotes, or a list"),
+        (f'{INPUT}{SUPPRESS}tables = ["a,=3"]\n', f"{STEP}tables must be a list of tables"),
+        (f"{INPUT}{SUPPRESS}levels = [1]\n", f"{STEP}levels must be a table, {{ name = ... }}, not [1]"),
+        (f"{INPUT}{SUPPRESS}household = 3\n", f"{STEP}household must be a text in quotes, not 3"),
+        (f'{INPUT}{NOISE}sha256 = "12"\n', f"{STEP}sha256 must be 64 digits 0-9a-f"),
+        (f"{INPUT}{NOISE.replace('noise', 'noisy')}", "step 1: there is no masking method 'noisy'"),
+        (f"{INPUT}{SUPPRESS.replace('town', 'twon')}", "step 1: people.csv has no column"),
+        (f"{INPUT}{NOISE}{NOISE.replace('pay', 'wage')}", "step 2: the file after step 1"),
+        ('[input]\nfile = "none.csv"\n' + NOISE, "step 1: none.csv cannot be read"),
+    ],
+)
+def test_bad_protocols(content, message):
+    Path("steps.toml").write_text(content, encoding="utf-8")
+    before = contents()
+    with pytest.raises(INPUT_ERRORS, match=re.escape(message)) as found:
+        run_protocol("steps.toml", "safe.csv", record="kept.toml")
+    assert "\n" not in str(found.value)
+    assert "/tmp" not in str(found.value)
+    assert contents() == before
+
+
+def test_a_refusal_is_one_line(capsys):
+    refuse(
+        capsys,
+        "steps.toml, step 1: suppress knows no 'kk'; did you mean 'k'?",
+        *("protocol", written(SUPPRESS + "kk = 3\n"), "--output", "safe.csv"),
+    )
+
+
+def test_what_cannot_be_undone():
+    path = written(NOISE)
+    for undo in (-1, 2):
+        with pytest.raises(UsageError, match=f"undo = {undo}: the protocol has 1 steps; give 0 to 1"):
+            run_protocol(path, "safe.csv", undo=undo)
+    with pytest.raises(UsageError, match=r"the output is the input itself: end its name in .csv"):
+        run_protocol(path, "safe.sav", undo=1)
+    with pytest.raises(UsageError, match="is the input file"):
+        run_protocol(path, "people.csv")
