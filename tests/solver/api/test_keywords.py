@@ -22,6 +22,7 @@ from linkrisk import (
     link,
     mask,
     risk,
+    run_protocol,
     suppress,
     sweep,
     unsafe,
@@ -51,10 +52,12 @@ FUNCTIONS = (
     verify,
     mask,
     risk,
+    run_protocol,
     sweep,
     suppress,
     unsafe,
     verify_bundle,
+    run_protocol,
 )
 each = pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 
