@@ -68,7 +68,7 @@ CODE = {
         "solver/measures/keys/group_diversity.py",
         "solver/measures/individual_risk.py",
         "solver/measures/keys/minimal_uniques.py",
-        "solver/measures/keys/posterior_risk.py",
+        "formulations/suppression/posterior_risk.py",
         "solver/measures/suda.py",
     ),
     "linkers": (

@@ -14,6 +14,7 @@ from itertools import combinations, product
 
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.suppression.key_table import size_of
+from linkrisk.formulations.suppression.posterior_risk import RiskThreshold
 
 MOST_TABLES = 200_000
 """Sets of key variables that are looked at, tables and their parts."""
@@ -26,7 +27,8 @@ class CheckedTables:
     Attributes
     ----------
     thresholds : mapping of int to float
-        The tables asked for: a combination that occurs at most so often is unsafe.
+        The tables asked for: a combination that occurs at most so often is unsafe; or, with a
+        `RiskThreshold`, one that is riskier.
     by_dimension : mapping of int to float
         Thresholds of the parts of these tables by their number of variables; a part whose dimension is not
         named has the largest threshold of the tables that it belongs to.
@@ -64,7 +66,8 @@ class CheckedTables:
             if size_of(table) >= MOST_TABLES.bit_length():
                 raise _too_many(1 << size_of(table))
             for part in _parts(table):
-                found[part] = max(found.get(part, 0.0), self.by_dimension.get(size_of(part), threshold))
+                limit = self.by_dimension.get(size_of(part), threshold)
+                found[part] = max(found.get(part, limit), limit)
             if len(found) > MOST_TABLES:
                 raise _too_many(len(found))
         found.update(self.thresholds)
@@ -77,8 +80,8 @@ class CheckedTables:
 
 
 def check_threshold(threshold: float) -> None:
-    """Raise a `FormulationError` unless a threshold is at least 1 and finite."""
-    if not 1 <= threshold < float("inf"):
+    """Raise a `FormulationError` unless a threshold is at least 1 and finite, or one of risk."""
+    if not isinstance(threshold, RiskThreshold) and not 1 <= threshold < float("inf"):
         raise FormulationError(f"a threshold of {threshold:g} finds nothing unsafe; give at least 1")
 
 
@@ -154,6 +157,17 @@ def k_anonymity(keys: int, k: int) -> CheckedTables:
     if k < 2:
         raise FormulationError(f"k = {k} asks for nothing; give at least 2")
     return CheckedTables({(1 << keys) - 1: k - 1}, {})
+
+
+def individual_risk(keys: int, risk: float) -> CheckedTables:
+    """The one table of all key variables, in which combinations of more individual risk are unsafe.
+
+    Raises
+    ------
+    FormulationError
+        If the risk is not between 0 and 1.
+    """
+    return CheckedTables({(1 << keys) - 1: RiskThreshold(risk)}, {})
 
 
 def _parts(table: int) -> Iterator[int]:

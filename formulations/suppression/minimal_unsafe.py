@@ -25,6 +25,7 @@ from linkrisk.formulations.suppression.key_table import (
     members,
     numbered_rows,
 )
+from linkrisk.formulations.suppression.posterior_risk import RiskThreshold
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +86,7 @@ def unsafe_in(types: RowTypes, table: int, threshold: float, meaning: MissingMea
     table : int
         Key variables, as bits.
     threshold : float
-        At most so many is unsafe.
+        At most so many is unsafe, or more than so much risk.
     meaning : MissingMeaning
     """
     places = list(members(table))
@@ -152,16 +153,21 @@ def _unsafe(
 
     Where a missing value matches loosely, what dropped out still counts.
     """
-    codes = types.codes[:, places]
-    if meaning.alpha == 0.0:
-        codes = codes[active]
-        counted = frequencies(codes, types.weight[active], meaning)
+    there = active if meaning.alpha == 0.0 else np.arange(len(types))
+    codes = types.codes[there][:, places]
+
+    def counts(weight: FloatArray) -> FloatArray:
+        found = frequencies(codes, weight[there], meaning)
+        return found if meaning.alpha == 0.0 else found[active]
+
+    counted = counts(types.weight)
+    if isinstance(threshold, RiskThreshold):
+        rare = threshold.unsafe(counts(types.count.astype(np.float64)), counted)
     else:
-        counted = frequencies(codes, types.weight, meaning)[active]
-        codes = codes[active]
-    lacking = codes == MISSING
+        rare = counted <= threshold
+    lacking = types.codes[active][:, places] == MISSING
     # Of a combination without any value nothing could be taken, and nothing is told by it.
-    rare = (counted <= threshold) & ~(lacking.any(axis=1) if meaning.safe else lacking.all(axis=1))
+    rare &= ~(lacking.any(axis=1) if meaning.safe else lacking.all(axis=1))
     unsafe = np.zeros(len(types), dtype=np.bool_)
     unsafe[active] = rare
     frequency = np.zeros(len(types))

@@ -22,6 +22,7 @@ from linkrisk.formulations.suppression.key_table import KeyTable
 from linkrisk.solver.api.choices import SchemaLike, TableLike
 from linkrisk.solver.api.masking_source import Source, read_source
 from linkrisk.solver.inputs.problem import schema_of
+from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.suppression.problem import Tables, TablesAsked, Threshold, key_codes, weights_of
 
 USUAL_K = 3
@@ -96,12 +97,22 @@ def asked_tables(
     dimension: int | None,
     tables: Tables,
     threshold: Threshold,
+    risk: float | None,
 ) -> TablesAsked:
     """What is unsafe: k-anonymity where nothing is said."""
-    nothing_said = k is None and not levels and dimension is None and not tables
-    return TablesAsked(USUAL_K if nothing_said else k, levels, dimension, tables, threshold)
+    nothing_said = k is None and not levels and dimension is None and not tables and risk is None
+    return TablesAsked(USUAL_K if nothing_said else k, levels, dimension, tables, threshold, risk)
 
 
 def meaning_of(missing: str | None, asked: TablesAsked) -> MissingMeaning:
-    """What a missing value means, where nothing is said by what is asked."""
-    return MissingMeaning.parse(missing or (SAFE if asked.k is None else OWN_CATEGORY))
+    """What a missing value means, where nothing is said by what is asked.
+
+    Raises
+    ------
+    UsageError, FormulationError
+        If there is no such meaning, or individual risk knows it not.
+    """
+    meaning = MissingMeaning.parse(missing or (SAFE if asked.k is None else OWN_CATEGORY))
+    if asked.risk is not None and 0.0 < meaning.alpha < 1.0:
+        raise UsageError(f"individual risk is of whole records: a missing value cannot be {meaning}")
+    return meaning

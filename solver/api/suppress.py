@@ -49,6 +49,7 @@ def suppress(
     dimension: int | None = None,
     tables: Tables = (),
     threshold: Threshold = 1.0,
+    risk: float | None = None,
     missing: str | None = None,
     cost: str = ONE,
     priorities: Mapping[str, float] | None = None,
@@ -94,6 +95,9 @@ def suppress(
     threshold : float or mapping of int to float
         Of `levels`, `dimension` and `tables`: combinations that occur no more often are unsafe. At least 1;
         one for all, or by the number of variables.
+    risk : float, optional
+        Combinations of all keys with more individual risk (Benedetti and Franconi, by the sampling weights)
+        are unsafe; without weights the file is the population, and the risk 1/f.
     missing : str, optional
         What a missing value of the input means: ``own-category``, ``matches-anything``, ``alpha=A`` in
         between, or ``safe``: no combination with it is unsafe. ``own-category`` with `k`, else ``safe``.
@@ -147,7 +151,7 @@ def suppress(
     >>> from linkrisk import suppress
     >>> suppress("people.csv", keys=["town", "sex", "trade"], k=3).write("safe.csv")  # doctest: +SKIP
     """
-    asked = asked_tables(k, levels, dimension, tables, threshold)
+    asked = asked_tables(k, levels, dimension, tables, threshold, risk)
     meaning = meaning_of(missing, asked)
     check_kind(problem, asked, meaning, household=household, weight=weight)
     solver = get_backend(backend)
@@ -191,6 +195,7 @@ def suppress(
         "problem": problem,
         "keys": list(names),
         "k": asked.k,
+        "risk": asked.risk,
         "missing": str(meaning),
         "missing_means": meaning.words,
         "cost_of": cost,

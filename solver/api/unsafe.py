@@ -43,6 +43,7 @@ def unsafe(
     dimension: int | None = None,
     tables: Tables = (),
     threshold: Threshold = 1.0,
+    risk: float | None = None,
     missing: str | None = None,
     weight: str | None = None,
     recode: Sequence[str | MaskingMethod] = (),
@@ -55,7 +56,7 @@ def unsafe(
     ----------
     data : path, name, frame (pandas, polars, pyarrow) or ndarray of shape (n, a)
         The table, a file of any format, or the name of a public data set.
-    keys, k, levels, dimension, tables, threshold, missing, weight, schema
+    keys, k, levels, dimension, tables, threshold, risk, missing, weight, schema
         See `suppress`.
     recode : sequence of str or MaskingMethod
         A trial: methods applied to the table in order, spelled as for `mask`, such as
@@ -80,7 +81,7 @@ def unsafe(
     >>> from linkrisk import unsafe
     >>> unsafe("people.csv", keys=["town", "sex", "trade"], k=3).to_frame()  # doctest: +SKIP
     """
-    asked = asked_tables(k, levels, dimension, tables, threshold)
+    asked = asked_tables(k, levels, dimension, tables, threshold, risk)
     meaning = meaning_of(missing, asked)
     methods = [masking_method(one) if isinstance(one, str) else one for one in recode]
     for method in methods:
@@ -104,6 +105,7 @@ def unsafe(
             "records": table.records,
             "keys": list(found.names),
             "k": asked.k,
+            "risk": asked.risk,
             "missing": str(meaning),
             "missing_means": meaning.words,
             "weight": weight,

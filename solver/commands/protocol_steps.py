@@ -47,7 +47,7 @@ def suppress_step(arguments: argparse.Namespace, request: Mapping[str, Any]) -> 
     from linkrisk.solver.api.suppress import suppress
 
     usual = {name: known.default for name, known in inspect.signature(suppress).parameters.items()}
-    empty = (None, (), [], {})
+    empty: tuple[Any, ...] = (None, (), [], {})
     plain = {key: value for key, value in request.items() if value not in empty and value != usual[key]}
     plain = {key: list(value) if isinstance(value, tuple) else value for key, value in plain.items()}
     for key in ("tables", "hierarchies", "answer", "backend", "seed", "time_limit"):  # the answer is kept

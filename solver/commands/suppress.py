@@ -180,7 +180,7 @@ def _summary(arguments: argparse.Namespace, result: SuppressionResult) -> str:
     variables = several(len(keys), "key variable")
     lines = [
         f"input       {arguments.input}: {count(len(result.table))} records, {variables}",
-        f"checked     {checked_line(len(result.checked), details['missing_means'])}",
+        f"checked     {checked_line(len(result.checked), details)}",
         f"unsafe      {several(result.unsafe_combinations, 'combination')}; "
         f"{several(result.minimal, 'minimal one')} of {several(result.unsafe, 'record')}",
         f"suppressed  {_suppressed(result)}",

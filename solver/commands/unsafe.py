@@ -67,7 +67,7 @@ def _summary(name: str, result: UnsafeResult) -> list[str]:
     records, keys = several(details["records"], "record"), several(len(details["keys"]), "key variable")
     lines = [
         f"input       {name}: {records}, {keys}",
-        f"checked     {checked_line(len(result.checked), details['missing_means'])}",
+        f"checked     {checked_line(len(result.checked), details)}",
         f"unsafe      {_totals(result.before)}",
     ]
     lines += [f"trial       {what}" for what in result.recoded]

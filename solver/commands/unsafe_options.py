@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from typing import Any
 
 from linkrisk.solver.commands.arguments import names, number
@@ -35,6 +36,11 @@ def add_unsafe(group: argparse._ArgumentGroup) -> None:
         default="1",
         help="of --levels, --dimension and --table: what occurs no more often; default: 1; or by the number "
         "of variables, 1=10,2=3",
+    )
+    group.add_argument(
+        "--risk",
+        metavar="R",
+        help="combinations of all keys with more individual risk than R, by the weights",
     )
     group.add_argument(
         "--missing",
@@ -71,6 +77,7 @@ def unsafe_keywords(arguments: argparse.Namespace) -> dict[str, Any]:
         "dimension": whole(arguments.dimension, "--dimension"),
         "tables": dict(_table(text) for text in arguments.table or ()),
         "threshold": _threshold(arguments.threshold),
+        "risk": None if arguments.risk is None else number(arguments.risk, "--risk"),
         "missing": arguments.missing,
         "weight": arguments.weight,
         "hierarchies": [Hierarchy.parse(text) for text in arguments.hierarchy or ()],
@@ -122,7 +129,8 @@ def several(many: int, what: str) -> str:
     return f"{count(many)} {what if many == 1 else what + 's'}"
 
 
-def checked_line(tables: int, missing_means: str) -> str:
+def checked_line(tables: int, details: Mapping[str, Any]) -> str:
     """What was checked, and what a missing value meant there."""
     which = "1 table and its" if tables == 1 else f"{several(tables, 'table')} and their"
-    return f"{which} parts; {missing_means}"
+    risk = "" if details["risk"] is None else f"unsafe is what is riskier than {details['risk']:g}; "
+    return f"{which} parts; {risk}{details['missing_means']}"

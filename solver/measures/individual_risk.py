@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from linkrisk.formulations.suppression.posterior_risk import household_risk, posterior_risk
 from linkrisk.solver.measures.base import Finding, Measure, Unit
 from linkrisk.solver.measures.keys.frequencies import groups_of, sums
 from linkrisk.solver.measures.keys.keys import (
@@ -20,7 +21,6 @@ from linkrisk.solver.measures.keys.keys import (
     masked_weights,
     without_keys,
 )
-from linkrisk.solver.measures.keys.posterior_risk import household_risk, posterior_risk
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.percent import percent

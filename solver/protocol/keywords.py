@@ -104,6 +104,7 @@ SUPPRESS: Mapping[str, Reader] = MappingProxyType(
         **dict.fromkeys(("k", "dimension", "seed", "order_seed"), whole),
         "levels": table(whole),
         "tables": tables,
+        "risk": number,
         "threshold": threshold,
         "priorities": table(number),
         "ghosts": table(texts),

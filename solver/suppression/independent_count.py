@@ -1,7 +1,7 @@
 """The independent count: of a table and what was taken from it, with nothing of what chose it.
 
-This file knows pandas and numpy only. It counts the combinations of the input again, table by table, and
-looks for unsafe ones that still stand whole.
+This file knows pandas and numpy only, and the formula of individual risk. It counts the combinations of the
+input again, table by table, and looks for unsafe ones that still stand whole.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+
+from linkrisk.formulations.suppression.posterior_risk import RiskThreshold
 
 BoolArray = NDArray[np.bool_]
 
@@ -83,9 +85,20 @@ def whole_unsafe(
             if more is None:
                 return None
             frequency = frequency + alpha * more
-        unsafe = (frequency <= threshold) & ~(lacking.any(axis=1) if safe else lacking.all(axis=1))
+        if isinstance(threshold, RiskThreshold):  # the formula is shared, the counts are not
+            rare = threshold.unsafe(_alike(keys), frequency)
+        else:
+            rare = frequency <= threshold
+        unsafe = rare & ~(lacking.any(axis=1) if safe else lacking.all(axis=1))
         broken |= unsafe & ~taken[:, [place[name] for name in part]].any(axis=1)
     return int(broken.sum())
+
+
+def _alike(keys: Sequence[pd.Series]) -> NDArray[np.float64]:
+    """How many records have the same values."""
+    ones = pd.Series(np.ones(len(keys[0])))
+    found = ones.groupby(list(keys), dropna=False, sort=False).transform("sum")
+    return found.to_numpy(dtype=np.float64)
 
 
 def too_few_alike(

@@ -13,6 +13,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.formulations.suppression.checked_tables import (
     CheckedTables,
     by_levels,
+    individual_risk,
     k_anonymity,
     up_to_dimension,
 )
@@ -62,6 +63,8 @@ class TablesAsked:
     threshold : float or mapping of int to float
         Of all but `k`: combinations that occur no more often are unsafe; one for all, or by the number of
         variables, for parts of tables, too.
+    risk : float, optional
+        Of all key variables: combinations of more individual risk are unsafe.
     """
 
     k: int | None = None
@@ -69,6 +72,7 @@ class TablesAsked:
     dimension: int | None = None
     listed: Tables = ()
     threshold: Threshold = 1.0
+    risk: float | None = None
 
     def tables(self, names: tuple[str, ...]) -> CheckedTables:
         """The tables of these key variables.
@@ -79,8 +83,10 @@ class TablesAsked:
             If it is said in no way or in several, or names what is no key variable.
         """
         said = [self.k is not None, bool(self.levels), self.dimension is not None, bool(self.listed)]
-        if sum(said) != 1:
-            raise UsageError("say in one way what is unsafe: by k, levels, dimension, or tables")
+        if sum([*said, self.risk is not None]) != 1:
+            raise UsageError("say in one way what is unsafe: by k, risk, levels, dimension, or tables")
+        if self.risk is not None:
+            return individual_risk(len(names), self.risk)
         if self.k is not None:
             return k_anonymity(len(names), self.k)
         if self.dimension is not None:

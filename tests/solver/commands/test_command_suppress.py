@@ -201,7 +201,7 @@ def test_too_many_rows_to_compare_are_not_counted_again(monkeypatch):
         (["--k", "x"], "--k must be a whole number, not 'x'"),
         (
             ["--k", "2", "--dimension", "2"],
-            "say in one way what is unsafe: by k, levels, dimension, or tables",
+            "say in one way what is unsafe: by k, risk, levels, dimension, or tables",
         ),
         (["--dimension", "4"], "tables of 4 dimensions of 3 key variables: give 1 to 3"),
         (["--dimension", "2", "--threshold", "0"], "a threshold of 0 finds nothing unsafe; give at least 1"),

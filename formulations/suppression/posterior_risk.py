@@ -12,8 +12,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.formulations.errors import FormulationError
+
 FloatArray = NDArray[np.float64]
 Groups = NDArray[np.intp]
+BoolArray = NDArray[np.bool_]
 
 _FEW, _SMALL = 32.0, 0.25
 """Up to this f and below this p the recurrence in f is taken, whose errors shrink by p / q at each step; else
@@ -102,3 +105,31 @@ def household_risk(risk: FloatArray, household: Groups) -> FloatArray:
         kept = np.bincount(household, np.log1p(-risk))
     found: FloatArray = -np.expm1(kept)[household]
     return found
+
+
+class RiskThreshold(float):
+    """A threshold of individual risk in the place of one of frequency: riskier combinations are unsafe.
+
+    mu-ARGUS takes values out of records whose risk is above it (user's manual, section 2.6), sdcMicro does so
+    in `localSupp`.
+
+    Parameters
+    ----------
+    value : float
+        Between 0 and 1, neither included.
+
+    Raises
+    ------
+    FormulationError
+        If it is not between them.
+    """
+
+    def __new__(cls, value: float) -> RiskThreshold:
+        """Check it."""
+        if not 0.0 < value < 1.0:
+            raise FormulationError(f"a risk of {value:g} is no threshold; give one between 0 and 1")
+        return super().__new__(cls, value)
+
+    def unsafe(self, frequency: FloatArray, population: FloatArray) -> BoolArray:
+        """Which combinations are riskier (`posterior_risk`), both shape (n,)."""
+        return np.asarray(posterior_risk(frequency, population) > float(self), dtype=np.bool_)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from key_tasks import GUIDE_KEYS, key_file, practice_guide
 from scipy import integrate, stats
 
+from linkrisk.formulations.suppression.posterior_risk import household_risk, posterior_risk
 from linkrisk.solver.measures.individual_risk import measured
-from linkrisk.solver.measures.keys.posterior_risk import household_risk, posterior_risk
 
 DATA = os.environ.get("LINKRISK_DATA")
 
