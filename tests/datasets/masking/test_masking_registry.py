@@ -22,16 +22,20 @@ REQUIRED: dict[str, dict[str, Any]] = {
     "bottom-coding": {"percent": 50.0, "attributes": ("x2",)},
     "global-recoding": {"categories": 2, "attributes": ("x1", "x3")},
     "recode": {"file": (RecodingFile("x1", "x1.grc", (RecodingLine(1, "3", (("0", ""),)),)),)},
+    "rounding": {"base": 2.0},
+    "weight-calibration": {"like": "like.csv", "margins": ("x1",), "attributes": ("w",)},
     "pram": {"change": 0.5, "attributes": ("x4",)},
 }
 
 
-def test_every_method_has_a_name_and_the_common_shape() -> None:
+def test_every_method_has_a_name_and_the_common_shape(tmp_path, monkeypatch) -> None:
     protections = ("M4-33", "M4-28", "M4-82", "M5-38", "M6-385", "M6-853")
     assert tuple(METHODS)[-len(protections) :] == protections
     frame = pd.DataFrame(
         {f"x{number}": [float(number * row % 7) for row in range(9)] for number in range(1, 7)}
-    )
+    ).assign(w=range(1, 10))
+    monkeypatch.chdir(tmp_path)
+    frame.to_csv("like.csv", index=False)
     for name in METHODS:
         method = make_method(name, REQUIRED.get(name, {}))
         assert isinstance(method, MaskingMethod)

@@ -1,0 +1,67 @@
+"""Rounding: values become multiples of a base."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.base import NumericMethod, option, parse_number
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rounding(NumericMethod):
+    """Round every value to the nearest multiple of a base, halves away from 0 (Hundepool et al. 2012, 3.4).
+
+    Exact amounts and sampling weights lead to whoever knows them; rounded ones do so to fewer. Missing values
+    stay missing.
+
+    Attributes
+    ----------
+    base : float
+        Above 0.
+    positive : bool
+        Whether values above 0 become one base at least: a sampling weight of 0 would be no record.
+
+    Raises
+    ------
+    DataError
+        If the base is not above 0.
+    """
+
+    name: ClassVar[str] = "rounding"
+    chance: ClassVar[bool] = False
+
+    base: float = field(
+        metadata=option("values become multiples of B, in their unit", parse_number, metavar="B")
+    )
+    positive: bool = field(
+        default=False, metadata=option("values above 0 become one base at least, as weights must", None)
+    )
+
+    def __post_init__(self) -> None:
+        if not self.base > 0:
+            raise DataError(f"base is {self.base:g}; it must be above 0")
+
+    @property
+    def action(self) -> str:
+        """What is done, with the parameters."""
+        least = f" (at least {self.base:g})" if self.positive else ""
+        return f"rounding to multiples of {self.base:g}{least}"
+
+    def mask_values(
+        self,
+        values: FloatArray,
+        generator: np.random.Generator,  # noqa: ARG002 - nothing is left to chance
+    ) -> FloatArray:
+        """See `NumericMethod.mask_values`."""
+        steps = np.floor(np.abs(values) / self.base + 0.5)
+        if self.positive:
+            steps = np.where(values > 0, np.maximum(steps, 1.0), steps)
+        # 0.1 times 3 is 0.30000000000000004: the last digits of a product say nothing.
+        return np.asarray(np.copysign(np.round(steps * self.base, 12), values) + 0.0, dtype=np.float64)

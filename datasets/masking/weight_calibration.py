@@ -1,0 +1,173 @@
+"""Calibration of sampling weights: shares of the original file for a file that has lost values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.base import SCHEMA, option, random_generator
+from linkrisk.datasets.masking.choosing import TABLE, check_records, choose_attributes, known_values
+from linkrisk.datasets.microdata.formats.registry import read_table
+from linkrisk.datasets.microdata.names import parse_names, shown_names
+from linkrisk.datasets.microdata.numeric import check_known, numeric_matrix
+from linkrisk.datasets.microdata.schema import Schema
+
+FloatArray = npt.NDArray[np.float64]
+Margin = tuple[npt.NDArray[np.int64], FloatArray]
+"""The category of each record, -1 where there is none, and the share of each category."""
+
+_ROUNDS = 1000
+_CLOSE = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightCalibration:
+    """Adjust sampling weights until a file has the weighted shares and the total of another (raking).
+
+    Suppression takes values from rare records, so that the shares of categories that can still be estimated
+    from the known values are bent. Iterative proportional fitting (Deming and Stephan 1940) multiplies the
+    weights of the records with each category, margin by margin, until each margin has the shares of the
+    original file among its categories that are left, and the sum of all weights is that of the original.
+    Records whose value is missing keep their weight in that margin.
+
+    Attributes
+    ----------
+    like : str
+        File with the same columns, the original.
+    margins : tuple of str
+        Columns whose shares are restored.
+    attributes : tuple of str
+        The one column of sampling weights.
+    schema : Schema, optional
+        Missing codes of the columns.
+
+    Raises
+    ------
+    DataError
+        If there are no margins, or not one column of weights.
+    """
+
+    name: ClassVar[str] = "weight-calibration"
+    chance: ClassVar[bool] = False
+
+    like: str = field(
+        metadata=option("file whose weighted shares and total are restored", str, metavar="FILE")
+    )
+    margins: tuple[str, ...] = field(
+        metadata=option("columns whose weighted shares are restored", parse_names, metavar="A,B")
+    )
+    attributes: tuple[str, ...] | None = field(
+        default=None,
+        metadata=option("the column of sampling weights; it has to be named", parse_names, metavar="A,B"),
+    )
+    schema: Schema | None = field(default=None, metadata=SCHEMA)
+
+    def __post_init__(self) -> None:
+        if self.attributes is None or len(self.attributes) != 1:
+            raise DataError("name the one column of sampling weights with --attributes")
+        if not self.margins or self.attributes[0] in self.margins:
+            raise DataError("--margins are the columns whose shares are restored, not the weights; name some")
+
+    @property
+    def named(self) -> tuple[str, ...] | None:
+        """See `MaskingMethod.named`."""
+        return self.attributes
+
+    def candidates(self, frame: pd.DataFrame, *, source: str = TABLE) -> tuple[str, ...]:
+        """The column of weights."""
+        return self.masked_attributes(frame, source=source)
+
+    def masked_attributes(self, frame: pd.DataFrame, *, source: str = TABLE) -> tuple[str, ...]:
+        """The column of weights, as far as the table has it."""
+        return choose_attributes(frame, self.attributes, source, self.schema)
+
+    def restricted(self, attributes: tuple[str, ...]) -> Self:
+        """The same method with another column of weights."""
+        return replace(self, attributes=attributes)
+
+    def describe(self, frame: pd.DataFrame) -> str:
+        """Say in one line what `apply` does to this table."""
+        weight, margins = self.masked_attributes(frame)[0], shown_names(self.margins)
+        return f"calibration of {weight} to the shares of {margins} in {self.like}"
+
+    def apply(self, frame: pd.DataFrame, seed: int | None = None, *, source: str = TABLE) -> pd.DataFrame:
+        """Mask a table (see `MaskingMethod.apply`); nothing is left to chance."""
+        random_generator(seed)
+        self.masked_attributes(frame, source=source)
+        check_records(frame, source)
+        check_known(self.margins, list(frame.columns), source, what="--margins")
+        known = known_values(frame, [*self.margins], self.schema)
+        weights = _weights(frame, self._weight, source)
+        original = read_table(self.like, text_columns=list(self.margins))
+        check_known([self._weight, *self.margins], list(original.columns), self.like)
+        original = known_values(original, [*self.margins], self.schema)
+        theirs = _weights(original, self._weight, self.like)
+        margins = {
+            name: _margin(known[name], original[name], theirs, f"{source}, column {name!r}", self.like)
+            for name in self.margins
+        }
+        raked = _raked(weights, margins, float(theirs.sum()), source)
+        return frame.assign(**{self._weight: raked})
+
+    @property
+    def _weight(self) -> str:
+        assert self.attributes is not None
+        return self.attributes[0]
+
+
+def _weights(frame: pd.DataFrame, column: str, source: str) -> FloatArray:
+    values: FloatArray = numeric_matrix(frame, (column,), source)[:, 0]
+    if (values <= 0).any():
+        row = int(np.argmax(values <= 0)) + 1
+        raise DataError(f"{source}, column {column!r}, row {row}: a sampling weight must be above 0")
+    return values
+
+
+def _margin(ours: pd.Series, original: pd.Series, weights: FloatArray, where: str, like: str) -> Margin:
+    """The categories of our records, and their shares in the original among those that we still have."""
+    texts = ours.map(_spelled, na_action="ignore").to_numpy(dtype=object)
+    codes, names = pd.factorize(texts)
+    totals = pd.Series(weights).groupby(original.map(_spelled).to_numpy()).sum()
+    for name in names:
+        if name not in totals.index:
+            raise DataError(f"{where}: {like} has no {name!r}; recode both alike, or leave the margin out")
+    if not len(names):
+        raise DataError(f"{where}: all values are missing; leave the margin out")
+    kept = totals.reindex(list(names)).to_numpy(dtype=np.float64)
+    return codes.astype(np.int64), kept / kept.sum()
+
+
+def _spelled(value: object) -> str:
+    """7 and 7.0 are one category, as a column that loses values may change its type."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _raked(weights: FloatArray, margins: Mapping[str, Margin], total: float, source: str) -> FloatArray:
+    """Weights with these shares and this total.
+
+    Raises
+    ------
+    DataError
+        If there are none: margins can contradict each other once values are missing.
+    """
+    found: FloatArray = weights * (total / weights.sum())
+    for _ in range(_ROUNDS):
+        furthest = 0.0
+        for codes, shares in margins.values():
+            there = codes >= 0
+            sums = np.bincount(codes[there], found[there], len(shares))
+            factor = shares * sums.sum() / sums
+            furthest = max(furthest, float(np.abs(factor - 1.0).max()))
+            found[there] *= np.asarray(factor)[codes[there]]
+        found *= total / found.sum()
+        if furthest < _CLOSE:
+            return found
+    raise DataError(
+        f"{source}: no weights have the shares of {shown_names(margins)} together; name fewer margins"
+    )

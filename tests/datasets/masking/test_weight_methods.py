@@ -1,0 +1,144 @@
+"""Rounding of any numbers, and calibration of weights to the shares of another file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from linkrisk import mask, suppress
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.rounding import Rounding
+from linkrisk.datasets.masking.weight_calibration import WeightCalibration
+
+
+@given(
+    values=st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=6),
+    base=st.sampled_from([0.1, 0.25, 1.0, 5.0, 100.0]),
+)
+def test_the_nearest_multiple(values, base):
+    frame = pd.DataFrame({"x": [*values, None]}, dtype=float)
+    made = Rounding(base=base, attributes=("x",)).apply(frame)["x"]
+    assert made.isna().tolist() == frame["x"].isna().tolist()
+    known = made.dropna().to_numpy()
+    assert np.abs(known / base - np.round(known / base)).max() < 1e-6
+    assert (np.abs(known - values) <= base / 2 * (1 + 1e-9) + 1e-9).all()
+
+
+def test_halves_go_away_from_zero_and_weights_stay_above():
+    frame = pd.DataFrame({"w": [0.2, 1.5, 2.5, 12.0]})
+    assert Rounding(base=1, attributes=("w",)).apply(frame)["w"].tolist() == [0.0, 2.0, 3.0, 12.0]
+    assert Rounding(base=5, positive=True, attributes=("w",)).apply(frame)["w"].tolist() == [5, 5, 5, 10]
+    assert Rounding(base=1, attributes=("w",)).apply(-frame)["w"].tolist() == [0.0, -2.0, -3.0, -12.0]
+
+
+def test_a_base_of_nothing():
+    with pytest.raises(DataError, match="base is 0; it must be above 0"):
+        Rounding(base=0, attributes=("w",))
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def shares(frame, name):
+    sums = frame.groupby(frame[name].astype(str))["w"].sum()
+    return sums / sums.sum()
+
+
+def method(*margins):
+    return WeightCalibration(like="original.csv", margins=margins, attributes=("w",))
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=st.integers(0, 10**6))
+def test_shares_and_total_are_those_of_the_original(seed):
+    generator = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "a": np.tile(["x", "y", "z"], 40),
+            "b": generator.permutation(np.repeat(["1", "2"], 60)),
+            "w": generator.uniform(1, 50, 120).round(2),
+        }
+    )
+    frame.to_csv("original.csv", index=False)
+    lost = frame.copy()
+    lost.loc[generator.random(120) < 0.2, "a"] = None
+    lost.loc[generator.random(120) < 0.1, "b"] = None
+    made = method("a", "b").apply(lost)
+    assert made["w"].sum() == pytest.approx(frame["w"].sum())
+    assert (made["w"] > 0).all()
+    for name in ("a", "b"):
+        known = made[made[name].notna()]
+        assert shares(known, name).to_numpy() == pytest.approx(shares(frame, name).to_numpy(), rel=1e-6)
+    assert made.drop(columns="w").equals(lost.drop(columns="w"))
+
+
+def test_a_file_that_lost_nothing_keeps_its_weights():
+    frame = pd.DataFrame({"a": [1, 1, 2, 2], "w": [1.5, 2.0, 3.0, 7.0]})
+    frame.to_csv("original.csv", index=False)
+    assert method("a").apply(frame)["w"].tolist() == pytest.approx(frame["w"].tolist())
+
+
+def test_after_suppression():
+    """As a further step: the share of a town that lost values is again that of the original."""
+    frame = pd.DataFrame(
+        {"town": list("aaaabbbbcc"), "sex": list("ffmmffmmfm"), "w": [3.0, 4, 5, 6, 7, 8, 9, 10, 11, 12]}
+    )
+    frame.to_csv("original.csv", index=False)
+    suppress("original.csv", keys=["town", "sex"], k=2).write("safe.csv")
+    mask("safe.csv", "weight-calibration attributes=w margins=town,sex like=original.csv").write("done.csv")
+    done = pd.read_csv("done.csv")
+    known = done[done["sex"].notna()]
+    assert shares(known, "sex").to_numpy() == pytest.approx(shares(frame, "sex").to_numpy())
+    assert done["w"].sum() == pytest.approx(75.0)
+
+
+BASE = pd.DataFrame({"a": ["x", "x", "y", "y"], "b": ["1", "2", "1", "2"], "w": [1.0, 2.0, 3.0, 4.0]})
+
+
+@pytest.mark.parametrize(
+    ("change", "margins", "message"),
+    [
+        ({"w": [1.0, 0.0, 3.0, 4.0]}, ("a",), "column 'w', row 2: a sampling weight must be above 0"),
+        ({"a": ["x", "x", "y", "q"]}, ("a",), "column 'a': original.csv has no 'q'; recode both alike"),
+        ({"a": [None] * 4}, ("a",), "column 'a': all values are missing; leave the margin out"),
+        ({}, ("c",), "--margins 'c'|c"),
+        (
+            {"a": ["x", "x", None, None], "b": ["1", None, "1", "1"]},
+            ("a", "b"),
+            None,
+        ),
+        ({"a": ["x", None, "y", None], "b": [None, "1", None, "1"]}, ("a", "b"), None),
+    ],
+)
+def test_what_cannot_be_calibrated(change, margins, message):
+    BASE.to_csv("original.csv", index=False)
+    frame = BASE.assign(**change)
+    if message is None:  # categories that are gone leave the shares of the others
+        made = method(*margins).apply(frame)
+        assert made["w"].sum() == pytest.approx(10.0)
+        return
+    with pytest.raises(DataError, match=message):
+        method(*margins).apply(frame)
+
+
+def test_margins_that_contradict_each_other():
+    """Who is x is 1 and who is y is 2 once the others are gone: one share cannot be two."""
+    BASE.to_csv("original.csv", index=False)
+    frame = pd.DataFrame({"a": ["x", "y"], "b": ["1", "2"], "w": [1.0, 2.0]})
+    with pytest.raises(DataError, match="no weights have the shares of a, b together; name fewer margins"):
+        method("a", "b").apply(frame)
+
+
+def test_the_weights_have_to_be_named():
+    with pytest.raises(DataError, match="name the one column of sampling weights with --attributes"):
+        WeightCalibration(like="x.csv", margins=("a",))
+    with pytest.raises(DataError, match="--margins are the columns whose shares are restored"):
+        WeightCalibration(like="x.csv", margins=("w",), attributes=("w",))
+    assert not Path("x.csv").exists()
