@@ -104,7 +104,8 @@ class WeightCalibration:
         check_known(self.margins, list(frame.columns), source, what="--margins")
         known = known_values(frame, [*self.margins], self.schema)
         weights = _weights(frame, self._weight, source)
-        original = read_table(self.like, text_columns=list(self.margins))
+        texts = [name for name in self.margins if pd.api.types.is_string_dtype(frame[name].dtype)]
+        original = read_table(self.like, text_columns=texts)
         check_known([self._weight, *self.margins], list(original.columns), self.like)
         original = known_values(original, [*self.margins], self.schema)
         theirs = _weights(original, self._weight, self.like)
