@@ -20,13 +20,14 @@ from linkrisk.datasets.masking.pram import Pram
 from linkrisk.datasets.masking.protections import PROTECTIONS, Protection
 from linkrisk.datasets.masking.rank_swapping import RankSwapping
 from linkrisk.datasets.masking.recode import Recode
+from linkrisk.datasets.masking.record_swapping import RecordSwapping
 from linkrisk.datasets.masking.rounding import Rounding
 from linkrisk.datasets.masking.weight_calibration import WeightCalibration
 from linkrisk.datasets.microdata.numeric import suggestion
 
 _METHODS = (
     *(Microaggregation, OptimalMicroaggregation, AdditiveNoise, RankSwapping),
-    *(Rounding, WeightCalibration),
+    *(Rounding, WeightCalibration, RecordSwapping),
     *(TopCoding, BottomCoding, GlobalRecoding, Recode, Pram, LocalSuppression),
 )
 """A new masking method is one file and its class here."""

@@ -22,6 +22,7 @@ REQUIRED: dict[str, dict[str, Any]] = {
     "bottom-coding": {"percent": 50.0, "attributes": ("x2",)},
     "global-recoding": {"categories": 2, "attributes": ("x1", "x3")},
     "recode": {"file": (RecodingFile("x1", "x1.grc", (RecodingLine(1, "3", (("0", ""),)),)),)},
+    "record-swapping": {"household": "home", "hierarchy": ("place",), "risk": ("x1",)},
     "rounding": {"base": 2.0},
     "weight-calibration": {"like": "like.csv", "margins": ("x1",), "attributes": ("w",)},
     "pram": {"change": 0.5, "attributes": ("x4",)},
@@ -33,7 +34,7 @@ def test_every_method_has_a_name_and_the_common_shape(tmp_path, monkeypatch) -> 
     assert tuple(METHODS)[-len(protections) :] == protections
     frame = pd.DataFrame(
         {f"x{number}": [float(number * row % 7) for row in range(9)] for number in range(1, 7)}
-    ).assign(w=range(1, 10))
+    ).assign(w=range(1, 10), home=range(9), place=[0, 1, 2] * 3)
     monkeypatch.chdir(tmp_path)
     frame.to_csv("like.csv", index=False)
     for name in METHODS:
@@ -65,8 +66,8 @@ def test_a_shared_option_says_what_it_means_to_each_method() -> None:
     )
     assert options["percent"].help == (
         "noise: standard deviation of the noise in % of the attribute's; rank-swapping: window in percent of "
-        "the records; top-coding, bottom-coding: categories to merge into one, in percent of those of the "
-        "attribute"
+        "the records; record-swapping: share of households to be swapped in % (default: 5); top-coding, "
+        "bottom-coding: categories to merge into one, in percent of those of the attribute"
     )
     attributes = options["attributes"].help
     assert "attributes to mask, separated by commas (default: all numeric)" in attributes
