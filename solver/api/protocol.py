@@ -11,6 +11,7 @@ from typing import Any
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.record import sha256, version
+from linkrisk.datasets.microdata.formats.argus_files import code_lists
 from linkrisk.datasets.microdata.formats.registry import format_of, with_suffix_of
 from linkrisk.datasets.microdata.writing import write_all
 from linkrisk.solver.api.keywords import checked_keywords
@@ -147,7 +148,8 @@ def _run(
     steps: list[StepDone] = []
     here, shown = seen_from_here(plan.folder), {source: plan.file}
     for at, step in enumerate(plan.steps[:many], start=1):
-        name = str(folder / f"step{at}{Path(output).suffix}")
+        name = str(folder / str(at) / Path(output).name)  # what belongs beside it is named after it
+        Path(name).parent.mkdir()
         ready = ProtocolStep.read({"command": step.command, **renamed(step.given, here)})
         with _about(f"step {at}", shown):
             steps.append(done(ready, source, name, report))
@@ -190,7 +192,7 @@ def _recorded(made: Protocol, steps: Sequence[StepDone], record: Path) -> tuple[
 
 def _beside(step: StepDone, output: Path) -> dict[Path, Path]:
     """The files that belong beside an output, such as metadata."""
-    return {output.with_suffix(part.suffix): part for part in step.files[1:]}
+    return {output.with_name(part.name): part for part in step.files[1:]}
 
 
 def _copy(source: str, output: Path) -> None:
@@ -201,8 +203,15 @@ def _copy(source: str, output: Path) -> None:
         raise UsageError(
             f"with all steps undone the output is the input itself: end its name in {Path(source).suffix}"
         )
-    parts = [part for part in format_of(source).files(Path(source)) if part.exists()]
-    write_all({output.with_suffix(part.suffix): part.read_bytes() for part in parts})
+    files = {
+        output.with_suffix(part.suffix): part.read_bytes()
+        for part in format_of(source).files(Path(source))
+        if part.exists()
+    }
+    for part in code_lists(Path(source)):  # the metadata calls them by these names
+        if not output.with_name(part.name).exists():
+            files[output.with_name(part.name)] = part.read_bytes()
+    write_all(files)
 
 
 def _check_digest(expected: str | None, path: str, what: str) -> None:

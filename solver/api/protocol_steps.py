@@ -9,7 +9,6 @@ from typing import Any
 
 from linkrisk.datasets.masking.base import new_seed
 from linkrisk.datasets.masking.record import sha256
-from linkrisk.datasets.microdata.formats.registry import format_of
 from linkrisk.datasets.microdata.hierarchies import Hierarchy
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.solver.api.mask import mask
@@ -61,7 +60,7 @@ def done(step: ProtocolStep, source: str, output: str, report: Reporter | None) 
     step : ProtocolStep
         Its files are seen from the current folder.
     source, output : str
-        Files from which and to which.
+        Files from which and to which, this one in a folder of its own.
     report : callable or None
 
     Raises
@@ -71,11 +70,11 @@ def done(step: ProtocolStep, source: str, output: str, report: Reporter | None) 
     """
     make = _masked if step.command == "mask" else _suppressed
     lines, drawn, answer = make(dict(step.keywords), source, output, report)
-    files = tuple(format_of(output).files(Path(output)))
+    beside = sorted(part for part in Path(output).parent.iterdir() if part != Path(output))
     return StepDone(
         step.command,
         tuple(lines),
-        tuple(file for file in files if file.exists()),
+        (Path(output), *beside),
         sha256(Path(output).read_bytes()),
         drawn,
         answer,

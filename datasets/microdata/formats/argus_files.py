@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from linkrisk.datasets.errors import DataError
@@ -10,6 +11,7 @@ from linkrisk.datasets.microdata.formats.foreign import content_of
 
 METADATA = ".rda"
 DATA = (".asc", ".dat")
+_CODE_LIST = re.compile(r"<CODELIST>\s*\"?([^\"\r\n]+?)\"?\s*$", re.IGNORECASE | re.MULTILINE)
 _R_DATA = ("a gzip file", "a bzip2 file", "an xz file", "an R file")
 
 
@@ -65,3 +67,13 @@ def read_code_list(path: Path) -> dict[str, str]:
         if comma:
             labels[code.strip().strip('"')] = label.strip().strip('"').strip()
     return labels
+
+
+def code_lists(path: Path) -> list[Path]:
+    """The code lists that a table of ARGUS names and that lie beside it; none of another format."""
+    if path.suffix.lower() not in (METADATA, *DATA):
+        return []
+    text = read_text(pair_of(path)[0])[0]
+    names = [re.split(r"[\\/]", name)[-1] for name in _CODE_LIST.findall(text)]
+    found = [find_file(path.parent, name) for name in names]
+    return [one for one in found if one is not None]

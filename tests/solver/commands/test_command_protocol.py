@@ -31,6 +31,15 @@ NOISE = '[[step]]\ncommand = "mask"\nmethod = "noise percent=20 attributes=pay"\
 PRAM = '[[step]]\ncommand = "mask"\nmethod = ["pram theta=0.7 attributes=trade"]\nseed = "11"\n'
 SUPPRESS = '[[step]]\ncommand = "suppress"\nkeys = ["town", "sex", "trade"]\nk = 2\n'
 SHUFFLED = f'{SUPPRESS}problem = "recount"\nshuffle = true\norder_seed = 3\nrenumber = ["id"]\n'
+AGES = range(30, 60, 5)
+METADATA = """id 1 1 9
+  <RECODABLE>
+sex 2 1 9
+  <RECODABLE>
+  <CODELIST> "sexes.cdl"
+age 3 3 999
+  <RECODABLE>
+"""
 INPUT = '[input]\nfile = "people.csv"\n'
 
 
@@ -230,3 +239,23 @@ def test_what_cannot_be_undone():
         run_protocol(path, "safe.sav", undo=1)
     with pytest.raises(UsageError, match="is the input file"):
         run_protocol(path, "people.csv")
+
+
+def test_files_of_argus_with_their_metadata():
+    """What is written beside a file belongs to it: metadata, and code lists by their names."""
+    lines = [f"{at}{sex}{age:3d}" for at, (sex, age) in enumerate(zip("mfmmff", AGES, strict=True))]
+    Path("in.asc").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    Path("sexes.cdl").write_text("f,female\nm,male\n", encoding="utf-8")
+    Path("in.rda").write_text(METADATA, encoding="utf-8")
+    step = '[[step]]\ncommand = "suppress"\nkeys = ["sex", "age"]\nk = 2\n'
+    run_protocol(written(step, step.replace("2", "3"), head='[input]\nfile = "in.asc"\n'), "safe.asc")
+    suppress("in.asc", keys=["sex", "age"], k=2).write("one.asc")
+    suppress("one.asc", keys=["sex", "age"], k=3).write("hand.asc")
+    assert Path("safe.asc").read_bytes() == Path("hand.asc").read_bytes()
+    assert Path("safe.rda").read_text().replace("safe", "hand") == Path("hand.rda").read_text()
+    assert Path("safe_sex.cdl").read_bytes() == Path("hand_sex.cdl").read_bytes()
+    Path("back").mkdir()
+    run_protocol("steps.toml", "back/again.asc", undo=2)
+    assert Path("back/again.asc").read_bytes() == Path("in.asc").read_bytes()
+    assert Path("back/again.rda").read_bytes() == Path("in.rda").read_bytes()
+    assert Path("back/sexes.cdl").read_bytes() == Path("sexes.cdl").read_bytes()
