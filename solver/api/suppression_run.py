@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from linkrisk.datasets.masking.local_suppression import without_values
 from linkrisk.formulations.suppression.counting import MATCHES_ANYTHING, OWN_CATEGORY, MissingMeaning
-from linkrisk.formulations.suppression.key_table import KeyTable
+from linkrisk.formulations.suppression.key_table import KeyTable, members
 from linkrisk.formulations.suppression.minimal_unsafe import MinimalUnsafe, minimal_unsafe, unsafe_in
 from linkrisk.solver.api.masking_source import Source
 from linkrisk.solver.api.suppression_result import SuppressionResult, TableSummary
@@ -25,6 +25,7 @@ from linkrisk.solver.suppression.anonymity.joint import Recoded, joint
 from linkrisk.solver.suppression.anonymity.matches_anything import match_anything
 from linkrisk.solver.suppression.anonymity.own_category import Priced, anonymise
 from linkrisk.solver.suppression.answer import SCALE, Answer
+from linkrisk.solver.suppression.before_and_after import BeforeAndAfter
 from linkrisk.solver.suppression.cover import cover
 from linkrisk.solver.suppression.hierarchy_levels import HierarchyLevels
 from linkrisk.solver.suppression.independent_count import (
@@ -139,7 +140,7 @@ def result_of(
     unsafe = _recounted(problem, known, output, cells, checked)
     if unsafe:
         raise AssertionError(f"{unsafe} records are not safe when counted again")
-    types = problem.table.types
+    types, levels = problem.table.types, _levels(search, known, output)
     ended = Limit.USER if clock.stopped else Limit.TIME
     optimal = answer.cost == answer.bound
     return SuppressionResult(
@@ -155,9 +156,35 @@ def result_of(
         suppressed=dict(zip(names, cells.sum(axis=0).tolist(), strict=True)),
         recounted=unsafe,
         after=search.after(output),
-        levels=_levels(search, known, output),
+        levels=levels,
+        compared=_compared(problem, known, output, cells, levels),
         details={**details, **_proof(answer, len(known)), "seconds": round(clock.seconds, 3)},
         source=source,
+    )
+
+
+def _compared(
+    problem: Problem,
+    known: pd.DataFrame,
+    output: pd.DataFrame,
+    cells: NDArray[np.bool_],
+    levels: Mapping[str, int],
+) -> BeforeAndAfter:
+    """The key variables that are in a checked table: all others identify nobody."""
+    checked = 0
+    for mask in problem.tables.thresholds:
+        checked |= mask
+    places = list(members(checked))
+    names = [problem.table.names[at] for at in places]
+    return BeforeAndAfter(
+        before=known[names],
+        after=output[names],
+        taken=cells[:, places],
+        cost={name: float(problem.cost[at] / SCALE) for name, at in zip(names, places, strict=True)},
+        untouched=frozenset(problem.table.named(problem.untouched)),
+        levels=levels,
+        weights=problem.table.weights,
+        household=problem.household,
     )
 
 
