@@ -73,7 +73,8 @@ def _found(given: Json) -> Iterator[Number]:
     yield Number("Status", given["status"] + ended)
     if given["problem"] != "cover":
         yield Number("Backend", given["backend"])
-        yield Number("Seed", str(given["seed"]))
+    without = "cover leaves nothing to chance" if given["problem"] == "cover" else ""
+    yield Number("Seed", str(given["seed"]), meaning=without)
     limit = given["time_limit"]
     yield Number("Time limit", "none" if limit is None else duration(limit))
     yield Number("Time taken", duration(given["seconds"]))

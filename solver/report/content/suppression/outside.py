@@ -27,7 +27,6 @@ _TOP = fields(
         "recounted": number,
         "problem": one_of(*PROBLEMS),
         "status": one_of("optimal", "feasible", "interrupted"),
-        "missing": one_of("own-category", "matches-anything", "safe"),
     }
 )
 

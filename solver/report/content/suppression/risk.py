@@ -120,14 +120,15 @@ def riskiest(given: Json) -> Section:
     )
     columns = [
         ("combination", "Combination", Of.TEXT),
-        *(("frequency", "Records alike", Of.COUNT), ("risk", "Risk", Of.NUMBER)),
+        ("risk", "Risk", Of.NUMBER),
         ("became", "What became of it", Of.TEXT),
+        ("frequency", "Records alike", Of.COUNT),
         *((_column("after", name), f"Risk after, {means}", Of.NUMBER) for name, means in MEANS.items()),
     ]
     rows = [
         [
             _combination(one["values"]),
-            *(one["frequency"], one["risk"], _became(given, one)),
+            *(one["risk"], _became(given, one), one["frequency"]),
             *(one["after"][name]["risk"] for name in MEANS),
         ]
         for one in lines

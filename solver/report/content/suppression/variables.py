@@ -13,14 +13,14 @@ def key_variables(given: Json) -> Section:
     lines = given["before_and_after"]["variables"]
     columns = [
         ("variable", "Key variable", Of.TEXT),
-        *(("categories", "Categories", Of.COUNT), ("missing_before", "Missing before", Of.COUNT)),
         *(("suppressed", "Suppressed", Of.COUNT), ("share", "Share of its values", Of.SHARE)),
+        *(("categories", "Categories", Of.COUNT), ("missing_before", "Missing before", Of.COUNT)),
         ("cost", _cost_title(given), Of.NUMBER),
     ]
     rows = [
         [
             f"{one['name']} (untouched)" if one["untouched"] else one["name"],
-            *(one[name] for name in ("categories", "missing_before", "suppressed", "share", "cost")),
+            *(one[name] for name in ("suppressed", "share", "categories", "missing_before", "cost")),
         ]
         for one in lines
     ]

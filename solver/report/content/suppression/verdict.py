@@ -15,9 +15,10 @@ def headline(given: Json) -> Headline:
     proven = given["status"] == "optimal"
     variables = given["before_and_after"]["variables"]
     values = sum(given["records"] - one["missing_before"] for one in variables)
-    levels = f", {levels}" if (levels := recoded(given)) else ""
-    taken = f"{of_all(given['cells'], values)} values of key variables suppressed{levels}: {_proof(given)}."
-    said = taken if given["cells"] or levels else "Nothing had to be suppressed."
+    done = [f"{of_all(given['cells'], values)} values of key variables suppressed", recoded(given)]
+    said = f"{', '.join(filter(None, done))}: {_proof(given)}."
+    if not (given["cells"] or recoded(given)):
+        said = "Nothing had to be suppressed."
     return Headline("below" if proven else "open", said, recounted(given), tuple(_reasons(given)))
 
 
