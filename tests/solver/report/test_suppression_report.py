@@ -186,6 +186,8 @@ def test_counts_outside_are_rounded(survey):
         named = {name for name, _ in one["categories"]} - {"all others", "missing"}
         often = survey.table[one["name"]].astype(str).value_counts()
         assert all(often[name] >= 10 for name in named)
+        order = [(-round(often[name] / 10), name) for name, _ in one["categories"] if name in named]
+        assert order == sorted(order)
     document = suppression_document(survey.to_dict(), Audience.EXTERNAL)
     numbers = [leaf for leaf in leaves(document.to_dict()) if isinstance(leaf, int | float)]
     assert set(numbers) <= {0, 1}  # of the format and of flags

@@ -55,6 +55,8 @@ def rounded(many: int) -> str:
 def _variable(one: Json) -> dict[str, Any]:
     lines = [line for line in one["frequencies"] if line["after"] is not None]
     shown = [line for line in lines if line["category"] is not None and line["after"] >= BASE]
+    # The order of the input would say more of it than rounded counts do.
+    shown.sort(key=lambda line: (-round(line["after"] / BASE), line["category"]))
     others = sum(line["after"] for line in lines) - sum(line["after"] for line in shown)
     found = [[line["category"], rounded(line["after"])] for line in shown]
     if len(shown) < len(lines):
