@@ -11,7 +11,7 @@ import pandas as pd
 
 from linkrisk.datasets.masking.base import MaskingMethod
 from linkrisk.datasets.masking.choosing import TABLE
-from linkrisk.datasets.masking.record import check_new
+from linkrisk.datasets.masking.record import check_new, sha256
 from linkrisk.datasets.microdata.formats.base import StoredFile
 from linkrisk.datasets.microdata.formats.delimited import DelimitedDialect, written_columns
 from linkrisk.datasets.microdata.formats.registry import DELIMITED, format_of, read_file, writable_format
@@ -42,6 +42,12 @@ class Source:
     def content(self) -> bytes | None:
         """What is in its file, if it has one."""
         return Path(self.name).read_bytes() if is_file(self.name) else None
+
+    @property
+    def sha256(self) -> str | None:
+        """The digest of its file, if it has one."""
+        content = self.content
+        return None if content is None else sha256(content)
 
     @cached_property
     def known(self) -> pd.DataFrame:
@@ -114,7 +120,7 @@ def _text_columns(methods: Sequence[MaskingMethod], id_column: str | None) -> li
 def check_targets(source: str, output: str | Path, record: str | Path | None) -> None:
     """Refuse an output that cannot be written, or would overwrite another file."""
     writable_format(output)
-    if is_file(source) and _same_file(source, output):
+    if is_input(source, output):
         raise UsageError(f"--output {output} is the input file; give the masked file another name")
     shared = _parts(source) & _parts(output) if is_file(source) else set()
     if shared:
@@ -129,6 +135,11 @@ def check_targets(source: str, output: str | Path, record: str | Path | None) ->
 def is_file(text: str | Path) -> bool:
     """Whether this is a file rather than the name of a data set, which has neither suffix nor folder."""
     return Path(text).suffix != "" or Path(text).name != str(text)
+
+
+def is_input(source: str, path: str | Path) -> bool:
+    """Whether a path is the file that a table was read from."""
+    return is_file(source) and _same_file(source, path)
 
 
 def _same_file(first: str | Path, second: str | Path) -> bool:

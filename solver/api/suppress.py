@@ -192,6 +192,7 @@ def suppress(
     details = {
         "linkrisk": version(),
         "name": source.name,
+        "sha256": source.sha256,
         "problem": problem,
         "keys": list(names),
         "k": asked.k,
@@ -204,5 +205,8 @@ def suppress(
         "household": household,
         "household_keys": sorted(set(household_keys), key=names.index),
         "weight": weight,
+        "backend": backend,
+        "seed": seed,
+        "time_limit": time_limit,
     }
     return result_of(source, known, search, details)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,14 @@ from linkrisk.datasets.masking.base import random_generator
 from linkrisk.datasets.microdata.carried import carried
 from linkrisk.datasets.microdata.formats.registry import with_suffix_of, writable_format
 from linkrisk.datasets.microdata.shuffling import renumbered, shuffled
-from linkrisk.datasets.microdata.writing import write_all
-from linkrisk.solver.api.masking_source import Source, check_targets
+from linkrisk.datasets.microdata.writing import write_all, write_whole
+from linkrisk.formulations.suppression.counting import MissingMeaning
+from linkrisk.solver.api.masking_source import Source, check_targets, is_input
+from linkrisk.solver.measures.keys.suppression_risk import suppression_risk
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.results import dump_json
 from linkrisk.solver.run.status import Limit, Status
+from linkrisk.solver.suppression.before_and_after import BeforeAndAfter
 from linkrisk.solver.suppression.given_answer import GivenAnswer
 
 
@@ -74,6 +78,8 @@ class SuppressionResult:
         Levels of recoding by key variable, of the joint problem.
     answer : GivenAnswer
         What was taken from which record; `suppress` takes it again instead of a search.
+    compared : BeforeAndAfter
+        The key variables before and after.
     details : dict
         Everything else of the JSON.
     source : Source
@@ -94,6 +100,7 @@ class SuppressionResult:
     after: Mapping[str, int] = field(repr=False)
     levels: Mapping[str, int] = field(repr=False)
     answer: GivenAnswer = field(repr=False)
+    compared: BeforeAndAfter = field(repr=False)
     details: dict[str, Any] = field(repr=False)
     source: Source = field(repr=False)
 
@@ -112,6 +119,12 @@ class SuppressionResult:
         """Unsafe combinations of all checked tables; one that several records have counts once."""
         return sum(one.combinations for one in self.checked)
 
+    @cached_property
+    def before_and_after(self) -> dict[str, Any]:
+        """Key variables and risk before and after, as JSON and reports have them; counted when asked for."""
+        risk = suppression_risk(self.compared, MissingMeaning.parse(self.details["missing"]))
+        return {"variables": self.compared.variables(), **risk}
+
     def to_frame(self) -> pd.DataFrame:
         """The table."""
         return self.table
@@ -124,6 +137,7 @@ class SuppressionResult:
             "cost": self.cost,
             "bound": self.bound,
             "status": self.status.value,
+            "answer_given": self.answer_given,
             "limit": None if self.limit is None else self.limit.value,
             "unsafe_records": self.unsafe,
             "unsafe_combinations": self.unsafe_combinations,
@@ -134,11 +148,44 @@ class SuppressionResult:
             "after": dict(self.after),
             "tables": [{**vars(one), "variables": list(one.variables)} for one in self.checked],
         }
-        return {**head, **self.details}
+        return {**head, **self.details, "before_and_after": self.before_and_after}
 
     def to_json(self) -> str:
         """The JSON of `suppress --json`."""
         return dump_json(self.to_dict())
+
+    def to_html(self, external: bool = False) -> str:
+        """What `report` writes."""
+        from linkrisk.solver.report.content.suppression.build import suppression_document
+        from linkrisk.solver.report.document import Audience
+        from linkrisk.solver.report.page import SUPPRESSION, render_page
+
+        audience = Audience.EXTERNAL if external else Audience.INTERNAL
+        return render_page(suppression_document(self.to_dict(), audience), SUPPRESSION)
+
+    def report(self, output: str | Path, external: bool = False) -> None:
+        """Write what was done, with risk and frequencies before and after, as one HTML page.
+
+        Parameters
+        ----------
+        output : str or Path
+        external : bool
+            Whether readers outside may have it. Such a page leaves out what would lead an intruder to
+            records or undo what was taken out: the riskiest combinations; risk and frequencies of the input,
+            as beside those of the output they say which categories lost values; categories with fewer than
+            10 records; costs, priorities, seed and search, with which suppression can be run again; name
+            and digest of the input, and the columns of households, weights and ghosts. Numbers of values
+            are rounded. It keeps the names of key variables and methods, the levels of recoding, and the k
+            that the output has.
+
+        Raises
+        ------
+        UsageError, DataError
+            If it would overwrite the input, or cannot be written.
+        """
+        if is_input(self.source.name, output):
+            raise UsageError(f"the report {output} is the input file; give it another name")
+        write_whole(output, self.to_html(external))
 
     def write(
         self,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.local_suppression import without_values
 from linkrisk.formulations.suppression.counting import MATCHES_ANYTHING, OWN_CATEGORY, MissingMeaning
-from linkrisk.formulations.suppression.key_table import KeyTable
+from linkrisk.formulations.suppression.key_table import KeyTable, members
 from linkrisk.formulations.suppression.minimal_unsafe import MinimalUnsafe, minimal_unsafe, unsafe_in
 from linkrisk.solver.api.masking_source import Source
 from linkrisk.solver.api.suppression_result import SuppressionResult, TableSummary
@@ -26,6 +26,7 @@ from linkrisk.solver.suppression.anonymity.joint import Recoded, joint
 from linkrisk.solver.suppression.anonymity.matches_anything import match_anything
 from linkrisk.solver.suppression.anonymity.own_category import Priced, anonymise
 from linkrisk.solver.suppression.answer import SCALE, Answer
+from linkrisk.solver.suppression.before_and_after import BeforeAndAfter
 from linkrisk.solver.suppression.cover import cover
 from linkrisk.solver.suppression.given_answer import GivenAnswer
 from linkrisk.solver.suppression.hierarchy_levels import HierarchyLevels
@@ -152,7 +153,7 @@ def result_of(
         raise DataError(f"the given answer leaves {unsafe} records unsafe: it is of another table or request")
     if unsafe:
         raise AssertionError(f"{unsafe} records are not safe when counted again")
-    types = problem.table.types
+    types, levels = problem.table.types, _levels(search, known, output)
     optimal = answer.cost == answer.bound
     ended = None if optimal or search.given else Limit.USER if clock.stopped else Limit.TIME
     return SuppressionResult(
@@ -168,10 +169,36 @@ def result_of(
         suppressed=dict(zip(names, cells.sum(axis=0).tolist(), strict=True)),
         recounted=unsafe,
         after=search.after(output),
-        levels=_levels(search, known, output),
+        levels=levels,
         answer=GivenAnswer.of(names, cells, _chosen_levels(search)),
+        compared=_compared(problem, known, output, cells, levels),
         details={**details, **_proof(answer, len(known)), "seconds": round(clock.seconds, 3)},
         source=source,
+    )
+
+
+def _compared(
+    problem: Problem,
+    known: pd.DataFrame,
+    output: pd.DataFrame,
+    cells: NDArray[np.bool_],
+    levels: Mapping[str, int],
+) -> BeforeAndAfter:
+    """The key variables that are in a checked table: all others identify nobody."""
+    checked = 0
+    for mask in problem.tables.thresholds:
+        checked |= mask
+    places = list(members(checked))
+    names = [problem.table.names[at] for at in places]
+    return BeforeAndAfter(
+        before=known[names],
+        after=output[names],
+        taken=cells[:, places],
+        cost={name: float(problem.cost[at] / SCALE) for name, at in zip(names, places, strict=True)},
+        untouched=frozenset(problem.table.named(problem.untouched)),
+        levels=levels,
+        weights=problem.table.weights,
+        household=problem.household,
     )
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from linkrisk.solver.commands.arguments import names, number
@@ -20,6 +21,10 @@ from linkrisk.solver.commands.unsafe_options import (
 
 if TYPE_CHECKING:
     from linkrisk.solver.api.suppression_result import SuppressionResult
+
+
+_ABOUT = ("json", "report", "external_report", "write_answer")
+"""Options that name files about the result."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,6 +51,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--protocol",
         metavar="FILE",
         help="TOML file to which this step is added; `protocol` does all steps again or undoes the last ones",
+    )
+    parser.add_argument(
+        "--report",
+        metavar="FILE",
+        help="write what was done as one HTML page, with risk and frequencies before and after",
+    )
+    parser.add_argument(
+        "--external-report",
+        metavar="FILE",
+        help="the same for readers outside, without anything that would help an intruder",
     )
     parser.add_argument(
         "--shuffle", action="store_true", help="write records in random order, whole households together"
@@ -102,29 +117,34 @@ def _add_choice(group: argparse._ArgumentGroup) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Suppress, write, and print what was done."""
     from linkrisk.datasets.microdata.formats.registry import with_suffix_of
-    from linkrisk.datasets.microdata.writing import write_whole
-    from linkrisk.solver.api.masking_source import check_targets
+    from linkrisk.datasets.microdata.writing import write_all, write_whole
+    from linkrisk.solver.api.masking_source import check_targets, is_input
     from linkrisk.solver.api.suppress import suppress
     from linkrisk.solver.commands import targets
     from linkrisk.solver.commands.progress import progress_line, reporter
     from linkrisk.solver.run.errors import UsageError
 
-    targets.check_targets(arguments, "output", "json", "write_answer")
+    targets.check_targets(arguments, "output", *_ABOUT)
     if arguments.output is None and (arguments.shuffle or arguments.renumber):
         raise UsageError("--shuffle and --renumber are for --output: say what to write, or leave them out")
     if arguments.output is not None:
         arguments.output = with_suffix_of(arguments.output, arguments.input)
         check_targets(arguments.input, arguments.output, None)
     check_protocol(arguments)
+    for name in _ABOUT:
+        if getattr(arguments, name) is not None and is_input(arguments.input, getattr(arguments, name)):
+            option = name.replace("_", "-")
+            raise UsageError(f"--{option} {getattr(arguments, name)} is the input file; give another name")
     request = _request(arguments)
     with progress_line("counting combinations") as line:
         result = suppress(arguments.input, on_progress=reporter(line), **request)
+    about = _about(arguments, result)  # all is made before anything is written
     if arguments.output is not None:
         _write(arguments, request, result)
-    if arguments.json is not None:
-        write_whole(arguments.json, result.to_json())
+    if about:
+        write_all(about)
     if arguments.write_answer is not None:
-        write_whole(arguments.write_answer, result.answer.to_json())
+        write_whole(arguments.write_answer, result.answer.to_json(), mode=0o600)  # undoes the suppression
     print(_summary(arguments, result))
     return 0
 
@@ -141,6 +161,17 @@ def _write(arguments: argparse.Namespace, request: dict[str, Any], result: Suppr
         written |= {} if order is None else {"order_seed": str(order)}
         step = {**suppress_step(arguments, request), **written}
         add_to_protocol(arguments, step, result.answer.to_json())
+
+
+def _about(arguments: argparse.Namespace, result: SuppressionResult) -> dict[Path, bytes]:
+    """What is written of the result besides the table."""
+    makers: dict[str, Callable[[], str]] = {
+        "json": result.to_json,
+        "report": result.to_html,
+        "external_report": lambda: result.to_html(external=True),
+    }
+    wanted = {name: path for name in makers if (path := getattr(arguments, name)) is not None}
+    return {Path(path): makers[name]().encode("utf-8") for name, path in wanted.items()}
 
 
 def _request(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -202,8 +233,16 @@ def _summary(arguments: argparse.Namespace, result: SuppressionResult) -> str:
     words = {"own-category": "as a category of its own", "matches-anything": "as one that matches anything"}
     again = "; ".join(f"{words[name]}: {count(records)}" for name, records in result.after.items())
     lines.append(f"again       records with an unsafe combination in the output, what is missing {again}")
-    if arguments.output is not None:
-        lines.append(f"output      {arguments.output}")
+    lines += [
+        f"{what:<12}{path}"
+        for what, path in [
+            ("output", arguments.output),
+            ("report", arguments.report),
+            ("external", arguments.external_report),
+            ("answer", arguments.write_answer),
+        ]
+        if path is not None
+    ]
     if arguments.protocol is not None:
         lines.append(f"protocol    {arguments.protocol}: this step was added")
     return "\n".join(lines)

@@ -15,27 +15,22 @@ from linkrisk.solver.report.document import Block, Choice, Document, Records
 from linkrisk.solver.report.formats import count
 from linkrisk.solver.report.page import cells, scripts
 from linkrisk.solver.report.page.data import PageData
+from linkrisk.solver.report.page.wording import RISK, PageWords
 
 # Rows of a table that are in the page without scripts; with scripts, how many are shown at a time.
 ROWS = 15
 # A longer table is as wide as the page.
 _FEW_ROWS = 12
 
-# What the shape beside the verdict says.
-ANSWERS = {
-    "above": "More than is tolerated",
-    "below": "Not more than is tolerated",
-    "open": "Not decided yet",
-    "unknown": "Nothing was said to be tolerated",
-}
 
-
-def render_page(document: Document) -> str:
+def render_page(document: Document, words: PageWords = RISK) -> str:
     """Make the page of a report.
 
     Parameters
     ----------
     document : Document
+    words : PageWords
+        Those around it, by what it is about.
 
     Returns
     -------
@@ -48,6 +43,7 @@ def render_page(document: Document) -> str:
     page = _environment().get_template("page.html.jinja")
     html = page.render(
         document=document,
+        words=words,
         data=PageData(),
         policy=scripts.policy(*allowed),
         scripts=[Markup(script) for script in allowed],
@@ -97,7 +93,6 @@ def _environment() -> Environment:
         few_rows=_FEW_ROWS,
         most_rows=ROWS,
         count=count,
-        answers=ANSWERS,
     )
     environment.filters.update(day=cells.day_text, prose=cells.prose, whole=cells.whole)
     return environment

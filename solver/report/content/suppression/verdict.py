@@ -1,0 +1,75 @@
+"""The headline: how much was suppressed, what proves that less would not do, and what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from linkrisk.solver.report.content.suppression.words import COUNTED, Json, recoded, several
+from linkrisk.solver.report.content.wording import of_all
+from linkrisk.solver.report.document import Headline
+from linkrisk.solver.report.formats import count
+
+
+def headline(given: Json) -> Headline:
+    """What stands at the head of the report."""
+    proven = given["status"] == "optimal"
+    variables = given["before_and_after"]["variables"]
+    values = sum(given["records"] - one["missing_before"] for one in variables)
+    done = [f"{of_all(given['cells'], values)} values of key variables suppressed", recoded(given)]
+    said = f"{', '.join(filter(None, done))}: {_proof(given)}."
+    if not (given["cells"] or recoded(given)):
+        said = "Nothing had to be suppressed."
+    return Headline("below" if proven else "open", said, recounted(given), tuple(_reasons(given)))
+
+
+def _proof(given: Json) -> str:
+    """What is known of a better answer."""
+    if given["status"] == "optimal":
+        if given["cost_of"] == "one" and not recoded(given):
+            return "proven, no fewer will do"
+        return f"proven least, at a cost of {count(round(given['cost'], 6))}"
+    if given["answer_given"]:
+        return "as a given answer says; nothing was searched or proven"
+    cost, bound = given["cost"], given["bound"]
+    return (
+        f"at a cost of {count(round(cost, 6))}; no other answer costs less than {count(round(bound, 6))}, a "
+        f"gap of {100.0 * (cost - bound) / cost:.2g} %"
+    )
+
+
+def recounted(given: Json) -> str:
+    """What the independent count found."""
+    if given["recounted"] is None:
+        return "It was not counted again independently: there are too many different rows to compare."
+    found = several(given["recounted"], "record")
+    if given["problem"] == "cover":
+        return (
+            f"Counted again by independent code: {found} with an unsafe combination of the input still whole."
+        )
+    return (
+        f"Counted again by independent code: {found} of the output with fewer than {given['k']} like them; "
+        f"{given['missing_means']}."
+    )
+
+
+def _reasons(given: Json) -> Iterator[str]:
+    """What is left, by what a missing value means to whoever counts."""
+    records = given["records"]
+    yield f"Before: {of_all(given['unsafe_records'], records)} records have an unsafe combination."
+    again = [f"{of_all(given['after'][name], records)} records {COUNTED[name]}" for name in COUNTED]
+    yield f"After, when all of the output is counted: {' and '.join(again)}."
+    key, what = "expected", "Expected re-identifications by the key variables"
+    risks = given["before_and_after"]["risk"]
+    if risks["own-category"]["before"]["population"] is not None:
+        key, what = "population", f"{what}, in the population"
+    before, after = (risks["own-category"][when][key] for when in ("before", "after"))
+    loose = risks["matches-anything"]["after"][key]
+    yield (
+        f"{what}: {count(before)} records before; after, {count(after)} {COUNTED['own-category']} and "
+        f"{count(loose)} {COUNTED['matches-anything']}."
+    )
+    if given["problem"] == "cover" and max(given["after"].values()):
+        yield (
+            "This problem takes a combination that has lost a value for safe. To have k records alike in the "
+            "output, use the problem recount."
+        )

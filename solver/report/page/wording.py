@@ -1,0 +1,62 @@
+"""What a page calls itself: the words around a document, by what the document is about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class PageWords:
+    """Words of a page that are none of its document.
+
+    Attributes
+    ----------
+    about : str
+        What stands before its title in the window.
+    eyebrow : str
+        The line above its title.
+    internal, external : str
+        What readers inside and outside are told of it at once.
+    no_scripts : str
+        What they miss without scripts.
+    footer : str
+    answers : mapping of str to str
+        What the shape beside the verdict says.
+    """
+
+    about: str
+    eyebrow: str
+    internal: str
+    external: str
+    no_scripts: str
+    footer: str
+    answers: Mapping[str, str]
+
+
+RISK = PageWords(
+    about="Disclosure risk",
+    eyebrow="Disclosure risk of a masked file",
+    internal="Names records and the distance that re-identifies them: do not publish.",
+    external="without parameters, records, or anything that would help an intruder.",
+    no_scripts="Scripts are off: charts are not drawn, and in place of each stands the table of its numbers. "
+    "Open this file in a browser for the charts, for all rows, and for the distances of a record.",
+    footer="from results alone, without looking at the data again",
+    answers={
+        "above": "More than is tolerated",
+        "below": "Not more than is tolerated",
+        "open": "Not decided yet",
+        "unknown": "Nothing was said to be tolerated",
+    },
+)
+
+SUPPRESSION = PageWords(
+    about="Local suppression",
+    eyebrow="Local suppression, and what it changed",
+    internal="Has rare combinations of the input and what was taken from them: do not publish.",
+    external="without combinations, small counts, or anything that would help an intruder.",
+    no_scripts="Scripts are off: of long tables the first rows are shown. Open this file in a browser for "
+    "all rows.",
+    footer="from what was counted before and after",
+    answers={"below": "Least cost, proven", "open": "Not proven least"},
+)
