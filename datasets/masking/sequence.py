@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.base import MaskingMethod
 from linkrisk.datasets.masking.choosing import TABLE
+from linkrisk.datasets.masking.weight_calibration import WeightCalibration
 from linkrisk.datasets.microdata.numeric import check_known
 
+IntArray = npt.NDArray[np.int64]
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
@@ -95,7 +98,12 @@ def _restricted(
 
 
 def masked_in_order(
-    steps: Sequence[Step], frame: pd.DataFrame, seed: int, *, source: str = TABLE
+    steps: Sequence[Step],
+    frame: pd.DataFrame,
+    seed: int,
+    *,
+    source: str = TABLE,
+    strata: Sequence[str] = (),
 ) -> pd.DataFrame:
     """Apply methods one after the other.
 
@@ -110,16 +118,62 @@ def masked_in_order(
         from the seed and its position, so that no two draw the same numbers.
     source : str
         What to call the table in messages.
+    strata : sequence of str
+        Columns: records with other values of them are masked apart from each other.
 
     Raises
     ------
     DataError
-        If a method does not fit the table.
+        If a method does not fit the table, or one of its strata.
     """
-    masked = frame
+    masked, parts = frame, _strata(steps, frame, strata, source)
     for position, step in enumerate(steps):
-        masked = step.method.apply(masked, seed_of_step(seed, position), source=source)
+        own = seed_of_step(seed, position)
+        masked = (
+            step.method.apply(masked, own, source=source)
+            if parts is None
+            else _apart(step, masked, own, parts)
+        )
     return masked
+
+
+def _strata(
+    steps: Sequence[Step], frame: pd.DataFrame, strata: Sequence[str], source: str
+) -> dict[str, IntArray] | None:
+    """The rows of each stratum by what to call it in messages; None without strata."""
+    if not strata:
+        return None
+    check_known(strata, list(frame.columns), source, what="--strata")
+    for step in steps:
+        if isinstance(step.method, WeightCalibration):
+            raise DataError(
+                f"{step.method.name} restores the shares of a whole file; leave --strata out for it"
+            )
+        for name in step.attributes:
+            if name in strata:
+                raise DataError(
+                    f"{name!r} is masked by {step.method.name} and cannot be a stratum; leave one out"
+                )
+    groups = frame.reset_index(drop=True).groupby(list(strata), dropna=False, sort=False).indices
+    found = {}
+    for values, rows in groups.items():
+        each = values if isinstance(values, tuple) else (values,)
+        where = ", ".join(
+            f"{name} {'is missing' if pd.isna(value) else f'= {value}'}"
+            for name, value in zip(strata, each, strict=True)
+        )
+        found[f"{source}, stratum {where}"] = np.asarray(rows, dtype=np.int64)
+    return found
+
+
+def _apart(step: Step, frame: pd.DataFrame, seed: int, strata: Mapping[str, IntArray]) -> pd.DataFrame:
+    """Mask each stratum by itself; the rows keep their order."""
+    parts = [
+        step.method.apply(frame.iloc[rows], seed_of_step(seed, at), source=source)
+        for at, (source, rows) in enumerate(strata.items())
+    ]
+    back = np.argsort(np.concatenate(list(strata.values())), kind="stable")
+    return pd.concat(parts).iloc[back].set_axis(frame.index)
 
 
 def seed_of_step(seed: int, position: int) -> int:

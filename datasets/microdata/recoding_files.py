@@ -6,12 +6,15 @@ words ``<MISSING>`` and ``<CODELIST>`` name codes that mean a missing value afte
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+import pandas as pd
+
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.formats.argus_files import read_text
 
 Range = tuple[str, str]
@@ -119,6 +122,30 @@ class RecodingFile:
             f"{_MISSING}"
         )
 
+    @classmethod
+    def of(cls, attribute: str, becomes: Mapping[str, str]) -> Self:
+        """The file that makes codes these others.
+
+        Raises
+        ------
+        DataError
+            If a code has signs of its own meaning in such a file.
+        """
+        groups: dict[str, list[str]] = {}
+        for code, other in becomes.items():
+            for one in (code, other):
+                if not one.strip() or any(sign in one for sign in ",:<>") or "-" in code:
+                    raise DataError(
+                        f"the code {one!r} of {attribute!r} cannot stand in a recoding file, where commas, "
+                        "colons and dashes have a meaning; recode it to plain letters and digits first"
+                    )
+            groups.setdefault(other, []).append(code)
+        lines = [
+            RecodingLine(number, other, tuple(_runs(codes)))
+            for number, (other, codes) in enumerate(groups.items(), start=1)
+        ]
+        return cls(attribute, f"{attribute}.grc", tuple(lines))
+
     def text(self) -> str:
         """The file as mu-ARGUS reads it."""
         rows = [f"{line.code}: {', '.join(_shown(*each) for each in line.ranges)}" for line in self.lines]
@@ -157,3 +184,43 @@ def _inside(code: str, low: str, high: str) -> bool:
     if code.isdecimal() and all(end.isdecimal() for end in ends):
         return (not low or int(low) <= int(code)) and (not high or int(code) <= int(high))
     return (not low or low <= code) and (not high or code <= high)
+
+
+def _runs(codes: Sequence[str]) -> Iterator[Range]:
+    """Codes as ranges, where whole numbers without leading zeros follow on each other."""
+    numbers = sorted(int(code) for code in codes if code.isdecimal() and str(int(code)) == code)
+    begin = 0
+    for at, number in enumerate(numbers):
+        if at + 1 == len(numbers) or numbers[at + 1] != number + 1:
+            yield str(numbers[begin]), str(number)
+            begin = at + 1
+    known = set(map(str, numbers))
+    yield from ((code, code) for code in codes if code not in known)
+
+
+def codes_become(
+    before: pd.DataFrame, after: pd.DataFrame, names: Sequence[str]
+) -> dict[str, dict[str, str]]:
+    """What became of the codes of columns, where each code became one other.
+
+    Parameters
+    ----------
+    before, after : DataFrame
+        The same rows; those with a missing value say nothing.
+    names : sequence of str
+        Columns.
+
+    Returns
+    -------
+    dict of str to dict of str to str
+        By column; without those in which a code became several.
+    """
+    found = {}
+    for name in names:
+        there = (before[name].notna() & after[name].notna()).to_numpy(dtype=bool)
+        pairs = pd.DataFrame({"code": before[name][there].to_numpy(), "other": after[name][there].to_numpy()})
+        pairs = pairs.drop_duplicates()
+        becomes = {spelled(code): spelled(other) for code, other in pairs.itertuples(index=False)}
+        if len(becomes) == len(pairs):
+            found[name] = dict(sorted(becomes.items()))
+    return found

@@ -11,6 +11,7 @@ import pandas as pd
 
 from linkrisk.datasets.masking.base import MaskingMethod, new_seed
 from linkrisk.datasets.masking.choosing import known_columns
+from linkrisk.datasets.masking.recoding import CategoricalMethod
 from linkrisk.datasets.masking.record import sha256, steps_as_json, version, write_record
 from linkrisk.datasets.masking.registry import make_method
 from linkrisk.datasets.masking.sequence import Step, masked_in_order, planned
@@ -19,6 +20,7 @@ from linkrisk.datasets.microdata.carried import carried
 from linkrisk.datasets.microdata.cells import cell_codes
 from linkrisk.datasets.microdata.formats.registry import with_suffix_of, writable_format
 from linkrisk.datasets.microdata.names import shown_names
+from linkrisk.datasets.microdata.recoding_files import codes_become
 from linkrisk.datasets.microdata.roles import NAMES_RECORDS, Role
 from linkrisk.datasets.microdata.writing import write_all
 from linkrisk.solver.api.choices import TableLike
@@ -51,6 +53,8 @@ class MaskingResult:
         How many values of a column are missing only since masking.
     source : Source
         The original table, with all that its file says of it.
+    strata : tuple of str
+        Columns by which records were masked apart.
     """
 
     table: pd.DataFrame = field(repr=False)
@@ -62,11 +66,28 @@ class MaskingResult:
     left_alone: Mapping[str, str]
     withheld: Mapping[str, int]
     source: Source = field(repr=False)
+    strata: tuple[str, ...] = ()
 
     @property
     def original(self) -> pd.DataFrame:
         """The original table."""
         return self.source.stored.frame
+
+    @property
+    def recodings(self) -> dict[str, dict[str, str]]:
+        """What became of the codes of each column that was recoded code by code, and by nothing else."""
+        recoded = [
+            step
+            for step in self.steps
+            if isinstance(step.method, CategoricalMethod) and not step.method.chance
+        ]
+        others = {name for step in self.steps if step not in recoded for name in step.attributes}
+        names = [name for name in self.masked if name not in (*others, *self.unchanged)]
+        return (
+            codes_become(self.source.known, self.source.known.assign(**self.table[names]), names)
+            if names
+            else {}
+        )
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -87,6 +108,7 @@ class MaskingResult:
             "linkrisk": version(),
             "records": len(self.table),
             "methods": steps_as_json(self.steps),
+            **({"strata": list(self.strata)} if self.strata else {}),
             # As text: few programs read whole numbers of so many digits.
             "seed": None if self.seed is None else str(self.seed),
             "masked": list(self.masked),
@@ -159,6 +181,7 @@ def mask(
     parameters: Mapping[str, Any] | None = None,
     id_column: str | None = None,
     weight: str | None = None,
+    strata: Sequence[str] = (),
     seed: int | None = None,
     on_progress: Reporter | None = None,
 ) -> MaskingResult:
@@ -176,6 +199,9 @@ def mask(
         Parameters of the method, where it is given by its name alone.
     id_column, weight : str, optional
         Columns of record ids and of sampling weights, which are never masked.
+    strata : sequence of str
+        Columns: records with other values of them are masked apart from each other, as if each stratum were a
+        table by itself.
     seed : int, optional
         Not negative. The same seed gives the same table; a new one that nobody can guess when absent.
     on_progress : callable, optional
@@ -199,7 +225,9 @@ def mask(
     """
     methods = methods_of(method, parameters or {})
     source = read_source(data, methods, id_column)
-    return mask_source(source, methods, id_column=id_column, weight=weight, seed=seed, report=on_progress)
+    return mask_source(
+        source, methods, id_column=id_column, weight=weight, strata=strata, seed=seed, report=on_progress
+    )
 
 
 def mask_source(
@@ -208,6 +236,7 @@ def mask_source(
     *,
     id_column: str | None,
     weight: str | None,
+    strata: Sequence[str] = (),
     seed: int | None,
     report: Reporter | None,
 ) -> MaskingResult:
@@ -217,13 +246,15 @@ def mask_source(
     steps = planned(methods, frame, kept, source=source.name)
     compile_once(MASKING, report)
     names = {name for step in steps for name in step.attributes}
-    masked = source.with_codes(masked_in_order(steps, frame, used, source=source.name), names)
+    made = masked_in_order(steps, frame, used, source=source.name, strata=strata)
+    masked = source.with_codes(made, names)
     return MaskingResult(
         table=masked,
         steps=steps,
         seed=used if any(step.method.chance for step in steps) else None,
         **_columns(source.stored.frame, masked, steps, kept),
         source=source,
+        strata=tuple(strata),
     )
 
 

@@ -29,6 +29,7 @@ from linkrisk.solver.suppression.problem import (
     Tables,
     Threshold,
     check_ghosts,
+    check_heads,
     check_kind,
     costs,
     households,
@@ -56,6 +57,7 @@ def suppress(
     untouched: Sequence[str] = (),
     ghosts: Mapping[str, Sequence[str]] | None = None,
     household: str | None = None,
+    head: str | None = None,
     household_keys: Sequence[str] = (),
     weight: str | None = None,
     hierarchies: Sequence[Hierarchy] = (),
@@ -112,6 +114,8 @@ def suppress(
         they tell it: the province beside the town.
     household : str, optional
         Column of household numbers.
+    head : str, optional
+        Who is the head of a household, as ``"relation=1"``: exactly one member of each, else it is refused.
     household_keys : sequence of str
         Key variables of the household, which are taken from all of its members or from none.
     weight : str, optional
@@ -163,6 +167,8 @@ def suppress(
     shared = named_mask(household_keys, names, "household keys")
     if bool(household) != bool(shared):
         raise UsageError("households need both: the column of their numbers, and their key variables")
+    if head is not None:
+        check_heads(known, household, head)
     task = Problem(
         kind=problem,
         table=table,
@@ -203,6 +209,7 @@ def suppress(
         "untouched": sorted(set(untouched), key=names.index),
         "ghosts": {name: list(others) for name, others in (ghosts or {}).items()},
         "household": household,
+        "head": head,
         "household_keys": sorted(set(household_keys), key=names.index),
         "weight": weight,
         "backend": backend,

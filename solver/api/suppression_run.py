@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.local_suppression import without_values
+from linkrisk.datasets.microdata.recoding_files import codes_become
 from linkrisk.formulations.suppression.counting import MATCHES_ANYTHING, OWN_CATEGORY, MissingMeaning
 from linkrisk.formulations.suppression.key_table import KeyTable, members
 from linkrisk.formulations.suppression.minimal_unsafe import MinimalUnsafe, minimal_unsafe, unsafe_in
@@ -172,7 +173,12 @@ def result_of(
         levels=levels,
         answer=GivenAnswer.of(names, cells, _chosen_levels(search)),
         compared=_compared(problem, known, output, cells, levels),
-        details={**details, **_proof(answer, len(known)), "seconds": round(clock.seconds, 3)},
+        details={
+            **details,
+            "recodings": _recodings(search, known),
+            **_proof(answer, len(known)),
+            "seconds": round(clock.seconds, 3),
+        },
         source=source,
     )
 
@@ -229,6 +235,16 @@ def _chosen_levels(search: Search) -> dict[str, int]:
     if not isinstance(answer, Recoded):
         return {}
     return dict(zip(search.problem.table.names, answer.levels, strict=True))
+
+
+def _recodings(search: Search, known: pd.DataFrame) -> dict[str, dict[str, str]]:
+    """What became of the codes of each key variable that was recoded."""
+    answer, names = search.answer, search.problem.table.names
+    if not isinstance(answer, Recoded) or search.levels is None:
+        return {}
+    columns = dict(zip(names, search.levels.at(answer.levels), strict=True))
+    recoded = [name for name, level in zip(names, answer.levels, strict=True) if level]
+    return codes_become(known, known.assign(**columns), recoded)
 
 
 def _levels(search: Search, known: pd.DataFrame, output: pd.DataFrame) -> dict[str, int]:

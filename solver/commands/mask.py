@@ -6,6 +6,7 @@ import argparse
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from linkrisk.solver.commands.arguments import names
 from linkrisk.solver.commands.offered import offered
 from linkrisk.solver.commands.protocol_steps import add_to_protocol, check_protocol
 from linkrisk.solver.commands.settings import add_settings, given_settings, parsed
@@ -42,6 +43,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--id", metavar="COLUMN", help="column of record ids, never masked")
     parser.add_argument("--weight", metavar="COLUMN", help="column of sampling weights, never masked")
     parser.add_argument(
+        "--strata", metavar="A,B", help="columns: records with other values of them are masked apart"
+    )
+    parser.add_argument(
+        "--write-recodings",
+        metavar="FOLDER",
+        help="write what became of the codes of each recoded column as a recoding file of mu-ARGUS (.grc)",
+    )
+    parser.add_argument(
         "--seed", metavar="N", help="seed of every random choice; default: a new one that nobody can guess"
     )
     parser.add_argument(
@@ -64,9 +73,11 @@ def run(arguments: argparse.Namespace) -> int:
     from linkrisk.datasets.masking.base import parse_whole
     from linkrisk.datasets.masking.registry import all_options
     from linkrisk.datasets.microdata.formats.registry import with_suffix_of
+    from linkrisk.datasets.microdata.writing import write_all
     from linkrisk.solver.api.mask import mask_source, methods_of
     from linkrisk.solver.api.masking_source import check_targets, read_source
     from linkrisk.solver.commands.progress import progress_line, reporter
+    from linkrisk.solver.commands.recodings import recoding_files
 
     seed = None if arguments.seed is None else parsed("seed", arguments.seed, parse_whole)
     arguments.output = with_suffix_of(arguments.output, arguments.input)
@@ -83,10 +94,14 @@ def run(arguments: argparse.Namespace) -> int:
             methods,
             id_column=arguments.id,
             weight=arguments.weight,
+            strata=names(arguments.strata, "--strata") or (),
             seed=seed,
             report=reporter(line),
         )
+    recodings = recoding_files(arguments.write_recodings, result.recodings)
     result.write(arguments.output, arguments.record)
+    if recodings:
+        write_all(recodings)
     if arguments.protocol is not None:
         add_to_protocol(arguments, _step(arguments, result))
     print(_summary(arguments, result))
@@ -103,7 +118,11 @@ def _step(arguments: argparse.Namespace, result: MaskingResult) -> dict[str, Any
         words = [name if one is True else f"{name}={one}" for one in values]
         methods[0] = f"{methods[0]} {shlex.join(words)}"
     seed = {} if result.seed is None else {"seed": str(result.seed)}
-    columns = {"id_column": arguments.id, "weight": arguments.weight}
+    columns = {
+        "id_column": arguments.id,
+        "weight": arguments.weight,
+        "strata": list(result.strata) or None,
+    }
     named = {key: name for key, name in columns.items() if name is not None}
     return {"command": "mask", "method": methods, **named, **seed}
 
@@ -119,6 +138,8 @@ def _summary(arguments: argparse.Namespace, result: MaskingResult) -> str:
         f"twice    {shown_name(name)}: {', then '.join(methods)}"
         for name, methods in masked_twice(result.steps).items()
     ]
+    if result.strata:
+        lines.append(f"strata   {shown_names(result.strata)}: each by itself")
     lines.append(f"seed     {_seed_line(result.seed, arguments.record or arguments.protocol)}")
     lines.append(f"masked   {shown_names(result.masked)}")
     if result.unchanged:
@@ -133,6 +154,10 @@ def _summary(arguments: argparse.Namespace, result: MaskingResult) -> str:
     lines.append(f"output   {arguments.output}")
     if arguments.record is not None:
         lines.append(f"record   {arguments.record}")
+    if arguments.write_recodings is not None:
+        lines.append(
+            f"recoding {', '.join(f'{name}.grc' for name in result.recodings)} in {arguments.write_recodings}"
+        )
     if arguments.protocol is not None:
         lines.append(f"protocol {arguments.protocol}: this step was added")
     return "\n".join(lines)

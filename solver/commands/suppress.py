@@ -43,6 +43,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="file to write, in the format that its suffix says; without it nothing is written",
     )
     parser.add_argument("--json", metavar="FILE", help="write what was found and taken as JSON")
+    parser.add_argument(
+        "--write-recodings",
+        metavar="FOLDER",
+        help="of joint: write the levels that were chosen as recoding files of mu-ARGUS (.grc)",
+    )
     parser.add_argument("--write-answer", metavar="FILE", help="write what is taken from which record")
     parser.add_argument(
         "--answer", metavar="FILE", help="such a file: take that again, and count again, instead of a search"
@@ -110,6 +115,11 @@ def _add_choice(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument("--household", metavar="COLUMN", help="column of household numbers")
     group.add_argument(
+        "--head",
+        metavar="A=V",
+        help="who is the head of a household: each has exactly one member whose A is V",
+    )
+    group.add_argument(
         "--household-keys", metavar="A,B", help="key variables taken from all members of a household or none"
     )
 
@@ -122,6 +132,7 @@ def run(arguments: argparse.Namespace) -> int:
     from linkrisk.solver.api.suppress import suppress
     from linkrisk.solver.commands import targets
     from linkrisk.solver.commands.progress import progress_line, reporter
+    from linkrisk.solver.commands.recodings import recoding_files
     from linkrisk.solver.run.errors import UsageError
 
     targets.check_targets(arguments, "output", *_ABOUT)
@@ -138,7 +149,8 @@ def run(arguments: argparse.Namespace) -> int:
     request = _request(arguments)
     with progress_line("counting combinations") as line:
         result = suppress(arguments.input, on_progress=reporter(line), **request)
-    about = _about(arguments, result)  # all is made before anything is written
+    recodings = recoding_files(arguments.write_recodings, result.details["recodings"])
+    about = _about(arguments, result) | recodings  # all is made before anything is written
     if arguments.output is not None:
         _write(arguments, request, result)
     if about:
@@ -189,6 +201,7 @@ def _request(arguments: argparse.Namespace) -> dict[str, Any]:
         "untouched": names(arguments.untouched, "--untouched") or (),
         "ghosts": _ghosts(arguments.ghost or ()),
         "household": arguments.household,
+        "head": arguments.head,
         "household_keys": names(arguments.household_keys, "--household-keys") or (),
         "time_limit": None if limit == "none" else number(limit, "--time-limit"),
     }
@@ -240,6 +253,7 @@ def _summary(arguments: argparse.Namespace, result: SuppressionResult) -> str:
             ("report", arguments.report),
             ("external", arguments.external_report),
             ("answer", arguments.write_answer),
+            ("recodings", arguments.write_recodings),
         ]
         if path is not None
     ]

@@ -95,11 +95,13 @@ def threshold(value: Any) -> float | dict[int, float]:
 
 
 MASK: Mapping[str, Reader] = MappingProxyType(
-    {"method": texts, "id_column": text, "weight": text, "seed": whole}
+    {"method": texts, "id_column": text, "weight": text, "strata": texts, "seed": whole}
 )
 SUPPRESS: Mapping[str, Reader] = MappingProxyType(
     {
-        **dict.fromkeys(("problem", "missing", "cost", "household", "weight", "schema", "backend"), text),
+        **dict.fromkeys(
+            ("problem", "missing", "cost", "household", "head", "weight", "schema", "backend"), text
+        ),
         **dict.fromkeys(("keys", "untouched", "household_keys", "renumber"), texts),
         **dict.fromkeys(("k", "dimension", "seed", "order_seed"), whole),
         "levels": table(whole),

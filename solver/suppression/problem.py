@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.formulations.suppression.checked_tables import (
     CheckedTables,
     by_levels,
@@ -260,6 +261,34 @@ def households(known: pd.DataFrame, column: str, table: KeyTable, shared: int) -
                     "correct them, or leave the variable out of the household's"
                 )
     return numbers.astype(np.int64)
+
+
+def check_heads(known: pd.DataFrame, household: str | None, head: str) -> None:
+    """See that every household has one head: whose column has the value, as in ``relation=1``.
+
+    Raises
+    ------
+    UsageError
+        If that is no column and value, or there are no households.
+    DataError
+        If a household has no head, or several.
+    """
+    name, mark, value = head.rpartition("=")
+    if not mark or not name or not value:
+        raise UsageError(f"head: {head!r} says not who is the head; write COLUMN=VALUE, such as relation=1")
+    if household is None:
+        raise UsageError("head: there are no households; say in which column their numbers are")
+    if name not in known.columns:
+        raise UsageError(f"head: there is no column {name!r}")
+    heads = known[name].map(spelled, na_action="ignore").eq(value).to_numpy(dtype=bool)
+    many = pd.Series(heads.astype(int)).groupby(known[household].to_numpy()).sum()
+    for number, found in many[many != 1].items():
+        row = int(np.argmax((known[household] == number).to_numpy(dtype=bool))) + 1
+        what = "no head" if found == 0 else f"{found} heads"
+        raise DataError(
+            f"household {number} (row {row}) has {what}: members whose {name!r} is {value}; correct them, or "
+            "do not ask for heads"
+        )
 
 
 def named_mask(wanted: Sequence[str], names: tuple[str, ...], what: str) -> int:

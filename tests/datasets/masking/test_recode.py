@@ -13,7 +13,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.recode import Recode
 from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.datasets.microdata.hierarchies import Hierarchy
-from linkrisk.datasets.microdata.recoding_files import RecodingFile
+from linkrisk.datasets.microdata.recoding_files import RecodingFile, codes_become
 
 # As those that come with mu-ARGUS.
 AGE = "1: -20\n2: 21-30\n3: 31-40, 50\n6: 61-\n\n<MISSING> 8 9\n<CODELIST>    Age.cdl\n"
@@ -157,3 +157,25 @@ def test_what_cannot_be_asked(text: str, message: str) -> None:
     with pytest.raises(DataError) as caught:
         masking_method(text).apply(pd.DataFrame({"age": [1], "sex": ["f"]}))
     assert message in str(caught.value)
+
+
+@given(st.dictionaries(st.integers(0, 40), st.sampled_from(["a", "b", "30-39"]), min_size=1))
+def test_what_became_of_codes_makes_it_of_them_again(becomes: dict[int, str]) -> None:
+    before = pd.DataFrame({"x": list(becomes), "y": range(len(becomes))})
+    after = pd.DataFrame({"x": list(becomes.values()), "y": 0})
+    found = codes_become(before, after, ["x"])["x"]
+    Path("made.grc").write_text(RecodingFile.of("x", found).text(), encoding="utf-8")
+    file = RecodingFile.read("x", "made.grc")
+    assert file.becomes([str(code) for code in becomes]) == list(becomes.values())
+
+
+def test_codes_that_became_several_have_no_file() -> None:
+    before = pd.DataFrame({"x": ["a", "a", "b", None], "y": ["a", "b", "a", "c"]})
+    after = pd.DataFrame({"x": ["1", "2", "2", "2"], "y": ["1", None, "1", "3"]})
+    assert codes_become(before, after, ["x", "y"]) == {"y": {"a": "1", "c": "3"}}
+
+
+@pytest.mark.parametrize("code", ["a,b", "1-2", "x:y", " ", "<M>"])
+def test_codes_that_a_file_cannot_hold(code: str) -> None:
+    with pytest.raises(DataError, match="cannot stand in a recoding file"):
+        RecodingFile.of("x", {code: "1"})

@@ -38,6 +38,8 @@ HOMES = pd.DataFrame(
         "age": [1, 2, 1, 2, 1, 2, 1],
     }
 )
+AGES = "Urk,31\nUrk,32\nUrk,33\nDelft,34\nDelft,35\nDelft,41\nDelft,42\nUrk,47\n"
+TENS = "age,ten\n" + "".join(f"{age},{'thirties' if age < 40 else 'forties'}\n" for age in range(31, 50))
 ASKED = ["suppress", "--input", "people.csv"]
 
 
@@ -381,3 +383,79 @@ def test_what_cannot_be_renumbered(capsys):
     with pytest.raises(DataError, match="column 'id' has no value in row 2"):
         suppress(frame, keys=["a"], k=2).write("safe.csv", renumber=["id"])
     assert not Path("safe.csv").exists()
+
+
+# Heads of households
+
+
+def test_every_household_has_a_head():
+    """Only that it is so is checked; what is taken is the same."""
+    frame = HOMES.assign(relation=[1, 2, 1, 3, 2, 1, 1])
+    asked = {"keys": ["street", "sex"], "k": 2, "household": "home", "household_keys": ["street"]}
+    with_head = suppress(frame, head="relation=1", **asked)
+    assert with_head.table.equals(suppress(frame, **asked).table)
+    assert with_head.details["head"] == "relation=1"
+
+
+@pytest.mark.parametrize(
+    ("relation", "head", "error", "message"),
+    [
+        (
+            [1, 2, 2, 3, 2, 1, 1],
+            "relation=1",
+            DataError,
+            "household 2 \\(row 3\\) has no head: members whose",
+        ),
+        (
+            [1, 2, 1, 3, 1, 1, 1],
+            "relation=1",
+            DataError,
+            "household 3 \\(row 5\\) has 2 heads: members whose",
+        ),
+        ([1] * 7, "relation", UsageError, "write COLUMN=VALUE, such as relation=1"),
+        ([1] * 7, "role=1", UsageError, "there is no column 'role'"),
+    ],
+)
+def test_households_without_a_head(relation, head, error, message):
+    frame = HOMES.assign(relation=relation)
+    with pytest.raises(error, match=message):
+        suppress(frame, keys=["street", "sex"], k=2, household="home", household_keys=["street"], head=head)
+
+
+def test_heads_are_of_households():
+    with pytest.raises(UsageError, match="there are no households; say in which column"):
+        suppress(HOMES, keys=["street", "sex"], k=2, head="sex=f")
+
+
+# Recoding files
+
+
+def test_levels_are_written_as_recoding_files(capsys):
+    Path("ages.csv").write_text("town,age\n" + AGES, encoding="utf-8")
+    Path("tens.csv").write_text(TENS, encoding="utf-8")
+    Path("made").mkdir()
+    options = ["--problem", "joint", "--k", "2", "--keys", "town,age", "--hierarchy", "age=tens.csv"]
+    run(
+        capsys,
+        "suppress",
+        "--input",
+        "ages.csv",
+        *options,
+        "--write-recodings",
+        "made",
+        "--output",
+        "safe.csv",
+    )
+    assert Path("made/age.grc").read_text(encoding="utf-8") == "thirties: 31-35\nforties: 41-42, 47\n"
+    run(
+        capsys, "mask", "--input", "ages.csv", "--method", "recode file=age=made/age.grc", "--output", "r.csv"
+    )
+    assert set(pd.read_csv("r.csv")["age"]) == {"thirties", "forties"}
+
+
+def test_recoding_files_of_nothing(capsys):
+    Path("made").mkdir()
+    message = "--write-recodings: no column was recoded code by code; leave it out"
+    refuse(capsys, message, *ASKED, "--k", "2", "--write-recodings", "made")
+    message = "--write-recodings none: there is no such folder; create it first"
+    refuse(capsys, message, *ASKED, "--k", "2", "--write-recodings", "none")

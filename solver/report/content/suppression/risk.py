@@ -87,7 +87,7 @@ def unsafe(given: Json) -> Section:
     )
     columns = [
         ("table", "Key variables of the table", Of.TEXT),
-        ("threshold", "Unsafe up to", Of.NUMBER),
+        ("threshold", "Unsafe up to" if given["risk"] is None else "Unsafe above a risk of", Of.NUMBER),
         *(("combinations", "Unsafe combinations", Of.COUNT), ("records", "Records with one", Of.COUNT)),
     ]
     rows = [
