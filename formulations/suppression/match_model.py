@@ -76,64 +76,79 @@ def match_model(ways: Ways, lacking: Lacking, count: IntArray, unit: int) -> Mat
     unit : int
         What all costs are multiples of, and the objective counts in.
     """
-    untouched = np.flatnonzero(lacking.row_type >= 0)
     own = np.zeros(len(count), dtype=np.bool_)
-    own[lacking.row_type[untouched]] = True
+    own[lacking.row_type[lacking.row_type >= 0]] = True
     own[lacking.made[:, 1]] = True
     column, first, cap = _columns(ways, own, count)
     rows, many = len(lacking.demand), len(first)
-    covers = ways.covered(rows)
-    at, row = np.nonzero(covers[first])
-    each = np.arange(rows)
-    ones = np.ones(len(at))
-    demand = lacking.demand.astype(np.float64)
-    parts = [_sparse([(ones, row, at), (-demand, each, many + each)], rows, many + rows)]
-    lower, upper = [np.zeros(rows)], [np.full(rows, np.inf)]
-    special = np.flatnonzero(own[ways.row_type] & (column >= 0))
-    supply = np.cumsum(own) - 1
-    owner, place, number = ways.row_type[special], column[special], int(own.sum())
-    one = np.ones(len(special))
-    parts.append(_sparse([(one, supply[owner], place)], number, many + rows))
-    lower.append(np.full(number, -np.inf))
-    upper.append(count[own].astype(np.float64))
-    size = count[lacking.row_type[untouched]].astype(np.float64)
-    line = np.full(len(count), -1)
-    line[lacking.row_type[untouched]] = np.arange(len(untouched))
-    mine = line[owner] >= 0
-    parts.append(
-        _sparse(
-            [
-                (one[mine], line[owner[mine]], place[mine]),
-                (size, np.arange(len(untouched)), many + untouched),
-            ],
-            len(untouched),
-            many + rows,
-        )
-    )
-    lower.append(size)
-    upper.append(np.full(len(untouched), np.inf))
-    gate, way = _made(ways, lacking.made, column)
-    steps = np.arange(len(gate))
-    capacity = count[ways.row_type[way]].astype(np.float64)
-    parts.append(
-        _sparse(
-            [(np.ones(len(gate)), steps, column[way]), (-capacity, steps, many + gate)],
-            len(gate),
-            many + rows,
-        )
-    )
-    lower.append(np.full(len(gate), -np.inf))
-    upper.append(np.zeros(len(gate)))
+    blocks = [
+        _demands(ways, lacking, first),
+        *_supplies(ways, lacking, count, own, column, many),
+        _gates(ways, lacking, count, column, many),
+    ]
     program = MilpModel(
         objective=np.concatenate([ways.cost[first] / unit, np.zeros(rows)]),
-        matrix=sparse.csr_array(sparse.vstack(parts, format="csr")),
-        row_lower=np.concatenate(lower),
-        row_upper=np.concatenate(upper),
+        matrix=sparse.csr_array(sparse.vstack([block.matrix for block in blocks], format="csr")),
+        row_lower=np.concatenate([block.lower for block in blocks]),
+        row_upper=np.concatenate([block.upper for block in blocks]),
         column_lower=np.zeros(many + rows),
         column_upper=np.concatenate([cap, np.ones(rows)]),
         integer=np.ones(many + rows, dtype=np.bool_),
     )
     return MatchModel(program, column)
+
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """Rows of the program: lower <= matrix (x, y) <= upper."""
+
+    matrix: sparse.csr_array
+    lower: FloatArray
+    upper: FloatArray
+
+
+def _demands(ways: Ways, lacking: Lacking, first: IntArray) -> _Block:
+    """A row that is used has the matches that it lacks."""
+    rows, many = len(lacking.demand), len(first)
+    at, row = np.nonzero(ways.covered(rows)[first])
+    each, demand = np.arange(rows), lacking.demand.astype(np.float64)
+    matrix = _sparse([(np.ones(len(at)), row, at), (-demand, each, many + each)], rows, many + rows)
+    return _Block(matrix, np.zeros(rows), np.full(rows, np.inf))
+
+
+def _supplies(
+    ways: Ways, lacking: Lacking, count: IntArray, own: BoolArray, column: IntArray, many: int
+) -> tuple[_Block, _Block]:
+    """No type takes more ways than it has records; one whose untouched row is not used takes all of them."""
+    width = many + len(lacking.demand)
+    special = np.flatnonzero(own[ways.row_type] & (column >= 0))
+    owner, place, one = ways.row_type[special], column[special], np.ones(len(special))
+    number = int(own.sum())
+    most = _sparse([(one, (np.cumsum(own) - 1)[owner], place)], number, width)
+    untouched = np.flatnonzero(lacking.row_type >= 0)
+    size = count[lacking.row_type[untouched]].astype(np.float64)
+    line = np.full(len(count), -1)
+    line[lacking.row_type[untouched]] = np.arange(len(untouched))
+    mine = line[owner] >= 0
+    taken = (one[mine], line[owner[mine]], place[mine])
+    kept = (size, np.arange(len(untouched)), many + untouched)
+    return (
+        _Block(most, np.full(number, -np.inf), count[own].astype(np.float64)),
+        _Block(_sparse([taken, kept], len(untouched), width), size, np.full(len(untouched), np.inf)),
+    )
+
+
+def _gates(ways: Ways, lacking: Lacking, count: IntArray, column: IntArray, many: int) -> _Block:
+    """A way that makes a row is only taken where the row is used."""
+    gate, way = _made(ways, lacking.made, column)
+    steps = np.arange(len(gate))
+    capacity = count[ways.row_type[way]].astype(np.float64)
+    matrix = _sparse(
+        [(np.ones(len(gate)), steps, column[way]), (-capacity, steps, many + gate)],
+        len(gate),
+        many + len(lacking.demand),
+    )
+    return _Block(matrix, np.full(len(gate), -np.inf), np.zeros(len(gate)))
 
 
 def _columns(ways: Ways, own: BoolArray, count: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
