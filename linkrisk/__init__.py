@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from linkrisk.solver import Cancel as Cancel
     from linkrisk.solver import WorstCaseLinkage as WorstCaseLinkage
+    from linkrisk.solver import audit_table as audit_table
     from linkrisk.solver import compare as compare
     from linkrisk.solver import evaluate as evaluate
     from linkrisk.solver import find_links as find_links
     from linkrisk.solver import fit as fit
     from linkrisk.solver import link as link
     from linkrisk.solver import mask as mask
+    from linkrisk.solver import protect_table as protect_table
     from linkrisk.solver import risk as risk
     from linkrisk.solver import run_protocol as run_protocol
     from linkrisk.solver import suppress as suppress
@@ -31,12 +33,14 @@ if TYPE_CHECKING:
 __all__ = [
     "Cancel",
     "WorstCaseLinkage",
+    "audit_table",
     "compare",
     "evaluate",
     "find_links",
     "fit",
     "link",
     "mask",
+    "protect_table",
     "report",
     "report_of",
     "risk",

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from linkrisk.solver.api.risk import risk as risk
     from linkrisk.solver.api.suppress import suppress as suppress
     from linkrisk.solver.api.sweep import sweep as sweep
+    from linkrisk.solver.api.tables import audit_table as audit_table
+    from linkrisk.solver.api.tables import protect_table as protect_table
     from linkrisk.solver.api.unsafe import unsafe as unsafe
     from linkrisk.solver.api.verify import verify as verify
     from linkrisk.solver.api.verify_bundle import verify_bundle as verify_bundle
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 _WHERE = {
     "Cancel": "run.interruption",
     "WorstCaseLinkage": "api.estimator",
+    "audit_table": "api.tables",
+    "protect_table": "api.tables",
     "compare": "api.compare",
     "evaluate": "api.evaluate",
     "find_links": "api.find_links",
@@ -49,12 +53,14 @@ _WHERE = {
 __all__ = [
     "Cancel",
     "WorstCaseLinkage",
+    "audit_table",
     "compare",
     "evaluate",
     "find_links",
     "fit",
     "link",
     "mask",
+    "protect_table",
     "report",
     "report_of",
     "risk",

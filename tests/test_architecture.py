@@ -28,6 +28,7 @@ RANKS = {
     "certificates.checking": 1,
     "engines": 2,
     "suppression": 2,
+    "tables": 2,
     "certificates.writing": 3,
     "inputs": 3,
     "protocol": 3,

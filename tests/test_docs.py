@@ -45,6 +45,7 @@ HOMES = {
     "suppress": "suppression.md",
     "unsafe": "suppression.md",
     "protocol": "protocol.md",
+    "tables": "tables.md",
     "app": "app.md",
     "datasets": "data.md",
     "compile": "guide.md",

@@ -15,12 +15,14 @@ from fit_runs import frames
 
 import linkrisk
 from linkrisk import (
+    audit_table,
     compare,
     evaluate,
     find_links,
     fit,
     link,
     mask,
+    protect_table,
     risk,
     run_protocol,
     suppress,
@@ -58,6 +60,8 @@ FUNCTIONS = (
     unsafe,
     verify_bundle,
     run_protocol,
+    protect_table,
+    audit_table,
 )
 each = pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 

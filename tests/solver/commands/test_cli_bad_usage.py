@@ -17,8 +17,8 @@ from linkrisk.solver.backends.scip import ScipBackend
 pytestmark = pytest.mark.usefixtures("survey_folder")
 
 KNOWN = (
-    "fit, compare, evaluate, verify, link, risk, report, sweep, mask, unsafe, suppress, protocol, app, "
-    "describe, datasets, compile"
+    "fit, compare, evaluate, verify, link, risk, report, sweep, mask, unsafe, suppress, tables, "
+    "protocol, app, describe, datasets, compile"
 )
 SEE = "(see `python -m solver{}--help`)"
 EQUAL = {"weights": dict.fromkeys(NAMES, 1 / 3)}

@@ -1,0 +1,4 @@
+"""Files of tables: cells and the relations between them.
+
+May import `datasets` only.
+"""

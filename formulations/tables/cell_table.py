@@ -1,0 +1,145 @@
+"""A table: cells, their values, and the linear relations that everybody knows to hold between them.
+
+A hierarchy, a margin or a linked table is just more relations: ``sum of coefficient * value = 0``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from linkrisk.formulations.errors import FormulationError
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
+
+_CLOSE = 1e-9
+"""Relative to the largest term of a relation: what its sum may differ from 0 by rounding of decimals."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CellTable:
+    """Cells with values and relations, and what is to be protected.
+
+    Attributes
+    ----------
+    value : ndarray of float64, shape (n,)
+    relations : scipy.sparse.csr_array, shape (m, n)
+        Coefficients M: ``M value = 0``.
+    lower, upper : ndarray of float64, shape (n,)
+        What an attacker knows of every cell beforehand: ``lower <= value <= upper``.
+    primary : ndarray of bool, shape (n,)
+        Sensitive cells, which are never published.
+    fixed : ndarray of bool, shape (n,)
+        Cells that are always published.
+    cost : ndarray of float64, shape (n,)
+        What is lost by not publishing a cell.
+    lower_level, upper_level : ndarray of float64, shape (n,)
+        Of a primary cell: an attacker must not be able to exclude the values from ``value - lower_level`` to
+        ``value + upper_level``. 0 elsewhere.
+    sliding_level : ndarray of float64, shape (n,)
+        Of a primary cell: how wide the interval that an attacker finds must be at least.
+
+    Raises
+    ------
+    FormulationError
+        If relations do not add up, a value is outside its bounds, a level is negative or cannot be reached,
+        or a cell is both primary and fixed; the message names the first one.
+    """
+
+    value: FloatArray
+    relations: sparse.csr_array
+    lower: FloatArray
+    upper: FloatArray
+    primary: BoolArray
+    fixed: BoolArray
+    cost: FloatArray
+    lower_level: FloatArray
+    upper_level: FloatArray
+    sliding_level: FloatArray
+
+    def __post_init__(self) -> None:
+        self._check_sums()
+        _refuse(~((self.lower <= self.value) & (self.value <= self.upper)), "its value is outside its bounds")
+        _refuse(self.primary & self.fixed, "it is both sensitive and always published")
+        _refuse(~(self.cost >= 0), "its cost is below 0")
+        levels = (self.lower_level, self.upper_level, self.sliding_level)
+        for level in levels:
+            _refuse(~(level >= 0), "a protection level is below 0")
+            _refuse((level > 0) & ~self.primary, "it has a protection level, but is not sensitive")
+        below, above = self.value - self.lower, self.upper - self.value
+        _refuse(self.lower_level > below, "its lower protection level is beyond what everybody knows of it")
+        _refuse(self.upper_level > above, "its upper protection level is beyond what everybody knows of it")
+        _refuse(self.sliding_level > below + above, "its sliding level is beyond what everybody knows of it")
+
+    def _check_sums(self) -> None:
+        sums = self.relations @ self.value
+        largest = abs(self.relations) @ np.abs(self.value)
+        wrong = np.abs(sums) > _CLOSE * np.maximum(largest, 1.0)
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            raise FormulationError(
+                f"relation {at} does not add up: its terms sum to {sums[at]:g}; correct its cells, or leave "
+                "it out"
+            )
+
+    def __len__(self) -> int:
+        return int(self.value.size)
+
+    @property
+    def below(self) -> FloatArray:
+        """How far each value can go down, shape (n,)."""
+        return self.value - self.lower
+
+    @property
+    def above(self) -> FloatArray:
+        """How far each value can go up, shape (n,)."""
+        return self.upper - self.value
+
+    @property
+    def free(self) -> BoolArray:
+        """Cells that may be suppressed, but need not be."""
+        return ~(self.primary | self.fixed)
+
+    @cached_property
+    def demands(self) -> tuple[Demand, ...]:
+        """What has to be protected, cell by cell."""
+        found = []
+        for cell in np.flatnonzero(self.primary):
+            for level, up, down in (
+                (self.upper_level[cell], 1.0, 0.0),
+                (self.lower_level[cell], 0.0, 1.0),
+                (self.sliding_level[cell], 1.0, 1.0),
+            ):
+                if level > 0:
+                    found.append(Demand(int(cell), float(level), bool(up), bool(down)))
+        return tuple(found)
+
+
+@dataclass(frozen=True)
+class Demand:
+    """How far an attacker must think that a cell could be from its value.
+
+    Attributes
+    ----------
+    cell : int
+    level : float
+        Above 0.
+    up, down : bool
+        Whether the way up counts, the way down, or the sum of both.
+    """
+
+    cell: int
+    level: float
+    up: bool
+    down: bool
+
+
+def _refuse(wrong: BoolArray, why: str) -> None:
+    if wrong.any():
+        raise FormulationError(f"cell {int(np.argmax(wrong))}: {why}")

@@ -1,0 +1,145 @@
+"""`tables` on the command line and as functions: what it writes, proves, audits and refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from cli_runs import check_golden, contents, refuse, run
+
+from linkrisk import audit_table, protect_table
+from linkrisk.datasets.errors import DataError
+from linkrisk.solver.commands.program import main
+from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError
+
+INNER = [[20, 3, 10, 30], [15, 25, 35, 40], [45, 12, 28, 18], [32, 22, 16, 60]]
+SENSITIVE = {(1, 3): 3, (3, 2): 4}
+ASKED = ["--cells", "cells.csv", "--relations", "relations.csv"]
+
+
+@pytest.fixture(autouse=True)
+def table(tmp_path, monkeypatch):
+    """The worked example, with margins; bounds are 0 and twice the value."""
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame(INNER, index=range(1, 5), columns=range(1, 5))
+    frame.loc["T"] = frame.sum()
+    frame["T"] = frame.sum(axis=1)
+    codes = ["T", 1, 2, 3, 4]
+    lines = ["row,column,value,status,lower_protection,upper_protection,lower_bound,upper_bound"]
+    for row in codes:
+        for column in codes:
+            level = SENSITIVE.get((row, column), 0)
+            value = frame.loc[row, column]
+            lines.append(f"{row},{column},{value},{'u' if level else 's'},{level},{level},0,{2 * value}")
+    Path("cells.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    terms = ["relation,cell,coefficient"]
+    for at in range(5):
+        for number, cells in ((at, range(5 * at, 5 * at + 5)), (5 + at, range(at, 25, 5))):
+            terms += [f"{number},{cell},{-1 if cell == cells[0] else 1}" for cell in cells]
+    Path("relations.csv").write_text("\n".join(terms) + "\n", encoding="utf-8")
+
+
+def test_what_is_printed_and_written(capsys):
+    files = ["--output", "safe.csv", "--internal", "internal.csv", "--json", "found.json"]
+    check_golden("tables", run(capsys, "tables", "suppress", *ASKED, *files))
+    safe = pd.read_csv("safe.csv", keep_default_na=True)
+    assert list(safe.columns) == ["row", "column", "value", "status"]  # nothing of how it is protected
+    assert safe["value"].isna().sum() == (safe["status"] == "suppressed").sum() == 6
+    assert "T,2,62,published" in Path("safe.csv").read_text(encoding="utf-8")  # whole numbers stay whole
+    found = json.loads(Path("found.json").read_text(encoding="utf-8"))
+    assert (found["cost"], found["bound"], found["status"]) == (69.0, 69.0, "optimal")
+    assert found["pattern"] == [7, 8, 17, 18, 22, 23]
+    internal = pd.read_csv("internal.csv")
+    assert internal.loc[8, ["low", "high"]].tolist() == pytest.approx([7.0, 13.0])
+
+
+def test_an_audit_of_a_pattern_that_does_not_protect(capsys):
+    """Of the cheapest rectangle one cell of 3 moves by 3 only."""
+    frame = pd.read_csv("cells.csv")
+    frame.loc[[7, 18], "status"] = "m"
+    frame.to_csv("cells.csv", index=False)
+    assert main(["tables", "audit", *ASKED, "--output", "safe.csv"]) == 1
+    check_golden("tables-audit", capsys.readouterr().out)
+    assert not Path("safe.csv").exists()
+    result = audit_table("cells.csv", "relations.csv")
+    assert result.to_dict()["under_protected"] == [17]
+    with pytest.raises(UsageError, match="the table is not protected"):
+        result.write("safe.csv")
+
+
+def test_what_was_suppressed_passes_the_audit(capsys):
+    run(capsys, "tables", "suppress", *ASKED, "--cost", "unit", "--internal", "internal.csv")
+    run(capsys, "tables", "audit", "--cells", "internal.csv", "--relations", "relations.csv")
+
+
+def test_costs():
+    assert protect_table("cells.csv", "relations.csv", cost="unit").pattern.cost == 4.0
+    frame = pd.read_csv("cells.csv").assign(cost=1.0)
+    frame.loc[0, "cost"] = None  # 1, where nothing is said
+    frame.to_csv("cells.csv", index=False)
+    assert protect_table("cells.csv", "relations.csv", cost="given").pattern.cost == 4.0
+    by_log = protect_table("cells.csv", "relations.csv", cost="log")
+    assert by_log.pattern.proven or by_log.pattern.bound > 0.99 * by_log.pattern.cost
+
+
+def test_the_result_in_python():
+    result = protect_table("cells.csv", "relations.csv")
+    assert repr(result) == "TableResult(25 cells, 6 suppressed, protected)"
+    assert result.protected
+    assert set(result.to_frame()["status"]) == {"u", "m", "s"}
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message"),
+    [
+        ("cells.csv", "1,3,10,u", "1,3,11,u", "does not add up: its terms sum to 1; correct its cells"),
+        ("cells.csv", "1,3,10,u,3,3", "1,3,10,u,0,0", "row 9: a sensitive cell has no protection level"),
+        ("cells.csv", "1,3,10,u,3,3", "1,3,10,u,11,3", "cell 8: its lower protection level is beyond"),
+        ("cells.csv", "1,3,10,u", "1,3,10,x", "row 9: there is no status 'x'; u is sensitive"),
+        ("cells.csv", "1,3,10,u", "1,3,,u", "row 9, column 'value': it is empty; every cell has one"),
+        ("cells.csv", "1,3,10,u", "1,3,ten,u", "row 9: 'ten' is not a number"),
+        ("cells.csv", "value", "worth", "cells.csv has no column 'value'"),
+        ("relations.csv", "0,0,-1", "0,99,-1", "row 1, column 'cell': it is no cell; they are 0 to 24"),
+        ("relations.csv", "0,0,-1", "0,0.5,-1", "row 1, column 'cell': it is no number from 0"),
+        ("relations.csv", "coefficient", "weight", "relations.csv has no column 'coefficient'"),
+    ],
+)
+def test_tables_that_cannot_be_used(file, old, new, message):
+    text = Path(file).read_text(encoding="utf-8")
+    assert old in text
+    Path(file).write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(INPUT_ERRORS, match=message) as found:
+        protect_table("cells.csv", "relations.csv")
+    assert "\n" not in str(found.value)
+
+
+def test_a_cell_that_cannot_be_protected():
+    """Everything else is always published."""
+    text = Path("cells.csv").read_text(encoding="utf-8").replace(",s,", ",z,")
+    Path("cells.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(
+        UsageError, match="cell 17 cannot be protected: with all cells suppressed it is still short"
+    ):
+        protect_table("cells.csv", "relations.csv")
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["round"], "tables: there is no 'round'; write suppress or audit"),
+        (["audit", "--cost", "unit"], "--cost is for suppress: an audit chooses nothing"),
+        (["suppress", "--cost", "price"], "unknown cost 'price': choose value, unit, log, given"),
+        (["suppress", "--cost", "given"], "the cost 'given' needs a column 'cost' in cells.csv"),
+    ],
+)
+def test_bad_requests(argv, message, capsys):
+    before = contents()
+    refuse(capsys, message, "tables", *argv, *ASKED, "--output", "safe.csv")
+    assert contents() == before
+
+
+def test_files_that_are_not_there():
+    with pytest.raises(DataError, match=r"none\.csv cannot be read"):
+        protect_table("none.csv", "relations.csv")
