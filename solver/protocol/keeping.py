@@ -44,12 +44,14 @@ def check_goes_on(path: str | Path, source: str) -> None:
     Raises
     ------
     DataError
-        If it does not, or cannot be read.
+        If it does not, or cannot be read; or if there is an answer already of a step that is not.
     """
-    if not Path(path).exists():
+    path = Path(path)
+    steps = Protocol.read(path).steps if path.exists() else ()
+    check_new(_answer_of(path, len(steps) + 1))
+    if not steps:
         return
-    known = Protocol.read(path)
-    if known.steps[-1].sha256 != sha256(Path(source).read_bytes()):
+    if steps[-1].sha256 != sha256(Path(source).read_bytes()):
         raise DataError(f"{source} is not the file that the last step of {path} wrote; go on with that one")
 
 
@@ -79,9 +81,9 @@ def add_step(
     there = seen_from(path.parent)
     said = renamed(given, there)
     if answer is not None:
-        said["answer"] = f"{path.stem}.answer{len(before) + 1}.json"
-        check_new(path.parent / said["answer"])
-        write_whole(path.parent / said["answer"], answer, mode=SECRET)
+        kept = _answer_of(path, len(before) + 1)
+        said["answer"] = kept.name
+        write_whole(kept, answer, mode=SECRET)
     step = ProtocolStep.read({**said, "sha256": sha256(Path(output).read_bytes())})
     if before:
         first = Protocol.read(path)
@@ -89,3 +91,8 @@ def add_step(
     else:
         made = Protocol(there(source), (step,), sha256(Path(source).read_bytes()))
     write_whole(path, made.to_toml(), mode=SECRET)
+
+
+def _answer_of(path: Path, step: int) -> Path:
+    """Where what `suppress` took in a step is kept."""
+    return path.parent / f"{path.stem}.answer{step}.json"

@@ -156,6 +156,16 @@ def test_a_step_goes_on_where_the_last_one_ended(capsys):
     assert not Path("two.csv").exists()
 
 
+def test_an_answer_that_is_there_already(capsys):
+    """Of another protocol of this name, which is gone: it may be the only copy."""
+    Path("made.answer1.json").write_text("{}", encoding="utf-8")
+    refuse(
+        capsys,
+        "made.answer1.json exists and may be the only copy of a seed; give this record another name",
+        *["suppress", "--input", "people.csv", "--k", "2", "--output", "one.csv", "--protocol", "made.toml"],
+    )
+
+
 def test_another_input_is_noticed():
     run_protocol(written(NOISE), "safe.csv", record="kept.toml")
     Path("people.csv").write_text(PEOPLE.replace("Urk", "Ens"), encoding="utf-8")
