@@ -94,14 +94,14 @@ STEPS = {
         "docs/backends.md",
     ],
     "How to add a masking method": [
-        "datasets/masking/rounding.py",
+        "datasets/masking/truncation.py",
         "datasets/masking/registry.py",
-        "tests/datasets/masking/test_rounding.py",
+        "tests/datasets/masking/test_truncation.py",
         "tests/datasets/masking/test_masking_registry.py",
         "docs/masking.md",
     ],
 }
-NEW = ("mean", "cvxpy_scipy", "rounding")
+NEW = ("mean", "cvxpy_scipy", "truncation")
 
 
 @pytest.mark.parametrize("heading", STEPS)
@@ -205,12 +205,12 @@ def test_the_worked_backend_solves_a_model(monkeypatch):
     assert result.bound == pytest.approx(-8.0)
 
 
-def test_the_worked_masking_method_rounds():
+def test_the_worked_masking_method_cuts():
     (code,) = code_of("How to add a masking method")
-    rounding = as_module("linkrisk.datasets.masking.rounding", code).Rounding
+    truncation = as_module("linkrisk.datasets.masking.truncation", code).Truncation
     frame = pd.DataFrame({"age": [14, 15, 25, 26], "town": list("abca")})
-    assert rounding(base=10.0).apply(frame)["age"].tolist() == [10, 20, 20, 30]
-    assert rounding(base=10.0).describe(frame) == "rounding to multiples of 10 of age"
+    assert truncation(base=10.0).apply(frame)["age"].tolist() == [10, 10, 20, 20]
+    assert truncation(base=10.0).describe(frame) == "truncation to multiples of 10 of age"
     with pytest.raises(DataError) as caught:
-        rounding(base=0.0)
+        truncation(base=0.0)
     assert str(caught.value) == "base is 0; it must be above 0"
