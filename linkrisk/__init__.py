@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from linkrisk.solver import find_links as find_links
     from linkrisk.solver import fit as fit
     from linkrisk.solver import link as link
+    from linkrisk.solver import make_table as make_table
     from linkrisk.solver import mask as mask
     from linkrisk.solver import protect_table as protect_table
     from linkrisk.solver import risk as risk
@@ -39,6 +40,7 @@ __all__ = [
     "find_links",
     "fit",
     "link",
+    "make_table",
     "mask",
     "protect_table",
     "report",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from linkrisk.solver.api.find_links import find_links as find_links
     from linkrisk.solver.api.fit import fit as fit
     from linkrisk.solver.api.link import link as link
+    from linkrisk.solver.api.make_table import make_table as make_table
     from linkrisk.solver.api.mask import mask as mask
     from linkrisk.solver.api.protocol import run_protocol as run_protocol
     from linkrisk.solver.api.report import report as report
@@ -39,6 +40,7 @@ _WHERE = {
     "find_links": "api.find_links",
     "fit": "api.fit",
     "link": "api.link",
+    "make_table": "api.make_table",
     "mask": "api.mask",
     "report": "api.report",
     "report_of": "api.report",
@@ -59,6 +61,7 @@ __all__ = [
     "find_links",
     "fit",
     "link",
+    "make_table",
     "mask",
     "protect_table",
     "report",

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from linkrisk.solver.commands.arguments import number
+from linkrisk.solver.commands.arguments import names, number
 from linkrisk.solver.commands.unsafe_options import several, whole
 
 if TYPE_CHECKING:
     from linkrisk.solver.api.tables import TableResult
 
 _SHOWN = 5
+_MAKING = ("input", "by", "response", "rule", "hierarchy", "holding")
+_OTHERS = ("output", "internal", "json", "cost", "backend", "seed", "time_limit")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,7 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.epilog = "example: tables suppress --cells cells.csv --relations relations.csv --output safe.csv"
     parser.add_argument(
-        "what", metavar="WHAT", help="suppress, or audit a pattern by the status of the cells"
+        "what",
+        metavar="WHAT",
+        help="make a table of microdata; suppress; or audit a pattern by the status of the cells",
     )
     parser.add_argument(
         "--cells",
@@ -37,6 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="a line for each term: relation, cell (from 0), coefficient; the terms of a relation sum to 0",
     )
+    _add_making(parser.add_argument_group("of make, which writes --cells and --relations"))
     parser.add_argument("--output", metavar="FILE", help="write the table as it may be published")
     parser.add_argument(
         "--internal", metavar="FILE", help="write the cells with status and the intervals that attackers find"
@@ -53,11 +60,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
 
 
+def _add_making(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--input", metavar="FILE", help="microdata, a record for each respondent")
+    group.add_argument("--by", metavar="A,B", help="explanatory variables, one to six")
+    group.add_argument("--response", metavar="COLUMN", help="what is summed; default: records are counted")
+    group.add_argument(
+        "--rule",
+        metavar="RULE",
+        action="append",
+        help="what is sensitive: p=P[,q=Q][,m=M], nk=N,K, or frequency=N[,RANGE]; once for each",
+    )
+    group.add_argument(
+        "--hierarchy",
+        metavar="A=FILE",
+        action="append",
+        help="columns code and parent; once for each variable",
+    )
+    group.add_argument("--holding", metavar="COLUMN", help="holdings, whose respondents count as one")
+
+
 def run(arguments: argparse.Namespace) -> int:
-    """Suppress or audit, write, and print what was found; 1 where a sensitive cell is not protected."""
+    """Make, suppress or audit, write, and print what was found; 1 where a sensitive cell is not protected."""
     from linkrisk.datasets.microdata.writing import write_table, write_whole
     from linkrisk.solver.commands import targets
 
+    if arguments.what == "make":
+        return _make(arguments)
+    _refuse(arguments, _MAKING, "make: leave it out")
     targets.check_targets(arguments, "output", "internal", "json")
     result = _result(arguments)
     if arguments.output is not None and result.protected:
@@ -76,12 +105,10 @@ def _result(arguments: argparse.Namespace) -> TableResult:
     from linkrisk.solver.run.errors import UsageError
 
     if arguments.what == "audit":
-        for name in ("cost", "backend", "seed", "time_limit"):
-            if getattr(arguments, name) is not None:
-                raise UsageError(f"--{name.replace('_', '-')} is for suppress: an audit chooses nothing")
+        _refuse(arguments, ("cost", "backend", "seed", "time_limit"), "suppress: an audit chooses nothing")
         return audit_table(arguments.cells, arguments.relations)
     if arguments.what != "suppress":
-        raise UsageError(f"tables: there is no {arguments.what!r}; write suppress or audit")
+        raise UsageError(f"tables: there is no {arguments.what!r}; write make, suppress or audit")
     limit = arguments.time_limit
     with progress_line("suppressing cells") as line:
         return protect_table(
@@ -93,6 +120,53 @@ def _result(arguments: argparse.Namespace) -> TableResult:
             time_limit=None if limit == "none" else number(limit or str(DEFAULT_TIME_LIMIT), "--time-limit"),
             on_progress=reporter(line),
         )
+
+
+def _refuse(arguments: argparse.Namespace, options: Sequence[str], why: str) -> None:
+    from linkrisk.solver.run.errors import UsageError
+
+    for name in options:
+        if getattr(arguments, name) is not None:
+            raise UsageError(f"--{name.replace('_', '-')} is for {why}")
+
+
+def _make(arguments: argparse.Namespace) -> int:
+    """Make a table of microdata."""
+    from linkrisk.solver.api.make_table import make_table
+    from linkrisk.solver.commands import targets
+    from linkrisk.solver.run.errors import UsageError
+
+    _refuse(arguments, _OTHERS, "suppress or audit: leave it out")
+    if arguments.input is None or arguments.by is None:
+        raise UsageError("tables make needs --input and --by: of what, and by which variables")
+    files = [arguments.input, arguments.cells, arguments.relations]
+    if len({Path(file).resolve() for file in files}) < len(files):
+        raise UsageError("--input, --cells and --relations are not three files; give each its own name")
+    targets.check_targets(arguments, "cells", "relations")
+    made = make_table(
+        arguments.input,
+        names(arguments.by, "--by") or (),
+        response=arguments.response,
+        rules=arguments.rule or (),
+        hierarchies=dict(_pair(one) for one in arguments.hierarchy or ()),
+        holding=arguments.holding,
+    )
+    made.write(arguments.cells, arguments.relations)
+    relations = int(made.relations["relation"].max()) + 1
+    print(f"table       {several(len(made.cells), 'cell')}, {several(relations, 'relation')}")
+    print(f"sensitive   {several(made.sensitive, 'cell')}")
+    print(f"cells       {arguments.cells}")
+    print(f"relations   {arguments.relations}")
+    return 0
+
+
+def _pair(text: str) -> tuple[str, str]:
+    from linkrisk.solver.run.errors import UsageError
+
+    name, mark, path = text.partition("=")
+    if not mark or not name or not path:
+        raise UsageError(f"--hierarchy: {text!r} is none; write A=FILE")
+    return name, path
 
 
 def _summary(arguments: argparse.Namespace, result: TableResult) -> str:

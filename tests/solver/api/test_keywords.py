@@ -21,6 +21,7 @@ from linkrisk import (
     find_links,
     fit,
     link,
+    make_table,
     mask,
     protect_table,
     risk,
@@ -62,6 +63,7 @@ FUNCTIONS = (
     run_protocol,
     protect_table,
     audit_table,
+    make_table,
 )
 each = pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 

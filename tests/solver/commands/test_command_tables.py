@@ -128,7 +128,7 @@ def test_a_cell_that_cannot_be_protected():
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (["round"], "tables: there is no 'round'; write suppress or audit"),
+        (["round"], "tables: there is no 'round'; write make, suppress or audit"),
         (["audit", "--cost", "unit"], "--cost is for suppress: an audit chooses nothing"),
         (["suppress", "--cost", "price"], "unknown cost 'price': choose value, unit, log, given"),
         (["suppress", "--cost", "given"], "the cost 'given' needs a column 'cost' in cells.csv"),

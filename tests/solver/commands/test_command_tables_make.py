@@ -1,0 +1,180 @@
+"""`tables make`: tables from microdata, against plain sums, and the tables of the reference."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from cli_runs import check_golden, refuse, run
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from linkrisk import make_table, protect_table
+from linkrisk.datasets.errors import DataError
+from linkrisk.solver.run.errors import UsageError
+
+DATA = os.environ.get("LINKRISK_DATA")
+FIRMS = """region,size,turnover,group
+N1,big,900,a
+N1,big,60,b
+N1,small,20,c
+N2,small,35,c
+N2,small,40,d
+S1,big,500,e
+S1,small,25,f
+S1,small,30,g
+"""
+TREE = "code,parent\nN,Total\nN1,N\nN2,N\nS,Total\nS1,S\n"
+ASKED = ["tables", "make", "--input", "firms.csv", "--by", "region,size", "--response", "turnover"]
+FILES = ["--cells", "cells.csv", "--relations", "relations.csv"]
+
+
+@pytest.fixture(autouse=True)
+def firms(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("firms.csv").write_text(FIRMS, encoding="utf-8")
+    Path("tree.csv").write_text(TREE, encoding="utf-8")
+
+
+def test_what_is_printed_and_written(capsys):
+    printed = run(capsys, *ASKED, "--hierarchy", "region=tree.csv", "--rule", "p=10", *FILES)
+    check_golden("tables-make", printed)
+    cells = pd.read_csv("cells.csv").set_index(["region", "size"])
+    assert cells.loc[("Total", "Total"), "value"] == 1610
+    assert cells.loc[("N", "big"), ["value", "respondents", "status"]].tolist() == [960, 2, "u"]
+    assert cells.loc[("N", "big"), "lower_protection"] == pytest.approx(90.0)  # 10 % of 900, and nobody else
+    assert cells.loc[("N2", "big"), ["value", "status"]].tolist() == [0, "z"]
+    result = protect_table("cells.csv", "relations.csv")
+    assert result.protected
+    assert result.pattern.proven
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    rows=st.lists(
+        st.tuples(st.sampled_from(["N1", "N2", "S1"]), st.sampled_from(["x", "y"]), st.integers(0, 50)),
+        min_size=1,
+        max_size=12,
+    )
+)
+def test_every_cell_is_the_sum_of_its_records(rows):
+    frame = pd.DataFrame(rows, columns=["region", "size", "turnover"])
+    made = make_table(frame, ["region", "size"], response="turnover", hierarchies={"region": "tree.csv"})
+    above = {"N1": ["Total", "N", "N1"], "N2": ["Total", "N", "N2"], "S1": ["Total", "S", "S1"]}
+    for line in made.cells.itertuples():
+        inside = [line.region in above[region] and line.size in ("Total", size) for region, size, _ in rows]
+        assert line.value == frame["turnover"][inside].sum()
+        assert line.respondents == sum(inside)
+    sums = made.relations.assign(
+        part=made.relations["coefficient"] * made.cells["value"].to_numpy()[made.relations["cell"]]
+    )
+    assert (sums.groupby("relation")["part"].sum() == 0).all()
+    counted = make_table(frame, ["size"])
+    assert counted.cells["value"].iloc[0] == len(frame)
+
+
+def test_holdings_count_as_one():
+    """c has firms in both regions: together they are one respondent of N."""
+    apart = make_table("firms.csv", ["size"], response="turnover", rules=["frequency=5"])
+    together = make_table("firms.csv", ["size"], response="turnover", rules=["frequency=5"], holding="group")
+    assert apart.cells["respondents"].tolist() == [8, 3, 5]
+    assert together.cells["respondents"].tolist() == [7, 3, 4]
+    assert apart.cells["value"].tolist() == together.cells["value"].tolist()
+    assert together.cells["status"].tolist() == ["s", "u", "u"]
+
+
+@pytest.mark.skipif(DATA is None, reason="needs public data: set LINKRISK_DATA to its folder")
+@pytest.mark.parametrize("name", ["t2_20x20", "t3_8x6x5", "h2_18x12"])
+@pytest.mark.parametrize(("rule", "file"), [("p=10", "P10-1"), ("nk=2,75", "NK2-75")])
+def test_tables_of_the_reference(name, rule, file):
+    """The sensitive cells and their levels are those of the reference, which lifts levels below 1 to 1."""
+    folder = Path(str(DATA)).parent / "bench" / "tables"
+    if not folder.is_dir():
+        pytest.skip("there are no tables of the reference beside the public data")
+    frame = pd.read_csv(folder / "micro" / f"{name}.csv")
+    by = [column for column in frame.columns if column != "value"]
+    trees = {one: path for one in by if (path := folder / "micro" / f"{name}_hierarchy_{one}.csv").exists()}
+    made = make_table(frame, by, response="value", rules=[rule], hierarchies=trees)
+    known = pd.read_csv(folder / "ref" / f"{name}_{file}_cells.csv")
+    both = made.cells.merge(known, on=by, suffixes=("", "_known"), how="outer", indicator=True)
+    assert (both["_merge"] == "both").all()
+    assert (both["value"] == both["value_known"]).all()
+    assert (both["respondents"] == both["freq"]).all()
+    assert ((both["status"] == "u") == (both["status_known"] == "u")).all()
+    unsafe = both[both["status"] == "u"]
+    ours = np.maximum(unsafe["lower_protection"], 1.0)
+    assert ours.to_numpy() == pytest.approx(unsafe["lower_protection_known"].to_numpy(), abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("tree", "message"),
+    [
+        ("code,parent\nN1,N\n", "tree.csv: the code 'N1' has the parent 'N', which is no code; correct it"),
+        ("code,parent\nA,B\nB,A\n", "tree.csv: the code 'A' is below itself, which makes a loop; correct it"),
+        (
+            "code,parent\nN1,Total\nN1,Total\n",
+            "tree.csv, row 2: the code 'N1' stands twice; a code has one parent",
+        ),
+        ("code,parent\nN1,Total\n", r"firms\.csv, column 'region', row 4: 'N2' is no code of its tree"),
+        ("code\nN1\n", "tree.csv has no column 'parent'"),
+    ],
+)
+def test_trees_that_are_none(tree, message):
+    Path("tree.csv").write_text(tree, encoding="utf-8")
+    with pytest.raises(DataError, match=message):
+        make_table("firms.csv", ["region", "size"], hierarchies={"region": "tree.csv"})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("N1,big,900", "N1,big,-900", r"firms\.csv, column 'turnover', row 1: a contribution is negative"),
+        ("N1,big,900", "N1,,900", r"firms\.csv, column 'size', row 1: is missing"),
+        ("900,a", "900,", r"firms\.csv, column 'group', row 1: no holding; give each respondent one"),
+        (
+            "N1,big,900",
+            "Total,big,900",
+            r"firms\.csv, column 'region', row 1: 'Total' is no code of its tree",
+        ),
+    ],
+)
+def test_records_that_cannot_be_used(old, new, message):
+    Path("firms.csv").write_text(FIRMS.replace(old, new), encoding="utf-8")
+    with pytest.raises(DataError, match=message):
+        make_table("firms.csv", ["region", "size"], response="turnover", holding="group")
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (
+            ["--rule", "q=3"],
+            "'q=3' is no rule; write p=10 (or p=10,q=50,m=2), nk=2,75 or frequency=3 (or 3,20)",
+        ),
+        (
+            ["--rule", "nk=2"],
+            "'nk=2' is no rule; write p=10 (or p=10,q=50,m=2), nk=2,75 or frequency=3 (or 3,20)",
+        ),
+        (["--hierarchy", "tree.csv"], "--hierarchy: 'tree.csv' is none; write A=FILE"),
+        (
+            ["--hierarchy", "age=tree.csv"],
+            "hierarchies: 'age' is no explanatory variable; these are region, size",
+        ),
+        (["--cost", "unit"], "--cost is for suppress or audit: leave it out"),
+    ],
+)
+def test_bad_requests(argv, message, capsys):
+    refuse(capsys, message, *ASKED, *FILES, *argv)
+
+
+def test_what_make_needs(capsys):
+    message = "tables make needs --input and --by: of what, and by which variables"
+    refuse(capsys, message, "tables", "make", *FILES)
+    message = "--input, --cells and --relations are not three files; give each its own name"
+    refuse(capsys, message, *ASKED, "--cells", "firms.csv", "--relations", "relations.csv")
+    refuse(capsys, "--by is for make: leave it out", "tables", "audit", "--by", "a", *FILES)
+    with pytest.raises(UsageError, match="one to 6 explanatory variables, not 0"):
+        make_table("firms.csv", [])
