@@ -34,7 +34,9 @@ def attacker_model(table: CellTable, suppressed: FloatArray) -> LinearModel:
     )
 
 
-def reach(table: CellTable, goal: FloatArray, multipliers: FloatArray) -> FloatArray:
+def reach(
+    table: CellTable, goal: FloatArray, by_cell: sparse.csc_array, multipliers: FloatArray
+) -> FloatArray:
     """What each suppressed cell adds at most to the attacker's goal, by any multipliers of the relations.
 
     For every u, ``max goal d = max (goal - u M) d <= sum_i x_i max (goal - u M)_i d_i`` over the bounds: with
@@ -46,6 +48,8 @@ def reach(table: CellTable, goal: FloatArray, multipliers: FloatArray) -> FloatA
     table : CellTable
     goal : ndarray of float64, shape (n,)
         To be maximised.
+    by_cell : scipy.sparse.csc_array, shape (m, n)
+        The relations M, column by column.
     multipliers : ndarray of float64, shape (m,)
 
     Returns
@@ -53,5 +57,5 @@ def reach(table: CellTable, goal: FloatArray, multipliers: FloatArray) -> FloatA
     ndarray of float64, shape (n,)
         Not negative.
     """
-    reduced = goal - sparse.csr_array(table.relations).T @ multipliers
+    reduced = goal - by_cell.T @ multipliers
     return np.asarray(np.maximum(reduced * table.above, -reduced * table.below), dtype=np.float64)

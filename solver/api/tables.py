@@ -36,6 +36,7 @@ from linkrisk.solver.tables.cell_suppression import Pattern, suppress_cells
 
 COSTS = ("value", "unit", "log", "given")
 DEFAULT_TIME_LIMIT = 60.0
+OWN = "exact"
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +125,7 @@ def protect_table(
     relations: str | Path,
     *,
     cost: str = "value",
-    backend: str = "highs",
+    backend: str = OWN,
     seed: int = 0,
     time_limit: float | None = DEFAULT_TIME_LIMIT,
     cancel: Cancel | None = None,
@@ -145,7 +146,7 @@ def protect_table(
         Of a cell that is suppressed with the sensitive ones: its ``value`` (at least 1), ``unit`` each, the
         ``log`` of 1 + value, or as ``given``.
     backend : str
-        What solves the program in whole numbers.
+        What solves the program in whole numbers: ``exact``, our own branch and cut, or a backend.
     seed : int
         Of the backend.
     time_limit : float, optional
@@ -173,7 +174,7 @@ def protect_table(
     """
     if time_limit is not None:
         check_limit(time_limit, "time limit")
-    solver = get_backend(backend)
+    solver = None if backend == OWN else get_backend(backend)
     stored = read_cells_and_relations(cells, relations)
     table = _cell_table(stored, cost)
     clock = Clock(time_limit, cancel=cancel)

@@ -54,7 +54,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="HOW",
         help="of a cell: its value (default), unit, log of 1 + value, or given in the column cost",
     )
-    parser.add_argument("--backend", metavar="NAME", help="what solves the program; default: highs")
+    parser.add_argument(
+        "--backend",
+        metavar="NAME",
+        help="what solves the program: exact (default, our own) or a backend",
+    )
     parser.add_argument("--seed", metavar="N", help="of the backend; default: 0")
     parser.add_argument("--time-limit", metavar="S", help="seconds, or 'none'; default: 60")
     parser.set_defaults(run=run)
@@ -100,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _result(arguments: argparse.Namespace) -> TableResult:
-    from linkrisk.solver.api.tables import DEFAULT_TIME_LIMIT, audit_table, protect_table
+    from linkrisk.solver.api.tables import DEFAULT_TIME_LIMIT, OWN, audit_table, protect_table
     from linkrisk.solver.commands.progress import progress_line, reporter
     from linkrisk.solver.run.errors import UsageError
 
@@ -115,7 +119,7 @@ def _result(arguments: argparse.Namespace) -> TableResult:
             arguments.cells,
             arguments.relations,
             cost=arguments.cost or "value",
-            backend=arguments.backend or "highs",
+            backend=arguments.backend or OWN,
             seed=whole(arguments.seed, "--seed") or 0,
             time_limit=None if limit == "none" else number(limit or str(DEFAULT_TIME_LIMIT), "--time-limit"),
             on_progress=reporter(line),

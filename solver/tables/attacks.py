@@ -5,33 +5,41 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
+from linkrisk.formulations.programs.linear import LinearModel
 from linkrisk.formulations.tables.attacker import attacker_model, reach
-from linkrisk.formulations.tables.cell_table import CellTable, Demand, FloatArray
+from linkrisk.formulations.tables.cell_table import CellTable, Demand, FloatArray, IntArray
 from linkrisk.solver.backends.linear.base import LinearOptions
 from linkrisk.solver.backends.linear.registry import linear_program
 
 
 @dataclass(frozen=True, eq=False)
 class Attack:
-    """How far an attacker must think that a goal could go.
+    """How far an attacker must think that a cell could go, one way.
 
     Attributes
     ----------
     found : float
         By the deviations that were found: a lower bound up to the tolerance of the optimiser.
-    deviations : ndarray of float64, shape (n,)
+    cells : ndarray of int64, shape (k,)
+        The cells that are suppressed at all.
+    deviations : ndarray of float64, shape (k,)
+        Theirs.
     most : ndarray of float64, shape (n,)
         What each suppressed cell adds at most (`formulations.tables.attacker.reach`).
     """
 
     found: float
+    cells: IntArray
     deviations: FloatArray
     most: FloatArray
 
 
 class Attacker:
-    """Knows which cells are suppressed, wholly or in part, and asks how far others could go.
+    """Knows which cells are suppressed, wholly or in part, and asks how far one could go.
+
+    Its program holds these cells only, and the relations that they are in: what is published cannot move.
 
     Parameters
     ----------
@@ -40,41 +48,52 @@ class Attacker:
 
     def __init__(self, table: CellTable) -> None:
         self._table = table
-        self._program = linear_program(
-            attacker_model(table, np.zeros(len(table))), LinearOptions(feasibility=1e-9, optimality=1e-9)
-        )
-        self._all = np.arange(len(table))
-        self._goal = np.zeros(len(table))
+        self._by_cell = sparse.csc_array(table.relations)
 
     def knows(self, suppressed: FloatArray) -> None:
         """Take a pattern, shape (n,)."""
         table = self._table
-        self._program.change_column_bounds(self._all, -table.below * suppressed, table.above * suppressed)
+        self._cells = cells = np.flatnonzero(suppressed)
+        part = sparse.csr_array(self._by_cell[:, cells])
+        self._rows = np.flatnonzero(np.diff(part.indptr))
+        model = attacker_model(table, suppressed)
+        none = np.zeros(self._rows.size)
+        self._program = linear_program(
+            LinearModel(
+                objective=np.zeros(cells.size),
+                matrix=sparse.csr_array(part[self._rows]),
+                row_lower=none,
+                row_upper=none,
+                column_lower=model.column_lower[cells],
+                column_upper=model.column_upper[cells],
+            ),
+            LinearOptions(feasibility=1e-9, optimality=1e-9),
+        )
+        self._goal = np.zeros(0, dtype=np.int64)
 
-    def attack(self, goal: FloatArray) -> Attack:
-        """Maximise a goal, shape (n,).
+    def attack(self, cell: int, sign: float) -> Attack:
+        """Move a suppressed cell up (1) or down (-1) as far as it goes.
 
         Raises
         ------
         RuntimeError
             If the optimiser fails.
         """
-        changed = np.flatnonzero(goal != self._goal)
-        self._program.change_objective(changed, -goal[changed])
-        self._goal = goal
+        at = np.searchsorted(self._cells, [cell])
+        self._program.change_objective(self._goal, np.zeros(self._goal.size))
+        self._program.change_objective(at, np.array([-sign]))
+        self._goal = at
         solution = self._program.solve()
         if not solution.optimal:
             raise RuntimeError(f"the attacker's program ended {solution.status}")
-        point = solution.point
-        return Attack(float(goal @ point), point, reach(self._table, goal, -solution.duals))
+        multipliers = np.zeros(self._by_cell.shape[0])
+        multipliers[self._rows] = -solution.duals
+        point, goal = solution.point, np.zeros(len(self._table))
+        goal[cell] = sign
+        most = reach(self._table, goal, self._by_cell, multipliers)
+        return Attack(float(sign * point[at[0]]), self._cells, point, most)
 
 
-def goals_of(demand: Demand, cells: int) -> list[FloatArray]:
-    """What is to be maximised for a demand: up, down, or both, whose sum counts."""
-    found = []
-    for wanted, sign in ((demand.up, 1.0), (demand.down, -1.0)):
-        if wanted:
-            goal = np.zeros(cells)
-            goal[demand.cell] = sign
-            found.append(goal)
-    return found
+def signs_of(demand: Demand) -> list[float]:
+    """Which ways a demand asks for: up, down, or both, whose sum counts."""
+    return [sign for wanted, sign in ((demand.up, 1.0), (demand.down, -1.0)) if wanted]

@@ -8,11 +8,12 @@ import numpy as np
 
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray
 from linkrisk.formulations.tables.suppression_model import suppression_model
-from linkrisk.solver.backends.base import Backend, BackendProgress, SolveOptions
+from linkrisk.solver.backends.base import Backend, SolveOptions
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.tables.audit import audit
+from linkrisk.solver.tables.branch_and_cut import BranchAndCut
 from linkrisk.solver.tables.capacity import CapacityCuts
 from linkrisk.solver.tables.heuristic import Witnesses
 
@@ -44,14 +45,19 @@ class Pattern:
 
 
 def suppress_cells(
-    table: CellTable, backend: Backend, clock: Clock, report: Reporter | None = None, seed: int = 0
+    table: CellTable,
+    backend: Backend | None,
+    clock: Clock,
+    report: Reporter | None = None,
+    seed: int = 0,
 ) -> Pattern:
     """Find the cells of least cost that protect all sensitive ones.
 
     Parameters
     ----------
     table : CellTable
-    backend : Backend
+    backend : Backend or None
+        None for our own branch and cut.
     clock : Clock
     report : callable, optional
     seed : int
@@ -62,31 +68,60 @@ def suppress_cells(
     UsageError
         If suppressing all cells does not protect one; the message names it.
     """
-    left = clock.seconds_left
-    start = Witnesses(table).pattern(clock.part(None if left is None else _START_SHARE * left))
+    separator, left = CapacityCuts(table), clock.seconds_left
+    witnesses = Witnesses(table)
+    start = witnesses.pattern(separator.open, clock.part(None if left is None else _START_SHARE * left))
     if start is None:
         raise UsageError(_unreachable(table))
-    best = Pattern(start, _cost(table, start), 0.0)
-    unit = _unit(table)
+    search = _Search(table, separator, witnesses, start, clock, report)
+    better, bound = search.own() if backend is None else search.by(backend, seed)
+    found = Pattern(start, _cost(table, start), 0.0)
+    if better is not None and _cost(table, better) < found.cost and audit(table, better).passed:
+        found = Pattern(better, _cost(table, better), 0.0)
+    return Pattern(found.suppressed, found.cost, min(_rounded_up(max(bound, 0.0), _unit(table)), found.cost))
 
-    def watch(progress: BackendProgress) -> bool:
-        if report is not None:
-            bound = _rounded_up(max(progress.bound, 0.0), unit)
-            report(Progress.uncounted(PHASE, f"cost {best.cost:,.6g}, at least {bound:,.6g}"))
-        return clock.expired
 
-    found = backend.solve(
-        suppression_model(table, CapacityCuts(table)),
-        SolveOptions(time_limit=clock.seconds_left, seed=seed, absolute_gap=0.999 * unit if unit else 1e-6),
-        starts=[start.astype(np.float64)],
-        watch=watch,
-    )
-    bound = min(_rounded_up(max(found.bound, 0.0), unit), best.cost)
-    if found.values is not None:
-        better = np.asarray(found.values > 0.5, dtype=np.bool_)
-        if _cost(table, better) < best.cost and audit(table, better).passed:
-            best = Pattern(better, _cost(table, better), 0.0)
-    return Pattern(best.suppressed, best.cost, min(bound, best.cost))
+@dataclass(eq=False)
+class _Search:
+    """What the ways of searching share."""
+
+    table: CellTable
+    separator: CapacityCuts
+    witnesses: Witnesses
+    start: BoolArray
+    clock: Clock
+    report: Reporter | None
+
+    def own(self) -> tuple[BoolArray | None, float]:
+        """Our own branch and cut."""
+        search = BranchAndCut(self.table, self.separator, self.start, _unit(self.table))
+
+        def improve(point: FloatArray) -> BoolArray | None:
+            return self.witnesses.pattern(self.separator.open, self.clock, likely=np.clip(point, 0.0, 1.0))
+
+        search.run(self.clock, improve, lambda: self._tell(search.cost, search.bound))
+        proven = search.bound >= search.cost - (_unit(self.table) or 1e-6 * search.cost) + 1e-6 * search.cost
+        return search.best, search.cost if proven else search.bound
+
+    def by(self, backend: Backend, seed: int) -> tuple[BoolArray | None, float]:
+        """Any backend."""
+        unit, cost = _unit(self.table), _cost(self.table, self.start)
+        found = backend.solve(
+            suppression_model(self.table, self.separator),
+            SolveOptions(
+                time_limit=self.clock.seconds_left, seed=seed, absolute_gap=0.999 * unit if unit else 1e-6
+            ),
+            starts=[self.start.astype(np.float64)],
+            watch=lambda progress: self._tell(cost, progress.bound),
+        )
+        return None if found.values is None else found.values > 0.5, found.bound
+
+    def _tell(self, cost: float, bound: float) -> bool:
+        """Say how far it is, and whether to stop."""
+        if self.report is not None:
+            bound = _rounded_up(max(bound, 0.0), _unit(self.table))
+            self.report(Progress.uncounted(PHASE, f"cost {cost:,.6g}, at least {bound:,.6g}"))
+        return self.clock.expired
 
 
 def _cost(table: CellTable, suppressed: BoolArray) -> float:

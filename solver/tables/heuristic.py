@@ -8,16 +8,20 @@ the demand is met.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import sparse
 
 from linkrisk.formulations.programs.linear import LinearModel
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand
+from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand, FloatArray
 from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram
 from linkrisk.solver.backends.linear.registry import linear_program
 from linkrisk.solver.run.clock import Clock
+
+_CHEAP = 0.01
+"""What a cell costs that is taken to be chosen, as a share of its cost."""
 
 _MOVED = 1e-9
 """What is moved by less of its demand's level is not moved."""
@@ -50,8 +54,19 @@ class Witnesses:
         self._program = linear_program(both, LinearOptions(feasibility=1e-9, optimality=1e-9))
         self._columns = np.arange(2 * len(table))
 
-    def pattern(self, clock: Clock) -> BoolArray | None:
+    def pattern(
+        self, demands: Sequence[Demand], clock: Clock, likely: FloatArray | None = None
+    ) -> BoolArray | None:
         """Cells that protect all demands when they are suppressed, shape (n,).
+
+        Parameters
+        ----------
+        demands : sequence of Demand
+            Those that the sensitive cells do not meet among themselves.
+        clock : Clock
+            When to leave out no more cells.
+        likely : ndarray of float64, shape (n,), optional
+            How likely each cell is a good choice, from 0 to 1: so much cheaper it is taken to be.
 
         Returns
         -------
@@ -60,8 +75,9 @@ class Witnesses:
         """
         table = self.table
         suppressed, witnesses = table.primary.copy(), []
-        for demand in sorted(_halves(table), key=lambda one: -one.level):
-            moved = self._cheapest(demand, suppressed, ~table.fixed)
+        cost = table.cost if likely is None else table.cost * (1.0 - (1.0 - _CHEAP) * likely)
+        for demand in sorted(_halves(table, demands), key=lambda one: -one.level):
+            moved = self._cheapest(demand, cost, suppressed, ~table.fixed)
             if moved is None:
                 return None
             witnesses.append((demand, moved))
@@ -82,7 +98,7 @@ class Witnesses:
             found: dict[int, BoolArray] = {}
             for at, (demand, moved) in enumerate(witnesses):
                 if moved[cell]:
-                    other = self._cheapest(demand, without, without)
+                    other = self._cheapest(demand, table.cost, without, without)
                     if other is None:
                         break
                     found[at] = other
@@ -91,10 +107,12 @@ class Witnesses:
                 witnesses = [(demand, found.get(at, moved)) for at, (demand, moved) in enumerate(witnesses)]
         return suppressed
 
-    def _cheapest(self, demand: Demand, suppressed: BoolArray, allowed: BoolArray) -> BoolArray | None:
+    def _cheapest(
+        self, demand: Demand, cost: FloatArray, suppressed: BoolArray, allowed: BoolArray
+    ) -> BoolArray | None:
         """Cells that move when the cell of a demand does by its level; None where it cannot."""
         table, cells = self.table, len(self.table)
-        cost = np.where(suppressed, 0.0, table.cost)
+        cost = np.where(suppressed, 0.0, cost)
         up, down = np.where(allowed, table.above, 0.0), np.where(allowed, table.below, 0.0)
         lower = np.zeros(2 * cells)
         at = demand.cell if demand.up else demand.cell + cells
@@ -111,10 +129,10 @@ class Witnesses:
         return np.asarray(np.abs(moves) > _MOVED * demand.level, dtype=np.bool_)
 
 
-def _halves(table: CellTable) -> list[Demand]:
+def _halves(table: CellTable, demands: Sequence[Demand]) -> list[Demand]:
     """Demands up and demands down; a sliding one is met by these two together, as far up as there is room."""
     found = []
-    for demand in table.demands:
+    for demand in demands:
         if not (demand.up and demand.down):
             found.append(demand)
             continue

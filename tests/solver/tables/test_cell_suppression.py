@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -131,11 +132,12 @@ def test_the_optimum_is_that_of_all_patterns(inner, places, levels, cost, slidin
         with pytest.raises(UsageError, match="cannot be protected: with all cells suppressed"):
             suppress_cells(table, get_backend("highs"), Clock(None))
         return
-    found = suppress_cells(table, get_backend("highs"), Clock(None))
-    assert found.proven
-    assert found.cost == best
-    assert protects(table, found.suppressed)
-    start = Witnesses(table).pattern(Clock(None))
+    for solver in (None, get_backend("highs")):  # our own branch and cut, and a backend
+        found = suppress_cells(table, solver, Clock(None))
+        assert found.proven
+        assert found.cost == best
+        assert protects(table, found.suppressed)
+    start = Witnesses(table).pattern(CapacityCuts(table).open, Clock(None))
     assert protects(table, start)
     assert table.cost[start & table.free].sum() >= best
 
@@ -166,11 +168,12 @@ def test_any_multipliers_bound_the_attacker(inner, seed):
     suppressed = (generator.random(len(table)) < 0.7) | table.primary
     attacker = Attacker(table)
     attacker.knows(suppressed.astype(float))
-    goal = np.zeros(len(table))
-    goal[int(np.flatnonzero(table.primary)[0])] = 1.0
-    found = attacker.attack(goal)
+    goal, cell = np.zeros(len(table)), int(np.flatnonzero(table.primary)[0])
+    goal[cell] = 1.0
+    found = attacker.attack(cell, 1.0)
     assert found.most @ suppressed == pytest.approx(found.found, abs=1e-7)
-    wild = reach(table, goal, generator.normal(size=table.relations.shape[0]))
+    multipliers = generator.normal(size=table.relations.shape[0])
+    wild = reach(table, goal, sparse.csc_array(table.relations), multipliers)
     assert wild @ suppressed >= found.found - 1e-7
 
 
@@ -200,14 +203,33 @@ def test_every_backend_finds_the_optimum(backend):
     assert protects(table, found.values > 0.5)
 
 
-def test_interrupted_it_still_protects():
+@pytest.mark.parametrize(("seed", "cost"), [(1, "value"), (2, "unit"), (5, "value")])
+def test_our_own_search_finds_what_a_backend_finds(seed, cost):
+    """Tables that take branches, with costs that are whole and with the same that are not."""
+    generator = np.random.default_rng(seed)
+    inner = generator.integers(1, 300, (7, 7))
+    places = {tuple(place): (30, 20) for place in generator.integers(0, 7, (7, 2)).tolist()}
+    places = {place: (min(30, inner[place]), 20) for place in places}
+    table = table_of(inner, places, cost=cost)
+    own = suppress_cells(table, None, Clock(None))
+    other = suppress_cells(table, get_backend("highs"), Clock(None))
+    assert own.proven
+    assert own.cost == other.cost
+    assert audit(table, own.suppressed).passed
+    part = suppress_cells(replace(table, cost=table.cost / 7.0), None, Clock(None))
+    assert part.bound <= own.cost / 7.0 * (1.0 + 1e-9)
+    assert part.cost == pytest.approx(own.cost / 7.0)
+
+
+@pytest.mark.parametrize("solver", [None, "highs"])
+def test_interrupted_it_still_protects(solver):
     generator = np.random.default_rng(3)
     inner = generator.integers(1, 500, (12, 12))
     places = {tuple(place): (40, 40) for place in generator.integers(0, 12, (14, 2)).tolist()}
     table = table_of(inner, places)
     clock = Clock(None)
     clock.stop()
-    found = suppress_cells(table, get_backend("highs"), clock)
+    found = suppress_cells(table, solver and get_backend(solver), clock)
     assert audit(table, found.suppressed).passed
     assert 0.0 <= found.bound <= found.cost
 
