@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from linkrisk.solver import mask as mask
     from linkrisk.solver import protect_table as protect_table
     from linkrisk.solver import risk as risk
+    from linkrisk.solver import round_table as round_table
     from linkrisk.solver import run_protocol as run_protocol
     from linkrisk.solver import suppress as suppress
     from linkrisk.solver import sweep as sweep
@@ -46,6 +47,7 @@ __all__ = [
     "report",
     "report_of",
     "risk",
+    "round_table",
     "run_protocol",
     "suppress",
     "sweep",

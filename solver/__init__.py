@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from linkrisk.solver.api.report import report as report
     from linkrisk.solver.api.report import report_of as report_of
     from linkrisk.solver.api.risk import risk as risk
+    from linkrisk.solver.api.round_table import round_table as round_table
     from linkrisk.solver.api.suppress import suppress as suppress
     from linkrisk.solver.api.sweep import sweep as sweep
     from linkrisk.solver.api.tables import audit_table as audit_table
@@ -34,6 +35,7 @@ _WHERE = {
     "Cancel": "run.interruption",
     "WorstCaseLinkage": "api.estimator",
     "audit_table": "api.tables",
+    "round_table": "api.round_table",
     "protect_table": "api.tables",
     "compare": "api.compare",
     "evaluate": "api.evaluate",

@@ -64,7 +64,7 @@ class CellTable:
     sliding_level: FloatArray
 
     def __post_init__(self) -> None:
-        self._check_sums()
+        check_sums(self.relations, self.value)
         _refuse(~((self.lower <= self.value) & (self.value <= self.upper)), "its value is outside its bounds")
         _refuse(self.primary & self.fixed, "it is both sensitive and always published")
         _refuse(~(self.cost >= 0), "its cost is below 0")
@@ -76,17 +76,6 @@ class CellTable:
         _refuse(self.lower_level > below, "its lower protection level is beyond what everybody knows of it")
         _refuse(self.upper_level > above, "its upper protection level is beyond what everybody knows of it")
         _refuse(self.sliding_level > below + above, "its sliding level is beyond what everybody knows of it")
-
-    def _check_sums(self) -> None:
-        sums = self.relations @ self.value
-        largest = abs(self.relations) @ np.abs(self.value)
-        wrong = np.abs(sums) > _CLOSE * np.maximum(largest, 1.0)
-        if wrong.any():
-            at = int(np.argmax(wrong))
-            raise FormulationError(
-                f"relation {at} does not add up: its terms sum to {sums[at]:g}; correct its cells, or leave "
-                "it out"
-            )
 
     def __len__(self) -> int:
         return int(self.value.size)
@@ -138,6 +127,25 @@ class Demand:
     level: float
     up: bool
     down: bool
+
+
+def check_sums(relations: sparse.csr_array, value: FloatArray) -> None:
+    """Refuse relations that do not add up.
+
+    Raises
+    ------
+    FormulationError
+        It names the first one, and by how much.
+    """
+    sums = relations @ value
+    largest = abs(relations) @ np.abs(value)
+    wrong = np.abs(sums) > _CLOSE * np.maximum(largest, 1.0)
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        raise FormulationError(
+            f"relation {at} does not add up: its terms sum to {sums[at]:g}; correct its cells, or leave "
+            "it out"
+        )
 
 
 def _refuse(wrong: BoolArray, why: str) -> None:

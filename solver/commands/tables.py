@@ -1,4 +1,4 @@
-"""`python -m solver tables`: suppress cells of a table, or audit a pattern of suppressed cells."""
+"""`python -m solver tables`: make a table, suppress cells of it, audit a pattern, or round it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 5
 _MAKING = ("input", "by", "response", "rule", "hierarchy", "holding")
+_ROUNDING = ("base", "relaxed")
 _OTHERS = ("output", "internal", "json", "cost", "backend", "seed", "time_limit")
 
 
@@ -22,13 +23,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.description = (
         "Suppress the cells of least cost so that nobody can compute a sensitive one too closely from the "
-        "others, with a bound that proves it; or audit any pattern. Exit code 1 when an audit fails."
+        "others, with a bound that proves it; audit any pattern; or round all cells such that they still add "
+        "up. Exit code 1 when an audit fails."
     )
     parser.epilog = "example: tables suppress --cells cells.csv --relations relations.csv --output safe.csv"
     parser.add_argument(
         "what",
         metavar="WHAT",
-        help="make a table of microdata; suppress; or audit a pattern by the status of the cells",
+        help="make a table of microdata; suppress; audit a pattern by the status of the cells; or round",
     )
     parser.add_argument(
         "--cells",
@@ -61,6 +63,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", metavar="N", help="of the backend; default: 0")
     parser.add_argument("--time-limit", metavar="S", help="seconds, or 'none'; default: 60")
+    group = parser.add_argument_group("of round")
+    group.add_argument("--base", metavar="N", help="every cell becomes a multiple of it")
+    group.add_argument(
+        "--relaxed", action="store_true", default=None, help="cells may go further than to the next multiple"
+    )
     parser.set_defaults(run=run)
 
 
@@ -87,10 +94,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Make, suppress or audit, write, and print what was found; 1 where a sensitive cell is not protected."""
     from linkrisk.datasets.microdata.writing import write_table, write_whole
     from linkrisk.solver.commands import targets
+    from linkrisk.solver.commands.tables_round import round_cells
 
     if arguments.what == "make":
         return _make(arguments)
     _refuse(arguments, _MAKING, "make: leave it out")
+    if arguments.what == "round":
+        return round_cells(arguments)
+    _refuse(arguments, _ROUNDING, "round: leave it out")
     targets.check_targets(arguments, "output", "internal", "json")
     result = _result(arguments)
     if arguments.output is not None and result.protected:
@@ -112,7 +123,7 @@ def _result(arguments: argparse.Namespace) -> TableResult:
         _refuse(arguments, ("cost", "backend", "seed", "time_limit"), "suppress: an audit chooses nothing")
         return audit_table(arguments.cells, arguments.relations)
     if arguments.what != "suppress":
-        raise UsageError(f"tables: there is no {arguments.what!r}; write make, suppress or audit")
+        raise UsageError(f"tables: there is no {arguments.what!r}; write make, suppress, audit or round")
     limit = arguments.time_limit
     with progress_line("suppressing cells") as line:
         return protect_table(
@@ -140,7 +151,7 @@ def _make(arguments: argparse.Namespace) -> int:
     from linkrisk.solver.commands import targets
     from linkrisk.solver.run.errors import UsageError
 
-    _refuse(arguments, _OTHERS, "suppress or audit: leave it out")
+    _refuse(arguments, (*_OTHERS, *_ROUNDING), "others than make: leave it out")
     if arguments.input is None or arguments.by is None:
         raise UsageError("tables make needs --input and --by: of what, and by which variables")
     files = [arguments.input, arguments.cells, arguments.relations]

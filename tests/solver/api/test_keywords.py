@@ -25,6 +25,7 @@ from linkrisk import (
     mask,
     protect_table,
     risk,
+    round_table,
     run_protocol,
     suppress,
     sweep,
@@ -62,6 +63,7 @@ FUNCTIONS = (
     verify_bundle,
     run_protocol,
     protect_table,
+    round_table,
     audit_table,
     make_table,
 )

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from cli_runs import check_golden, contents, refuse, run
 
-from linkrisk import audit_table, protect_table
+from linkrisk import audit_table, protect_table, round_table
 from linkrisk.datasets.errors import DataError
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.run.errors import INPUT_ERRORS, UsageError
@@ -72,6 +72,35 @@ def test_an_audit_of_a_pattern_that_does_not_protect(capsys):
 def test_what_was_suppressed_passes_the_audit(capsys):
     run(capsys, "tables", "suppress", *ASKED, "--cost", "unit", "--internal", "internal.csv")
     run(capsys, "tables", "audit", "--cells", "internal.csv", "--relations", "relations.csv")
+
+
+def test_a_table_rounded(capsys):
+    files = ["--output", "safe.csv", "--internal", "internal.csv", "--json", "found.json"]
+    check_golden("tables-round", run(capsys, "tables", "round", *ASKED, "--base", "5", *files))
+    safe = pd.read_csv("safe.csv")
+    assert list(safe.columns) == ["row", "column", "value"]
+    assert (safe["value"] % 5 == 0).all()
+    found = json.loads(Path("found.json").read_text(encoding="utf-8"))
+    assert (found["cost"], found["bound"], found["status"]) == (28.0, 28.0, "optimal")
+    assert repr(round_table("cells.csv", "relations.csv", base=5)) == (
+        "RoundedTable(25 cells, changed by 28, optimal)"
+    )
+    run(capsys, "tables", "round", *ASKED, "--base", "7", "--relaxed")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "tables round needs --base, such as 5"),
+        (["--base", "x"], "--base must be a whole number, not 'x'"),
+        (["--base", "1"], "the base 1 is none: give a whole number from 2"),
+        (["--base", "5", "--cost", "unit"], "--cost is for suppress: a rounding changes all cells as little"),
+        (["--base", "5", "--rule", "p=1"], "--rule is for make: leave it out"),
+    ],
+)
+def test_roundings_that_cannot_be_asked_for(capsys, options, message):
+    assert message in refuse(capsys, "tables", "round", *ASKED, "--output", "safe.csv", *options)
+    assert not Path("safe.csv").exists()
 
 
 def test_costs():

@@ -1,0 +1,179 @@
+"""`round_table`: a table whose cells are multiples of a base, and still add up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from linkrisk.datasets.masking.record import version
+from linkrisk.datasets.microdata.writing import write_table
+from linkrisk.datasets.tables.cells_and_relations import NUMBERS, read_cells_and_relations
+from linkrisk.formulations.tables.cell_table import check_sums
+from linkrisk.formulations.tables.controlled_rounding import ControlledRounding
+from linkrisk.solver.api.keywords import checked_keywords
+from linkrisk.solver.api.limits import check_limit
+from linkrisk.solver.api.tables import DEFAULT_TIME_LIMIT
+from linkrisk.solver.backends.registry import get_backend
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.interruption import Cancel, interruptible
+from linkrisk.solver.run.progress import Reporter
+from linkrisk.solver.run.results import dump_json
+from linkrisk.solver.run.status import Limit, Status
+from linkrisk.solver.tables.rounding import round_cells
+
+
+@dataclass(frozen=True, eq=False)
+class RoundedTable:
+    """A rounded table, whose relations were counted again in whole numbers.
+
+    Attributes
+    ----------
+    cells : DataFrame
+        All columns of the input, with `rounded`.
+    cost : float
+        The sum of all changes.
+    bound : float
+        No controlled rounding of this kind changes less.
+    status : Status
+        ``optimal`` where no other one changes less.
+    limit : Limit or None
+        What ended the search.
+    details : dict
+        Everything else of the JSON.
+    """
+
+    cells: pd.DataFrame = field(repr=False)
+    cost: float
+    bound: float
+    status: Status
+    limit: Limit | None
+    details: dict[str, Any] = field(repr=False)
+
+    @property
+    def largest_change(self) -> float:
+        """Of a cell."""
+        return float(np.abs(self.cells["rounded"] - self.cells["value"]).max())
+
+    def to_frame(self) -> pd.DataFrame:
+        """The cells with their values and rounded values: not to be published."""
+        return self.cells
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of `tables round --json` as a dictionary."""
+        found = {
+            "cells": len(self.cells),
+            "changed": int((self.cells["rounded"] != self.cells["value"]).sum()),
+            "largest_change": self.largest_change,
+            "cost": self.cost,
+            "bound": self.bound,
+            "status": self.status.value,
+            "limit": None if self.limit is None else self.limit.value,
+            "rounded": self.cells["rounded"].tolist(),
+        }
+        return {**found, **self.details}
+
+    def to_json(self) -> str:
+        """The JSON of `tables round --json`."""
+        return dump_json(self.to_dict())
+
+    def write(self, output: str | Path) -> None:
+        """Write what may be published: rounded values in place of the values, nothing about protection.
+
+        Raises
+        ------
+        DataError
+            If it cannot be written.
+        """
+        secret = [name for name in (*NUMBERS[1:], "status", "rounded") if name in self.cells.columns]
+        write_table(self.cells.assign(value=self.cells["rounded"]).drop(columns=secret), output)
+
+    def __repr__(self) -> str:
+        return f"RoundedTable({len(self.cells)} cells, changed by {self.cost:g}, {self.status.value})"
+
+
+@checked_keywords
+def round_table(
+    cells: str | Path,
+    relations: str | Path,
+    *,
+    base: int,
+    relaxed: bool = False,
+    backend: str = "highs",
+    seed: int = 0,
+    time_limit: float | None = DEFAULT_TIME_LIMIT,
+    cancel: Cancel | None = None,
+    on_progress: Reporter | None = None,
+) -> RoundedTable:
+    """Round all cells to multiples of a base such that all relations hold, with the least sum of changes.
+
+    Parameters
+    ----------
+    cells, relations : path
+        See `protect_table`; only values and relations count.
+    base : int
+        From 2.
+    relaxed : bool
+        Whether cells may go further than to a neighbouring multiple. (What is not negative stays so.)
+    backend : str
+        What solves the program in whole numbers, where its relaxation does not.
+    seed : int
+        Of the backend.
+    time_limit : float, optional
+        Seconds, after which the best rounding so far is returned with a bound.
+    cancel : Cancel, optional
+        A token that ends the search like the time limit.
+    on_progress : callable, optional
+        Called with every progress report.
+
+    Returns
+    -------
+    RoundedTable
+
+    Raises
+    ------
+    TypeError
+        If there is no such keyword.
+    UsageError, DataError, FormulationError
+        If the table cannot be read, does not add up, or has no such rounding.
+
+    Examples
+    --------
+    >>> from linkrisk import round_table
+    >>> round_table("cells.csv", "relations.csv", base=5).write("rounded.csv")  # doctest: +SKIP
+    """
+    if time_limit is not None:
+        check_limit(time_limit, "time limit")
+    solver = get_backend(backend)
+    stored = read_cells_and_relations(cells, relations)
+    value = stored.numbers["value"]
+    shape = (int(stored.relation.max(initial=-1)) + 1, value.size)
+    table = ControlledRounding(
+        value=value,
+        relations=sparse.csr_array((stored.coefficient, (stored.relation, stored.cell)), shape=shape),
+        weight=np.ones(value.size),
+        base=base,
+        zero_restricted=not relaxed,
+    )
+    check_sums(table.relations, value)
+    clock = Clock(time_limit, cancel=cancel)
+    with interruptible(clock):
+        found = round_cells(table, solver, clock, on_progress, seed)
+    status = Status.OPTIMAL if found.proven else Status.INTERRUPTED if clock.stopped else Status.FEASIBLE
+    limit = None if found.proven else Limit.USER if clock.stopped else Limit.TIME
+    details = {
+        "linkrisk": version(),
+        "name": stored.name,
+        "relations": shape[0],
+        "base": base,
+        "relaxed": relaxed,
+        "backend": backend,
+        "seed": seed,
+        "seconds": round(clock.seconds, 3),
+    }
+    frame = stored.cells.assign(rounded=found.values)
+    return RoundedTable(frame, found.cost, found.bound, status, limit, details)

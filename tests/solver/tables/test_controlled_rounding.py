@@ -1,0 +1,165 @@
+"""Controlled rounding: every rounding of tiny tables, additivity, and what cannot be rounded."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from linkrisk.formulations.errors import FormulationError
+from linkrisk.formulations.tables.controlled_rounding import ControlledRounding
+from linkrisk.solver.backends.registry import get_backend
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.tables.rounding import round_cells, summed_up
+
+BENCH = os.environ.get("LINKRISK_DATA")
+
+
+def margins(inner):
+    """A table of any dimension with all margins, its cells in order, and its relations."""
+    inner = np.asarray(inner, dtype=float)
+    for axis in range(inner.ndim):
+        inner = np.concatenate([inner.sum(axis=axis, keepdims=True), inner], axis=axis)
+    number, rows = np.arange(inner.size).reshape(inner.shape), []
+    for axis in range(inner.ndim):
+        for line in np.moveaxis(number, axis, -1).reshape(-1, inner.shape[axis]):
+            row = np.zeros(inner.size)
+            row[line] = [-1.0, *[1.0] * (line.size - 1)]
+            rows.append(row)
+    return inner.ravel(), sparse.csr_array(np.array(rows))
+
+
+def table_of(inner, base, *, zero_restricted):
+    value, relations = margins(inner)
+    return ControlledRounding(
+        value=value,
+        relations=relations,
+        weight=np.ones(value.size),
+        base=base,
+        zero_restricted=zero_restricted,
+    )
+
+
+def cheapest(inner, base, *, zero_restricted):
+    """By all roundings of the inner cells: none where no one will do."""
+    inner = np.asarray(inner)
+    value, _ = margins(inner)
+    best = None
+    reach = (0, 1) if zero_restricted else (-1, 0, 1, 2)
+    for steps in itertools.product(reach, repeat=inner.size):
+        moved = base * (inner // base + np.reshape(steps, inner.shape))
+        rounded, _ = margins(moved)
+        far = np.abs(rounded - value)
+        if (moved < 0).any() or (zero_restricted and (far >= base).any()):
+            continue
+        best = far.sum() if best is None else min(best, far.sum())
+    return best
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    inner=st.lists(st.integers(0, 14), min_size=4, max_size=4), base=st.integers(2, 6), tight=st.booleans()
+)
+def test_the_optimum_is_that_of_all_roundings(inner, base, tight):
+    grid = np.array(inner).reshape(2, 2)
+    table = table_of(grid, base, zero_restricted=tight)
+    found = round_cells(table, get_backend("highs"), Clock(None))
+    assert found.proven
+    assert found.cost == pytest.approx(cheapest(grid, base, zero_restricted=tight))
+    assert table.wrong(found.values) is None
+
+
+@settings(max_examples=15, deadline=None)
+@given(inner=st.lists(st.integers(0, 9), min_size=8, max_size=8), tight=st.booleans())
+def test_three_dimensions_whose_relaxation_is_not_whole(inner, tight):
+    cube = np.array(inner).reshape(2, 2, 2)
+    best = cheapest(cube, 3, zero_restricted=True) if tight else None
+    table = table_of(cube, 3, zero_restricted=tight)
+    if tight and best is None:
+        with pytest.raises(UsageError, match="no zero-restricted rounding to base 3 adds up"):
+            round_cells(table, get_backend("highs"), Clock(None))
+        return
+    found = round_cells(table, get_backend("highs"), Clock(None))
+    assert found.proven
+    assert not tight or found.cost == pytest.approx(best)
+    assert table.wrong(found.values) is None
+    assert (found.values >= 0).all()
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    inner=st.lists(st.floats(-50, 50).map(lambda x: round(x, 2)), min_size=12, max_size=12),
+    base=st.integers(2, 10),
+)
+def test_decimals_and_what_is_negative(inner, base):
+    table = table_of(np.array(inner).reshape(3, 4), base, zero_restricted=True)
+    found = round_cells(table, get_backend("highs"), Clock(None))
+    assert found.proven
+    assert table.wrong(found.values) is None
+    assert (np.abs(found.values - table.value) < base).all()
+    model = table.model()
+    assert found.cost <= table.cost(found.values) + 1e-9
+    assert model.shape == (table.relations.shape[0], table.value.size)
+
+
+def test_what_is_summed_up_is_a_relaxed_rounding():
+    table = table_of(np.arange(24).reshape(4, 6), 5, zero_restricted=False)
+    values = summed_up(table)
+    assert table.wrong(values) is None
+    assert round_cells(table, get_backend("highs"), Clock(None)).cost <= table.cost(values)
+
+
+def test_without_time_a_relaxed_rounding_is_there():
+    clock = Clock(None)
+    clock.stop()
+    table = table_of(np.arange(27).reshape(3, 3, 3) ** 2 % 17, 5, zero_restricted=False)
+    found = round_cells(table, get_backend("highs"), clock)
+    assert table.wrong(found.values) is None
+    assert 0.0 <= found.bound <= found.cost
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [(1, "no multiple of 5"), (5, "does not add up"), (25, "does not add up")],
+)
+def test_the_count_would_notice(change, why):
+    table = table_of([[1, 7], [8, 3]], 5, zero_restricted=True)
+    values = round_cells(table, get_backend("highs"), Clock(None)).values
+    values[4] += change
+    assert why in table.wrong(values)
+    values, table = np.zeros(9, dtype=np.int64), table_of([[1, 7], [8, 3]], 5, zero_restricted=True)
+    assert "moved by a whole base" in table.wrong(values)
+
+
+def test_a_base_that_is_none():
+    with pytest.raises(FormulationError, match=r"the base 1 is none: give a whole number from 2"):
+        table_of([[1, 2], [3, 4]], 1, zero_restricted=True)
+
+
+@pytest.mark.skipif(BENCH is None, reason="needs public data: set LINKRISK_DATA to its folder")
+def test_tables_of_the_reference():
+    folder = Path(str(BENCH)).parent / "bench" / "tables" / "tiny"
+    if not folder.is_dir():
+        pytest.skip("the tables of the reference are not beside the data")
+    cells, terms = (pd.read_csv(folder / f"tiny_{name}.csv") for name in ("cells", "equations"))
+    for row in pd.read_csv(folder / "tiny_rounding.csv").itertuples():
+        mine = terms[terms["table"] == row.table]
+        value = cells.loc[cells["table"] == row.table, "value"].to_numpy(dtype=float)
+        places = (mine["coefficient"].to_numpy(dtype=float), (mine["equation"], mine["cell"]))
+        table = ControlledRounding(
+            value=value,
+            relations=sparse.csr_array(places, shape=(mine["equation"].max() + 1, value.size)),
+            weight=np.ones(value.size),
+            base=row.base,
+            zero_restricted=bool(row.zero_restricted),
+        )
+        found = round_cells(table, get_backend("highs"), Clock(None))
+        assert (found.cost, found.proven) == (row.sum_abs_deviation, True)
