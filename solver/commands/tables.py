@@ -151,7 +151,7 @@ def _make(arguments: argparse.Namespace) -> int:
     from linkrisk.solver.commands import targets
     from linkrisk.solver.run.errors import UsageError
 
-    _refuse(arguments, (*_OTHERS, *_ROUNDING), "others than make: leave it out")
+    _refuse(arguments, (*_OTHERS, *_ROUNDING), "suppress, audit or round: leave it out")
     if arguments.input is None or arguments.by is None:
         raise UsageError("tables make needs --input and --by: of what, and by which variables")
     files = [arguments.input, arguments.cells, arguments.relations]

@@ -94,13 +94,15 @@ def test_a_table_rounded(capsys):
         ([], "tables round needs --base, such as 5"),
         (["--base", "x"], "--base must be a whole number, not 'x'"),
         (["--base", "1"], "the base 1 is none: give a whole number from 2"),
-        (["--base", "5", "--cost", "unit"], "--cost is for suppress: a rounding changes all cells as little"),
+        (
+            ["--base", "5", "--cost", "unit"],
+            "--cost is for suppress: a rounding changes all cells as little as it can",
+        ),
         (["--base", "5", "--rule", "p=1"], "--rule is for make: leave it out"),
     ],
 )
 def test_roundings_that_cannot_be_asked_for(capsys, options, message):
-    assert message in refuse(capsys, "tables", "round", *ASKED, "--output", "safe.csv", *options)
-    assert not Path("safe.csv").exists()
+    refuse(capsys, message, "tables", "round", *ASKED, "--output", "safe.csv", *options)
 
 
 def test_costs():
@@ -157,7 +159,7 @@ def test_a_cell_that_cannot_be_protected():
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (["round"], "tables: there is no 'round'; write make, suppress or audit"),
+        (["publish"], "tables: there is no 'publish'; write make, suppress, audit or round"),
         (["audit", "--cost", "unit"], "--cost is for suppress: an audit chooses nothing"),
         (["suppress", "--cost", "price"], "unknown cost 'price': choose value, unit, log, given"),
         (["suppress", "--cost", "given"], "the cost 'given' needs a column 'cost' in cells.csv"),

@@ -163,7 +163,7 @@ def test_records_that_cannot_be_used(old, new, message):
             ["--hierarchy", "age=tree.csv"],
             "hierarchies: 'age' is no explanatory variable; these are region, size",
         ),
-        (["--cost", "unit"], "--cost is for suppress or audit: leave it out"),
+        (["--cost", "unit"], "--cost is for suppress, audit or round: leave it out"),
     ],
 )
 def test_bad_requests(argv, message, capsys):
