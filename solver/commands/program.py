@@ -31,7 +31,7 @@ COMMANDS = {
     "mask": "make a masked file from an original one",
     "unsafe": "count unsafe combinations of key variables, and what recodings would make of them",
     "suppress": "take the fewest values out of key variables that leave no unsafe combination, proven",
-    "tables": "suppress cells of a table at least cost, proven, or audit any pattern",
+    "tables": "make tables, protect them by suppression or rounding, proven, and audit any pattern",
     "protocol": "make the safe file that a protocol of steps describes, or undo its last steps",
     "app": "serve the local web application: data, masking, runs, reports",
     "describe": "say what is in a file, and write a first guess of its schema",

@@ -91,14 +91,13 @@ def test_a_table_rounded(capsys):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "tables round needs --base, such as 5"),
+        ([], "the following arguments are required: --base (see `python -m solver tables round --help`)"),
         (["--base", "x"], "--base must be a whole number, not 'x'"),
         (["--base", "1"], "the base 1 is none: give a whole number from 2"),
         (
             ["--base", "5", "--cost", "unit"],
-            "--cost is for suppress: a rounding changes all cells as little as it can",
+            "unknown option '--cost': did you mean '--cells'? (see `python -m solver tables round --help`)",
         ),
-        (["--base", "5", "--rule", "p=1"], "--rule is for make: leave it out"),
     ],
 )
 def test_roundings_that_cannot_be_asked_for(capsys, options, message):
@@ -159,8 +158,10 @@ def test_a_cell_that_cannot_be_protected():
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (["publish"], "tables: there is no 'publish'; write make, suppress, audit or round"),
-        (["audit", "--cost", "unit"], "--cost is for suppress: an audit chooses nothing"),
+        (
+            ["audit", "--cost", "unit"],
+            "unknown option '--cost': did you mean '--cells'? (see `python -m solver tables audit --help`)",
+        ),
         (["suppress", "--cost", "price"], "unknown cost 'price': choose value, unit, log, given"),
         (["suppress", "--cost", "given"], "the cost 'given' needs a column 'cost' in cells.csv"),
     ],
@@ -169,6 +170,11 @@ def test_bad_requests(argv, message, capsys):
     before = contents()
     refuse(capsys, message, "tables", *argv, *ASKED, "--output", "safe.csv")
     assert contents() == before
+
+
+def test_an_action_that_is_none(capsys):
+    assert main(["tables", "publish"]) == 2
+    assert "invalid choice: 'publish'" in capsys.readouterr().err
 
 
 def test_files_that_are_not_there():

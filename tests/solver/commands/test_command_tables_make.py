@@ -163,7 +163,6 @@ def test_records_that_cannot_be_used(old, new, message):
             ["--hierarchy", "age=tree.csv"],
             "hierarchies: 'age' is no explanatory variable; these are region, size",
         ),
-        (["--cost", "unit"], "--cost is for suppress, audit or round: leave it out"),
     ],
 )
 def test_bad_requests(argv, message, capsys):
@@ -171,10 +170,11 @@ def test_bad_requests(argv, message, capsys):
 
 
 def test_what_make_needs(capsys):
-    message = "tables make needs --input and --by: of what, and by which variables"
+    message = (
+        "the following arguments are required: --input, --by (see `python -m solver tables make --help`)"
+    )
     refuse(capsys, message, "tables", "make", *FILES)
     message = "--input, --cells and --relations are not three files; give each its own name"
     refuse(capsys, message, *ASKED, "--cells", "firms.csv", "--relations", "relations.csv")
-    refuse(capsys, "--by is for make: leave it out", "tables", "audit", "--by", "a", *FILES)
     with pytest.raises(UsageError, match="one to 6 explanatory variables, not 0"):
         make_table("firms.csv", [])

@@ -50,7 +50,9 @@ def test_what_the_help_shows_is_what_the_classes_say():
 
 
 @pytest.mark.parametrize(
-    "words", [[], *([name] for name in COMMANDS), ["datasets", "fetch"]], ids=lambda words: "-".join(words)
+    "words",
+    [[], *([name] for name in COMMANDS), ["datasets", "fetch"], ["tables", "audit"]],
+    ids=lambda words: "-".join(words),
 )
 def test_help_imports_nothing_heavy(words):
     printed, last = asked(*words, "--help")

@@ -5,38 +5,56 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from linkrisk.solver.commands.arguments import number
+from linkrisk.solver.commands.table_actions.common import (
+    add_search,
+    add_table,
+    add_written,
+    seed_of,
+    table_line,
+    time_limit_of,
+    written_lines,
+)
 from linkrisk.solver.commands.unsafe_options import several, whole
 
 if TYPE_CHECKING:
     from linkrisk.solver.api.round_table import RoundedTable
 
 
-def round_cells(arguments: argparse.Namespace) -> int:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.epilog = (
+        "example: tables round --cells cells.csv --relations relations.csv --base 5 --output safe.csv"
+    )
+    add_table(parser)
+    parser.add_argument(
+        "--base", required=True, metavar="N", help="every cell becomes a multiple of it, such as 5"
+    )
+    parser.add_argument(
+        "--relaxed", action="store_true", help="cells may go further than to the next multiple"
+    )
+    add_written(parser, "the cells with values and rounded values")
+    add_search(parser, "a backend; default: highs")
+
+
+def run(arguments: argparse.Namespace) -> int:
     """Round, write, and print what was found."""
     from linkrisk.datasets.microdata.writing import write_table, write_whole
     from linkrisk.solver.api.round_table import round_table
-    from linkrisk.solver.api.tables import DEFAULT_TIME_LIMIT
     from linkrisk.solver.commands import targets
     from linkrisk.solver.commands.progress import progress_line, reporter
-    from linkrisk.solver.run.errors import UsageError
 
     base = whole(arguments.base, "--base")
-    if base is None:
-        raise UsageError("tables round needs --base, such as 5")
-    if arguments.cost is not None:
-        raise UsageError("--cost is for suppress: a rounding changes all cells as little as it can")
+    assert base is not None
     targets.check_targets(arguments, "output", "internal", "json")
-    limit = arguments.time_limit
     with progress_line("rounding cells") as line:
         result = round_table(
             arguments.cells,
             arguments.relations,
             base=base,
-            relaxed=bool(arguments.relaxed),
+            relaxed=arguments.relaxed,
             backend=arguments.backend or "highs",
-            seed=whole(arguments.seed, "--seed") or 0,
-            time_limit=None if limit == "none" else number(limit or str(DEFAULT_TIME_LIMIT), "--time-limit"),
+            seed=seed_of(arguments),
+            time_limit=time_limit_of(arguments),
             on_progress=reporter(line),
         )
     if arguments.output is not None:
@@ -61,13 +79,9 @@ def _summary(arguments: argparse.Namespace, result: RoundedTable) -> str:
         else f"no rounding of this kind changes less than {count(round(result.bound, 6))}"
     )
     lines = [
-        f"table       {arguments.cells}: {several(found['cells'], 'cell')}, "
-        f"{several(found['relations'], 'relation')}",
+        table_line(arguments, found["cells"], found["relations"]),
         f"rounded     to base {found['base']}, {kind}: {several(found['changed'], 'cell')} changed",
         f"change      {said}: {proof}",
         "audit       every cell is a multiple, and every relation adds up exactly",
     ]
-    for what, path in (("output", arguments.output), ("internal", arguments.internal)):
-        if path is not None:
-            lines.append(f"{what:<12}{path}")
-    return "\n".join(lines)
+    return "\n".join([*lines, *written_lines(arguments, "output", "internal")])

@@ -1,0 +1,88 @@
+"""`python -m solver tables audit`: what an attacker can compute of every suppressed cell."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from linkrisk.solver.commands.table_actions.common import (
+    add_table,
+    add_written,
+    table_line,
+    written_lines,
+)
+from linkrisk.solver.commands.unsafe_options import several
+
+if TYPE_CHECKING:
+    from linkrisk.solver.api.tables import TableResult
+
+_SHOWN = 5
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.epilog = "example: tables audit --cells internal.csv --relations relations.csv"
+    add_table(parser)
+    add_written(parser, "the cells with status and the intervals that attackers find")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Audit, write, and print what was found; 1 where a sensitive cell is not protected."""
+    from linkrisk.datasets.microdata.writing import write_table, write_whole
+    from linkrisk.solver.api.tables import audit_table
+    from linkrisk.solver.commands import targets
+
+    targets.check_targets(arguments, "output", "internal", "json")
+    result = audit_table(arguments.cells, arguments.relations)
+    if arguments.output is not None and result.protected:
+        result.write(arguments.output)
+    if arguments.internal is not None:
+        write_table(result.to_frame(), arguments.internal)
+    if arguments.json is not None:
+        write_whole(arguments.json, result.to_json())
+    print(summary(arguments, result))
+    return 0 if result.protected else 1
+
+
+def summary(arguments: argparse.Namespace, result: TableResult) -> str:
+    """What was suppressed, and what its audit found."""
+    from linkrisk.solver.run.counts import count
+
+    details = result.details
+    secondary = int(result.suppressed.sum()) - details["sensitive"]
+    lines = [
+        table_line(arguments, len(result.cells), details["relations"]),
+        f"sensitive   {several(details['sensitive'], 'cell')}",
+        f"suppressed  {several(secondary, 'cell')} more{_cost(result)}",
+        f"audit       {_audited(result)}",
+    ]
+    if result.protected:
+        return "\n".join([*lines, *written_lines(arguments, "output", "internal")])
+    lines += written_lines(arguments, "internal")
+    if arguments.output is not None:
+        lines.append(f"output      none: {count(int((result.audit.short > 0).sum()))} not protected")
+    return "\n".join(lines)
+
+
+def _cost(result: TableResult) -> str:
+    from linkrisk.solver.run.counts import count
+
+    pattern = result.pattern
+    if pattern is None:
+        return ""
+    said = f", cost {count(round(pattern.cost, 6))}"
+    if pattern.proven:
+        return f"{said}: proven least"
+    gap = 100.0 * (pattern.cost - pattern.bound) / pattern.cost
+    return f"{said}; none that protects costs less than {count(round(pattern.bound, 6))}, {gap:.2g} % less"
+
+
+def _audited(result: TableResult) -> str:
+    found, exact = result.audit, int(result.audit.exact.sum())
+    known = f"; {several(exact, 'suppressed cell')} known exactly" if exact else ""
+    if result.protected:
+        return f"every sensitive cell is protected from outsiders{known}"
+    short = [at for at in range(len(found.cells)) if found.short[at] > 0]
+    shown = ", ".join(f"{found.cells[at]} (by {found.short[at]:g})" for at in short[:_SHOWN])
+    more = f" and {len(short) - _SHOWN} more" if len(short) > _SHOWN else ""
+    return f"NOT protected: {several(len(short), 'cell')} short of the level: {shown}{more}{known}"

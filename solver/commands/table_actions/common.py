@@ -1,0 +1,63 @@
+"""Arguments and lines that the actions of `tables` share."""
+
+from __future__ import annotations
+
+import argparse
+
+from linkrisk.solver.commands.arguments import number
+from linkrisk.solver.commands.unsafe_options import several, whole
+
+
+def add_table(parser: argparse.ArgumentParser) -> None:
+    """Declare the two files that a table is."""
+    parser.add_argument(
+        "--cells",
+        required=True,
+        metavar="FILE",
+        help="a line for each cell: value; status u (sensitive), m (suppressed with it), s or z (always "
+        "published); lower_protection, upper_protection, sliding_protection; lower_bound, upper_bound; cost",
+    )
+    parser.add_argument(
+        "--relations",
+        required=True,
+        metavar="FILE",
+        help="a line for each term: relation, cell (from 0), coefficient; the terms of a relation sum to 0",
+    )
+
+
+def add_written(parser: argparse.ArgumentParser, internal: str) -> None:
+    """Declare what can be written; `internal` says what the file of the house holds."""
+    parser.add_argument("--output", metavar="FILE", help="write the table as it may be published")
+    parser.add_argument("--internal", metavar="FILE", help=f"write {internal}: for the house")
+    parser.add_argument("--json", metavar="FILE", help="write what was found as JSON")
+
+
+def add_search(parser: argparse.ArgumentParser, backend: str) -> None:
+    """Declare what solves the program, and for how long; `backend` says which there are."""
+    parser.add_argument("--backend", metavar="NAME", help=f"what solves the program: {backend}")
+    parser.add_argument("--seed", metavar="N", help="of the backend; default: 0")
+    parser.add_argument("--time-limit", metavar="S", help="seconds, or 'none'; default: 60")
+
+
+def seed_of(arguments: argparse.Namespace) -> int:
+    """The seed."""
+    return whole(arguments.seed, "--seed") or 0
+
+
+def time_limit_of(arguments: argparse.Namespace) -> float | None:
+    """The time limit in seconds; None for none."""
+    from linkrisk.solver.api.tables import DEFAULT_TIME_LIMIT
+
+    limit = arguments.time_limit
+    return None if limit == "none" else number(limit or str(DEFAULT_TIME_LIMIT), "--time-limit")
+
+
+def table_line(arguments: argparse.Namespace, cells: int, relations: int) -> str:
+    """The line that says which table it is."""
+    return f"table       {arguments.cells}: {several(cells, 'cell')}, {several(relations, 'relation')}"
+
+
+def written_lines(arguments: argparse.Namespace, *names: str) -> list[str]:
+    """A line for each file that was written."""
+    given = ((name, getattr(arguments, name)) for name in names)
+    return [f"{name:<12}{path}" for name, path in given if path is not None]

@@ -1,0 +1,56 @@
+"""`python -m solver tables suppress`: the cheapest cells that protect the sensitive ones."""
+
+from __future__ import annotations
+
+import argparse
+
+from linkrisk.solver.commands.table_actions.audit import summary
+from linkrisk.solver.commands.table_actions.common import (
+    add_search,
+    add_table,
+    add_written,
+    seed_of,
+    time_limit_of,
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.epilog = "example: tables suppress --cells cells.csv --relations relations.csv --output safe.csv"
+    add_table(parser)
+    add_written(parser, "the cells with status and the intervals that attackers find")
+    parser.add_argument(
+        "--cost",
+        metavar="HOW",
+        default="value",
+        help="of a cell: its value (default), unit, log of 1 + value, or given in the column cost",
+    )
+    add_search(parser, "exact (default, our own) or a backend")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Suppress, write, and print what was found."""
+    from linkrisk.datasets.microdata.writing import write_table, write_whole
+    from linkrisk.solver.api.tables import OWN, protect_table
+    from linkrisk.solver.commands import targets
+    from linkrisk.solver.commands.progress import progress_line, reporter
+
+    targets.check_targets(arguments, "output", "internal", "json")
+    with progress_line("suppressing cells") as line:
+        result = protect_table(
+            arguments.cells,
+            arguments.relations,
+            cost=arguments.cost,
+            backend=arguments.backend or OWN,
+            seed=seed_of(arguments),
+            time_limit=time_limit_of(arguments),
+            on_progress=reporter(line),
+        )
+    if arguments.output is not None:
+        result.write(arguments.output)
+    if arguments.internal is not None:
+        write_table(result.to_frame(), arguments.internal)
+    if arguments.json is not None:
+        write_whole(arguments.json, result.to_json())
+    print(summary(arguments, result))
+    return 0
