@@ -18,7 +18,7 @@ from linkrisk.datasets.tables.tabulating import tabulate
 from linkrisk.formulations.tables.controlled_rounding import ControlledRounding
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.tables.rounding import round_cells
+from linkrisk.solver.tables.perturbation.rounding import round_cells
 
 _SHAPES = (((300, 500), (0, 0)), ((300, 500), (20, 0)), ((290, 480), (20, 25)), ((50, 50, 50), (0, 0, 0)))
 

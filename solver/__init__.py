@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from linkrisk.solver.api.find_links import find_links as find_links
     from linkrisk.solver.api.fit import fit as fit
     from linkrisk.solver.api.link import link as link
-    from linkrisk.solver.api.make_table import make_table as make_table
     from linkrisk.solver.api.mask import mask as mask
     from linkrisk.solver.api.protocol import run_protocol as run_protocol
     from linkrisk.solver.api.report import report as report
     from linkrisk.solver.api.report import report_of as report_of
     from linkrisk.solver.api.risk import risk as risk
-    from linkrisk.solver.api.round_table import round_table as round_table
     from linkrisk.solver.api.suppress import suppress as suppress
     from linkrisk.solver.api.sweep import sweep as sweep
-    from linkrisk.solver.api.tables import audit_table as audit_table
-    from linkrisk.solver.api.tables import protect_table as protect_table
+    from linkrisk.solver.api.tables.audit import audit_table as audit_table
+    from linkrisk.solver.api.tables.make import make_table as make_table
+    from linkrisk.solver.api.tables.protect import protect_table as protect_table
+    from linkrisk.solver.api.tables.round import round_table as round_table
     from linkrisk.solver.api.unsafe import unsafe as unsafe
     from linkrisk.solver.api.verify import verify as verify
     from linkrisk.solver.api.verify_bundle import verify_bundle as verify_bundle
@@ -34,15 +34,15 @@ if TYPE_CHECKING:
 _WHERE = {
     "Cancel": "run.interruption",
     "WorstCaseLinkage": "api.estimator",
-    "audit_table": "api.tables",
-    "round_table": "api.round_table",
-    "protect_table": "api.tables",
+    "audit_table": "api.tables.audit",
+    "round_table": "api.tables.round",
+    "protect_table": "api.tables.protect",
     "compare": "api.compare",
     "evaluate": "api.evaluate",
     "find_links": "api.find_links",
     "fit": "api.fit",
     "link": "api.link",
-    "make_table": "api.make_table",
+    "make_table": "api.tables.make",
     "mask": "api.mask",
     "report": "api.report",
     "report_of": "api.report",

@@ -5,8 +5,9 @@ A hierarchy, a margin or a linked table is just more relations: ``sum of coeffic
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,24 @@ IntArray = NDArray[np.int64]
 
 _CLOSE = 1e-9
 """Relative to the largest term of a relation: what its sum may differ from 0 by rounding of decimals."""
+
+
+@dataclass(frozen=True, eq=False)
+class Insider:
+    """Somebody who knows more of some cells than everybody does: a contributor, a coalition.
+
+    Attributes
+    ----------
+    name : str
+    cells : ndarray of int64, shape (k,)
+    lower, upper : ndarray of float64, shape (k,)
+        What they know of the values of these cells; equal where they know one exactly.
+    """
+
+    name: str
+    cells: IntArray
+    lower: FloatArray
+    upper: FloatArray
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -44,6 +63,8 @@ class CellTable:
         ``value + upper_level``. 0 elsewhere.
     sliding_level : ndarray of float64, shape (n,)
         Of a primary cell: how wide the interval that an attacker finds must be at least.
+    insiders : tuple of Insider
+        Attackers besides the outsider, who knows what everybody knows.
 
     Raises
     ------
@@ -62,6 +83,7 @@ class CellTable:
     lower_level: FloatArray
     upper_level: FloatArray
     sliding_level: FloatArray
+    insiders: tuple[Insider, ...] = ()
 
     def __post_init__(self) -> None:
         check_sums(self.relations, self.value)
@@ -79,6 +101,27 @@ class CellTable:
 
     def __len__(self) -> int:
         return int(self.value.size)
+
+    def seen_by(self, insider: Insider) -> Self:
+        """The table as an insider sees it: narrower bounds, and nothing to protect of what they know.
+
+        An attacker is a view of the table: its programs, constraints and audit are those of the outsider.
+        Levels beyond what the insider knows for certain are cut to it, since no pattern can do more.
+        """
+        at = insider.cells
+        lower, upper = self.lower.copy(), self.upper.copy()
+        lower[at], upper[at] = np.maximum(lower[at], insider.lower), np.minimum(upper[at], insider.upper)
+        unknown = lower < upper
+        below, above = self.value - lower, upper - self.value
+        return replace(
+            self,
+            lower=lower,
+            upper=upper,
+            lower_level=np.where(unknown, np.minimum(self.lower_level, below), 0.0),
+            upper_level=np.where(unknown, np.minimum(self.upper_level, above), 0.0),
+            sliding_level=np.where(unknown, np.minimum(self.sliding_level, below + above), 0.0),
+            insiders=(),
+        )
 
     @property
     def below(self) -> FloatArray:

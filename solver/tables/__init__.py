@@ -1,4 +1,4 @@
-"""Tables protected: the attacker's intervals, cell suppression, and the audit of any pattern.
+"""Tables protected: `attackers` find and audit intervals, `suppression` chooses cells, `perturbation` values.
 
 May import `backends`, `run` and `linkrisk.formulations.tables`.
 """

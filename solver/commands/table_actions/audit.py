@@ -14,7 +14,7 @@ from linkrisk.solver.commands.table_actions.common import (
 from linkrisk.solver.commands.unsafe_options import several
 
 if TYPE_CHECKING:
-    from linkrisk.solver.api.tables import TableResult
+    from linkrisk.solver.api.tables.result import TableResult
 
 _SHOWN = 5
 
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Audit, write, and print what was found; 1 where a sensitive cell is not protected."""
     from linkrisk.datasets.microdata.writing import write_table, write_whole
-    from linkrisk.solver.api.tables import audit_table
+    from linkrisk.solver.api.tables.audit import audit_table
     from linkrisk.solver.commands import targets
 
     targets.check_targets(arguments, "output", "internal", "json")

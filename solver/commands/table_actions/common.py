@@ -46,7 +46,7 @@ def seed_of(arguments: argparse.Namespace) -> int:
 
 def time_limit_of(arguments: argparse.Namespace) -> float | None:
     """The time limit in seconds; None for none."""
-    from linkrisk.solver.api.tables import DEFAULT_TIME_LIMIT
+    from linkrisk.solver.api.tables.protect import DEFAULT_TIME_LIMIT
 
     limit = arguments.time_limit
     return None if limit == "none" else number(limit or str(DEFAULT_TIME_LIMIT), "--time-limit")

@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Make, write, and print what was made."""
-    from linkrisk.solver.api.make_table import make_table
+    from linkrisk.solver.api.tables.make import make_table
     from linkrisk.solver.commands import targets
     from linkrisk.solver.run.errors import UsageError
 

@@ -17,7 +17,7 @@ from linkrisk.solver.commands.table_actions.common import (
 from linkrisk.solver.commands.unsafe_options import several, whole
 
 if TYPE_CHECKING:
-    from linkrisk.solver.api.round_table import RoundedTable
+    from linkrisk.solver.api.tables.round import RoundedTable
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Round, write, and print what was found."""
     from linkrisk.datasets.microdata.writing import write_table, write_whole
-    from linkrisk.solver.api.round_table import round_table
+    from linkrisk.solver.api.tables.round import round_table
     from linkrisk.solver.commands import targets
     from linkrisk.solver.commands.progress import progress_line, reporter
 

@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Suppress, write, and print what was found."""
     from linkrisk.datasets.microdata.writing import write_table, write_whole
-    from linkrisk.solver.api.tables import OWN, protect_table
+    from linkrisk.solver.api.tables.protect import OWN, protect_table
     from linkrisk.solver.commands import targets
     from linkrisk.solver.commands.progress import progress_line, reporter
 

@@ -19,7 +19,7 @@ from linkrisk.formulations.tables.suppression_model import suppression_model
 from linkrisk.solver.backends.linear.base import LinearOptions, LinearSolution
 from linkrisk.solver.backends.linear.registry import linear_program
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.tables.capacity import CapacityCuts
+from linkrisk.solver.tables.suppression.capacity import CapacityCuts
 
 _WHOLE = 1e-5
 _ROUNDS, _ROOT_ROUNDS = 30, 300

@@ -11,7 +11,7 @@ from scipy import sparse
 from linkrisk.formulations.programs.separation import Cuts
 from linkrisk.formulations.tables.cell_table import CellTable, Demand, FloatArray
 from linkrisk.formulations.tables.suppression_model import bridge_rows, capacity_row
-from linkrisk.solver.tables.attacks import Attacker, signs_of
+from linkrisk.solver.tables.attackers.attacks import Attacker, signs_of
 
 _BRIDGE = 1e-3
 _NOTHING = 1e-7

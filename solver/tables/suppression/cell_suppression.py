@@ -12,10 +12,10 @@ from linkrisk.solver.backends.base import Backend, SolveOptions
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Progress, Reporter
-from linkrisk.solver.tables.audit import audit
-from linkrisk.solver.tables.branch_and_cut import BranchAndCut
-from linkrisk.solver.tables.capacity import CapacityCuts
-from linkrisk.solver.tables.heuristic import Witnesses
+from linkrisk.solver.tables.attackers.audit import audit
+from linkrisk.solver.tables.suppression.branch_and_cut import BranchAndCut
+from linkrisk.solver.tables.suppression.capacity import CapacityCuts
+from linkrisk.solver.tables.suppression.heuristic import Witnesses
 
 PHASE = "suppressing cells"
 _START_SHARE = 0.3

@@ -18,7 +18,7 @@ from linkrisk.formulations.tables.controlled_rounding import ControlledRounding
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.tables.rounding import round_cells, summed_up
+from linkrisk.solver.tables.perturbation.rounding import round_cells, summed_up
 
 BENCH = os.environ.get("LINKRISK_DATA")
 

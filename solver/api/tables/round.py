@@ -17,14 +17,14 @@ from linkrisk.formulations.tables.cell_table import check_sums
 from linkrisk.formulations.tables.controlled_rounding import ControlledRounding
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit
-from linkrisk.solver.api.tables import DEFAULT_TIME_LIMIT
+from linkrisk.solver.api.tables.protect import DEFAULT_TIME_LIMIT
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.interruption import Cancel, interruptible
 from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.run.results import dump_json
 from linkrisk.solver.run.status import Limit, Status
-from linkrisk.solver.tables.rounding import round_cells
+from linkrisk.solver.tables.perturbation.rounding import round_cells
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,11 +23,11 @@ from linkrisk.solver.backends.base import SolveOptions
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.tables.attacks import Attacker
-from linkrisk.solver.tables.audit import audit
-from linkrisk.solver.tables.capacity import CapacityCuts
-from linkrisk.solver.tables.cell_suppression import suppress_cells
-from linkrisk.solver.tables.heuristic import Witnesses
+from linkrisk.solver.tables.attackers.attacks import Attacker
+from linkrisk.solver.tables.attackers.audit import audit
+from linkrisk.solver.tables.suppression.capacity import CapacityCuts
+from linkrisk.solver.tables.suppression.cell_suppression import suppress_cells
+from linkrisk.solver.tables.suppression.heuristic import Witnesses
 
 BENCH = os.environ.get("LINKRISK_DATA")
 

@@ -1,0 +1,93 @@
+"""`protect_table`: cells suppressed at least cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from linkrisk.datasets.tables.cells_and_relations import (
+    read_cells_and_relations,
+)
+from linkrisk.solver.api.keywords import checked_keywords
+from linkrisk.solver.api.limits import check_limit
+from linkrisk.solver.api.tables.result import TableResult, table_result
+from linkrisk.solver.api.tables.source import cell_table
+from linkrisk.solver.backends.registry import get_backend
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.interruption import Cancel, interruptible
+from linkrisk.solver.run.progress import Reporter
+from linkrisk.solver.run.status import Limit, Status
+from linkrisk.solver.tables.attackers.audit import audit
+from linkrisk.solver.tables.suppression.cell_suppression import suppress_cells
+
+DEFAULT_TIME_LIMIT = 60.0
+OWN = "exact"
+
+
+@checked_keywords
+def protect_table(
+    cells: str | Path,
+    relations: str | Path,
+    *,
+    cost: str = "value",
+    backend: str = OWN,
+    seed: int = 0,
+    time_limit: float | None = DEFAULT_TIME_LIMIT,
+    cancel: Cancel | None = None,
+    on_progress: Reporter | None = None,
+) -> TableResult:
+    """Suppress cells of least cost so that no attacker can compute a sensitive one too closely.
+
+    Parameters
+    ----------
+    cells : path
+        A file with a line for each cell (`datasets.tables.cells_and_relations`): `value`; `status`, ``u``
+        where it is sensitive, ``z`` where it is always published; `lower_protection`, `upper_protection` and
+        `sliding_protection` of sensitive cells; `lower_bound` and `upper_bound`, what everybody knows, by
+        default 0 (or minus the largest value, where one is negative) and the largest value; `cost`.
+    relations : path
+        A file with a line for each term of each relation: `relation`, `cell`, `coefficient`.
+    cost : str
+        Of a cell that is suppressed with the sensitive ones: its ``value`` (at least 1), ``unit`` each, the
+        ``log`` of 1 + value, or as ``given``.
+    backend : str
+        What solves the program in whole numbers: ``exact``, our own branch and cut, or a backend.
+    seed : int
+        Of the backend.
+    time_limit : float, optional
+        Seconds, after which the best pattern so far is returned with a bound; it protects at any time.
+    cancel : Cancel, optional
+        A token that ends the search like the time limit.
+    on_progress : callable, optional
+        Called with every progress report.
+
+    Returns
+    -------
+    TableResult
+
+    Raises
+    ------
+    TypeError
+        If there is no such keyword.
+    UsageError, DataError, FormulationError
+        If the table cannot be read, does not add up, or a cell cannot be protected.
+
+    Examples
+    --------
+    >>> from linkrisk import protect_table
+    >>> protect_table("cells.csv", "relations.csv").write("safe.csv")  # doctest: +SKIP
+    """
+    if time_limit is not None:
+        check_limit(time_limit, "time limit")
+    solver = None if backend == OWN else get_backend(backend)
+    stored = read_cells_and_relations(cells, relations)
+    table = cell_table(stored, cost)
+    clock = Clock(time_limit, cancel=cancel)
+    with interruptible(clock):
+        pattern = suppress_cells(table, solver, clock, on_progress, seed)
+    checked = audit(table, pattern.suppressed)
+    if not checked.passed:
+        raise AssertionError("a pattern that was found does not protect when it is audited")
+    status = Status.OPTIMAL if pattern.proven else Status.INTERRUPTED if clock.stopped else Status.FEASIBLE
+    ended = None if pattern.proven else Limit.USER if clock.stopped else Limit.TIME
+    more = {"cost_of": cost, "backend": backend, "seed": seed, "seconds": round(clock.seconds, 3)}
+    return table_result(stored, table, pattern.suppressed, checked, pattern, (status, ended), more)

@@ -1,0 +1,144 @@
+"""A table with suppressed cells, as it comes back: audited, written, summed up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from linkrisk.datasets.masking.record import version
+from linkrisk.datasets.microdata.writing import write_table
+from linkrisk.datasets.tables.cells_and_relations import (
+    SECONDARY,
+    SENSITIVE,
+    StoredTable,
+    published,
+)
+from linkrisk.formulations.tables.cell_table import BoolArray, CellTable
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.results import dump_json
+from linkrisk.solver.run.status import Limit, Status
+from linkrisk.solver.tables.attackers.audit import Audit
+from linkrisk.solver.tables.suppression.cell_suppression import Pattern
+
+
+@dataclass(frozen=True, eq=False)
+class TableResult:
+    """A table with suppressed cells, audited.
+
+    Attributes
+    ----------
+    cells : DataFrame
+        All columns of the input, with `status`, and the interval `low` to `high` that an attacker finds.
+    suppressed : ndarray of bool, shape (n,)
+    audit : Audit
+    pattern : Pattern or None
+        Its cost and bound, where it was searched for.
+    status : Status or None
+        ``optimal`` where no pattern that protects costs less.
+    limit : Limit or None
+        What ended the search.
+    details : dict
+        Everything else of the JSON.
+    """
+
+    cells: pd.DataFrame = field(repr=False)
+    suppressed: BoolArray = field(repr=False)
+    audit: Audit = field(repr=False)
+    pattern: Pattern | None
+    status: Status | None
+    limit: Limit | None
+    details: dict[str, Any] = field(repr=False)
+
+    @property
+    def protected(self) -> bool:
+        """Whether the audit found every sensitive cell protected."""
+        return self.audit.passed
+
+    def to_frame(self) -> pd.DataFrame:
+        """The cells with their intervals: not to be published."""
+        return self.cells
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of `tables --json` as a dictionary."""
+        short = self.audit.short > 0
+        found = {
+            "cells": len(self.cells),
+            "suppressed": int(self.suppressed.sum()),
+            "protected": self.protected,
+            "under_protected": self.audit.cells[short].tolist(),
+            "short_by": self.audit.short[short].tolist(),
+            "known_exactly": self.audit.cells[self.audit.exact].tolist(),
+            "cost": None if self.pattern is None else self.pattern.cost,
+            "bound": None if self.pattern is None else self.pattern.bound,
+            "status": None if self.status is None else self.status.value,
+            "limit": None if self.limit is None else self.limit.value,
+            "pattern": np.flatnonzero(self.suppressed).tolist(),
+        }
+        return {**found, **self.details}
+
+    def to_json(self) -> str:
+        """The JSON of `tables --json`."""
+        return dump_json(self.to_dict())
+
+    def write(self, output: str | Path) -> None:
+        """Write what may be published: no values of suppressed cells, no levels, bounds, costs or intervals.
+
+        Raises
+        ------
+        UsageError
+            If a sensitive cell is not protected.
+        DataError
+            If it cannot be written.
+        """
+        if not self.protected:
+            raise UsageError(
+                "the table is not protected: a sensitive cell can be found out; nothing was written"
+            )
+        write_table(published(self.cells.drop(columns=["low", "high"]), self.suppressed.tolist()), output)
+
+    def __repr__(self) -> str:
+        state = "protected" if self.protected else "not protected"
+        return f"TableResult({len(self.cells)} cells, {int(self.suppressed.sum())} suppressed, {state})"
+
+
+def table_result(
+    stored: StoredTable,
+    table: CellTable,
+    suppressed: BoolArray,
+    checked: Audit,
+    pattern: Pattern | None,
+    ended: tuple[Status | None, Limit | None],
+    more: dict[str, Any],
+) -> TableResult:
+    """The result of a pattern and its audit.
+
+    Parameters
+    ----------
+    stored : StoredTable
+    table : CellTable
+    suppressed : ndarray of bool, shape (n,)
+    checked : Audit
+    pattern : Pattern or None
+        Where it was searched for.
+    ended : tuple of Status or None, Limit or None
+    more : dict
+        What else the JSON says.
+    """
+    low, high = table.value.copy(), table.value.copy()
+    low[checked.cells], high[checked.cells] = checked.low, checked.high
+    words = np.where(
+        suppressed & ~table.primary, SECONDARY, np.where(table.primary, SENSITIVE, stored.status)
+    )
+    frame = stored.cells.assign(status=words, low=low, high=high)
+    details = {
+        "linkrisk": version(),
+        "name": stored.name,
+        "relations": int(table.relations.shape[0]),
+        "sensitive": int(table.primary.sum()),
+        **more,
+    }
+    return TableResult(frame, suppressed, checked, pattern, *ended, details)

@@ -1,0 +1,1 @@
+"""Protection that changes values instead of suppressing them."""
