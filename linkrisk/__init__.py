@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from linkrisk.solver import find_links as find_links
     from linkrisk.solver import fit as fit
     from linkrisk.solver import link as link
+    from linkrisk.solver import link_tables as link_tables
     from linkrisk.solver import make_table as make_table
     from linkrisk.solver import mask as mask
+    from linkrisk.solver import open_table as open_table
     from linkrisk.solver import protect_table as protect_table
     from linkrisk.solver import risk as risk
     from linkrisk.solver import round_table as round_table
@@ -41,8 +43,10 @@ __all__ = [
     "find_links",
     "fit",
     "link",
+    "link_tables",
     "make_table",
     "mask",
+    "open_table",
     "protect_table",
     "report",
     "report_of",

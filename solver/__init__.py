@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from linkrisk.solver.api.tables.make import make_table as make_table
     from linkrisk.solver.api.tables.protect import protect_table as protect_table
     from linkrisk.solver.api.tables.round import round_table as round_table
+    from linkrisk.solver.api.tables.source import link_tables as link_tables
+    from linkrisk.solver.api.tables.source import open_table as open_table
     from linkrisk.solver.api.unsafe import unsafe as unsafe
     from linkrisk.solver.api.verify import verify as verify
     from linkrisk.solver.api.verify_bundle import verify_bundle as verify_bundle
@@ -35,6 +37,8 @@ _WHERE = {
     "Cancel": "run.interruption",
     "WorstCaseLinkage": "api.estimator",
     "audit_table": "api.tables.audit",
+    "link_tables": "api.tables.source",
+    "open_table": "api.tables.source",
     "round_table": "api.tables.round",
     "protect_table": "api.tables.protect",
     "compare": "api.compare",
@@ -63,8 +67,10 @@ __all__ = [
     "find_links",
     "fit",
     "link",
+    "link_tables",
     "make_table",
     "mask",
+    "open_table",
     "protect_table",
     "report",
     "report_of",

@@ -25,23 +25,11 @@ def tree_levels(path: str | Path) -> tuple[tuple[str, ...], ...]:
     """
     branches: list[tuple[str, ...]] = []
     above: list[str] = []
-    seen: dict[str, int] = {}
-    for number, text in enumerate(read_text(Path(path))[0].splitlines(), start=1):
-        line = text.strip()
-        if not line:
-            continue
-        code = line.lstrip(DEEPER).strip()
-        depth = len(line) - len(line.lstrip(DEEPER))
-        _check(f"{path}, line {number}", code, depth, above, seen)
-        seen[code] = number
+    for depth, code in tree_lines(path):
         if branches and depth == len(branches[-1]):  # the line before is no leaf
             branches.pop()
         above[depth:] = [code]
         branches.append(tuple(above))
-    if not branches:
-        raise DataError(
-            f"{path} has no code; write one on each line, with an {DEEPER} more for each level down"
-        )
     deepest = max(map(len, branches))
     coarser = [
         tuple(branch[min(len(branch), depth) - 1] for branch in branches) for depth in range(deepest, 0, -1)
@@ -49,9 +37,43 @@ def tree_levels(path: str | Path) -> tuple[tuple[str, ...], ...]:
     return (*coarser, (TOP,) * len(branches))
 
 
-def _check(where: str, code: str, depth: int, above: list[str], seen: dict[str, int]) -> None:
+def tree_lines(path: str | Path, deeper: str = DEEPER) -> list[tuple[int, str]]:
+    """The lines of a tree: how deep each code is, from 0, and the code.
+
+    Parameters
+    ----------
+    path : path
+    deeper : str
+        What stands before a code once for each level down.
+
+    Raises
+    ------
+    DataError
+        See `tree_levels`.
+    """
+    found: list[tuple[int, str]] = []
+    above: list[str] = []
+    seen: dict[str, int] = {}
+    for number, text in enumerate(read_text(Path(path))[0].splitlines(), start=1):
+        code, depth = text.strip(), 0
+        if not code:
+            continue
+        while code.startswith(deeper):
+            code, depth = code[len(deeper) :].lstrip(), depth + 1
+        _check(f"{path}, line {number}", code, depth, above, seen, deeper)
+        seen[code] = number
+        above[depth:] = [code]
+        found.append((depth, code))
+    if not found:
+        raise DataError(
+            f"{path} has no code; write one on each line, with an {deeper} more for each level down"
+        )
+    return found
+
+
+def _check(where: str, code: str, depth: int, above: list[str], seen: dict[str, int], deeper: str) -> None:
     if not code:
-        raise DataError(f"{where}: there is no code behind {DEEPER!r}; write one")
+        raise DataError(f"{where}: there is no code behind {deeper!r}; write one")
     if depth > len(above):
         raise DataError(
             f"{where}: {code!r} is {depth - len(above) + 1} levels below the line before; go down one at a "

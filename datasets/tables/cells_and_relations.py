@@ -1,10 +1,11 @@
-"""Tables as two files: one line for each cell, and one for each term of each relation."""
+"""Tables as two files or frames: one line for each cell, and one for each term of each relation."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +13,9 @@ import pandas as pd
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.local_suppression import without_values
-from linkrisk.datasets.microdata.formats.registry import read_table
+from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.numeric import check_known, numeric_matrix
+from linkrisk.datasets.microdata.tables import load_table
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -28,10 +30,13 @@ STATUS = "status"
 SENSITIVE, SECONDARY, SAFE, FIXED = "u", "m", "s", "z"
 STATUSES = (SENSITIVE, SECONDARY, SAFE, FIXED)
 
+_SHOWN = 8
+"""How many terms of a relation a message names."""
+
 
 @dataclass(frozen=True, eq=False)
 class StoredTable:
-    """A table of two files.
+    """A table with all that its files say of it.
 
     Attributes
     ----------
@@ -46,6 +51,8 @@ class StoredTable:
     coefficient : ndarray of float64, shape (k,)
     name : str
         Of the file of cells, for messages.
+    by : tuple of str
+        Columns of codes, which say which cell it is; empty where there are none.
     """
 
     cells: pd.DataFrame
@@ -55,30 +62,91 @@ class StoredTable:
     cell: IntArray
     coefficient: FloatArray
     name: str
+    by: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    @cached_property
+    def codes(self) -> pd.DataFrame:
+        """The columns of codes as text, n rows."""
+        return pd.DataFrame({name: self.cells[name].map(spelled) for name in self.by}, index=self.cells.index)
+
+    @property
+    def relations(self) -> pd.DataFrame:
+        """A line for each term: `relation`, `cell`, `coefficient`."""
+        return pd.DataFrame({"relation": self.relation, "cell": self.cell, "coefficient": self.coefficient})
+
+    def title(self, cell: int) -> str:
+        """What to call a cell in messages: its codes, or its number."""
+        if not self.by:
+            return f"cell {cell}"
+        return ", ".join(f"{name}={self.codes[name].iloc[cell]}" for name in self.by)
+
+    def describe(self, relation: int) -> str:
+        """What to call a relation in messages: ``relation 3 (region/size: Total/big = N/big + S/big)``."""
+        at = np.flatnonzero(self.relation == relation)
+        order = at[np.argsort(self.coefficient[at], kind="stable")]
+        shown = [self._term(float(self.coefficient[one]), int(self.cell[one])) for one in order[:_SHOWN]]
+        if self.coefficient[order[0]] == -1:  # a sum and its parts
+            said = f"{shown[0].removeprefix('- ')} = {' '.join(shown[1:]).removeprefix('+ ')}"
+        else:
+            said = " ".join(shown).removeprefix("+ ")
+        more = f" and {at.size - _SHOWN} more" if at.size > _SHOWN else ""
+        return f"relation {relation} ({'/'.join(self.by) or 'cells'}: {said}{more})"
+
+    def _term(self, coefficient: float, cell: int) -> str:
+        factor = "" if abs(coefficient) == 1 else f"{abs(coefficient):g} * "
+        codes = "/".join(self.codes.iloc[cell]) if self.by else str(cell)
+        return f"{'-' if coefficient < 0 else '+'} {factor}{codes}"
 
 
-def read_cells_and_relations(cells: str | Path, relations: str | Path) -> StoredTable:
+def read_cells_and_relations(cells: Any, relations: Any, by: Sequence[str] | None = None) -> StoredTable:
     """Read a table.
 
     Parameters
     ----------
-    cells : path
-        A file of any format with a line for each cell: `value`, and where they are known the others of
-        `NUMBERS` and `status`. Other columns, such as codes, are kept as they are. A column `cell` holds the
-        numbers of the lines, from 0.
-    relations : path
+    cells : path or frame
+        A line for each cell: `value`, and where they are known the others of `NUMBERS` and `status`. Other
+        columns, such as codes, are kept as they are. A column `cell` holds the numbers of the lines, from 0.
+    relations : path or frame
         Columns `relation` (or `equation`), `cell` and `coefficient`: the terms of each relation sum to 0.
+    by : sequence of str, optional
+        Columns of codes; by default those before `value`.
 
     Raises
     ------
     DataError
         If a file cannot be read, lacks a column, or a cell, status or number is none.
     """
-    frame = read_table(cells, text_columns=[STATUS])
-    name = str(cells)
-    check_known(["value"], list(frame.columns), name, what="column")
-    if frame.empty:
-        raise DataError(f"{name} has no cells")
+    frame, name = read_cells(cells)
+    table = load_table(relations, "the frame of relations")
+    return stored_table(frame, table.frame, name, table.source, by)
+
+
+def read_cells(cells: Any, text_columns: Sequence[str] = ()) -> tuple[pd.DataFrame, str]:
+    """A file or frame of cells, and what to call it in messages.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read, or has no cells or no values.
+    """
+    table = load_table(cells, "the frame of cells", [STATUS, *text_columns])
+    check_known(["value"], list(table.frame.columns), table.source, what="column")
+    if table.frame.empty:
+        raise DataError(f"{table.source} has no cells")
+    return table.frame, table.source
+
+
+def stored_table(
+    frame: pd.DataFrame,
+    terms: pd.DataFrame,
+    name: str,
+    terms_name: str = "the relations",
+    by: Sequence[str] | None = None,
+) -> StoredTable:
+    """A table of a frame of cells and one of terms (see `read_cells_and_relations`)."""
     present = [column for column in NUMBERS if column in frame.columns]
     matrix = numeric_matrix(frame, present, name, allow_missing=True)
     numbers = {column: matrix[:, at] for at, column in enumerate(present)}
@@ -86,7 +154,18 @@ def read_cells_and_relations(cells: str | Path, relations: str | Path) -> Stored
     if "cell" in frame.columns:
         wrong = numeric_matrix(frame, ["cell"], name)[:, 0] != np.arange(len(frame))
         _refuse(wrong, name, "cell", "is not the number of the line, from 0")
-    return StoredTable(frame, numbers, _status(frame, name), *_terms(relations, len(frame)), name)
+    if by is not None:
+        check_known(by, list(frame.columns), name, what="column")
+    made = _terms(terms, terms_name, len(frame))
+    return StoredTable(frame, numbers, _status(frame, name), *made, name, tuple(code_columns(frame, by)))
+
+
+def code_columns(frame: pd.DataFrame, by: Sequence[str] | None = None) -> list[str]:
+    """The columns of codes: those that are given, or those before `value`."""
+    if by is not None:
+        return list(by)
+    before = list(frame.columns)[: list(frame.columns).index("value")]
+    return [name for name in before if name not in (*NUMBERS, STATUS, "cell")]
 
 
 def _status(frame: pd.DataFrame, name: str) -> npt.NDArray[np.str_]:
@@ -103,8 +182,7 @@ def _status(frame: pd.DataFrame, name: str) -> npt.NDArray[np.str_]:
     return found
 
 
-def _terms(path: str | Path, cells: int) -> tuple[IntArray, IntArray, FloatArray]:
-    frame, name = read_table(path), str(path)
+def _terms(frame: pd.DataFrame, name: str, cells: int) -> tuple[IntArray, IntArray, FloatArray]:
     number = "equation" if "equation" in frame.columns else "relation"
     check_known([number, "cell", "coefficient"], list(frame.columns), name, what="column")
     terms = numeric_matrix(frame, [number, "cell", "coefficient"], name)

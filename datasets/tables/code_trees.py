@@ -1,25 +1,46 @@
-"""Codes of explanatory variables: a total, and below it codes in a tree."""
+"""Codes of explanatory variables: a total, and below it codes in one tree or in several."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.formats.registry import read_table
-from linkrisk.datasets.microdata.numeric import check_known
+from linkrisk.datasets.tables.tree_files import parents_in
 
 TOTAL = "Total"
+
+BoolArray = npt.NDArray[np.bool_]
+IntArray = npt.NDArray[np.int64]
+
+
+class Codes(Protocol):
+    """The codes of one variable, and which of them sum to which: one tree, or several."""
+
+    @property
+    def variable(self) -> str:
+        """Its name."""
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """All codes, the total first."""
+
+    @property
+    def inner(self) -> list[IntArray]:
+        """For each sum: the position of a code, then of those that it is the sum of."""
+
+    def above(self) -> BoolArray:
+        """Which codes each one belongs to, itself included, shape (c, c)."""
 
 
 @dataclass(frozen=True, eq=False)
 class CodeTree:
-    """The codes of one variable.
+    """The codes of one variable in a tree.
 
     Attributes
     ----------
@@ -32,37 +53,35 @@ class CodeTree:
 
     variable: str
     codes: tuple[str, ...]
-    parent: npt.NDArray[np.int64]
+    parent: IntArray
 
     @classmethod
-    def flat(cls, variable: str, codes: Iterable[str]) -> Self:
+    def flat(cls, variable: str, codes: Iterable[str], total: str = TOTAL) -> Self:
         """All codes right below the total, sorted."""
-        below = sorted(set(codes))
-        return cls(variable, (TOTAL, *below), np.array([-1, *[0] * len(below)], dtype=np.int64))
+        below = sorted(set(codes) - {total})
+        return cls(variable, (total, *below), np.array([-1, *[0] * len(below)], dtype=np.int64))
 
     @classmethod
-    def read(cls, variable: str, path: str | Path) -> Self:
-        """Read a file with a line for each code: `code` and `parent`, ``Total`` for those at the top.
+    def read(cls, variable: str, path: str | Path, total: str = TOTAL) -> Self:
+        """Read a file of any of the kinds of `parents_in`; those at the top are below `total`.
 
         Raises
         ------
         DataError
             If it cannot be read, a code stands twice, or has a parent that is none or below itself.
         """
-        frame = read_table(path, text_columns=["code", "parent"])
-        check_known(["code", "parent"], list(frame.columns), str(path), what="column")
-        parents: dict[str, str] = {}
-        for row, (code, parent) in enumerate(zip(frame["code"], frame["parent"], strict=True), start=1):
-            if not isinstance(code, str) or not isinstance(parent, str):
-                raise DataError(f"{path}, row {row}: a code or its parent is empty")
-            if code in parents or code == TOTAL:
-                raise DataError(f"{path}, row {row}: the code {code!r} stands twice; a code has one parent")
-            parents[code] = parent
-        return cls._of(variable, parents, str(path))
+        return cls.of(variable, parents_in(path, total), str(path), total)
 
     @classmethod
-    def _of(cls, variable: str, parents: dict[str, str], path: str) -> Self:
-        codes, at = [TOTAL], {TOTAL: 0}
+    def of(cls, variable: str, parents: Mapping[str, str], source: str, total: str = TOTAL) -> Self:
+        """A tree of each code's parent; `source` is what to call it in messages.
+
+        Raises
+        ------
+        DataError
+            If a parent is none, or a code is below itself.
+        """
+        codes, at = [total], {total: 0}
         left = dict(parents)
         while left:
             ready = [code for code, parent in left.items() if parent in at]
@@ -74,7 +93,7 @@ class CodeTree:
                     if known
                     else f"has the parent {parent!r}, which is no code"
                 )
-                raise DataError(f"{path}: the code {code!r} {why}; correct it")
+                raise DataError(f"{source}: the code {code!r} {why}; correct it")
             for code in ready:
                 at[code] = len(codes)
                 codes.append(code)
@@ -83,18 +102,101 @@ class CodeTree:
         return cls(variable, tuple(codes), np.array(above, dtype=np.int64))
 
     @property
-    def inner(self) -> list[npt.NDArray[np.int64]]:
+    def inner(self) -> list[IntArray]:
         """For each code that has some below: its position, then theirs."""
-        found = []
-        for at in range(len(self.codes)):
-            below = np.flatnonzero(self.parent == at)
-            if below.size:
-                found.append(np.concatenate([[at], below]).astype(np.int64))
-        return found
+        below: dict[int, list[int]] = {}
+        for at, parent in enumerate(self.parent.tolist()):
+            below.setdefault(parent, []).append(at)
+        return [np.array([at, *below[at]], dtype=np.int64) for at in range(len(self.codes)) if at in below]
 
-    def above(self) -> npt.NDArray[np.bool_]:
+    def above(self) -> BoolArray:
         """Which codes each one belongs to, itself included, shape (c, c)."""
         found = np.eye(len(self.codes), dtype=np.bool_)
         for at in range(1, len(self.codes)):
             found[at] |= found[self.parent[at]]
         return found
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedTrees:
+    """The codes of one variable in several trees with common leaves: regions by county and by centrality.
+
+    Attributes
+    ----------
+    variable : str
+    trees : tuple of CodeTree
+        All with the same total. A code that stands in several is the same one.
+
+    Raises
+    ------
+    DataError
+        If a code is a leaf of every tree that has it, but some tree lacks it: that tree's total would be of
+        less.
+    """
+
+    variable: str
+    trees: tuple[CodeTree, ...]
+
+    def __post_init__(self) -> None:
+        above, at = self.above(), self._at
+        parts = {code for tree in self.trees for code in _inner_codes(tree)}
+        leaves = [code for code in self.codes if code not in parts]
+        for number, tree in enumerate(self.trees, start=1):
+            bottom = [at[code] for code in set(tree.codes) - _inner_codes(tree)]
+            for code in leaves:
+                if not above[at[code], bottom].any():
+                    raise DataError(
+                        f"the hierarchies of {self.variable!r}: the code {code!r} is in no code of the "
+                        f"{number}. one; add it there, since both sum to the same total"
+                    )
+
+    @property
+    def _at(self) -> dict[str, int]:
+        return {code: position for position, code in enumerate(self.codes)}
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The total, the codes of the first tree, then those that others add."""
+        return tuple(dict.fromkeys(code for tree in self.trees for code in tree.codes))
+
+    @property
+    def inner(self) -> list[IntArray]:
+        """For each sum of a tree: the position of a code, then of those below it; each sum once."""
+        found, seen = [], set()
+        for tree in self.trees:
+            place = np.array([self._at[code] for code in tree.codes], dtype=np.int64)
+            for line in tree.inner:
+                key = (int(place[line[0]]), frozenset(place[line[1:]].tolist()))
+                if key not in seen:
+                    seen.add(key)
+                    found.append(place[line])
+        return found
+
+    def above(self) -> BoolArray:
+        """Which codes each one belongs to by any chain of trees, itself included, shape (c, c)."""
+        reach = np.eye(len(self.codes), dtype=np.bool_)
+        for tree in self.trees:
+            place = [self._at[code] for code in tree.codes]
+            reach[np.ix_(place, place)] |= tree.above()
+        while True:
+            further = reach @ reach
+            if (further == reach).all():
+                return reach
+            reach = further
+
+
+def _inner_codes(tree: CodeTree) -> set[str]:
+    return {tree.codes[line[0]] for line in tree.inner}
+
+
+def codes_of(variable: str, files: str | Path | Sequence[str | Path], total: str = TOTAL) -> Codes:
+    """Read the hierarchy of a variable, or several of the same leaves.
+
+    Raises
+    ------
+    DataError
+        See `CodeTree.read` and `JoinedTrees`.
+    """
+    listed = [files] if isinstance(files, str | Path) else list(files)
+    trees = tuple(CodeTree.read(variable, path, total) for path in listed)
+    return trees[0] if len(trees) == 1 else JoinedTrees(variable, trees)

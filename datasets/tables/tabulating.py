@@ -13,7 +13,8 @@ import pandas as pd
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.numeric import numeric_matrix
-from linkrisk.datasets.tables.code_trees import TOTAL, CodeTree
+from linkrisk.datasets.tables.code_trees import Codes
+from linkrisk.datasets.tables.relations_of_codes import product_terms
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -27,7 +28,7 @@ class Tabulated:
 
     Attributes
     ----------
-    trees : tuple of CodeTree
+    trees : tuple of Codes
         Of the explanatory variables.
     total : ndarray of float64, shape (n,)
         Of all combinations of codes, the last variable running fastest.
@@ -35,7 +36,7 @@ class Tabulated:
     respondents : ndarray of int64, shape (n,)
     """
 
-    trees: tuple[CodeTree, ...]
+    trees: tuple[Codes, ...]
     total: FloatArray
     largest: FloatArray
     respondents: IntArray
@@ -48,20 +49,12 @@ class Tabulated:
     def terms(self) -> pd.DataFrame:
         """The relations: a code is the sum of those right below it, for all codes of the other variables."""
         number = np.arange(self.total.size).reshape([len(tree.codes) for tree in self.trees])
-        parts, count = [], 0
-        for axis, tree in enumerate(self.trees):
-            for line in tree.inner:
-                cells = np.moveaxis(np.take(number, line, axis=axis), axis, -1).reshape(-1, line.size)
-                relation = np.repeat(np.arange(count, count + len(cells)), line.size)
-                sign = np.tile([-1, *[1] * (line.size - 1)], len(cells))
-                parts.append(np.column_stack([relation, cells.ravel(), sign]))
-                count += len(cells)
-        return pd.DataFrame(np.concatenate(parts), columns=["relation", "cell", "coefficient"])
+        return product_terms(number, self.trees)
 
 
 def tabulate(
     frame: pd.DataFrame,
-    trees: Sequence[CodeTree],
+    trees: Sequence[Codes],
     response: str | None,
     width: int,
     *,
@@ -74,7 +67,7 @@ def tabulate(
     ----------
     frame : DataFrame
         A record for each respondent; the columns of the trees as text.
-    trees : sequence of CodeTree
+    trees : sequence of Codes
     response : str, optional
         What is summed; a count of records where absent.
     width : int
@@ -126,7 +119,7 @@ def _holders(frame: pd.DataFrame, holding: str, source: str) -> IntArray:
     return numbers.astype(np.int64)
 
 
-def _memberships(frame: pd.DataFrame, trees: Sequence[CodeTree], source: str) -> tuple[IntArray, IntArray]:
+def _memberships(frame: pd.DataFrame, trees: Sequence[Codes], source: str) -> tuple[IntArray, IntArray]:
     """Every cell that each record belongs to: the cell, and the record."""
     cell, record = np.zeros(len(frame), dtype=np.int64), np.arange(len(frame), dtype=np.int64)
     for tree in trees:
@@ -143,13 +136,17 @@ def _memberships(frame: pd.DataFrame, trees: Sequence[CodeTree], source: str) ->
     return cell, record
 
 
-def _positions(column: pd.Series, tree: CodeTree, source: str) -> IntArray:
-    at = {code: position for position, code in enumerate(tree.codes)}
+def _positions(column: pd.Series, tree: Codes, source: str) -> IntArray:
+    parts = {int(line[0]) for line in tree.inner}
+    at = {code: position for position, code in enumerate(tree.codes) if position not in parts}
     texts = column.map(spelled, na_action="ignore")
     found = texts.map(at)
-    wrong = found.isna().to_numpy(dtype=bool) | texts.eq(TOTAL).to_numpy(dtype=bool)
+    wrong = found.isna().to_numpy(dtype=bool)
     if wrong.any():
         row = int(np.argmax(wrong))
-        what = "is missing" if pd.isna(texts.iloc[row]) else f"{texts.iloc[row]!r} is no code of its tree"
+        code = texts.iloc[row]
+        inner = code in tree.codes
+        known = "has codes below it; a record has one of those" if inner else "is no code of its tree"
+        what = "is missing" if pd.isna(code) else f"{code!r} {known}"
         raise DataError(f"{source}, column {column.name!r}, row {row + 1}: {what}; correct it, or the tree")
     return np.asarray(found.to_numpy(), dtype=np.int64)

@@ -180,15 +180,19 @@ def check_sums(relations: sparse.csr_array, value: FloatArray) -> None:
     FormulationError
         It names the first one, and by how much.
     """
-    sums = relations @ value
-    largest = abs(relations) @ np.abs(value)
-    wrong = np.abs(sums) > _CLOSE * np.maximum(largest, 1.0)
+    wrong = unbalanced(relations, value)
     if wrong.any():
         at = int(np.argmax(wrong))
         raise FormulationError(
-            f"relation {at} does not add up: its terms sum to {sums[at]:g}; correct its cells, or leave "
-            "it out"
+            f"relation {at} does not add up: its terms sum to {(relations @ value)[at]:g}; correct its "
+            "cells, or leave it out"
         )
+
+
+def unbalanced(relations: sparse.csr_array, value: FloatArray) -> BoolArray:
+    """Which relations do not sum to 0, but for the rounding of decimals; shape (m,)."""
+    largest = abs(relations) @ np.abs(value)
+    return np.asarray(np.abs(relations @ value) > _CLOSE * np.maximum(largest, 1.0), dtype=np.bool_)
 
 
 def _refuse(wrong: BoolArray, why: str) -> None:

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from linkrisk.datasets.tables.cells_and_relations import (
-    SECONDARY,
-    read_cells_and_relations,
-)
+from linkrisk.datasets.tables.cells_and_relations import SECONDARY
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.tables.result import TableResult, table_result
-from linkrisk.solver.api.tables.source import cell_table
+from linkrisk.solver.api.tables.source import Frame, TableSource, cell_table, table_from
 from linkrisk.solver.tables.attackers.audit import audit
 
 
 @checked_keywords
-def audit_table(cells: str | Path, relations: str | Path) -> TableResult:
+def audit_table(cells: TableSource, relations: Frame | None = None) -> TableResult:
     """Find the interval of every suppressed cell, by whatever means it was chosen.
 
     Parameters
     ----------
-    cells, relations : path
+    cells, relations : path, frame or StoredTable
         See `protect_table`; the suppressed cells have the status ``u`` or ``m``.
 
     Returns
@@ -34,7 +29,7 @@ def audit_table(cells: str | Path, relations: str | Path) -> TableResult:
     UsageError, DataError, FormulationError
         If the table cannot be read, or does not add up.
     """
-    stored = read_cells_and_relations(cells, relations)
+    stored = table_from(cells, relations)
     table = cell_table(stored, "unit")
     suppressed = table.primary | (stored.status == SECONDARY)
     return table_result(stored, table, suppressed, audit(table, suppressed), None, (None, None), {})

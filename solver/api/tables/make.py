@@ -14,8 +14,9 @@ from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.formats.base import StoredFile
 from linkrisk.datasets.microdata.numeric import check_known, check_no_duplicates
 from linkrisk.datasets.microdata.writing import contents, write_all
-from linkrisk.datasets.tables.cells_and_relations import FIXED, SAFE, SENSITIVE
-from linkrisk.datasets.tables.code_trees import CodeTree
+from linkrisk.datasets.tables.cells_and_relations import FIXED, SAFE, SENSITIVE, StoredTable, stored_table
+from linkrisk.datasets.tables.code_trees import Codes, CodeTree, codes_of
+from linkrisk.datasets.tables.relations_of_codes import HierarchyFiles
 from linkrisk.datasets.tables.tabulating import tabulate
 from linkrisk.formulations.tables.primary_rules import (
     Contributions,
@@ -54,6 +55,10 @@ class MadeTable:
         """How many cells are."""
         return int((self.cells["status"] == SENSITIVE).sum())
 
+    def stored(self) -> StoredTable:
+        """It as a table that `protect_table` takes."""
+        return stored_table(self.cells, self.relations, "the table")
+
     def write(self, cells: str | Path, relations: str | Path) -> None:
         """Write the two files that `protect_table` reads, both or none.
 
@@ -77,7 +82,7 @@ def make_table(
     *,
     response: str | None = None,
     rules: Sequence[str | PrimaryRule] = (),
-    hierarchies: Mapping[str, str | Path] | None = None,
+    hierarchies: Mapping[str, HierarchyFiles] | None = None,
     holding: str | None = None,
 ) -> MadeTable:
     """Make a table of microdata, and say which cells are sensitive.
@@ -94,8 +99,9 @@ def make_table(
         ``"p=10"`` or ``"p=10,q=50,m=2"``: the p % rule with prior knowledge q and a coalition of m;
         ``"nk=2,75"``: dominance; ``"frequency=3"`` or ``"frequency=3,20"``: fewer than 3 respondents, with a
         level of 20 % of the value. A cell is sensitive by any of them.
-    hierarchies : mapping of str to path, optional
-        Of explanatory variables: files with the columns `code` and `parent`.
+    hierarchies : mapping of str to path or paths, optional
+        Of explanatory variables: files with the columns `code` and `parent`, trees of ARGUS (``.hrc``), or
+        tables with a column for each level; several for a variable that is grouped in several ways.
     holding : str, optional
         Column of holdings, whose respondents count as one.
 
@@ -140,12 +146,12 @@ def make_table(
     return MadeTable(cells, made.terms())
 
 
-def _trees(frame: pd.DataFrame, by: Sequence[str], files: Mapping[str, str | Path]) -> list[CodeTree]:
+def _trees(frame: pd.DataFrame, by: Sequence[str], files: Mapping[str, HierarchyFiles]) -> list[Codes]:
     for name in files:
         if name not in by:
             raise UsageError(f"hierarchies: {name!r} is no explanatory variable; these are {', '.join(by)}")
     return [
-        CodeTree.read(name, files[name])
+        codes_of(name, files[name])
         if name in files
         else CodeTree.flat(name, (spelled(code) for code in frame[name].dropna().unique()))
         for name in by

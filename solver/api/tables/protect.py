@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from linkrisk.datasets.tables.cells_and_relations import (
-    read_cells_and_relations,
-)
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit
 from linkrisk.solver.api.tables.result import TableResult, table_result
-from linkrisk.solver.api.tables.source import cell_table
+from linkrisk.solver.api.tables.source import Frame, TableSource, cell_table, table_from
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.interruption import Cancel, interruptible
@@ -25,8 +20,8 @@ OWN = "exact"
 
 @checked_keywords
 def protect_table(
-    cells: str | Path,
-    relations: str | Path,
+    cells: TableSource,
+    relations: Frame | None = None,
     *,
     cost: str = "value",
     backend: str = OWN,
@@ -39,13 +34,15 @@ def protect_table(
 
     Parameters
     ----------
-    cells : path
-        A file with a line for each cell (`datasets.tables.cells_and_relations`): `value`; `status`, ``u``
-        where it is sensitive, ``z`` where it is always published; `lower_protection`, `upper_protection` and
-        `sliding_protection` of sensitive cells; `lower_bound` and `upper_bound`, what everybody knows, by
-        default 0 (or minus the largest value, where one is negative) and the largest value; `cost`.
-    relations : path
-        A file with a line for each term of each relation: `relation`, `cell`, `coefficient`.
+    cells : path, frame, StoredTable or MadeTable
+        A whole table (`open_table`, `make_table`), a JJ file, or a line for each cell: `value`; `status`,
+        ``u`` where it is sensitive, ``z`` where it is always published; `lower_protection`,
+        `upper_protection` and `sliding_protection` of sensitive cells; `lower_bound` and `upper_bound`, what
+        everybody knows, by default 0 (or minus the largest value, where one is negative) and the largest
+        value; `cost`.
+    relations : path or frame, optional
+        A line for each term of each relation: `relation`, `cell`, `coefficient`. Without it they follow from
+        the codes of the cells, or the table has them.
     cost : str
         Of a cell that is suppressed with the sensitive ones: its ``value`` (at least 1), ``unit`` each, the
         ``log`` of 1 + value, or as ``given``.
@@ -79,7 +76,7 @@ def protect_table(
     if time_limit is not None:
         check_limit(time_limit, "time limit")
     solver = None if backend == OWN else get_backend(backend)
-    stored = read_cells_and_relations(cells, relations)
+    stored = table_from(cells, relations)
     table = cell_table(stored, cost)
     clock = Clock(time_limit, cancel=cancel)
     with interruptible(clock):

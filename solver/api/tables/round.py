@@ -8,16 +8,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
 from linkrisk.datasets.masking.record import version
 from linkrisk.datasets.microdata.writing import write_table
-from linkrisk.datasets.tables.cells_and_relations import NUMBERS, read_cells_and_relations
-from linkrisk.formulations.tables.cell_table import check_sums
+from linkrisk.datasets.tables.cells_and_relations import NUMBERS
 from linkrisk.formulations.tables.controlled_rounding import ControlledRounding
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit
 from linkrisk.solver.api.tables.protect import DEFAULT_TIME_LIMIT
+from linkrisk.solver.api.tables.source import Frame, TableSource, relations_of, table_from
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.interruption import Cancel, interruptible
@@ -98,8 +97,8 @@ class RoundedTable:
 
 @checked_keywords
 def round_table(
-    cells: str | Path,
-    relations: str | Path,
+    cells: TableSource,
+    relations: Frame | None = None,
     *,
     base: int,
     relaxed: bool = False,
@@ -113,7 +112,7 @@ def round_table(
 
     Parameters
     ----------
-    cells, relations : path
+    cells, relations : path, frame or StoredTable
         See `protect_table`; only values and relations count.
     base : int
         From 2.
@@ -149,17 +148,15 @@ def round_table(
     if time_limit is not None:
         check_limit(time_limit, "time limit")
     solver = get_backend(backend)
-    stored = read_cells_and_relations(cells, relations)
+    stored = table_from(cells, relations)
     value = stored.numbers["value"]
-    shape = (int(stored.relation.max(initial=-1)) + 1, value.size)
     table = ControlledRounding(
         value=value,
-        relations=sparse.csr_array((stored.coefficient, (stored.relation, stored.cell)), shape=shape),
+        relations=relations_of(stored),
         weight=np.ones(value.size),
         base=base,
         zero_restricted=not relaxed,
     )
-    check_sums(table.relations, value)
     clock = Clock(time_limit, cancel=cancel)
     with interruptible(clock):
         found = round_cells(table, solver, clock, on_progress, seed)
@@ -168,7 +165,7 @@ def round_table(
     details = {
         "linkrisk": version(),
         "name": stored.name,
-        "relations": shape[0],
+        "relations": int(table.relations.shape[0]),
         "base": base,
         "relaxed": relaxed,
         "backend": backend,

@@ -1,8 +1,13 @@
-"""From stored tables to the table whose cells are protected."""
+"""From what is given, whatever it is, to the table whose cells are protected."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Protocol, TypeAlias, runtime_checkable
+
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
 from linkrisk.datasets.errors import DataError
@@ -11,10 +16,163 @@ from linkrisk.datasets.tables.cells_and_relations import (
     SENSITIVE,
     StoredTable,
 )
-from linkrisk.formulations.tables.cell_table import CellTable, FloatArray
+from linkrisk.datasets.tables.linking import link
+from linkrisk.datasets.tables.opening import opened
+from linkrisk.datasets.tables.relations_of_codes import HierarchyFiles
+from linkrisk.formulations.tables.cell_table import CellTable, FloatArray, unbalanced
+from linkrisk.solver.api.choices import ToPandas
+from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.run.errors import UsageError
 
 COSTS = ("value", "unit", "log", "given")
+
+
+@runtime_checkable
+class Stored(Protocol):
+    """What can be used as a table, such as one made of microdata."""
+
+    def stored(self) -> StoredTable:
+        """It as cells and relations."""
+        ...
+
+
+Frame: TypeAlias = str | Path | pd.DataFrame | ToPandas
+"""A file of any format, or a frame of any library."""
+
+TableSource: TypeAlias = Frame | StoredTable | Stored
+"""A table: its cells, or all of it."""
+
+
+def table_from(cells: TableSource, relations: Frame | None = None) -> StoredTable:
+    """The table that a function is given; the one way in for all of them.
+
+    Parameters
+    ----------
+    cells : path, frame, StoredTable or MadeTable
+        Files that say themselves which relations there are, such as JJ files, and whole tables need no
+        `relations`; without these, relations follow from the codes of the cells (see `open_table`).
+    relations : path or frame, optional
+
+    Raises
+    ------
+    UsageError, DataError
+        If it cannot be read, is none, or does not add up: which relation, and by how much.
+    """
+    if isinstance(cells, StoredTable | Stored):
+        if relations is not None:
+            raise UsageError("the table has its relations; leave the others out")
+        stored = cells if isinstance(cells, StoredTable) else cells.stored()
+    else:
+        stored = opened(cells, relations)
+    check_adds_up(stored)
+    return stored
+
+
+@checked_keywords
+def open_table(
+    cells: Frame,
+    relations: Frame | None = None,
+    *,
+    by: Sequence[str] | None = None,
+    hierarchies: Mapping[str, HierarchyFiles] | None = None,
+    totals: Mapping[str, str] | None = None,
+) -> StoredTable:
+    """Read a table in whatever form it is, for `protect_table` and the others.
+
+    Parameters
+    ----------
+    cells : path or frame
+        A JJ file (``.jj``), which says itself which relations there are; or a line for each cell.
+    relations : path or frame, optional
+        A line for each term: `relation`, `cell`, `coefficient`. Without it the relations follow from the
+        codes of the cells: a code is the sum of those right below it, for all codes of the other columns.
+    by : sequence of str, optional
+        Columns of codes; by default those before `value`.
+    hierarchies : mapping of str to path or paths, optional
+        Of columns of codes: a file with `code` and `parent`, a tree of ARGUS (``.hrc``), or a table with a
+        column for each level; several of them where codes are grouped in several ways. The codes of a column
+        without one are all right below its total.
+    totals : mapping of str to str, optional
+        The code of the total of a column, where it is not ``Total``.
+
+    Returns
+    -------
+    StoredTable
+
+    Raises
+    ------
+    TypeError
+        If there is no such keyword.
+    DataError
+        If it cannot be read, is none, or does not add up.
+
+    Examples
+    --------
+    >>> from linkrisk import open_table, protect_table
+    >>> table = open_table("cells.csv", hierarchies={"region": "region.hrc"})  # doctest: +SKIP
+    >>> protect_table(table).write("safe.csv")  # doctest: +SKIP
+    """
+    stored = opened(cells, relations, by=by, hierarchies=hierarchies, totals=totals)
+    check_adds_up(stored)
+    return stored
+
+
+@checked_keywords
+def link_tables(tables: Sequence[TableSource], *, totals: Mapping[str, str] | None = None) -> StoredTable:
+    """Join several tables in their common cells: what is suppressed is then protected in all at once.
+
+    Parameters
+    ----------
+    tables : sequence of StoredTable, MadeTable, path or frame
+        Tables with columns of codes. Cells with the same codes are the same cell; a column that a table does
+        not have stands at its total there.
+    totals : mapping of str to str, optional
+        The code of the total of a column, where it is not ``Total``.
+
+    Returns
+    -------
+    StoredTable
+        Of a common cell the stricter holds: sensitive before safe, the larger level, the narrower bounds.
+
+    Raises
+    ------
+    TypeError
+        If there is no such keyword.
+    UsageError, DataError
+        If a table cannot be used, or a common cell has different values: which one, and by how much.
+
+    Examples
+    --------
+    >>> from linkrisk import link_tables, open_table, protect_table
+    >>> tables = [open_table("by_county.csv"), open_table("by_size.csv")]  # doctest: +SKIP
+    >>> protect_table(link_tables(tables)).write("safe.csv")  # doctest: +SKIP
+    """
+    return link([table_from(table) for table in tables], totals)
+
+
+def relations_of(stored: StoredTable) -> sparse.csr_array:
+    """The coefficients M of its relations, shape (m, n): ``M value = 0``."""
+    shape = (int(stored.relation.max(initial=-1)) + 1, len(stored))
+    return sparse.csr_array((stored.coefficient, (stored.relation, stored.cell)), shape=shape)
+
+
+def check_adds_up(stored: StoredTable) -> None:
+    """Refuse a table whose relations do not sum to 0.
+
+    Raises
+    ------
+    DataError
+        It names the first one in codes, by how much, and how many more there are.
+    """
+    relations, value = relations_of(stored), stored.numbers["value"]
+    wrong = np.flatnonzero(unbalanced(relations, value))
+    if wrong.size:
+        at = int(wrong[0])
+        more = f" ({wrong.size - 1} more do not either)" if wrong.size > 1 else ""
+        raise DataError(
+            f"{stored.name}: {stored.describe(at)} does not add up: its terms sum to "
+            f"{(relations @ value)[at]:g}{more}; correct its cells, or leave it out"
+        )
 
 
 def cell_table(stored: StoredTable, cost: str) -> CellTable:
@@ -37,12 +195,11 @@ def cell_table(stored: StoredTable, cost: str) -> CellTable:
         raise DataError(
             f"{name}, row {row + 1}: a sensitive cell has no protection level; give it one above 0"
         )
-    shape = (int(stored.relation.max(initial=-1)) + 1, value.size)
     largest = float(np.abs(value).max())
     least = 0.0 if (value >= 0).all() else -largest
     return CellTable(
         value=value,
-        relations=sparse.csr_array((stored.coefficient, (stored.relation, stored.cell)), shape=shape),
+        relations=relations_of(stored),
         lower=_or(numbers.get("lower_bound"), np.full(value.size, least)),
         upper=_or(numbers.get("upper_bound"), np.full(value.size, largest)),
         primary=primary,

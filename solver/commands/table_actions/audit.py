@@ -6,11 +6,10 @@ import argparse
 from typing import TYPE_CHECKING
 
 from linkrisk.solver.commands.table_actions.common import (
-    add_table,
     add_written,
-    table_line,
     written_lines,
 )
+from linkrisk.solver.commands.table_actions.given import add_table, check_outputs, given_table, table_line
 from linkrisk.solver.commands.unsafe_options import several
 
 if TYPE_CHECKING:
@@ -30,10 +29,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Audit, write, and print what was found; 1 where a sensitive cell is not protected."""
     from linkrisk.datasets.microdata.writing import write_table, write_whole
     from linkrisk.solver.api.tables.audit import audit_table
-    from linkrisk.solver.commands import targets
 
-    targets.check_targets(arguments, "output", "internal", "json")
-    result = audit_table(arguments.cells, arguments.relations)
+    check_outputs(arguments, "output", "internal", "json")
+    result = audit_table(given_table(arguments))
     if arguments.output is not None and result.protected:
         result.write(arguments.output)
     if arguments.internal is not None:

@@ -5,24 +5,7 @@ from __future__ import annotations
 import argparse
 
 from linkrisk.solver.commands.arguments import number
-from linkrisk.solver.commands.unsafe_options import several, whole
-
-
-def add_table(parser: argparse.ArgumentParser) -> None:
-    """Declare the two files that a table is."""
-    parser.add_argument(
-        "--cells",
-        required=True,
-        metavar="FILE",
-        help="a line for each cell: value; status u (sensitive), m (suppressed with it), s or z (always "
-        "published); lower_protection, upper_protection, sliding_protection; lower_bound, upper_bound; cost",
-    )
-    parser.add_argument(
-        "--relations",
-        required=True,
-        metavar="FILE",
-        help="a line for each term: relation, cell (from 0), coefficient; the terms of a relation sum to 0",
-    )
+from linkrisk.solver.commands.unsafe_options import whole
 
 
 def add_written(parser: argparse.ArgumentParser, internal: str) -> None:
@@ -50,11 +33,6 @@ def time_limit_of(arguments: argparse.Namespace) -> float | None:
 
     limit = arguments.time_limit
     return None if limit == "none" else number(limit or str(DEFAULT_TIME_LIMIT), "--time-limit")
-
-
-def table_line(arguments: argparse.Namespace, cells: int, relations: int) -> str:
-    """The line that says which table it is."""
-    return f"table       {arguments.cells}: {several(cells, 'cell')}, {several(relations, 'relation')}"
 
 
 def written_lines(arguments: argparse.Namespace, *names: str) -> list[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from linkrisk.solver.commands.arguments import names
 from linkrisk.solver.commands.table_actions.common import written_lines
+from linkrisk.solver.commands.table_actions.given import hierarchies_of
 from linkrisk.solver.commands.unsafe_options import several
 
 
@@ -31,7 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--hierarchy",
         metavar="A=FILE",
         action="append",
-        help="columns code and parent; once for each variable",
+        help="columns code and parent, .hrc, or a column for each level; once for each variable, or for each "
+        "way in which its codes are grouped",
     )
     parser.add_argument("--holding", metavar="COLUMN", help="holdings, whose respondents count as one")
     parser.add_argument("--cells", required=True, metavar="FILE", help="write the cells")
@@ -53,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
         names(arguments.by, "--by") or (),
         response=arguments.response,
         rules=arguments.rule or (),
-        hierarchies=dict(_pair(one) for one in arguments.hierarchy or ()),
+        hierarchies=hierarchies_of(arguments),
         holding=arguments.holding,
     )
     made.write(arguments.cells, arguments.relations)
@@ -62,12 +64,3 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"sensitive   {several(made.sensitive, 'cell')}")
     print("\n".join(written_lines(arguments, "cells", "relations")))
     return 0
-
-
-def _pair(text: str) -> tuple[str, str]:
-    from linkrisk.solver.run.errors import UsageError
-
-    name, mark, path = text.partition("=")
-    if not mark or not name or not path:
-        raise UsageError(f"--hierarchy: {text!r} is none; write A=FILE")
-    return name, path

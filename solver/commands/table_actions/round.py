@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 from linkrisk.solver.commands.table_actions.common import (
     add_search,
-    add_table,
     add_written,
     seed_of,
-    table_line,
     time_limit_of,
     written_lines,
 )
+from linkrisk.solver.commands.table_actions.given import add_table, check_outputs, given_table, table_line
 from linkrisk.solver.commands.unsafe_options import several, whole
 
 if TYPE_CHECKING:
@@ -40,16 +39,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Round, write, and print what was found."""
     from linkrisk.datasets.microdata.writing import write_table, write_whole
     from linkrisk.solver.api.tables.round import round_table
-    from linkrisk.solver.commands import targets
     from linkrisk.solver.commands.progress import progress_line, reporter
 
     base = whole(arguments.base, "--base")
     assert base is not None
-    targets.check_targets(arguments, "output", "internal", "json")
+    check_outputs(arguments, "output", "internal", "json")
     with progress_line("rounding cells") as line:
         result = round_table(
-            arguments.cells,
-            arguments.relations,
+            given_table(arguments),
             base=base,
             relaxed=arguments.relaxed,
             backend=arguments.backend or "highs",

@@ -7,11 +7,11 @@ import argparse
 from linkrisk.solver.commands.table_actions.audit import summary
 from linkrisk.solver.commands.table_actions.common import (
     add_search,
-    add_table,
     add_written,
     seed_of,
     time_limit_of,
 )
+from linkrisk.solver.commands.table_actions.given import add_table, check_outputs, given_table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,14 +32,12 @@ def run(arguments: argparse.Namespace) -> int:
     """Suppress, write, and print what was found."""
     from linkrisk.datasets.microdata.writing import write_table, write_whole
     from linkrisk.solver.api.tables.protect import OWN, protect_table
-    from linkrisk.solver.commands import targets
     from linkrisk.solver.commands.progress import progress_line, reporter
 
-    targets.check_targets(arguments, "output", "internal", "json")
+    check_outputs(arguments, "output", "internal", "json")
     with progress_line("suppressing cells") as line:
         result = protect_table(
-            arguments.cells,
-            arguments.relations,
+            given_table(arguments),
             cost=arguments.cost,
             backend=arguments.backend or OWN,
             seed=seed_of(arguments),

@@ -21,8 +21,10 @@ from linkrisk import (
     find_links,
     fit,
     link,
+    link_tables,
     make_table,
     mask,
+    open_table,
     protect_table,
     risk,
     round_table,
@@ -66,6 +68,8 @@ FUNCTIONS = (
     round_table,
     audit_table,
     make_table,
+    open_table,
+    link_tables,
 )
 each = pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 

@@ -124,7 +124,12 @@ def test_the_result_in_python():
 @pytest.mark.parametrize(
     ("file", "old", "new", "message"),
     [
-        ("cells.csv", "1,3,10,u", "1,3,11,u", "does not add up: its terms sum to 1; correct its cells"),
+        (
+            "cells.csv",
+            "1,3,10,u",
+            "1,3,11,u",
+            r"relation 1 \(row/column: 1/T = 1/1 \+ 1/2 \+ 1/3 \+ 1/4\) does not add up: its terms sum to 1 ",
+        ),
         ("cells.csv", "1,3,10,u,3,3", "1,3,10,u,0,0", "row 9: a sensitive cell has no protection level"),
         ("cells.csv", "1,3,10,u,3,3", "1,3,10,u,11,3", "cell 8: its lower protection level is beyond"),
         ("cells.csv", "1,3,10,u", "1,3,10,x", "row 9: there is no status 'x'; u is sensitive"),

@@ -137,7 +137,7 @@ def test_trees_that_are_none(tree, message):
         (
             "N1,big,900",
             "Total,big,900",
-            r"firms\.csv, column 'region', row 1: 'Total' is no code of its tree",
+            r"firms\.csv, column 'region', row 1: 'Total' has codes below it; a record has one of",
         ),
     ],
 )

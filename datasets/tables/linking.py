@@ -1,0 +1,143 @@
+"""Linked tables: several tables with common cells as one.
+
+A cell is known by its codes. A variable that a table does not have stands there at its total, so that tables
+of different variables, of the same ones in different hierarchies, or of parts of each other meet in the cells
+that they share. The relations of all of them hold together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.tables.cells_and_relations import (
+    FIXED,
+    NUMBERS,
+    SAFE,
+    SECONDARY,
+    SENSITIVE,
+    STATUS,
+    StoredTable,
+    stored_table,
+)
+from linkrisk.datasets.tables.code_trees import TOTAL
+
+IntArray = npt.NDArray[np.int64]
+
+_CLOSE = 1e-9
+"""Relative to a value: what two tables may differ in a common cell by the rounding of decimals."""
+
+_STRONGEST = (SENSITIVE, FIXED, SECONDARY, SAFE)
+"""Where tables say something else of a common cell, the first of these holds."""
+
+_JOINED = {"lower_bound": np.fmax, "upper_bound": np.fmin}
+"""How numbers of a common cell become one; the others by the largest."""
+
+
+def link(tables: Sequence[StoredTable], totals: Mapping[str, str] | None = None) -> StoredTable:
+    """Join tables in their common cells.
+
+    Parameters
+    ----------
+    tables : sequence of StoredTable
+        With columns of codes.
+    totals : mapping of str to str, optional
+        The code of the total of a column, where it is not ``Total``.
+
+    Returns
+    -------
+    StoredTable
+        The cells of the first one, then those that each other one adds; relations that stand in several once.
+        Of a common cell the stricter holds: ``u`` before ``z``, ``m`` and ``s``, the larger level, the
+        narrower bounds, the larger cost.
+
+    Raises
+    ------
+    DataError
+        If a table has no codes, two of its cells the same ones, or a common cell has different values: which
+        one, and by how much.
+    """
+    for table in tables:
+        if not table.by:
+            raise DataError(f"{table.name} has no columns of codes, which say which cells it shares")
+    by = list(dict.fromkeys(name for table in tables for name in table.by))
+    keys = [_keys(table, by, totals or {}) for table in tables]
+    number = {key: at for at, key in enumerate(dict.fromkeys(key for one in keys for key in one))}
+    places = [np.array([number[key] for key in one], dtype=np.int64) for one in keys]
+    _check_twins(tables, places)
+    _check_values(tables, places, len(number))
+    frame = _cells(tables, places, pd.DataFrame(list(number), columns=by))
+    name = " + ".join(table.name for table in tables)
+    return stored_table(frame, _terms(tables, places), name, by=by)
+
+
+def _keys(table: StoredTable, by: Sequence[str], totals: Mapping[str, str]) -> list[tuple[str, ...]]:
+    columns = [
+        table.codes[name] if name in table.by else [totals.get(name, TOTAL)] * len(table) for name in by
+    ]
+    return list(zip(*columns, strict=True))
+
+
+def _check_twins(tables: Sequence[StoredTable], places: Sequence[IntArray]) -> None:
+    for table, place in zip(tables, places, strict=True):
+        twins = pd.Series(place).duplicated().to_numpy()
+        if twins.any():
+            at = int(np.argmax(twins))
+            raise DataError(f"{table.name}, row {at + 1}: the cell {table.title(at)} stands there twice")
+
+
+def _check_values(tables: Sequence[StoredTable], places: Sequence[IntArray], cells: int) -> None:
+    known, first = np.full(cells, np.nan), np.zeros(cells, dtype=np.int64)
+    for number, (table, place) in enumerate(zip(tables, places, strict=True)):
+        value, before = table.numbers["value"], known[place]
+        wrong = np.abs(value - before) > _CLOSE * np.maximum(np.abs(value), 1.0)  # nothing is known: False
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            other = tables[first[place[at]]]
+            raise DataError(
+                f"the common cell {table.title(at)} is {before[at]:.15g} in {other.name} and "
+                f"{value[at]:.15g} in {table.name}, a difference of {value[at] - before[at]:g}; linked "
+                f"tables have the same values in their common cells ({int(wrong.sum())} differ)"
+            )
+        new = np.isnan(before)
+        known[place[new]], first[place[new]] = value[new], number
+
+
+def _cells(tables: Sequence[StoredTable], places: Sequence[IntArray], codes: pd.DataFrame) -> pd.DataFrame:
+    made = codes.copy()
+    others: dict[str, pd.Series] = {}
+    for table, place in zip(tables, places, strict=True):
+        for name in table.cells.columns:
+            if name not in (*made.columns, STATUS, "cell"):
+                column = table.cells[name].set_axis(place).reindex(range(len(codes)))
+                others[name] = _joined(name, others[name], column) if name in others else column
+    rank = np.full(len(codes), len(_STRONGEST) - 1)
+    for table, place in zip(tables, places, strict=True):
+        rank[place] = np.minimum(rank[place], [_STRONGEST.index(one) for one in table.status])
+    return made.assign(**others, **{STATUS: np.array(_STRONGEST)[rank]})
+
+
+def _joined(name: str, one: pd.Series, other: pd.Series) -> pd.Series:
+    if name in NUMBERS and name != "value":
+        how = _JOINED.get(name, np.fmax)
+        return pd.Series(how(one.to_numpy(dtype=np.float64), other.to_numpy(dtype=np.float64)))
+    return one.where(one.notna(), other)
+
+
+def _terms(tables: Sequence[StoredTable], places: Sequence[IntArray]) -> pd.DataFrame:
+    """The relations of all tables in the numbers of the joined cells, each once."""
+    found: dict[tuple[tuple[int, float], ...], None] = {}
+    for table, place in zip(tables, places, strict=True):
+        order = np.argsort(table.relation, kind="stable")
+        cell, factor = place[table.cell[order]], table.coefficient[order]
+        starts = np.flatnonzero(np.diff(table.relation[order], prepend=-1))
+        for begin, end in zip(starts, [*starts[1:], order.size], strict=True):
+            found[tuple(sorted(zip(cell[begin:end].tolist(), factor[begin:end].tolist(), strict=True)))] = (
+                None
+            )
+    lines = [(number, *term) for number, terms in enumerate(found) for term in terms]
+    return pd.DataFrame(lines, columns=["relation", "cell", "coefficient"])

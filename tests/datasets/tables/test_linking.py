@@ -1,0 +1,209 @@
+"""Relations that follow from codes, and linked tables: the same as one table with all relations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from linkrisk import link_tables, make_table, open_table, protect_table
+from linkrisk.datasets.errors import DataError
+
+RNG = np.random.default_rng(17)
+FIRMS = pd.DataFrame(
+    {
+        "region": RNG.choice(["N1", "N2", "S1", "S2", "S3"], 80),
+        "size": RNG.choice(["big", "mid", "small"], 80),
+        "branch": RNG.choice(["01", "02", "05"], 80),
+        "turnover": RNG.integers(1, 500, 80),
+    }
+)
+COUNTY = "code,parent\nN,Total\nN1,N\nN2,N\nS,Total\nS1,S\nS2,S\nS3,S\n"
+ZONE = "code,parent\ncentral,Total\nN1,central\nS1,central\nremote,Total\nN2,remote\nS2,remote\nS3,remote\n"
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("county.csv").write_text(COUNTY, encoding="utf-8")
+    Path("zone.csv").write_text(ZONE, encoding="utf-8")
+    Path("county.hrc").write_text("N\n@N1\n@N2\nS \n@ S1\n@S2\n@S3\n", encoding="utf-8")
+    levels = "part,region\nN,N1\nN,N2\nS,S1\nS,S2\nS,S3\n"
+    Path("levels.csv").write_text(levels, encoding="utf-8")
+
+
+def made(by, trees, **more):
+    return make_table(FIRMS, by, response="turnover", rules=["p=20"], hierarchies=trees, **more)
+
+
+def relations(table):
+    """The relations as sets of cells by their codes, whatever their order."""
+    codes = ["/".join(row) for row in table.codes.itertuples(index=False)]
+    found: dict[int, set[tuple[str, float]]] = {}
+    for one, cell, factor in zip(table.relation, table.cell, table.coefficient, strict=True):
+        found.setdefault(int(one), set()).add((codes[cell], float(factor)))
+    return {frozenset(each) for each in found.values()}
+
+
+@pytest.mark.parametrize("file", ["county.csv", "county.hrc", "levels.csv"])
+def test_relations_follow_from_codes(file):
+    """In whatever form the hierarchy is, and whatever the order of the lines."""
+    whole = made(["region", "size"], {"region": "county.csv"}).stored()
+    cells = whole.cells.drop(columns="respondents").sample(frac=1, random_state=1).reset_index(drop=True)
+    table = open_table(cells, hierarchies={"region": file})
+    assert table.by == ("region", "size")
+    assert relations(table) == relations(whole)
+    assert protect_table(table).pattern.cost == protect_table(whole).pattern.cost
+
+
+def test_a_hierarchy_as_a_tree_and_as_linked_tables():
+    """Of a tree: one table of the parts, and one of the codes below each of them."""
+    whole = made(["region", "size"], {"region": "county.csv"}).stored()
+    region = whole.cells["region"]
+    parts = whole.cells[region.isin(["Total", "N", "S"])].drop(columns="respondents")
+    below = whole.cells[~region.isin(["Total"])].drop(columns="respondents")
+    north = below[below["region"].str.startswith("N")].reset_index(drop=True)
+    south = below[below["region"].str.startswith("S")].reset_index(drop=True)
+    tables = [
+        open_table(parts.reset_index(drop=True)),
+        open_table(north, totals={"region": "N"}),
+        open_table(south, totals={"region": "S"}),
+    ]
+    linked = link_tables(tables)
+    assert relations(linked) == relations(whole)
+    assert len(linked) == len(whole)
+    one, other = protect_table(linked), protect_table(whole)
+    assert one.pattern.cost == other.pattern.cost
+    assert one.pattern.proven
+
+
+def test_a_variable_grouped_in_two_ways():
+    """Regions by county and by zone: every cell is the sum of its records, all relations hold."""
+    table = made(["region", "size"], {"region": ["county.csv", "zone.csv"]})
+    cells = table.cells.set_index(["region", "size"])
+    inside = FIRMS["region"].isin(["N2", "S2", "S3"])
+    assert cells.loc[("remote", "Total"), "value"] == FIRMS["turnover"][inside].sum()
+    assert (
+        cells.loc[("S", "big"), "value"]
+        == FIRMS["turnover"][FIRMS["region"].str.startswith("S") & (FIRMS["size"] == "big")].sum()
+    )
+    stored = table.stored()
+    tables = [made(["region", "size"], {"region": file}) for file in ("county.csv", "zone.csv")]
+    linked = link_tables(tables)
+    assert relations(linked) == relations(stored)
+    assert linked.cells["status"].value_counts().to_dict() == stored.cells["status"].value_counts().to_dict()
+    result = protect_table(stored)
+    assert result.protected
+    assert result.pattern.cost == protect_table(linked).pattern.cost
+
+
+def test_tables_of_different_variables_share_their_margins():
+    tables = [
+        made(["region", "size"], {"region": "county.csv"}),
+        made(["region", "branch"], {"region": "county.csv"}),
+    ]
+    linked = link_tables(tables)
+    assert linked.by == ("region", "size", "branch")
+    assert len(linked) == 8 * 4 + 8 * 4 - 8
+    assert {tuple(row) for row in linked.codes.to_numpy()[-3:]} == {
+        ("S3", "Total", "01"),
+        ("S3", "Total", "02"),
+        ("S3", "Total", "05"),
+    }
+    result = protect_table(linked)
+    assert result.protected
+    alone = [protect_table(table).pattern.bound for table in tables]
+    assert result.pattern.cost >= max(alone)
+
+
+def test_common_cells_with_different_values():
+    one, other = (made(["region", "size"], {}).stored().cells for _ in range(2))
+    other = other.assign(value=other["value"] * 2)
+    message = (
+        r"the common cell region=Total, size=Total is \d+ in the frame of cells and \d+ in the frame of "
+        r"cells, a difference of \d+; linked tables have the same values in their common cells \(\d+ differ\)"
+    )
+    with pytest.raises(DataError, match=message):
+        link_tables([open_table(one), open_table(other)])
+
+
+def test_the_stricter_of_two_statuses_holds():
+    cells = pd.DataFrame(
+        {
+            "a": ["Total", "x", "y"],
+            "value": [5, 2, 3],
+            "status": ["s", "u", "z"],
+            "lower_protection": [0, 1, 0],
+        }
+    )
+    other = cells.assign(
+        status=["z", "s", "s"], lower_protection=[0, 0, 0], upper_bound=[9, 9, 4], cost=[1, 2, 3]
+    )
+    linked = link_tables([open_table(cells), open_table(other)])
+    assert linked.status.tolist() == ["z", "u", "z"]
+    assert linked.numbers["lower_protection"].tolist() == [0, 1, 0]
+    assert linked.numbers["upper_bound"].tolist() == [9, 9, 4]
+    assert linked.relation.size == 3  # the one that both have, once
+
+
+@pytest.mark.parametrize(
+    ("cells", "more", "message"),
+    [
+        (
+            {"a": ["T", "x"], "value": [1, 1]},
+            {},
+            "column 'a': no cell has the code 'Total' of the total; say which ",
+        ),
+        ({"a": ["Total", "x", "x"], "value": [1, 1, 1]}, {}, "row 3: the cell a=x stands in row 2 already"),
+        (
+            {"a": ["Total", "x"], "value": [2, 1]},
+            {},
+            r"relation 0 \(a: Total = x\) does not add up: its terms sum to -1",
+        ),
+        (
+            {"value": [1, 1]},
+            {},
+            "give its relations, or columns of codes before 'value', from which they follow",
+        ),
+        ({"a": ["Total", "x"], "value": [1, 1]}, {"by": ["b"]}, "has no column 'b'; there are: a, value"),
+        (
+            {"a": ["Total", "x"], "value": [1, 1]},
+            {"totals": {"b": "T"}},
+            "'b' is no column of codes; these are a",
+        ),
+        (
+            {"region": ["Total", "X"], "value": [1, 1]},
+            {"hierarchies": {"region": "county.csv"}},
+            "column 'region', row 2: 'X' is in no hierarchy of 'region'; correct it, or the hierarchy",
+        ),
+        (
+            {"region": ["Total"], "value": [1]},
+            {"hierarchies": {"region": ["county.csv", "short.csv"]}},
+            "the hierarchies of 'region': the code 'N1' is in no code of the 2. one; add it there",
+        ),
+        (
+            {"region": ["Total"], "value": [1]},
+            {"hierarchies": {"region": "orphan.csv"}},
+            "orphan.csv: the code 'S1' has the parent 'S', which is no code; correct it",
+        ),
+    ],
+)
+def test_tables_that_cannot_be_used(cells, more, message):
+    Path("short.csv").write_text(ZONE.replace("N1,central\n", ""), encoding="utf-8")
+    Path("orphan.csv").write_text("code,parent\nN,Total\nS1,S\n", encoding="utf-8")
+    with pytest.raises(DataError, match=message) as found:
+        open_table(pd.DataFrame(cells), **more)
+    assert "\n" not in str(found.value)
+
+
+def test_parquet_and_polars_come_back(tmp_path):
+    polars = pytest.importorskip("polars")
+    table = made(["region", "size"], {"region": "county.csv"})
+    table.write(tmp_path / "cells.parquet", tmp_path / "relations.parquet")
+    read = open_table(tmp_path / "cells.parquet", tmp_path / "relations.parquet")
+    assert read.cells.equals(table.cells)
+    assert relations(read) == relations(table.stored())
+    frames = open_table(polars.from_pandas(table.cells), polars.from_pandas(table.relations))
+    assert (frames.status == read.status).all()
