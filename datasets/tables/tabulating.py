@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -14,6 +15,14 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.numeric import numeric_matrix
 from linkrisk.datasets.tables.code_trees import Codes
+from linkrisk.datasets.tables.contributing import (
+    EXPANDED,
+    KNOWN,
+    SAMPLE,
+    Concentration,
+    Parts,
+    exact_sums,
+)
 from linkrisk.datasets.tables.relations_of_codes import product_terms
 
 FloatArray = npt.NDArray[np.float64]
@@ -22,7 +31,44 @@ IntArray = npt.NDArray[np.int64]
 MOST_CELLS = 5_000_000
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True)
+class Roles:
+    """Which columns of the microdata mean what.
+
+    Attributes
+    ----------
+    response : str, optional
+        What is summed; records are counted where absent.
+    weight : str, optional
+        How many a record stands for.
+    holding : str, optional
+        Who a respondent belongs to: contributions of a cell are those of holdings.
+    shadow : str, optional
+        What rules look at instead of the response.
+    cost : str, optional
+        What is summed to the cost of a cell.
+    request : str, optional
+        Whether a respondent asked for protection: 1 or 2, two kinds; 0 or nothing where not.
+    respondent : str, optional
+        The name of a respondent, for the list of contributions.
+    """
+
+    response: str | None = None
+    weight: str | None = None
+    holding: str | None = None
+    shadow: str | None = None
+    cost: str | None = None
+    request: str | None = None
+    respondent: str | None = None
+
+    @property
+    def columns(self) -> list[str]:
+        """All that are given."""
+        every = (self.response, self.weight, self.holding, self.shadow, self.cost, self.request)
+        return list(dict.fromkeys(one for one in (*every, self.respondent) if one is not None))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Tabulated:
     """A table of microdata.
 
@@ -32,14 +78,40 @@ class Tabulated:
         Of the explanatory variables.
     total : ndarray of float64, shape (n,)
         Of all combinations of codes, the last variable running fastest.
-    largest : ndarray of float64, shape (n, w)
+    absolute : ndarray of float64, shape (n,)
+        The sum of absolute values; equal to the total where nothing is negative.
     respondents : ndarray of int64, shape (n,)
+        Records, or holdings.
+    seen : Concentration
+        What rules look at.
+    asked : ndarray of int64, shape (n,)
+        What the largest respondent asked for: 0, 1 or 2.
+    cost : ndarray of float64, shape (n,), or None
+    cell, record : ndarray of int64, shape (k,)
+        Which record is in which cell.
+    contributor : ndarray, shape (r,)
+        Whose each record is, by name.
+    amount : ndarray of float64, shape (r,)
+        What a respondent knows to have contributed.
     """
 
     trees: tuple[Codes, ...]
     total: FloatArray
-    largest: FloatArray
+    absolute: FloatArray
     respondents: IntArray
+    seen: Concentration
+    asked: IntArray
+    cost: FloatArray | None
+    cell: IntArray
+    record: IntArray
+    contributor: npt.NDArray[np.object_] | IntArray
+    amount: FloatArray
+
+    def contributions(self) -> pd.DataFrame:
+        """Who contributes how much to each cell: `cell`, `contributor`, `amount`."""
+        who, amount = self.contributor[self.record], self.amount[self.record]
+        each = pd.DataFrame({"cell": self.cell, "contributor": who, "amount": amount})
+        return each.groupby(["cell", "contributor"], sort=True)["amount"].sum().reset_index()
 
     def codes(self) -> pd.DataFrame:
         """The codes of each cell, a column for each variable."""
@@ -55,10 +127,11 @@ class Tabulated:
 def tabulate(
     frame: pd.DataFrame,
     trees: Sequence[Codes],
-    response: str | None,
+    roles: Roles,
     width: int,
     *,
-    holding: str | None = None,
+    weighting: str = EXPANDED,
+    negative: bool = False,
     source: str = "the table",
 ) -> Tabulated:
     """Make a table.
@@ -68,50 +141,118 @@ def tabulate(
     frame : DataFrame
         A record for each respondent; the columns of the trees as text.
     trees : sequence of Codes
-    response : str, optional
-        What is summed; a count of records where absent.
+    roles : Roles
     width : int
         How many of the largest contributions are kept.
-    holding : str, optional
-        Column of who a respondent belongs to: contributions of a cell are those of holdings.
+    weighting : str
+        What rules make of weights (`datasets.tables.contributing.Concentration.of`).
+    negative : bool
+        Whether contributions may be negative; rules then look at absolute values.
     source : str
         What to call the records in messages.
 
     Raises
     ------
     DataError
-        If a code is in no tree, a contribution is negative, one is missing, or there are too many cells.
+        If a code is in no tree, a number is none or negative, or there are too many cells.
     """
-    sizes = [len(tree.codes) for tree in trees]
-    cells = int(np.prod(sizes))
+    cells = math.prod(len(tree.codes) for tree in trees)
     if cells > MOST_CELLS:
         raise DataError(
             f"{source}: a table of {cells:,} cells is too large; leave a variable out, or recode it"
         )
-    amount = np.ones(len(frame)) if response is None else numeric_matrix(frame, [response], source)[:, 0]
-    if (amount < 0).any():
-        row = int(np.argmax(amount < 0)) + 1
-        raise DataError(f"{source}, column {response!r}, row {row}: a contribution is negative; leave it out")
+    if roles.holding is not None and roles.weight is not None and weighting == EXPANDED:
+        raise DataError(
+            f"{source}: with holdings, weights cannot stand for more respondents, whose holdings nobody "
+            f"knows; choose the weighting {SAMPLE} or {KNOWN}"
+        )
+    amount = _amounts(frame, roles.response, negative, source)
+    weight = _amounts(frame, roles.weight, False, source, "a weight")
+    shadow = amount if roles.shadow is None else _amounts(frame, roles.shadow, negative, source)
     cell, record = _memberships(frame, trees, source)
-    holder = np.arange(len(frame), dtype=np.int64) if holding is None else _holders(frame, holding, source)
-    each = pd.DataFrame({"cell": cell, "holder": holder[record], "amount": amount[record]})
-    joined = each.groupby(["cell", "holder"], sort=False)["amount"].sum().reset_index()
-    total = np.bincount(joined["cell"], joined["amount"], cells).astype(np.float64)
-    respondents = np.bincount(joined["cell"], minlength=cells)
-    return Tabulated(tuple(trees), total, _largest(joined, cells, width), respondents.astype(np.int64))
+    holder = _holders(frame, roles.holding, source)
+    one_each = KNOWN if weighting == KNOWN else SAMPLE  # of a holding
+    size = np.abs(shadow)[record]
+    parts = Parts.of(cell, holder[record], size, size * weight[record], weight[record])
+    return Tabulated(
+        trees=tuple(trees),
+        total=exact_sums(cell, (amount * weight)[record], cells),
+        absolute=exact_sums(cell, np.abs(amount * weight)[record], cells),
+        respondents=np.bincount(parts.cell, minlength=cells).astype(np.int64),
+        seen=Concentration.of(parts, cells, width, weighting if roles.holding is None else one_each),
+        asked=_asked(frame, roles, source, parts, holder, cells),
+        cost=None if roles.cost is None else _costs(frame, roles.cost, weight, cell, record, cells, source),
+        cell=cell,
+        record=record,
+        contributor=_contributors(frame, roles.respondent or roles.holding, source),
+        amount=amount * weight if weighting == KNOWN else amount,
+    )
 
 
-def _largest(joined: pd.DataFrame, cells: int, width: int) -> FloatArray:
-    ordered = joined.sort_values(["cell", "amount"], ascending=[True, False], kind="stable")
-    cell, amount = ordered["cell"].to_numpy(), ordered["amount"].to_numpy(dtype=np.float64)
-    rank = np.arange(len(cell)) - np.searchsorted(cell, cell)
-    kept = rank < width
-    found = np.zeros((cells, width))
-    found[cell[kept], rank[kept]] = amount[kept]
+def _amounts(
+    frame: pd.DataFrame, column: str | None, negative: bool, source: str, what: str = "a contribution"
+) -> FloatArray:
+    """A column of numbers; ones where there is none."""
+    if column is None:
+        return np.ones(len(frame))
+    found = numeric_matrix(frame, [column], source)[:, 0]
+    if not negative and (found < 0).any():
+        row = int(np.argmax(found < 0)) + 1
+        raise DataError(f"{source}, column {column!r}, row {row}: {what} is negative; leave it out")
     return found
 
 
-def _holders(frame: pd.DataFrame, holding: str, source: str) -> IntArray:
+def _costs(
+    frame: pd.DataFrame,
+    column: str,
+    weight: FloatArray,
+    cell: IntArray,
+    record: IntArray,
+    cells: int,
+    source: str,
+) -> FloatArray:
+    each = _amounts(frame, column, False, source, "a cost") * weight
+    return exact_sums(cell, each[record], cells)
+
+
+def _asked(
+    frame: pd.DataFrame, roles: Roles, source: str, parts: Parts, holder: IntArray, cells: int
+) -> IntArray:
+    """What the largest respondent of each cell asked for; a holding asks where one of its records does."""
+    found = np.zeros(cells, dtype=np.int64)
+    if roles.request is None:
+        return found
+    given = numeric_matrix(frame, [roles.request], source, allow_missing=True)[:, 0]
+    kinds = np.nan_to_num(given)
+    wrong = ~np.isin(kinds, (0.0, 1.0, 2.0))
+    if wrong.any():
+        row = int(np.argmax(wrong)) + 1
+        raise DataError(
+            f"{source}, column {roles.request!r}, row {row}: there is no request {kinds[row - 1]:g}; it is 1 "
+            "or 2, or 0 where nothing was asked for"
+        )
+    of_holder = np.zeros(int(holder.max(initial=-1)) + 1, dtype=np.int64)
+    np.maximum.at(of_holder, holder, kinds.astype(np.int64))
+    leading = parts.rank == 0
+    found[parts.cell[leading]] = of_holder[parts.holder[leading]]
+    return found
+
+
+def _contributors(frame: pd.DataFrame, column: str | None, source: str) -> npt.NDArray[np.object_] | IntArray:
+    """Names of respondents; the numbers of records, from 1, where they have none."""
+    if column is None:
+        return np.arange(1, len(frame) + 1, dtype=np.int64)
+    missing = frame[column].isna().to_numpy(dtype=bool)
+    if missing.any():
+        row = int(np.argmax(missing)) + 1
+        raise DataError(f"{source}, column {column!r}, row {row}: no respondent; give each record one")
+    return np.asarray(frame[column].map(spelled).to_numpy(), dtype=np.object_)
+
+
+def _holders(frame: pd.DataFrame, holding: str | None, source: str) -> IntArray:
+    """Who counts as one; every record where there are no holdings."""
+    if holding is None:
+        return np.arange(len(frame), dtype=np.int64)
     numbers = pd.factorize(frame[holding])[0]
     if (numbers < 0).any():
         row = int(np.argmax(numbers < 0)) + 1

@@ -1,13 +1,14 @@
 """Which cells are sensitive: who could compute what a respondent contributed, and how closely.
 
 Contributions x_1 >= x_2 >= ... of the respondents of a cell sum to its total X (Hundepool et al. 2012,
-Statistical Disclosure Control, section 4.2; Handbook on SDC, chapter 4).
+Statistical Disclosure Control, section 4.2; Handbook on SDC, second edition 2024, section 4.2).
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,9 @@ FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 
+_CLOSE = 1e-9
+_USUAL_RANGE = 20.0
+
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
@@ -26,18 +30,50 @@ class Contributions:
     Attributes
     ----------
     total : ndarray of float64, shape (n,)
+        X.
     largest : ndarray of float64, shape (n, w)
-        The w largest contributions, the largest first; 0 where there are fewer.
-    respondents : ndarray of int64, shape (n,)
+        The w largest contributions, the largest first; 0 where there are fewer. With sampling weights a
+        contribution may be filled up by the next (`datasets.tables.contributing`).
+    respondents : ndarray, shape (n,)
+        How many there are; sums of weights where weights stand for respondents.
+    first : ndarray of float64, shape (n,), optional
+        What the largest respondent contributed; the first of `largest` where absent.
+    asked : ndarray of int64, shape (n,), optional
+        What the largest respondent asked for: 0 nothing, 1 or 2.
+    value : ndarray of float64, shape (n,), optional
+        What is published, where rules look at something else (a shadow variable).
     """
 
     total: FloatArray
     largest: FloatArray
-    respondents: IntArray
+    respondents: FloatArray | IntArray
+    first: FloatArray | None = None
+    asked: IntArray | None = None
+    value: FloatArray | None = None
+
+    @property
+    def leading(self) -> FloatArray:
+        """What the largest respondent contributed, shape (n,)."""
+        return self.largest[:, 0] if self.first is None else self.first
+
+    @property
+    def published(self) -> FloatArray:
+        """The values that are published, shape (n,)."""
+        return self.total if self.value is None else self.value
+
+    @property
+    def scale(self) -> FloatArray:
+        """What is published for each unit of what rules look at, shape (n,)."""
+        if self.value is None:
+            return np.ones(self.total.size)
+        return np.divide(np.abs(self.value), self.total, out=np.zeros(self.total.size), where=self.total > 0)
 
 
 class PrimaryRule(ABC):
     """Says which cells are sensitive, and how far an attacker must be kept from their values."""
+
+    both: ClassVar[bool] = True
+    """Whether the level holds below as above, "out of symmetry" (Handbook, section 4.2.2)."""
 
     @property
     @abstractmethod
@@ -48,8 +84,8 @@ class PrimaryRule(ABC):
     def lacking(self, cells: Contributions) -> FloatArray:
         """By how much each cell is too close, shape (n,): above 0 where it is sensitive.
 
-        That is the protection level: were the rest of the cell larger by so much, it would not be sensitive
-        (Handbook on SDC, section 4.2.2).
+        That is the upper protection level: were the rest of the cell larger by so much, it would not be
+        sensitive (Handbook on SDC, section 4.2.2, table of upper protection levels).
         """
 
 
@@ -95,7 +131,7 @@ class PPercentRule(PrimaryRule):
     def lacking(self, cells: Contributions) -> FloatArray:
         """See `PrimaryRule.lacking`."""
         rest = cells.total - cells.largest[:, : self.width].sum(axis=1)
-        return np.asarray(self.percent / self.prior * cells.largest[:, 0] - rest, dtype=np.float64)
+        return np.asarray((self.percent / self.prior * cells.leading - rest) * cells.scale, dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -132,7 +168,8 @@ class DominanceRule(PrimaryRule):
     def lacking(self, cells: Contributions) -> FloatArray:
         """See `PrimaryRule.lacking`."""
         dominant = cells.largest[:, : self.number].sum(axis=1)
-        return np.asarray(dominant / (self.percent / 100.0) - cells.total, dtype=np.float64)
+        lacking = dominant / (self.percent / 100.0) - cells.total
+        return np.asarray(lacking * cells.scale, dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -169,15 +206,124 @@ class FrequencyRule(PrimaryRule):
 
     def lacking(self, cells: Contributions) -> FloatArray:
         """See `PrimaryRule.lacking`."""
-        few = (cells.respondents > 0) & (cells.respondents < self.least)
-        return np.where(few, self.range_percent / 100.0 * np.abs(cells.total), 0.0)
+        few = (cells.respondents > 0) & (cells.respondents < self.least - _CLOSE)
+        return np.where(few, self.range_percent / 100.0 * np.abs(cells.published), 0.0)
 
 
-def sensitive(rules: tuple[PrimaryRule, ...], cells: Contributions) -> tuple[BoolArray, FloatArray]:
-    """Which cells are sensitive by some rule, and the largest of their levels, both of shape (n,)."""
-    found = np.zeros(cells.total.size)
+@dataclass(frozen=True)
+class ZeroRule(PrimaryRule):
+    """Cells that are 0 although they have respondents: all of these are known to contribute nothing.
+
+    The zero rule of τ-ARGUS. There is room upwards only.
+
+    Attributes
+    ----------
+    range : float
+        The upper protection level, in units of the value.
+
+    Raises
+    ------
+    FormulationError
+        If it is not above 0.
+    """
+
+    both: ClassVar[bool] = False
+    range: float
+
+    def __post_init__(self) -> None:
+        if not self.range > 0:
+            raise FormulationError(f"a range of {self.range:g} around zero is none; give one above 0")
+
+    @property
+    def width(self) -> int:
+        """It looks at the value only."""
+        return 1
+
+    def lacking(self, cells: Contributions) -> FloatArray:
+        """See `PrimaryRule.lacking`."""
+        zero = (cells.respondents > 0) & (cells.published == 0)
+        return np.where(zero, self.range, 0.0)
+
+
+@dataclass(frozen=True)
+class RequestRule(PrimaryRule):
+    """Cells whose largest respondent asked for protection, and is large enough or among few.
+
+    The rule of foreign trade statistics (Regulation (EC) 638/2004, Handbook on SDC, section 4.2.1) as
+    τ-ARGUS has it: sensitive where ``x_1 > P/100 X``, with a P for each of two kinds of requests, or where
+    there are fewer than n respondents.
+
+    Attributes
+    ----------
+    percent : tuple of float
+        P of who asked for the first and the second kind of protection, each above 0 and at most 100.
+    least : int
+        n; 0 where only shares count.
+    range_percent : float, optional
+        The level in % of the value. Where absent, that of the (1, P) rule, ``100/P x_1 - X``, and 20 % where
+        only the number of respondents makes the cell sensitive.
+
+    Raises
+    ------
+    FormulationError
+        If one is not in its range.
+    """
+
+    percent: tuple[float, float]
+    least: int = 0
+    range_percent: float | None = None
+
+    def __post_init__(self) -> None:
+        if not all(0 < one <= 100 for one in self.percent) or self.least < 0:
+            raise FormulationError(
+                f"requests above {self.percent[0]:g} % or {self.percent[1]:g} %, with fewer than "
+                f"{self.least} respondents, are no rule: it needs 0 < P <= 100 and n >= 0"
+            )
+        if self.range_percent is not None and not 0 < self.range_percent <= 100:
+            raise FormulationError(f"a range of {self.range_percent:g} % is none; it is above 0, at most 100")
+
+    @property
+    def width(self) -> int:
+        """The largest."""
+        return 1
+
+    def lacking(self, cells: Contributions) -> FloatArray:
+        """See `PrimaryRule.lacking`."""
+        asked = np.zeros(cells.total.size, dtype=np.int64) if cells.asked is None else cells.asked
+        percent = np.where(asked == 2, self.percent[1], self.percent[0])
+        lacking = (100.0 / percent * cells.leading - cells.total) * cells.scale
+        large = (asked > 0) & (lacking > _CLOSE * np.maximum(1.0, np.abs(cells.total)))
+        few = (asked > 0) & (cells.respondents > 0) & (cells.respondents < self.least)
+        share = _USUAL_RANGE if self.range_percent is None else self.range_percent
+        level = share / 100.0 * np.abs(cells.published)
+        if self.range_percent is None:
+            return np.maximum(np.where(large, lacking, 0.0), np.where(few, level, 0.0))
+        return np.where(large | few, level, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Sensitive:
+    """What rules say.
+
+    Attributes
+    ----------
+    unsafe : ndarray of bool, shape (n,)
+    lower, upper : ndarray of float64, shape (n,)
+        Protection levels; 0 elsewhere.
+    """
+
+    unsafe: BoolArray
+    lower: FloatArray
+    upper: FloatArray
+
+
+def sensitive(rules: tuple[PrimaryRule, ...], cells: Contributions) -> Sensitive:
+    """Which cells are sensitive by some rule, with the largest of its levels."""
+    upper, lower = np.zeros(cells.total.size), np.zeros(cells.total.size)
+    slack = _CLOSE * np.maximum(1.0, np.abs(cells.published))  # sums of decimals
     for rule in rules:
-        found = np.maximum(found, np.where(cells.respondents > 0, rule.lacking(cells), 0.0))
-    slack = 1e-9 * np.maximum(1.0, np.abs(cells.total))  # sums of decimals
-    unsafe = found > slack
-    return unsafe, np.where(unsafe, found, 0.0)
+        lacking = np.where(cells.respondents > 0, rule.lacking(cells), 0.0)
+        lacking = np.where(lacking > slack, lacking, 0.0)
+        upper = np.maximum(upper, lacking)
+        lower = np.maximum(lower, lacking) if rule.both else lower
+    return Sensitive(upper > 0, lower, upper)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.microdata.category_names import spelled
@@ -16,22 +16,27 @@ from linkrisk.datasets.microdata.numeric import check_known, check_no_duplicates
 from linkrisk.datasets.microdata.writing import contents, write_all
 from linkrisk.datasets.tables.cells_and_relations import FIXED, SAFE, SENSITIVE, StoredTable, stored_table
 from linkrisk.datasets.tables.code_trees import Codes, CodeTree, codes_of
+from linkrisk.datasets.tables.contributing import EXPANDED, WEIGHTINGS
+from linkrisk.datasets.tables.manual_statuses import read_manual_statuses
 from linkrisk.datasets.tables.relations_of_codes import HierarchyFiles
-from linkrisk.datasets.tables.tabulating import tabulate
+from linkrisk.datasets.tables.tabulating import Roles, Tabulated, tabulate
 from linkrisk.formulations.tables.primary_rules import (
     Contributions,
-    DominanceRule,
-    FrequencyRule,
-    PPercentRule,
     PrimaryRule,
+    RequestRule,
+    Sensitive,
     sensitive,
 )
 from linkrisk.solver.api.choices import TableLike
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.masking_source import read_source
+from linkrisk.solver.api.tables.by_hand import MANUAL_RANGE, by_hand
+from linkrisk.solver.api.tables.rules import primary_rule
 from linkrisk.solver.run.errors import UsageError
 
 _MOST_VARIABLES = 6
+PROTECTIONS = ("both", "upper", "sliding")
+EMPTY = ("published", "suppressible")
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,10 +50,13 @@ class MadeTable:
         `upper_protection`.
     relations : DataFrame
         A line for each term: `relation`, `cell`, `coefficient`.
+    tabulated : Tabulated
+        What the cells were made of.
     """
 
     cells: pd.DataFrame = field(repr=False)
     relations: pd.DataFrame = field(repr=False)
+    tabulated: Tabulated = field(repr=False)
 
     @property
     def sensitive(self) -> int:
@@ -59,17 +67,23 @@ class MadeTable:
         """It as a table that `protect_table` takes."""
         return stored_table(self.cells, self.relations, "the table")
 
-    def write(self, cells: str | Path, relations: str | Path) -> None:
-        """Write the two files that `protect_table` reads, both or none.
+    @property
+    def contributors(self) -> pd.DataFrame:
+        """A line for each respondent of each cell: `cell`, `contributor`, `amount`. Not to be published."""
+        return self.tabulated.contributions()
+
+    def write(self, cells: str | Path, relations: str | Path, contributors: str | Path | None = None) -> None:
+        """Write the files that `protect_table` reads, all or none.
 
         Raises
         ------
         DataError
             If one cannot be written.
         """
-        write_all(
-            {**contents(StoredFile(self.cells), cells), **contents(StoredFile(self.relations), relations)}
-        )
+        files = {**contents(StoredFile(self.cells), cells), **contents(StoredFile(self.relations), relations)}
+        if contributors is not None:
+            files |= contents(StoredFile(self.contributors), contributors)
+        write_all(files)
 
     def __repr__(self) -> str:
         return f"MadeTable({len(self.cells)} cells, {self.sensitive} sensitive)"
@@ -84,6 +98,17 @@ def make_table(
     rules: Sequence[str | PrimaryRule] = (),
     hierarchies: Mapping[str, HierarchyFiles] | None = None,
     holding: str | None = None,
+    weight: str | None = None,
+    weights_in_rules: str = EXPANDED,
+    shadow: str | None = None,
+    cost: str | None = None,
+    request: str | None = None,
+    respondent: str | None = None,
+    negative: bool = False,
+    protection: str = "both",
+    empty: str = "published",
+    manual: str | Path | None = None,
+    manual_range: float = MANUAL_RANGE,
 ) -> MadeTable:
     """Make a table of microdata, and say which cells are sensitive.
 
@@ -98,12 +123,39 @@ def make_table(
     rules : sequence of str or PrimaryRule
         ``"p=10"`` or ``"p=10,q=50,m=2"``: the p % rule with prior knowledge q and a coalition of m;
         ``"nk=2,75"``: dominance; ``"frequency=3"`` or ``"frequency=3,20"``: fewer than 3 respondents, with a
-        level of 20 % of the value. A cell is sensitive by any of them.
+        level of 20 % of the value; ``"zero=5"``: 0 although there are respondents, with a level of 5;
+        ``"request=70"`` or ``"request=70,50,3,20"``: the largest respondent asked for protection and has more
+        than 70 % (by the second kind of request 50 %), or there are fewer than 3; a level of 20 %. A cell is
+        sensitive by any of them.
     hierarchies : mapping of str to path or paths, optional
         Of explanatory variables: files with the columns `code` and `parent`, trees of ARGUS (``.hrc``), or
         tables with a column for each level; several for a variable that is grouped in several ways.
     holding : str, optional
         Column of holdings, whose respondents count as one.
+    weight : str, optional
+        Column of sampling weights: values are weighted sums.
+    weights_in_rules : str
+        What rules make of them: ``expanded``, a record of weight w is w respondents; ``sample``, respondents
+        of the sample do not know them; ``known``, they do (`datasets.tables.contributing.Concentration`).
+    shadow : str, optional
+        Column that rules look at instead of the response; levels are the same share of the value.
+    cost : str, optional
+        Column whose sums are the costs of cells, for ``cost="given"``.
+    request : str, optional
+        Column of who asked for protection: 1 or 2, else 0 or nothing.
+    respondent : str, optional
+        Column of names, for the list of contributions; by default those of holdings, else record numbers.
+    negative : bool
+        Whether contributions may be negative; rules then look at absolute values.
+    protection : str
+        Of rules: ``both``, the level above and below; ``upper``, above only, which is what the formulas of
+        the Handbook derive; ``sliding``, an interval as wide as both together, wherever it lies.
+    empty : str
+        Cells without respondents: always ``published``, or ``suppressible`` like any other.
+    manual : path, optional
+        A file of codes with `status` and if need be levels and `cost`, which come before the rules.
+    manual_range : float
+        Level of cells that are made sensitive by hand, in % of the value, where none is given.
 
     Returns
     -------
@@ -127,23 +179,87 @@ def make_table(
         raise UsageError(f"a table has one to {_MOST_VARIABLES} explanatory variables, not {len(by)}")
     known = [rule if isinstance(rule, PrimaryRule) else primary_rule(rule) for rule in rules]
     check_no_duplicates(list(by))
-    source = read_source(data, (), None, list(by))
+    _check_word("weights in rules", weights_in_rules, WEIGHTINGS)
+    _check_word("protection", protection, PROTECTIONS)
+    _check_word("empty cells", empty, EMPTY)
+    roles = Roles(
+        response=response,
+        weight=weight,
+        holding=holding,
+        shadow=shadow,
+        cost=cost,
+        request=request,
+        respondent=respondent,
+    )
+    _check_roles(roles, known)
+    names = [one for one in (holding, respondent) if one is not None]
+    source = read_source(data, (), None, [*by, *names])
     frame = source.known
-    wanted = [*by, *(name for name in (response, holding) if name is not None)]
-    check_known(wanted, list(frame.columns), source.name, what="column")
-    trees = _trees(frame, by, hierarchies or {})
-    width = max((rule.width for rule in known), default=1)
-    made = tabulate(frame, trees, response, width, holding=holding, source=source.name)
-    unsafe, level = sensitive(tuple(known), Contributions(made.total, made.largest, made.respondents))
+    check_known([*by, *roles.columns], list(frame.columns), source.name, what="column")
+    made = tabulate(
+        frame,
+        _trees(frame, by, hierarchies or {}),
+        roles,
+        max((rule.width for rule in known), default=1),
+        weighting=weights_in_rules,
+        negative=negative,
+        source=source.name,
+    )
+    found = sensitive(tuple(known), _contributions(made, roles))
+    cells = _cells(made, found, protection, empty)
+    if manual is not None:
+        cells = by_hand(cells, read_manual_statuses(manual, made.codes()), manual_range, str(manual))
+    return MadeTable(cells, made.terms(), made)
+
+
+def _check_word(what: str, given: str, known: Sequence[str]) -> None:
+    if given not in known:
+        raise UsageError(f"unknown {what} {given!r}: choose {', '.join(known)}")
+
+
+def _check_roles(roles: Roles, rules: Sequence[PrimaryRule]) -> None:
+    asks = any(isinstance(rule, RequestRule) for rule in rules)
+    if asks and roles.request is None:
+        raise UsageError("the request rule needs the column of who asked for protection; name it by request")
+    if roles.shadow is not None and roles.response is None:
+        raise UsageError("a shadow is looked at instead of a response; name the response, too")
+
+
+def _contributions(made: Tabulated, roles: Roles) -> Contributions:
+    seen = made.seen
+    apart = roles.shadow is not None
+    return Contributions(
+        seen.total,
+        seen.largest,
+        seen.units,
+        seen.first,
+        made.asked,
+        made.total if apart else None,
+    )
+
+
+def _cells(made: Tabulated, found: Sensitive, protection: str, empty: str) -> pd.DataFrame:
     whole = bool((made.total == np.round(made.total)).all())
-    cells = made.codes().assign(
+    nobody = made.respondents == 0
+    gone = FIXED if empty == "published" else SAFE
+    sliding = protection == "sliding"
+    columns: dict[str, npt.NDArray[np.float64]] = {
+        "lower_protection": found.lower if protection == "both" else np.zeros(found.lower.size),
+        "upper_protection": np.zeros(found.upper.size) if sliding else found.upper,
+    }
+    if sliding:
+        columns["sliding_protection"] = found.lower + found.upper
+    if made.cost is not None:
+        columns["cost"] = made.cost
+    if (made.absolute > np.abs(made.total)).any():  # nobody knows that sums are not below 0
+        columns["lower_bound"] = np.full(made.total.size, -made.absolute.max())
+        columns["upper_bound"] = np.full(made.total.size, made.absolute.max())
+    return made.codes().assign(
         value=made.total.astype(np.int64) if whole else made.total,
         respondents=made.respondents,
-        status=np.where(unsafe, SENSITIVE, np.where(made.respondents == 0, FIXED, SAFE)),
-        lower_protection=level,
-        upper_protection=level,
+        status=np.where(found.unsafe, SENSITIVE, np.where(nobody, gone, SAFE)),
+        **columns,
     )
-    return MadeTable(cells, made.terms())
 
 
 def _trees(frame: pd.DataFrame, by: Sequence[str], files: Mapping[str, HierarchyFiles]) -> list[Codes]:
@@ -156,32 +272,3 @@ def _trees(frame: pd.DataFrame, by: Sequence[str], files: Mapping[str, Hierarchy
         else CodeTree.flat(name, (spelled(code) for code in frame[name].dropna().unique()))
         for name in by
     ]
-
-
-def primary_rule(text: str) -> PrimaryRule:
-    """Read ``p=10,q=50,m=2``, ``nk=2,75`` or ``frequency=3,20``.
-
-    Raises
-    ------
-    UsageError
-        If it is none of these.
-    FormulationError
-        If a number is not in its range.
-    """
-    name, _, rest = text.replace(" ", "").partition("=")
-    try:
-        if name == "p":
-            given = dict(one.split("=") for one in f"p={rest}".split(","))
-            return PPercentRule(**_numbers(given, {"p": "percent", "q": "prior", "m": "intruders"}))
-        numbers = [float(one) for one in rest.split(",")]
-        if name == "nk" and len(numbers) == 2:
-            return DominanceRule(int(numbers[0]), numbers[1])
-        if name == "frequency" and len(numbers) in (1, 2):
-            return FrequencyRule(int(numbers[0]), *numbers[1:])
-    except (ValueError, KeyError):
-        pass
-    raise UsageError(f"{text!r} is no rule; write p=10 (or p=10,q=50,m=2), nk=2,75 or frequency=3 (or 3,20)")
-
-
-def _numbers(given: Mapping[str, str], names: Mapping[str, str]) -> dict[str, Any]:
-    return {names[key]: int(value) if key == "m" else float(value) for key, value in given.items()}

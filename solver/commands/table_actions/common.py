@@ -38,4 +38,4 @@ def time_limit_of(arguments: argparse.Namespace) -> float | None:
 def written_lines(arguments: argparse.Namespace, *names: str) -> list[str]:
     """A line for each file that was written."""
     given = ((name, getattr(arguments, name)) for name in names)
-    return [f"{name:<12}{path}" for name, path in given if path is not None]
+    return [f"{name:<11} {path}" for name, path in given if path is not None]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
-from linkrisk.solver.commands.arguments import names
+from linkrisk.solver.commands.arguments import names, number
 from linkrisk.solver.commands.table_actions.common import written_lines
 from linkrisk.solver.commands.table_actions.given import hierarchies_of
 from linkrisk.solver.commands.unsafe_options import several
@@ -26,7 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--rule",
         metavar="RULE",
         action="append",
-        help="what is sensitive: p=P[,q=Q][,m=M], nk=N,K, or frequency=N[,RANGE]; once for each",
+        help="what is sensitive: p=P[,q=Q][,m=M], nk=N,K, frequency=N[,RANGE], zero=RANGE or "
+        "request=P[,P2[,N[,RANGE]]]; once for each",
     )
     parser.add_argument(
         "--hierarchy",
@@ -36,8 +38,51 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "way in which its codes are grouped",
     )
     parser.add_argument("--holding", metavar="COLUMN", help="holdings, whose respondents count as one")
+    _add_columns(parser)
     parser.add_argument("--cells", required=True, metavar="FILE", help="write the cells")
     parser.add_argument("--relations", required=True, metavar="FILE", help="write the relations")
+    parser.add_argument(
+        "--contributors", metavar="FILE", help="write who contributes how much to each cell: for the house"
+    )
+
+
+def _add_columns(parser: argparse.ArgumentParser) -> None:
+    """Declare what else columns can mean, and what is done with it."""
+    for name, what in (
+        ("weight", "sampling weights: values are weighted sums"),
+        ("shadow", "what rules look at instead of the response"),
+        ("cost-column", "its sums are the costs of cells, for --cost given"),
+        ("request", "who asked for protection: 1 or 2, else 0 or nothing"),
+        ("respondent", "names of respondents, for --contributors"),
+    ):
+        parser.add_argument(f"--{name}", metavar="COLUMN", help=what)
+    parser.add_argument(
+        "--weights-in-rules",
+        metavar="HOW",
+        help="expanded (default: a record of weight w is w respondents), sample (respondents do not know "
+        "weights) or known",
+    )
+    parser.add_argument(
+        "--negative", action="store_true", help="contributions may be negative; rules take absolute values"
+    )
+    parser.add_argument(
+        "--protection",
+        metavar="HOW",
+        help="of rules: both (default), upper, or sliding, an interval as wide as both wherever it lies",
+    )
+    parser.add_argument(
+        "--empty", metavar="HOW", help="cells without respondents: published (default) or suppressible"
+    )
+    parser.add_argument(
+        "--manual",
+        metavar="FILE",
+        help="codes with status u, s or z, and if need be levels and cost, which come before the rules",
+    )
+    parser.add_argument(
+        "--manual-range",
+        metavar="P",
+        help="level of manually sensitive cells, in %% of the value; default: 20",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -49,7 +94,9 @@ def run(arguments: argparse.Namespace) -> int:
     files = [arguments.input, arguments.cells, arguments.relations]
     if len({Path(file).resolve() for file in files}) < len(files):
         raise UsageError("--input, --cells and --relations are not three files; give each its own name")
-    targets.check_targets(arguments, "cells", "relations")
+    if arguments.contributors and Path(arguments.contributors).resolve() == Path(arguments.input).resolve():
+        raise UsageError("--contributors would overwrite the --input file: give another name")
+    targets.check_targets(arguments, "cells", "relations", "contributors")
     made = make_table(
         arguments.input,
         names(arguments.by, "--by") or (),
@@ -57,10 +104,33 @@ def run(arguments: argparse.Namespace) -> int:
         rules=arguments.rule or (),
         hierarchies=hierarchies_of(arguments),
         holding=arguments.holding,
+        **_more(arguments),
     )
-    made.write(arguments.cells, arguments.relations)
+    made.write(arguments.cells, arguments.relations, arguments.contributors)
     relations = int(made.relations["relation"].max()) + 1
     print(f"table       {several(len(made.cells), 'cell')}, {several(relations, 'relation')}")
     print(f"sensitive   {several(made.sensitive, 'cell')}")
-    print("\n".join(written_lines(arguments, "cells", "relations")))
+    print("\n".join(written_lines(arguments, "cells", "relations", "contributors")))
     return 0
+
+
+def _more(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Keywords of `make_table` that were given."""
+    found = {
+        name: getattr(arguments, option)
+        for name, option in (
+            ("weight", "weight"),
+            ("shadow", "shadow"),
+            ("cost", "cost_column"),
+            ("request", "request"),
+            ("respondent", "respondent"),
+            ("weights_in_rules", "weights_in_rules"),
+            ("protection", "protection"),
+            ("empty", "empty"),
+            ("manual", "manual"),
+        )
+        if getattr(arguments, option) is not None
+    }
+    if arguments.manual_range is not None:
+        found["manual_range"] = number(arguments.manual_range, "--manual-range")
+    return {**found, "negative": arguments.negative}

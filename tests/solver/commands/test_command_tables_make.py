@@ -152,11 +152,13 @@ def test_records_that_cannot_be_used(old, new, message):
     [
         (
             ["--rule", "q=3"],
-            "'q=3' is no rule; write p=10 (or p=10,q=50,m=2), nk=2,75 or frequency=3 (or 3,20)",
+            "'q=3' is no rule; write p=10 (or p=10,q=50,m=2), nk=2,75, frequency=3 (or 3,20), zero=5 "
+            "or request=70 (or 70,50,3,20)",
         ),
         (
             ["--rule", "nk=2"],
-            "'nk=2' is no rule; write p=10 (or p=10,q=50,m=2), nk=2,75 or frequency=3 (or 3,20)",
+            "'nk=2' is no rule; write p=10 (or p=10,q=50,m=2), nk=2,75, frequency=3 (or 3,20), zero=5 "
+            "or request=70 (or 70,50,3,20)",
         ),
         (["--hierarchy", "tree.csv"], "--hierarchy: 'tree.csv' is none; write A=FILE"),
         (

@@ -1,0 +1,264 @@
+"""`make_table`: weights, holdings, shadow, costs, requests, manual statuses, against plain loops over records."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from cli_runs import refuse, run
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from linkrisk import make_table, protect_table
+from linkrisk.datasets.errors import DataError
+from linkrisk.solver.run.errors import UsageError
+
+DATA = os.environ.get("LINKRISK_DATA")
+
+# The data of the tests of the R package GaussSuppression (MagnitudeRule), with its outcomes.
+AMOUNTS = [100, 90, 10, 80, 20, 70, 30, 80, 10, 10, 70, 10, 10, 10, 60, 20, 10, 10]
+CELLS = ["v1", *["v2"] * 2, *["v3"] * 2, *["v4"] * 2, *["v5"] * 3, *["v6"] * 4, *["v7"] * 4]
+WEIGHTS = [1, 2, 1, 2, 1, 2, 1, 2, 1, 1, 2, 1, 1, 1, 2, 1, 1, 1]
+FRAME = pd.DataFrame({"v": CELLS, "x": AMOUNTS, "w": WEIGHTS})
+
+
+def sensitive(made):
+    return made.cells.loc[made.cells["status"] == "u", "v"].tolist()
+
+
+def test_weights_as_published():
+    """Dominance (2, 90): GaussSuppression finds v1 by its own way and v1, v2 by that of τ-ARGUS."""
+    asked = {"response": "x", "rules": ["nk=2,90"], "weight": "w"}
+    assert sensitive(make_table(FRAME, ["v"], **asked)) == ["v1", "v2"]
+    assert sensitive(make_table(FRAME, ["v"], weights_in_rules="sample", **asked)) == ["v1"]
+
+
+def test_two_rules_with_weights_as_published():
+    """The example of `SuppressDominantCells` of GaussSuppression, domWeightMethod "tauargus"."""
+    frame = FRAME.assign(x=[100, 90, 10, 80, 20, 70, 30, 50, 25, 25, 40, 20, 20, 20, 25, 25, 25, 25])
+    made = make_table(frame, ["v"], response="x", rules=["nk=1,80", "nk=2,70"], weight="w")
+    assert made.cells["value"].tolist() == [1055, 100, 190, 180, 170, 150, 140, 125]
+    assert sensitive(made) == ["v1", "v2", "v3", "v4"]
+
+
+def test_the_example_of_the_handbook():
+    """100 with weight 4 and 10 with weight 7: 470, whose two largest are 100 and 100 (section 4.2.1)."""
+    frame = pd.DataFrame({"v": ["a", "a"], "x": [100, 10], "w": [4, 7]})
+    seen = make_table(frame, ["v"], response="x", rules=["nk=2,60"], weight="w").tabulated.seen
+    assert seen.total.tolist() == [470, 470]
+    assert seen.largest[1].tolist() == [100, 100]
+    assert seen.units[1] == 11
+
+
+records = st.lists(
+    st.tuples(
+        st.sampled_from("abc"),
+        st.integers(0, 60),
+        st.sampled_from([0.5, 1.0, 1.5, 2.0, 3.2]),
+        st.sampled_from("xyz"),
+    ),
+    min_size=1,
+    max_size=10,
+)
+
+
+def filled(members, number):
+    """What the largest `number` contributors have, a record at a time, the last one in part."""
+    left, total = float(number), 0.0
+    for amount, weight in sorted(members, key=lambda one: -one[0]):
+        taken = min(left, weight)
+        total, left = total + taken * amount, left - taken
+    return total
+
+
+@settings(max_examples=40, deadline=None)
+@given(rows=records, weighting=st.sampled_from(["expanded", "sample", "known"]))
+def test_rules_with_weights_are_those_of_their_definition(rows, weighting):
+    frame = pd.DataFrame(rows, columns=["v", "x", "w", "h"])
+    rules = ["nk=2,75"]
+    made = make_table(
+        frame, ["v"], response="x", rules=rules, weight="w", weights_in_rules=weighting
+    ).cells.set_index("v")
+    for code in {"Total", *frame["v"]}:
+        inside = [(x, w) for v, x, w, _ in rows if code in ("Total", v)]
+        total = sum(x * w for x, w in inside)
+        assert made.loc[code, "value"] == pytest.approx(total)
+        two = {
+            "expanded": filled(inside, 2),
+            "sample": filled([(x, 1.0) for x, _ in inside], 2),
+            "known": None,
+        }[weighting]
+        if two is None:
+            continue  # which of equal observations is weighted is open
+        assert (made.loc[code, "status"] == "u") == (two > 0.75 * total + 1e-6)
+
+
+@settings(max_examples=25, deadline=None)
+@given(rows=records)
+def test_the_list_of_contributions_sums_to_the_cells(rows):
+    frame = pd.DataFrame(rows, columns=["v", "x", "w", "h"])
+    made = make_table(frame, ["v"], response="x", holding="h")
+    listed = made.contributors
+    assert listed.groupby("cell")["amount"].sum().sort_index().tolist() == made.cells["value"].tolist()
+    assert listed.groupby("cell").size().tolist() == made.cells["respondents"].tolist()
+    assert set(listed["contributor"]) == set(frame["h"])
+
+
+def test_shadow_costs_and_requests():
+    frame = pd.DataFrame(
+        {"v": list("aab"), "x": [30, 10, 5], "s": [90, 10, 8], "c": [1, 2, 4], "asked": [1, None, 2]}
+    )
+    made = make_table(frame, ["v"], response="x", shadow="s", cost="c", rules=["p=12"]).cells
+    assert made["cost"].tolist() == [7, 3, 4]
+    assert made.loc[1, "status"] == "u"
+    assert made.loc[1, "upper_protection"] == pytest.approx(40 * (0.12 * 90) / 100)
+    asked = make_table(frame, ["v"], response="x", request="asked", rules=["request=80,60"]).cells
+    assert asked["status"].tolist() == ["s", "s", "u"]
+    asked = make_table(frame, ["v"], response="x", request="asked", rules=["request=70,60,0,25"]).cells
+    assert asked["status"].tolist() == ["s", "u", "u"]
+    assert asked["upper_protection"].tolist() == [0, 10, 1.25]
+
+
+def test_negative_contributions():
+    frame = pd.DataFrame({"v": list("aab"), "x": [30, -29, 5]})
+    with pytest.raises(DataError, match="column 'x', row 2: a contribution is negative; leave it out"):
+        make_table(frame, ["v"], response="x")
+    made = make_table(frame, ["v"], response="x", rules=["nk=1,60"], negative=True).cells
+    assert made["value"].tolist() == [6, 1, 5]
+    assert made["status"].tolist() == ["s", "s", "u"]
+    assert made["lower_bound"].tolist() == [-64, -64, -64]  # nobody knows that cells are not below 0
+
+
+def test_sums_of_decimals_are_exact():
+    frame = pd.DataFrame({"v": ["a"] * 10 + ["b"] * 10, "x": [0.1] * 20, "w": [1.1] * 20})
+    assert make_table(frame, ["v"], response="x").cells["value"].tolist() == [2.0, 1.0, 1.0]
+    assert make_table(frame, ["v"], response="x", weight="w").cells["value"].tolist() == [2.2, 1.1, 1.1]
+
+
+def test_ways_of_protection():
+    frame = pd.DataFrame({"v": list("ab"), "x": [30, 5]})
+    upper = make_table(frame, ["v"], response="x", rules=["p=10"], protection="upper").cells
+    assert upper.loc[1, ["lower_protection", "upper_protection"]].tolist() == [0, 3]
+    sliding = make_table(frame, ["v"], response="x", rules=["p=10"], protection="sliding").cells
+    levels = ["lower_protection", "upper_protection", "sliding_protection"]
+    assert sliding.loc[1, levels].tolist() == [0, 0, 6]
+
+
+def test_empty_zero_and_one(tmp_path, monkeypatch):
+    """Nobody in b x: published unless it is said otherwise. Two with nothing in b y: sensitive by its rule."""
+    monkeypatch.chdir(tmp_path)
+    rows = [("a", "x", 5), ("a", "y", 7), ("b", "y", 0), ("b", "y", 0)]
+    frame = pd.DataFrame(rows, columns=["v", "u", "n"])
+    made = make_table(frame, ["v", "u"], response="n", rules=["zero=3"]).cells.set_index(["v", "u"])
+    assert made.loc[("b", "x"), "status"] == "z"
+    assert made.loc[("b", "y"), ["status", "lower_protection", "upper_protection"]].tolist() == ["u", 0, 3]
+    open_ones = make_table(frame, ["v", "u"], response="n", empty="suppressible").cells
+    assert (open_ones["status"] == "s").all()
+    counts = make_table(frame, ["v", "u"], rules=["frequency=2"]).cells.set_index(["v", "u"])
+    assert counts["value"].tolist() == [4, 1, 3, 2, 1, 1, 2, 0, 2]
+    assert counts.loc[("a", "x"), "status"] == "u"
+    assert counts.loc[("b", "x"), "status"] == "z"
+
+
+def test_statuses_by_hand(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame({"v": list("abc"), "x": [30, 50, 20]})
+    Path("hand.csv").write_text(
+        "v,status,upper_protection,cost\na,s,,\nb,u,4,\nc,u,,\nTotal,,,7\n", encoding="utf-8"
+    )
+    made = make_table(frame, ["v"], response="x", rules=["frequency=2"], manual="hand.csv").cells.set_index(
+        "v"
+    )
+    assert made["status"].tolist() == ["s", "s", "u", "u"]
+    assert made["upper_protection"].tolist() == [0, 0, 4, 4]
+    assert made["lower_protection"].tolist() == [0, 0, 10, 4]
+    assert made["cost"].tolist() == [7, 30, 50, 20]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("v,status\nq,u\n", r"hand\.csv, row 1: there is no cell q; correct its codes"),
+        ("v,status\na,u\na,s\n", r"hand\.csv, row 2: the cell stands twice; give it one line"),
+        ("v,status\na,x\n", r"hand\.csv, row 1: there is no status 'x'; u is sensitive, s safe, z always"),
+        ("v,status,cost\na,u,-1\n", r"hand\.csv, row 1, column 'cost': it is below 0"),
+        (
+            "v,status\nb,u\n",
+            r"hand\.csv, row 1: the cell is 0, so that no share of it is a level; give it one",
+        ),
+        ("v\na\n", r"hand\.csv has no column 'status'"),
+    ],
+)
+def test_statuses_that_are_none(text, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("hand.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(DataError, match=message):
+        make_table(pd.DataFrame({"v": list("ab"), "x": [3, 0]}), ["v"], response="x", manual="hand.csv")
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"weight": "low"}, DataError, "column 'low', row 1: a weight is negative; leave it out"),
+        ({"weight": "w", "holding": "h"}, DataError, "choose the weighting sample or known"),
+        ({"weights_in_rules": "all"}, UsageError, "unknown weights in rules 'all': choose expanded, sample"),
+        ({"protection": "down"}, UsageError, "unknown protection 'down': choose both, upper, sliding"),
+        ({"empty": "no"}, UsageError, "unknown empty cells 'no': choose published, suppressible"),
+        ({"rules": ["request=70"]}, UsageError, "the request rule needs the column of who asked"),
+        ({"rules": ["request=70"], "request": "w"}, DataError, "there is no request 2.5; it is 1 or 2, or 0"),
+        ({"respondent": "r"}, DataError, "column 'r', row 1: no respondent; give each record one"),
+        ({"cost": "low"}, DataError, "column 'low', row 1: a cost is negative; leave it out"),
+        ({"shadow": "none"}, DataError, "has no column 'none'"),
+    ],
+)
+def test_requests_that_are_none(given, error, message):
+    frame = pd.DataFrame({"v": ["a"], "x": [1], "w": [2.5], "low": [-1], "h": ["q"], "r": [None]})
+    with pytest.raises(error, match=message):
+        make_table(frame, ["v"], response="x", **given)
+
+
+def test_the_command(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    FRAME.assign(c=1, asked=0, who=range(len(FRAME))).to_csv("micro.csv", index=False)
+    asked = ["tables", "make", "--input", "micro.csv", "--by", "v", "--response", "x"]
+    files = ["--cells", "cells.csv", "--relations", "relations.csv"]
+    more = ["--weight", "w", "--weights-in-rules", "sample", "--cost-column", "c", "--request", "asked"]
+    ways = ["--respondent", "who", "--protection", "upper", "--empty", "suppressible", "--rule", "nk=2,75"]
+    printed = run(capsys, *asked, *files, *more, *ways, "--contributors", "who.csv")
+    assert printed.endswith("contributors who.csv\n")
+    listed = pd.read_csv("who.csv")
+    assert list(listed.columns) == ["cell", "contributor", "amount"]
+    assert len(listed) == 2 * len(FRAME)
+    assert protect_table("cells.csv", "relations.csv", cost="given").protected
+    message = "--contributors would overwrite the --input file: give another name"
+    refuse(capsys, message, *asked, *files, "--contributors", "micro.csv")
+
+
+@pytest.mark.skipif(DATA is None, reason="needs public data: set LINKRISK_DATA to its folder")
+@pytest.mark.parametrize(
+    ("given", "known"),
+    [  # computed by the τ-ARGUS engine: Size, Region, level
+        (
+            {"rules": ["p=10"], "shadow": "Var1"},
+            "2 Total 1.11, 2 1 0.5, 2 4 0.5, 2 6 1.0, 4 1 0.5, 4 11 1.11, 4 6 0.5, 9 4 412.61",
+        ),
+        (
+            {"rules": ["nk=3,60"], "weight": "Wgt"},
+            "2 1 8.5, 2 4 8.5, 2 6 3.0, 4 1 8.5, 4 6 7.33, 9 4 17510.6",
+        ),
+        (
+            {"rules": ["p=10", "zero=5"]},
+            "2 1 0.5, 2 2 5.0, 2 4 0.5, 2 6 0.5, 4 1 0.5, 4 6 0.5, 9 4 718.1",
+        ),
+    ],
+    ids=["shadow", "weights", "zeros"],
+)
+def test_the_demonstration_file_of_argus(given, known):
+    frame = pd.read_csv(Path(str(DATA)) / "tauargus_testw.csv")
+    made = make_table(frame, ["Size", "Region"], response="Var2", **given).cells
+    found = made[made["status"] == "u"]
+    lines = zip(found["Size"], found["Region"], found["upper_protection"], strict=True)
+    assert ", ".join(f"{size} {region} {np.round(level, 2)}" for size, region, level in lines) == known
