@@ -1,4 +1,4 @@
-"""`make_table`: weights, holdings, shadow, costs, requests, manual statuses, against plain loops over records."""
+"""`make_table`: weights, holdings, shadow, costs, requests, statuses by hand; against plain loops."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def test_ways_of_protection():
 
 
 def test_empty_zero_and_one(tmp_path, monkeypatch):
-    """Nobody in b x: published unless it is said otherwise. Two with nothing in b y: sensitive by its rule."""
+    """Nobody in b x: published unless it is said otherwise. Two with nothing in b y: sensitive by rule."""
     monkeypatch.chdir(tmp_path)
     rows = [("a", "x", 5), ("a", "y", 7), ("b", "y", 0), ("b", "y", 0)]
     frame = pd.DataFrame(rows, columns=["v", "u", "n"])
