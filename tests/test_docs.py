@@ -171,7 +171,9 @@ def options_of(parser: argparse.ArgumentParser) -> set[str]:
 def test_every_option_is_explained(command):
     parsers = next(a for a in build_parser()._actions if isinstance(a, argparse._SubParsersAction))
     assert set(parsers.choices) == set(HOMES)
-    text = (DOCS / HOMES[command]).read_text(encoding="utf-8")
+    home = DOCS / HOMES[command]  # and the pages on its parts, such as tables-rules.md
+    pages = [home, *sorted(DOCS.glob(f"{home.stem}-*.md"))]
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
     missing = {
         option
         for option in options_of(parsers.choices[command])
