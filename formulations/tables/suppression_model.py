@@ -15,8 +15,14 @@ import numpy as np
 from scipy import sparse
 
 from linkrisk.formulations.programs.mixed_integer import MilpModel
-from linkrisk.formulations.programs.separation import Cuts, Separator
-from linkrisk.formulations.tables.cell_table import CellTable, FloatArray
+from linkrisk.formulations.programs.separation import Cuts, Separator, no_cuts
+from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray, IntArray
+
+_NOTHING = 1e-7
+"""A coefficient of so little is none."""
+
+_SAFE = 1e-12
+"""More than what a sum of coefficients is off by in floating point."""
 
 
 def suppression_model(table: CellTable, separator: Separator | None) -> MilpModel:
@@ -55,7 +61,7 @@ def alone_rows(table: CellTable) -> Cuts:
     return Cuts(matrix, np.ones(len(kept)), np.full(len(kept), np.inf))
 
 
-def bridge_rows(table: CellTable, x: FloatArray, least: float) -> Cuts:
+class BridgeRows:
     """Free cells that are suppressed by more than all others of a relation together.
 
     A cell that is suppressed alone in a relation is known exactly, so that publishing it changes nothing: no
@@ -64,24 +70,51 @@ def bridge_rows(table: CellTable, x: FloatArray, least: float) -> Cuts:
     Parameters
     ----------
     table : CellTable
-    x : ndarray of float64, shape (n,)
-    least : float
-        How much more it has to be.
     """
-    relations = sparse.csr_array(table.relations)
-    starts, inside = relations.indptr[:-1], relations.indices
-    rows = np.repeat(np.arange(starts.size), np.diff(relations.indptr))
-    sums = np.bincount(rows, x[inside], starts.size)
-    entry = np.flatnonzero((2.0 * x[inside] - sums[rows] > least) & (table.free & (table.cost > 0))[inside])
-    wanted = rows[entry]
-    matrix = relations[wanted]
-    matrix.data = np.ones(matrix.nnz)
-    alone = sparse.csr_array(
-        (np.full(entry.size, 2.0), (np.arange(entry.size), inside[entry])), shape=matrix.shape
-    )
-    return Cuts(sparse.csr_array(matrix - alone), np.zeros(entry.size), np.full(entry.size, np.inf))
+
+    def __init__(self, table: CellTable) -> None:
+        relations = sparse.csr_array(table.relations)
+        self._starts, self._inside, self._shape = relations.indptr, relations.indices, relations.shape
+        self._rows = np.repeat(np.arange(relations.shape[0]), np.diff(relations.indptr))
+        self._free = (table.free & (table.cost > 0))[self._inside]
+
+    def __call__(self, x: FloatArray, least: float) -> Cuts:
+        """Rows that a point, shape (n,), violates by more than `least`."""
+        there = x[self._inside]
+        sums = np.bincount(self._rows, there, self._shape[0])
+        entry = np.flatnonzero(self._free & (2.0 * there - sums[self._rows] > least))
+        if not entry.size:
+            return no_cuts(self._shape[1])
+        found = [self._inside[self._starts[row] : self._starts[row + 1]] for row in self._rows[entry]]
+        inside = np.concatenate(found)
+        starts = np.concatenate([[0], np.cumsum([one.size for one in found])])
+        data = np.ones(inside.size)
+        data[inside == np.repeat(self._inside[entry], np.diff(starts))] = -1.0
+        matrix = sparse.csr_array((data, inside, starts), shape=(entry.size, self._shape[1]))
+        return Cuts(matrix, np.zeros(entry.size), np.full(entry.size, np.inf))
+
+    def without_bridges(self, suppressed: BoolArray) -> BoolArray:
+        """A pattern less the free cells that are alone in a relation, again and again, shape (n,)."""
+        suppressed = suppressed.copy()
+        while True:
+            there = suppressed[self._inside]
+            count = np.bincount(self._rows, there, self._shape[0])
+            alone = there & self._free & (count[self._rows] == 1)
+            if not alone.any():
+                return suppressed
+            suppressed[self._inside[alone]] = False
 
 
-def capacity_row(reach: FloatArray, level: float) -> FloatArray:
-    """The coefficients of one constraint with the right-hand side 1, shape (n,)."""
-    return np.asarray(np.minimum(reach, level) / level, dtype=np.float64)
+def capacity_row(reach: FloatArray, level: float) -> tuple[IntArray, FloatArray, float]:
+    """One constraint: its cells, their coefficients, and its right-hand side, which is about 1.
+
+    Coefficients above the level are cut to it, as one such cell is enough. Coefficients of next to nothing
+    are left out; the right-hand side is as much less, so that every pattern that protects keeps the row.
+    """
+    row = np.minimum(reach, level) / level
+    cells = np.flatnonzero(row > _NOTHING)
+    found = row[cells]
+    found[found > 1.0 - _NOTHING] = 1.0
+    little = float(row.sum()) - float(row[cells].sum())
+    right = 1.0 if little < _NOTHING and bool((found == 1.0).all()) else 1.0 - max(little, 0.0) - _SAFE
+    return cells, found, right

@@ -43,6 +43,7 @@ PHASE = "compile"
 """What a reporter is told is being done."""
 
 CERTIFICATES, MASKING, LINKAGE, RISK = "certificates", "masking", "linkage", "risk"
+TABLES = "tables"
 """Parts of the program, beside fits of one family, which go by the name of that."""
 
 _BLOCKS, _ATTRIBUTES = 18, 3
@@ -55,7 +56,7 @@ def compile_once(part: str, report: Reporter | None = None) -> None:
     Parameters
     ----------
     part : str
-        The name of a family, for fits; `CERTIFICATES`, `MASKING`, `LINKAGE` or `RISK`.
+        The name of a family, for fits; `CERTIFICATES`, `MASKING`, `LINKAGE`, `RISK` or `TABLES`.
     report : callable, optional
         Called when there is something to do.
     """
@@ -258,6 +259,29 @@ def _risk() -> None:
     proportional_fit(np.ones(4), np.arange(4.0), groups, lambda: False, 1.0)
 
 
+def _tables() -> None:
+    """What attackers of a table call."""
+    from linkrisk.formulations.tables.cell_table import CellTable
+    from linkrisk.solver.tables.attackers.attacks import Attacker
+
+    value, none = np.array([3.0, 1.0, 2.0]), np.zeros(3)
+    table = CellTable(
+        value=value,
+        relations=sparse.csr_array([[-1.0, 1.0, 1.0], [-2.0, 2.0, 2.0]]),
+        lower=none,
+        upper=2.0 * value,
+        primary=none > 0,
+        fixed=none > 0,
+        cost=value,
+        lower_level=none,
+        upper_level=none,
+        sliding_level=none,
+    )
+    attacker = Attacker(table)
+    attacker.knows(np.ones(3))
+    attacker.attack(0, 1.0)
+
+
 _OTHERS: Mapping[str, Callable[[], None]] = MappingProxyType(
-    {CERTIFICATES: _certificates, MASKING: _masking, LINKAGE: _linkage, RISK: _risk}
+    {CERTIFICATES: _certificates, MASKING: _masking, LINKAGE: _linkage, RISK: _risk, TABLES: _tables}
 )

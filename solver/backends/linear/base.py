@@ -206,6 +206,23 @@ class LinearProgram(ABC):
             Never an exception for a limit.
         """
 
+    def basic_columns(self) -> IndexArray:
+        """The column that is basic at each place of the last basis, shape (rows,); -1 where it is a slack.
+
+        Empty where the optimiser does not say.
+        """
+        return np.empty(0, dtype=np.intp)
+
+    def inverse_rows(self, places: NDArray[Any]) -> FloatArray:
+        """Rows of the inverse of the last basis, shape (k, rows): multipliers of the rows of the program.
+
+        Raises
+        ------
+        NotImplementedError
+            Where the optimiser does not say which columns are basic.
+        """
+        raise NotImplementedError(f"{self.name} does not give rows of its basis")
+
     @abstractmethod
     def forget_basis(self) -> None:
         """Solve from scratch next time."""

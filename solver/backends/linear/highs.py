@@ -78,6 +78,16 @@ class HighsProgram(LinearProgram):
             int(info.simplex_iteration_count),
         )
 
+    def basic_columns(self) -> IndexArray:
+        """The column that is basic at each place of the last basis; -1 where it is a slack."""
+        _, basic = self._highs.getBasicVariables()
+        return np.maximum(np.asarray(basic, dtype=np.intp), -1)
+
+    def inverse_rows(self, places: NDArray[Any]) -> FloatArray:
+        """Rows of the inverse of the last basis."""
+        found = [self._highs.getBasisInverseRow(int(place))[1] for place in places]
+        return np.asarray(found, dtype=np.float64).reshape(len(found), self.rows)
+
     def forget_basis(self) -> None:
         """Solve from scratch next time."""
         self._highs.clearSolver()

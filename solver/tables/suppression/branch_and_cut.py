@@ -1,7 +1,7 @@
 """Our own branch and cut for cell suppression: one linear program for the whole search.
 
 Backends begin their search anew whenever a pattern violates a capacity constraint; here rows that were found
-once stay. The relaxation is solved from its last basis, node by node, the one of the least bound first.
+once stay. Below a node its better branch is next; where there is none, the open node of the least bound.
 """
 
 from __future__ import annotations
@@ -11,34 +11,33 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy import sparse
 
-from linkrisk.formulations.programs.separation import Cuts
+from linkrisk.formulations.programs.separation import Cuts, Separator
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray, IntArray
 from linkrisk.formulations.tables.suppression_model import suppression_model
-from linkrisk.solver.backends.linear.base import LinearOptions, LinearSolution
-from linkrisk.solver.backends.linear.registry import linear_program
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.tables.suppression.capacity import CapacityCuts
+from linkrisk.solver.tables.suppression.pseudo_costs import PseudoCosts
+from linkrisk.solver.tables.suppression.relaxation import Relaxation, Solved
+from linkrisk.solver.tables.suppression.rounding_cuts import rounding_cuts
+from linkrisk.solver.tables.suppression.thinning import Thinning, protection
 
 _WHOLE = 1e-5
-_ROUNDS, _ROOT_ROUNDS = 30, 300
-_TAIL = 4
-"""Rounds of separation without gain after which a node is branched on."""
+_TAIL, _ROOT_TAIL = 3, 8
+"""Rounds of rows without gain after which a node is branched on."""
 
-_GAIN = 1e-3
-_CANDIDATES = 8
-_LOOK = 30
-"""Iterations of the simplex method for a look at a branch."""
+_GAIN = 0.01
+"""What is a gain, as a share of what is left to the best pattern."""
 
-_AGE = 12
-_FEW_ROWS = 300
+_SMALLER = 0.7
+"""The relaxation is made anew where fewer of its cells are still open."""
+
+_CLOSE = 1e-9
+"""Costs that are no whole numbers are the same when they differ by less, relatively."""
+
+_TRY = 25
 
 Improve = Callable[[FloatArray], BoolArray | None]
 """Makes a pattern that protects of a point of the relaxation, shape (n,)."""
-
-_Branch = tuple[float, IntArray, IntArray]
-"""A bound, the cells that are suppressed, and those that are not."""
 
 
 @dataclass(order=True)
@@ -55,11 +54,13 @@ class BranchAndCut:
     Parameters
     ----------
     table : CellTable
-    separator : CapacityCuts
+    separator : Separator
+        Knows what every pattern that protects keeps.
     start : ndarray of bool, shape (n,)
         A pattern that protects.
-    unit : float
-        What all costs are whole multiples of; 0 where there is no such number.
+    cost : ndarray of float64, shape (n,)
+        Of the cells, in units of which all costs are whole multiples where `whole`.
+    whole : bool
 
     Attributes
     ----------
@@ -72,99 +73,145 @@ class BranchAndCut:
     nodes : int
     """
 
-    def __init__(self, table: CellTable, separator: CapacityCuts, start: BoolArray, unit: float) -> None:
-        self._table, self._separator, self._unit = table, separator, unit
-        self._objective = np.where(table.free, table.cost, 0.0)
-        self._lower, self._upper = table.primary.astype(np.float64), (~table.fixed).astype(np.float64)
+    def __init__(
+        self, table: CellTable, separator: Separator, start: BoolArray, cost: FloatArray, *, whole: bool
+    ) -> None:
+        self._table, self._separator, self._whole = table, separator, whole
+        self._objective = np.where(table.free, cost, 0.0)
+        self._thinning = Thinning(table, protection(separator))
         model = suppression_model(table, None)
-        self._program = linear_program(model, LinearOptions(own={"presolve": "off"}))
-        self._all = np.arange(len(table))
-        self._kept = model.shape[0]
-        self._matrix, self._right, self._age = model.matrix, model.row_lower, np.zeros(model.shape[0])
+        rows = Cuts(model.matrix, model.row_lower, model.row_upper)
+        self._relaxation = Relaxation(rows, self._objective, model.column_lower, model.column_upper)
+        self._gains = PseudoCosts(self._relaxation.cells.size)
         self.best, self.cost = start, float(self._objective[start].sum())
-        self.bound, self.nodes = 0.0, 0
+        self.bound, self.nodes, self._count = 0.0, 0, 0
+        self._tried: set[bytes] = set()
+        self._loose = np.inf
 
     def run(self, clock: Clock, improve: Improve, tell: Callable[[], bool]) -> None:
         """Search until the best pattern is proven, the clock is out, or `tell` says so."""
-        none = np.zeros(0, dtype=np.int64)
-        heap, count = [_Node(0.0, 0, none, none)], 1
-        while heap and self.bound < self._cutoff and not clock.expired:
-            node = heapq.heappop(heap)
-            children = self._process(node, clock, improve, tell)
-            if children is None:  # out of time: the node stays open
-                heapq.heappush(heap, node)
-                break
-            for bound, ones, zeros in children:
-                heapq.heappush(heap, _Node(bound, count, ones, zeros))
-                count += 1
-            self.nodes += 1
-            self.bound = max(self.bound, min(heap[0].bound if heap else self.cost, self.cost))
-            if tell():
-                break
+        self._clock, self._improve, self._tell = clock, improve, tell
+        heap = self._root()
+        while heap and self.bound <= self._cutoff:
+            node: _Node | None = heapq.heappop(heap)
+            while node is not None:
+                if clock.expired or (self.nodes % 8 == 0 and tell()):
+                    heapq.heappush(heap, node)
+                    return
+                children = self._process(node)
+                if children is None:  # out of time: the node stays open
+                    heapq.heappush(heap, node)
+                    return
+                self.nodes += 1
+                node = min(children, default=None)
+                for other in children:
+                    if other is not node:
+                        heapq.heappush(heap, other)
+                self._raise_bound([heap[0].bound] if heap else [], node)
         if not heap:
-            self.bound = self.cost
+            self.bound = max(self.bound, self._proven(self.cost))
+
+    def _proven(self, bound: float) -> float:
+        """A bound of the open nodes as one of all: less where a node was closed that it did not exclude."""
+        return bound if self._loose > self._cutoff else min(bound, self._loose)
 
     @property
     def _cutoff(self) -> float:
-        """A node of this bound cannot hold anything better."""
-        slack = 1e-6 * max(1.0, self.cost)
-        return self.cost - self._unit + slack if self._unit else self.cost - slack
+        """Nothing above it is better than the best pattern."""
+        return self.cost - 1.0 + 1e-9 if self._whole else self.cost * (1.0 - _CLOSE)
 
-    def _process(
-        self, node: _Node, clock: Clock, improve: Improve, tell: Callable[[], bool]
-    ) -> list[_Branch] | None:
-        """Branches of a node: none where it holds nothing better; None where time was up."""
-        if node.bound >= self._cutoff:
-            return []
-        lower, upper = self._lower.copy(), self._upper.copy()
-        lower[node.ones], upper[node.zeros] = 1.0, 0.0
-        self._program.change_column_bounds(self._all, lower, upper)
-        root = node.number == 0
-        bound, stale, most = node.bound, 0, _ROOT_ROUNDS if root else _ROUNDS
-        for turn in range(most):
-            if clock.expired or (root and tell()):
-                return None
-            solution = self._program.solve()
-            if self._holds_nothing(solution):
-                return []
-            bound, before = max(bound, self._safe(solution)), bound
-            self.bound = max(self.bound, bound) if root else self.bound
-            stale = stale + 1 if bound - before < _GAIN * max(1.0, self.cost - bound) else 0
-            if root and turn % 10 == 0:
-                self._better(improve(solution.point))
-            more = self._separated(solution.point, stale)
-            if more is None:
-                return []
-            if not more:
+    def _raise_bound(self, bounds: list[float], node: _Node | None) -> None:
+        lowest = min([*bounds, *([] if node is None else [node.bound]), self.cost])
+        self.bound = max(self.bound, self._proven(lowest))
+
+    def _root(self) -> list[_Node]:
+        """The root, solved, as far as time goes; afterwards the cells that are still open are fewer."""
+        none = np.zeros(0, dtype=np.int64)
+        root = _Node(0.0, 0, none, none)
+        children: list[_Node] | None = [root]
+        while children is not None:
+            before = self._relaxation.cells.size
+            children = self._process(root)
+            if children is None:
                 break
-        if self._holds_nothing(solution):
+            open_ = int((self._relaxation.upper > self._relaxation.lower).sum())
+            if not children or open_ > _SMALLER * before:
+                return children
+            self._relaxation = self._relaxation.smaller(self._objective)
+            self._gains = PseudoCosts(self._relaxation.cells.size)
+        root.bound = self.bound
+        return [root]
+
+    def _process(self, node: _Node) -> list[_Node] | None:
+        """Branches of a node: none where it holds nothing better; None where time was up."""
+        if node.bound > self._cutoff:
             return []
-        if self.nodes % 25 == 0:  # the root, which is the node 0, among them
-            self._better(improve(solution.point))
-            self._fix(solution, bound, root=root)
-        return self._branches(node, solution, bound, lower, upper)
+        relaxation = self._relaxation
+        lower, upper = relaxation.lower.copy(), relaxation.upper.copy()
+        if (lower[node.zeros] > 0).any() or (upper[node.ones] < 1).any():
+            return []  # decided otherwise for good since
+        lower[node.ones], upper[node.zeros] = 1.0, 0.0
+        relaxation.restrict(lower, upper)
+        solved = self._cut(node)
+        if solved is None or solved.bound > self._cutoff:
+            return None if solved is None else []
+        return self._branches(node, solved)
 
-    def _holds_nothing(self, solution: LinearSolution) -> bool:
-        """Whether a relaxation shows that nothing better is in its node."""
-        return not solution.optimal or self._safe(solution) >= self._cutoff
+    def _cut(self, node: _Node) -> Solved | None:
+        """Add rows until none are found or none help; None where time was up."""
+        root, relaxation = node.number == 0, self._relaxation
+        stale, turn, most = 0, 0, _ROOT_TAIL if root else _TAIL
+        while True:
+            turn += 1
+            if self._clock.expired or (root and self._tell()):
+                return None
+            solved = relaxation.solve()
+            before = node.bound
+            node.bound = max(node.bound, solved.bound)
+            if root:
+                self.bound = max(self.bound, min(node.bound, self.cost))
+            if node.bound > self._cutoff:
+                return solved if solved.bound > self._cutoff else _nothing(solved)
+            gained = node.bound - before >= _GAIN * max(self.cost - node.bound, 1e-9)
+            stale = 0 if gained else stale + 1
+            if root and turn % _TRY == 0:
+                self._better(self._improve(relaxation.whole_point(solved.point)))
+            more = self._separated(solved, may_round=root or turn <= 2, tired=stale >= most)
+            if root:
+                self._fix(solved)
+            if not more:
+                return solved
 
-    def _separated(self, point: FloatArray, stale: int) -> bool | None:
-        """Whether rows were added; None where the point is a pattern that protects."""
+    def _separated(self, solved: Solved, *, may_round: bool, tired: bool) -> bool:
+        """Whether rows were added that the point violates."""
+        relaxation, point = self._relaxation, solved.point
         whole = bool((np.abs(point - np.round(point)) < _WHOLE).all())
-        if stale >= _TAIL and not whole:
+        if tired and not whole:
             return False
-        cuts = self._separator(np.round(point) if whole else point)
+        everywhere = relaxation.whole_point(np.round(point) if whole else point)
+        cuts = self._separator(everywhere)
         if cuts.count:
-            self._add(cuts, point)
-        elif whole:
-            self._take(point > 0.5)
-            return None
-        return cuts.count > 0
+            relaxation.add(cuts)
+            return True
+        if whole:
+            self._take(everywhere > 0.5)
+            return False
+        self._thin(everywhere)
+        if not may_round:
+            return False
+        matrix, right = rounding_cuts(relaxation, point)
+        if right.size:
+            relaxation.add_open(matrix, right)
+        return bool(right.size)
 
-    def _safe(self, solution: LinearSolution) -> float:
-        """A bound by the duals, which holds whatever the optimiser's tolerance."""
-        assert solution.objective is not None
-        return float(solution.objective) - 1e-7 * max(1.0, abs(solution.objective))
+    def _thin(self, everywhere: FloatArray) -> None:
+        """A pattern of a point that violates no row: all its cells, suppressed wholly, protect."""
+        support = everywhere > _WHOLE
+        key = np.packbits(support).tobytes()
+        if key not in self._tried and len(self._tried) < 100_000:
+            self._tried.add(key)
+            order = self._objective * (1.0 - everywhere)
+            self._take(self._thinning(support, order, self._clock))
 
     def _better(self, pattern: BoolArray | None) -> None:
         if pattern is not None:
@@ -175,55 +222,27 @@ class BranchAndCut:
         if cost < self.cost:
             self.best, self.cost = pattern.copy(), cost
 
-    def _fix(self, solution: LinearSolution, bound: float, *, root: bool) -> None:
-        """Cells that no better pattern suppresses, by their reduced costs at the root."""
-        if not root:
-            return
-        gone = self._table.free & (solution.point < _WHOLE) & (bound + solution.reduced_costs > self._cutoff)
-        self._upper[gone] = 0.0
+    def _fix(self, solved: Solved) -> None:
+        """Cells that all better patterns publish, or all suppress, by their reduced costs at the root."""
+        relaxation = self._relaxation
+        left = self._cutoff - solved.bound
+        relaxation.decide(solved.reduced > left, -solved.reduced > left)
+        relaxation.restrict(relaxation.lower.copy(), relaxation.upper.copy())
 
-    def _add(self, cuts: Cuts, point: FloatArray) -> None:
-        """Add rows, and take away those that have long been slack."""
-        slack = self._matrix @ point - self._right
-        self._age = np.where(slack > 1e-6, self._age + 1, 0)
-        old = np.flatnonzero(self._age > _AGE)
-        old = old[old >= self._kept]
-        if old.size > _FEW_ROWS:
-            self._program.delete_rows(old)
-            stays = np.ones(self._right.size, dtype=np.bool_)
-            stays[old] = False
-            self._matrix, self._right = self._matrix[stays], self._right[stays]
-            self._age = self._age[stays]
-        self._program.add_rows(cuts.matrix, cuts.lower, cuts.upper)
-        self._matrix = sparse.csr_array(sparse.vstack([self._matrix, cuts.matrix], format="csr"))
-        self._right = np.concatenate([self._right, cuts.lower])
-        self._age = np.concatenate([self._age, np.zeros(cuts.count)])
-
-    def _branches(
-        self, node: _Node, solution: LinearSolution, bound: float, lower: FloatArray, upper: FloatArray
-    ) -> list[_Branch]:
-        point = solution.point
-        part = np.minimum(point, 1.0 - point)
-        tried = np.flatnonzero((part > _WHOLE) & (upper > lower))
-        if not tried.size:
+    def _branches(self, node: _Node, solved: Solved) -> list[_Node]:
+        chosen = self._gains.choose(self._relaxation, solved.point, node.bound, self._cutoff)
+        if chosen is None:  # whole: nothing below is cheaper, as far as the optimiser can tell
+            self._loose = min(self._loose, node.bound)
             return []
-        tried = tried[np.argsort(-part[tried] * np.sqrt(self._objective[tried] + 1e-9), kind="stable")]
-        chosen, most, found = int(tried[0]), -1.0, (bound, bound)
-        for cell in tried[:_CANDIDATES]:
-            gains = (self._look(cell, 0.0, bound, lower, upper), self._look(cell, 1.0, bound, lower, upper))
-            score = max(gains[0] - bound, 1e-6) * max(gains[1] - bound, 1e-6)
-            if score > most:
-                chosen, most, found = int(cell), score, gains
-        down, up = np.append(node.zeros, chosen), np.append(node.ones, chosen)
-        sides = [(found[0], node.ones, down), (found[1], up, node.zeros)]
-        return [one for one in sides if one[0] < self._cutoff]
+        cell, bounds = chosen
+        down, up = np.append(node.zeros, cell), np.append(node.ones, cell)
+        found = []
+        for bound, ones, zeros in ((bounds[0], node.ones, down), (bounds[1], up, node.zeros)):
+            if bound <= self._cutoff:
+                self._count += 1
+                found.append(_Node(bound, self._count, ones, zeros))
+        return found
 
-    def _look(self, cell: int, value: float, bound: float, lower: FloatArray, upper: FloatArray) -> float:
-        """A bound of a branch, after few iterations."""
-        at = np.array([cell])
-        self._program.change_column_bounds(at, np.array([value]), np.array([value]))
-        solution = self._program.solve(iterations=_LOOK)
-        self._program.change_column_bounds(at, lower[at], upper[at])
-        if solution.optimal:
-            return max(bound, self._safe(solution))
-        return np.inf if solution.status == "infeasible" else bound
+
+def _nothing(solved: Solved) -> Solved:
+    return Solved(solved.point, np.inf, solved.reduced, solved.optimal)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import sparse
 
 from linkrisk.formulations.programs.separation import Cuts
-from linkrisk.formulations.tables.cell_table import CellTable, Demand, FloatArray
-from linkrisk.formulations.tables.suppression_model import bridge_rows, capacity_row
+from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand, FloatArray, IntArray
+from linkrisk.formulations.tables.suppression_model import BridgeRows, capacity_row
 from linkrisk.solver.tables.attackers.attacks import Attacker, signs_of
+from linkrisk.solver.tables.attackers.seen import Seen
 
 _BRIDGE = 1e-3
 _NOTHING = 1e-7
-"""A cell that is suppressed by so little is published, and a coefficient of so little is none."""
+"""A cell that is suppressed by so little is published."""
 
 _SHORT = 2e-6
 """By how much of its level a demand may be short and still hold, which is beyond what optimisers can tell."""
@@ -33,54 +34,85 @@ class CapacityCuts:
 
     table: CellTable
     fractional: bool = True
-    _attacker: Attacker | None = field(default=None, repr=False, compare=False)
-    _open: tuple[Demand, ...] = field(default=(), repr=False, compare=False)
+    _attacks: _Attacks | None = field(default=None, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, object]:
         """Without the program in the hands of the optimiser, which is made anew elsewhere."""
-        return {"table": self.table, "fractional": self.fractional, "_attacker": None, "_open": ()}
+        return {"table": self.table, "fractional": self.fractional, "_attacks": None}
 
     @property
     def open(self) -> tuple[Demand, ...]:
         """Demands that the sensitive cells do not meet among themselves: only these need other cells."""
-        if self._attacker is None:
-            self._attacker = Attacker(self.table)
-            alone = self.table.primary.astype(np.float64)
-            self._open = tuple(demand for demand, _ in self._short(alone, self.table.demands))
-        return self._open
+        return self._made.open
 
     def __call__(self, x: FloatArray) -> Cuts:
         """See `Separator`."""
+        made = self._made
+        suppressed = made.taken(x)
+        found = list(made.violated(suppressed, made.open))
+        bridges = made.bridges(suppressed, _BRIDGE)
+        if not found:
+            return bridges
+        cells, coefficients, right = zip(*(row for _, row in found), strict=True)
+        starts = np.concatenate([[0], np.cumsum([one.size for one in cells])])
+        matrix = sparse.csr_array(
+            (np.concatenate(coefficients), np.concatenate(cells), starts), shape=(len(found), x.size)
+        )
+        if bridges.count:
+            matrix = sparse.csr_array(sparse.vstack([matrix, bridges.matrix], format="csr"))
+        lower = np.concatenate([np.array(right), bridges.lower])
+        return Cuts(matrix, lower, np.full(lower.size, np.inf))
+
+    def holds(self, suppressed: BoolArray) -> bool:
+        """Whether a pattern protects from this attacker, shape (n,)."""
+        made = self._made
+        taken = made.taken(suppressed.astype(np.float64))
+        return next(iter(made.violated(taken, made.open)), None) is None
+
+    @property
+    def _made(self) -> _Attacks:
+        if self._attacks is None:
+            self._attacks = _Attacks(self.table)
+        return self._attacks
+
+
+class _Attacks:
+    """What the separator of a table keeps between two questions."""
+
+    def __init__(self, table: CellTable) -> None:
+        self.bridges = BridgeRows(table)
+        self._table, self._attacker, self._seen = table, Attacker(table), Seen(table)
+        alone = table.primary.astype(np.float64)
+        self.open = tuple(demand for demand, _ in self.violated(alone, table.demands))
+
+    def taken(self, x: FloatArray) -> FloatArray:
+        """A point as a pattern: the primary cells are in it."""
         suppressed = np.clip(x, 0.0, 1.0)
         suppressed[suppressed < _NOTHING] = 0.0
-        suppressed[self.table.primary] = 1.0
-        bridges = bridge_rows(self.table, suppressed, _BRIDGE)
-        rows = [row for _, row in self._short(suppressed, self.open)]
-        if not rows:
-            return bridges
-        matrix = sparse.vstack([sparse.csr_array(np.array(rows)), bridges.matrix], format="csr")
-        lower = np.concatenate([np.ones(len(rows)), bridges.lower])
-        return Cuts(sparse.csr_array(matrix), lower, np.full(lower.size, np.inf))
+        suppressed[self._table.primary] = 1.0
+        return suppressed
 
-    def _short(self, suppressed: FloatArray, demands: Sequence[Demand]) -> list[tuple[Demand, FloatArray]]:
+    def violated(self, suppressed: FloatArray, demands: Sequence[Demand]) -> Iterator[tuple[Demand, _Row]]:
         """Demands that a pattern does not meet, with the rows that it violates."""
-        if not demands:
-            return []
-        attacker = self._attacker
-        assert attacker is not None
-        attacker.knows(suppressed)
-        up, down = np.zeros(len(self.table)), np.zeros(len(self.table))  # how far cells were seen to go
-        found = []
+        up, down = self._seen.reach(suppressed)
+        told = False
         for demand in demands:
             seen = up[demand.cell] * demand.up + down[demand.cell] * demand.down
             if seen >= demand.level * (1.0 - _SHORT):
                 continue
-            attacks = [attacker.attack(demand.cell, sign) for sign in signs_of(demand)]
+            if not told:
+                self._attacker.knows(suppressed)
+                told = True
+            attacks = [self._attacker.attack(demand.cell, sign) for sign in signs_of(demand)]
             for one in attacks:
+                self._seen.add(one.cells, one.deviations)
                 up[one.cells] = np.maximum(up[one.cells], one.deviations)
                 down[one.cells] = np.maximum(down[one.cells], -one.deviations)
-            row = capacity_row(np.sum([one.most for one in attacks], axis=0), demand.level)
-            row[row < _NOTHING] = 0.0
-            if row @ suppressed < 1.0 - _SHORT:
-                found.append((demand, row))
-        return found
+            most = attacks[0].most if len(attacks) == 1 else attacks[0].most + attacks[1].most
+            row = capacity_row(most, demand.level)
+            if row[1] @ suppressed[row[0]] < row[2] - _SHORT:
+                yield demand, row
+
+
+_Row = tuple[IntArray, FloatArray, float]
+"""Cells, coefficients, right-hand side."""

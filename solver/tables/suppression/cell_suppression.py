@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -19,6 +20,13 @@ from linkrisk.solver.tables.suppression.heuristic import Witnesses
 
 PHASE = "suppressing cells"
 _START_SHARE = 0.3
+_CLOSE = 1e-9
+"""A bound that is so near to the cost, relatively, is the cost."""
+
+_TOLERANCE = 1e-6
+"""What the bound of a backend may be wrong by, relatively."""
+
+_MOST_DIGITS = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,10 +83,8 @@ def suppress_cells(
         raise UsageError(_unreachable(table))
     search = _Search(table, separator, witnesses, start, clock, report)
     better, bound = search.own() if backend is None else search.by(backend, seed)
-    found = Pattern(start, _cost(table, start), 0.0)
-    if better is not None and _cost(table, better) < found.cost and audit(table, better).passed:
-        found = Pattern(better, _cost(table, better), 0.0)
-    return Pattern(found.suppressed, found.cost, min(_rounded_up(max(bound, 0.0), _unit(table)), found.cost))
+    cost = _cost(table, better)
+    return Pattern(better, cost, cost if bound >= cost * (1.0 - _CLOSE) else max(bound, 0.0))
 
 
 @dataclass(eq=False)
@@ -92,34 +98,48 @@ class _Search:
     clock: Clock
     report: Reporter | None
 
-    def own(self) -> tuple[BoolArray | None, float]:
+    def own(self) -> tuple[BoolArray, float]:
         """Our own branch and cut."""
-        search = BranchAndCut(self.table, self.separator, self.start, _unit(self.table))
+        unit, table = self._unit, self.table
+        costs = np.round(table.cost / unit) if unit else table.cost
+        search = BranchAndCut(table, self.separator, self.start, costs, whole=bool(unit))
 
         def improve(point: FloatArray) -> BoolArray | None:
             return self.witnesses.pattern(self.separator.open, self.clock, likely=np.clip(point, 0.0, 1.0))
 
         search.run(self.clock, improve, lambda: self._tell(search.cost, search.bound))
-        proven = search.bound >= search.cost - (_unit(self.table) or 1e-6 * search.cost) + 1e-6 * search.cost
-        return search.best, search.cost if proven else search.bound
+        return search.best, self._in_costs(search.bound)
 
-    def by(self, backend: Backend, seed: int) -> tuple[BoolArray | None, float]:
+    def by(self, backend: Backend, seed: int) -> tuple[BoolArray, float]:
         """Any backend."""
-        unit, cost = _unit(self.table), _cost(self.table, self.start)
+        unit, cost = self._unit, _cost(self.table, self.start)
         found = backend.solve(
             suppression_model(self.table, self.separator),
             SolveOptions(
                 time_limit=self.clock.seconds_left, seed=seed, absolute_gap=0.999 * unit if unit else 1e-6
             ),
             starts=[self.start.astype(np.float64)],
-            watch=lambda progress: self._tell(cost, progress.bound),
+            watch=lambda progress: self._tell(cost / (unit or 1.0), progress.bound / (unit or 1.0)),
         )
-        return None if found.values is None else found.values > 0.5, found.bound
+        bound = self._in_costs((found.bound - _TOLERANCE * max(1.0, abs(found.bound))) / (unit or 1.0))
+        pattern = self.start if found.values is None else found.values > 0.5
+        better = _cost(self.table, pattern) < cost and audit(self.table, pattern).passed
+        return pattern if better else self.start, bound
+
+    @cached_property
+    def _unit(self) -> float:
+        return unit_of(self.table.cost[self.table.free])
+
+    def _in_costs(self, bound: float) -> float:
+        """A bound of units as one of costs."""
+        if not self._unit:
+            return bound
+        return float(np.ceil(bound - 1e-9)) / round(1.0 / self._unit)
 
     def _tell(self, cost: float, bound: float) -> bool:
         """Say how far it is, and whether to stop."""
         if self.report is not None:
-            bound = _rounded_up(max(bound, 0.0), _unit(self.table))
+            cost, bound = self._in_costs(cost), self._in_costs(max(bound, 0.0))
             self.report(Progress.uncounted(PHASE, f"cost {cost:,.6g}, at least {bound:,.6g}"))
         return self.clock.expired
 
@@ -128,16 +148,18 @@ def _cost(table: CellTable, suppressed: BoolArray) -> float:
     return float(table.cost[suppressed & table.free].sum())
 
 
-def _unit(table: CellTable) -> float:
-    """What all costs are whole multiples of: 1, or 0 where they are not whole."""
-    costs = table.cost[table.free]
-    return 1.0 if bool((costs == np.round(costs)).all()) and costs.sum() < 2**52 else 0.0
+def unit_of(costs: FloatArray) -> float:
+    """The decimal unit, 1 or a part of it, that all costs are whole multiples of; 0 where there is none.
 
-
-def _rounded_up(bound: float, unit: float) -> float:
-    """A bound as the costs can be, less what an optimiser may be wrong by."""
-    safe = bound - 1e-6 * max(1.0, abs(bound))
-    return max(0.0, float(np.ceil(safe))) if unit else max(0.0, safe)
+    Costs are decimals as they are written: a float stands for the shortest decimal that is read as it.
+    """
+    for digits in range(_MOST_DIGITS + 1):
+        scaled = np.round(costs * 10.0**digits)
+        if scaled.sum() >= 2.0**52:
+            break
+        if bool((scaled / 10.0**digits == costs).all()):
+            return 1.0 / 10.0**digits
+    return 0.0
 
 
 def _unreachable(table: CellTable) -> str:

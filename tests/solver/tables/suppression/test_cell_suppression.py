@@ -173,7 +173,7 @@ def test_any_multipliers_bound_the_attacker(inner, seed):
     found = attacker.attack(cell, 1.0)
     assert found.most @ suppressed == pytest.approx(found.found, abs=1e-7)
     multipliers = generator.normal(size=table.relations.shape[0])
-    wild = reach(table, goal, sparse.csc_array(table.relations), multipliers)
+    wild = reach(goal - table.relations.T @ multipliers, table.above, table.below)
     assert wild @ suppressed >= found.found - 1e-7
 
 

@@ -1,0 +1,241 @@
+"""The attacker's program by the primal simplex method, from where the attack before ended.
+
+``maximise sign d_p  subject to  M d = 0, lower <= d <= upper`` with ``lower <= 0 <= upper``: staying is
+always possible, the objective is one cell, and all coefficients are near 1. So the inverse of the basis is
+held explicitly: its row for the cell p holds the multipliers, and what a pivot changes of it is little.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linkrisk.formulations.compiled import kernel
+from linkrisk.formulations.tables.cell_table import BoolArray, FloatArray, IntArray
+
+OPTIMAL, LIMIT = 0, 1
+
+_PIVOT = 1e-7
+_OPTIMAL = 1e-9
+_ROUNDING, _TIE = 1e-13, 1e-12
+_STALLED = 40
+"""Steps of length 0 after which the first cell that gains is taken, which cannot cycle (Bland 1977)."""
+
+
+@kernel
+def begin(
+    starts: IntArray,
+    rows: IntArray,
+    values: FloatArray,
+    order: IntArray,
+    inverse: FloatArray,
+    basis: IntArray,
+) -> None:
+    """A first basis: cells, in the order that is given, for all relations that are independent.
+
+    Parameters
+    ----------
+    starts, rows, values : ndarray
+        The relations, cell by cell: the entries of cell j are those from ``starts[j]`` on.
+    order : ndarray of int64, shape (n,)
+    inverse : ndarray of float64, shape (m, m)
+        Becomes the inverse of the basis.
+    basis : ndarray of int64, shape (m,)
+        Becomes the cell of each place; -1 where the relation follows from the others.
+    """
+    count = basis.size
+    inverse[:] = 0.0
+    for row in range(count):
+        inverse[row, row] = 1.0
+        basis[row] = -1
+    column = np.zeros(count)
+    left = count
+    for cell in order:
+        if left == 0:
+            break
+        column[:] = 0.0
+        for at in range(starts[cell], starts[cell + 1]):
+            column += values[at] * inverse[:, rows[at]]
+        place, most = -1, 1e-3
+        for row in range(count):
+            if basis[row] < 0 and abs(column[row]) > most:
+                place, most = row, abs(column[row])
+        if place >= 0:
+            _exchange(inverse, column, place)
+            basis[place] = cell
+            left -= 1
+
+
+@kernel
+def _exchange(inverse: FloatArray, column: FloatArray, place: int) -> None:
+    """Take a column, as the basis makes it, into the basis."""
+    inverse[place] /= column[place]
+    for row in range(column.size):
+        if row != place and column[row] != 0.0:
+            inverse[row] -= column[row] * inverse[place]
+
+
+@kernel
+def _column(
+    starts: IntArray, rows: IntArray, values: FloatArray, inverse: FloatArray, cell: int, column: FloatArray
+) -> None:
+    """A cell as the basis makes it; what is left of a sum of ones is no entry."""
+    column[:] = 0.0
+    for at in range(starts[cell], starts[cell + 1]):
+        column += values[at] * inverse[:, rows[at]]
+    for row in range(column.size):
+        if abs(column[row]) < _ROUNDING:
+            column[row] = 0.0
+
+
+@kernel
+def _room(lower: FloatArray, upper: FloatArray, point: FloatArray, cell: int, way: float) -> float:
+    room: float = upper[cell] - point[cell] if way > 0 else point[cell] - lower[cell]
+    return room
+
+
+@kernel
+def _entering(
+    starts: IntArray,
+    rows: IntArray,
+    values: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    point: FloatArray,
+    outside: BoolArray,
+    multipliers: FloatArray,
+    first: bool,
+) -> tuple[int, float]:
+    """The cell that gains most (or the first that gains), and which way it has to go; -1 where none gains."""
+    found, way, best = -1, 0.0, _OPTIMAL
+    for cell in range(point.size):
+        if not outside[cell]:
+            continue
+        gain = 0.0
+        for at in range(starts[cell], starts[cell + 1]):
+            gain -= values[at] * multipliers[rows[at]]
+        if abs(gain) > best:
+            there = 1.0 if gain > 0 else -1.0
+            if _room(lower, upper, point, cell, there) > 0.0:
+                found, way, best = cell, there, abs(gain)
+                if first:
+                    break
+    return found, way
+
+
+@kernel
+def _leaving(
+    lower: FloatArray,
+    upper: FloatArray,
+    point: FloatArray,
+    basis: IntArray,
+    column: FloatArray,
+    way: float,
+    step: float,
+) -> tuple[int, float]:
+    """The place of the basis that is at a bound first, within a step, and after which; -1 where none is."""
+    found, size = -1, 0.0
+    for row in range(basis.size):
+        change = -way * column[row]
+        if abs(change) < _PIVOT:
+            continue
+        room = 0.0  # of a relation that follows from the others: nothing moves it
+        if basis[row] >= 0:
+            room = max(0.0, _room(lower, upper, point, basis[row], change) / abs(change))
+        if room < step - _TIE or (found >= 0 and room <= step + _TIE and abs(change) > size):
+            found, size, step = row, abs(change), min(step, room)
+    return found, step
+
+
+@kernel
+def _move(
+    lower: FloatArray,
+    upper: FloatArray,
+    point: FloatArray,
+    basis: IntArray,
+    column: FloatArray,
+    entering: int,
+    move: float,
+) -> None:
+    """Move a cell, and with it those of the basis."""
+    point[entering] = min(max(point[entering] + move, lower[entering]), upper[entering])
+    for row in range(basis.size):
+        cell = basis[row]
+        if cell >= 0 and column[row] != 0.0:
+            point[cell] = min(max(point[cell] - move * column[row], lower[cell]), upper[cell])
+
+
+@kernel
+def _place(basis: IntArray, cell: int) -> int:
+    """Where a cell is in the basis; -1 where it is not."""
+    for row in range(basis.size):
+        if basis[row] == cell:
+            return row
+    return -1
+
+
+@kernel
+def furthest(
+    starts: IntArray,
+    rows: IntArray,
+    values: FloatArray,
+    lower: FloatArray,
+    upper: FloatArray,
+    inverse: FloatArray,
+    basis: IntArray,
+    point: FloatArray,
+    goal: int,
+    sign: float,
+    most_steps: int,
+) -> int:
+    """Move a cell as far as it goes; `inverse`, `basis` and `point` are where to begin, and where it ends.
+
+    Parameters
+    ----------
+    starts, rows, values : ndarray
+        As for `begin`.
+    lower, upper : ndarray of float64, shape (n,)
+    inverse, basis : ndarray
+    point : ndarray of float64, shape (n,)
+        Deviations that keep relations and bounds.
+    goal : int
+        The cell.
+    sign : float
+        1 for up, -1 for down.
+    most_steps : int
+
+    Returns
+    -------
+    int
+        `OPTIMAL` or `LIMIT`.
+    """
+    outside = np.ones(point.size, dtype=np.bool_)
+    for cell in basis:
+        if cell >= 0:
+            outside[cell] = False
+    column = np.zeros(basis.size)
+    stalled = 0
+    for _ in range(most_steps):
+        entering, way, place = goal, sign, _place(basis, goal)
+        if place >= 0:
+            multipliers = sign * inverse[place]
+            entering, way = _entering(
+                starts, rows, values, lower, upper, point, outside, multipliers, stalled > _STALLED
+            )
+        if entering < 0 or _room(lower, upper, point, entering, way) <= 0.0:
+            return OPTIMAL
+        _column(starts, rows, values, inverse, entering, column)
+        most = _room(lower, upper, point, entering, way)
+        leaving, step = _leaving(lower, upper, point, basis, column, way, most)
+        stalled = 0 if step > 0.0 else stalled + 1
+        _move(lower, upper, point, basis, column, entering, way * step)
+        if leaving < 0:  # it went from one of its bounds to the other
+            point[entering] = upper[entering] if way > 0 else lower[entering]
+            continue
+        out = basis[leaving]
+        if out >= 0:
+            outside[out] = True
+            point[out] = upper[out] if -way * column[leaving] > 0 else lower[out]
+        _exchange(inverse, column, leaving)
+        basis[leaving] = entering
+        outside[entering] = False
+    return LIMIT

@@ -1,0 +1,60 @@
+"""Deviations that attackers were seen to find, and how far they show that cells go in any other pattern."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linkrisk.formulations.tables.cell_table import CellTable, FloatArray, IntArray
+
+_MOST = 64
+"""As many deviations are kept."""
+
+_NOTHING = 1e-9
+"""What moves by so much less than the cell that moves most does not move."""
+
+
+class Seen:
+    """Deviations d with ``M d = 0``. Any multiple of one that keeps within the bounds is a deviation, too.
+
+    Parameters
+    ----------
+    table : CellTable
+    """
+
+    def __init__(self, table: CellTable) -> None:
+        self._above, self._below = table.above, table.below
+        self._found: list[tuple[IntArray, FloatArray]] = []
+        self._stale = True
+
+    def add(self, cells: IntArray, deviations: FloatArray) -> None:
+        """Remember deviations of some cells; all others stay where they are."""
+        size = np.abs(deviations)
+        moves = size > _NOTHING * size.max(initial=0.0)
+        if moves.any():
+            self._found.append((cells[moves], deviations[moves]))
+            self._found = self._found[-_MOST:]
+            self._stale = True
+
+    def reach(self, suppressed: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """How far each cell goes up, and down, in a pattern: at least, shape (n,) each."""
+        up, down = np.zeros(suppressed.size), np.zeros(suppressed.size)
+        if not self._found:
+            return up, down
+        if self._stale:
+            self._cells = np.concatenate([cells for cells, _ in self._found])
+            self._moves = np.concatenate([moves for _, moves in self._found])
+            sizes = [cells.size for cells, _ in self._found]
+            self._starts = np.concatenate([[0], np.cumsum(sizes[:-1])]).astype(np.int64)
+            self._whose = np.repeat(np.arange(len(sizes)), sizes)
+            self._up, self._down = np.maximum(self._moves, 0.0), np.maximum(-self._moves, 0.0)
+            size = np.abs(self._moves)
+            there, other = self._moves > 0, self._cells
+            self._forth = np.where(there, self._above[other], self._below[other]) / size
+            self._back = np.where(there, self._below[other], self._above[other]) / size
+            self._stale = False
+        share = suppressed[self._cells]
+        forth = np.minimum.reduceat(self._forth * share, self._starts)[self._whose]
+        back = np.minimum.reduceat(self._back * share, self._starts)[self._whose]
+        np.maximum.at(up, self._cells, np.maximum(forth * self._up, back * self._down))
+        np.maximum.at(down, self._cells, np.maximum(forth * self._down, back * self._up))
+        return up, down

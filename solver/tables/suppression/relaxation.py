@@ -1,0 +1,237 @@
+"""The linear relaxation of cell suppression: rows that are found stay, and bounds hold in floating point.
+
+It holds the cells that are still open only; what is decided for good is moved to the right-hand sides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from linkrisk.formulations.programs.linear import LinearModel
+from linkrisk.formulations.programs.separation import Cuts
+from linkrisk.formulations.tables.cell_table import BoolArray, FloatArray, IntArray
+from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram, LinearSolution
+from linkrisk.solver.backends.linear.registry import linear_program
+
+_AGE = 8
+"""Solves after which a row that was slack in all of them is taken away."""
+
+_FEW = 40
+"""As many rows are taken away at a time, at least."""
+
+_SLACK = 1e-6
+_SURE = 1e-10
+"""By how much of its terms a contradiction must be one."""
+
+_OPTIONS = LinearOptions(own={"presolve": "off"})
+
+
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """What a solve of the relaxation says.
+
+    Attributes
+    ----------
+    point : ndarray of float64, shape (k,)
+        Of the open cells.
+    bound : float
+        No point is cheaper: computed from the duals with all roundings on the safe side; inf where there is
+        no point.
+    reduced : ndarray of float64, shape (k,)
+        How much the bound rises, at least, for each cell that is moved from the bound it is at.
+    optimal : bool
+        False where the search was cut short, or where there is no point.
+    """
+
+    point: FloatArray
+    bound: float
+    reduced: FloatArray
+    optimal: bool
+
+
+class Relaxation:
+    """``minimise objective x`` over rows ``matrix x >= right`` and the bounds.
+
+    Parameters
+    ----------
+    rows : Cuts
+        Over all cells; lower bounds only.
+    objective, lower, upper : ndarray of float64, shape (n,)
+        Where lower and upper are equal, the cell is decided.
+
+    Attributes
+    ----------
+    cells : ndarray of int64, shape (k,)
+        The open ones.
+    objective, lower, upper : ndarray of float64, shape (k,)
+        Theirs.
+    constant : float
+        What the cells cost that are decided.
+    matrix : scipy.sparse.csr_array, shape (r, k)
+    right : ndarray of float64, shape (r,)
+    """
+
+    def __init__(self, rows: Cuts, objective: FloatArray, lower: FloatArray, upper: FloatArray) -> None:
+        self.cells: IntArray = np.flatnonzero(upper > lower)
+        self._decided = np.where(upper > lower, 0.0, lower)
+        self._place = np.full(objective.size, -1)
+        self._place[self.cells] = np.arange(self.cells.size)
+        self.constant = float(objective @ self._decided)
+        self.objective = objective[self.cells]
+        self.lower, self.upper = lower[self.cells].copy(), upper[self.cells].copy()
+        self._now = (self.lower, self.upper)
+        self.matrix, self.right = self._open_part(rows)
+        self._kept, self._age = self.right.size, np.zeros(self.right.size)
+        self._everyone = np.arange(self.cells.size)
+        self._program = self._handed_over()
+
+    def whole_point(self, point: FloatArray) -> FloatArray:
+        """A point of all cells, shape (n,)."""
+        found = self._decided.copy()
+        found[self.cells] = point
+        return found
+
+    @property
+    def program(self) -> LinearProgram:
+        """In the hands of the optimiser."""
+        return self._program
+
+    def rows(self) -> Cuts:
+        """All rows, over all cells."""
+        spread = sparse.csr_array(
+            (self.matrix.data, self.cells[self.matrix.indices], self.matrix.indptr),
+            shape=(self.right.size, self._decided.size),
+        )
+        return Cuts(spread, self.right, np.full(self.right.size, np.inf))
+
+    def restrict(self, lower: FloatArray, upper: FloatArray) -> None:
+        """Solve within these bounds from now on, shape (k,)."""
+        self._now = (lower, upper)
+        self._program.change_column_bounds(self._everyone, lower, upper)
+
+    def solve(self, iterations: int | None = None) -> Solved:
+        """Solve from the last basis."""
+        found = self._program.solve(iterations=iterations)
+        if self._impossible(found, self._now):
+            return Solved(self.lower, np.inf, np.zeros(self.lower.size), optimal=False)
+        bound, reduced = self._safe(found.duals)
+        point = np.clip(found.point, *self._now)
+        if found.optimal:
+            slack = self.matrix @ point - self.right
+            self._age = np.where(slack > _SLACK, self._age + 1.0, 0.0)
+        return Solved(point, bound, reduced, found.optimal)
+
+    def look(self, place: int, value: float, iterations: int) -> float:
+        """A bound where one cell is given a value, after few iterations."""
+        lower, upper = self._now
+        at, given = np.array([place]), np.array([value])
+        self._program.change_column_bounds(at, given, given)
+        found = self._program.solve(iterations=iterations)
+        self._program.change_column_bounds(at, lower[at], upper[at])
+        low, high = lower.copy(), upper.copy()
+        low[place] = high[place] = value
+        return np.inf if self._impossible(found, (low, high)) else self._safe(found.duals, (low, high))[0]
+
+    def add(self, rows: Cuts) -> None:
+        """Add rows over all cells, and take away those that have long been slack."""
+        self.add_open(*self._open_part(rows))
+
+    def add_open(self, matrix: sparse.csr_array, right: FloatArray) -> None:
+        """Add rows over the open cells."""
+        self._purge()
+        self._program.add_rows(matrix, right, np.full(right.size, np.inf))
+        self.matrix = _stacked(self.matrix, matrix)
+        self.right = np.concatenate([self.right, right])
+        self._age = np.concatenate([self._age, np.zeros(right.size)])
+
+    def decide(self, zeros: BoolArray, ones: BoolArray) -> None:
+        """Cells that are published, or suppressed, in every pattern that is searched for, shape (k,)."""
+        self.upper[zeros], self.lower[ones] = 0.0, 1.0
+
+    def smaller(self, objective: FloatArray) -> Relaxation:
+        """The relaxation without the cells that were decided since; `objective` is that of all cells."""
+        lower, upper = self._decided.copy(), self._decided.copy()
+        lower[self.cells], upper[self.cells] = self.lower, self.upper
+        found = Relaxation(self.rows(), objective, lower, upper)
+        found._kept = self._kept
+        return found
+
+    # ---- parts
+
+    def _open_part(self, rows: Cuts) -> tuple[sparse.csr_array, FloatArray]:
+        """Rows over the open cells: the others are in the right-hand side."""
+        matrix = rows.matrix
+        right = rows.lower - matrix @ self._decided
+        place = self._place[matrix.indices]
+        inside = place >= 0
+        kept = np.concatenate([[0], np.cumsum(inside)])[matrix.indptr]
+        return _rows_of(matrix.data[inside], place[inside], kept, self.cells.size), right
+
+    def _handed_over(self) -> LinearProgram:
+        model = LinearModel(
+            objective=self.objective,
+            matrix=self.matrix,
+            row_lower=self.right,
+            row_upper=np.full(self.right.size, np.inf),
+            column_lower=self.lower,
+            column_upper=self.upper,
+        )
+        return linear_program(model, _OPTIONS)
+
+    def _purge(self) -> None:
+        old = np.flatnonzero(self._age > _AGE)
+        old = old[old >= self._kept]
+        if old.size < _FEW:
+            return
+        self._program.delete_rows(old)
+        stays = np.ones(self.right.size, dtype=np.bool_)
+        stays[old] = False
+        self.matrix, self.right, self._age = self.matrix[stays], self.right[stays], self._age[stays]
+
+    def _impossible(self, found: LinearSolution, bounds: tuple[FloatArray, FloatArray]) -> bool:
+        """Whether there is no point, by multipliers whose row even the best point within bounds violates."""
+        if found.status != "infeasible" or found.ray is None:
+            return bool(found.status == "infeasible")
+        for ray in (found.ray, -found.ray):
+            y = np.maximum(ray, 0.0)
+            row = self.matrix.T @ y
+            most, wanted = float(np.maximum(row * bounds[0], row * bounds[1]).sum()), float(y @ self.right)
+            if wanted - most > _SURE * (abs(most) + float(y @ np.abs(self.right))):
+                return True
+        return False
+
+    def _safe(
+        self, duals: FloatArray, bounds: tuple[FloatArray, FloatArray] | None = None
+    ) -> tuple[float, FloatArray]:
+        """A bound by any multipliers, less all that rounding may have added to it; and reduced costs.
+
+        ``c x >= y b + (c - y A) x`` for every y >= 0, and the last part is at least its least over the
+        bounds. A sum of k products is off by at most k u times the sum of their absolute values (Higham,
+        Accuracy and stability of numerical algorithms, section 3.1).
+        """
+        lower, upper = self._now if bounds is None else bounds
+        y = np.maximum(duals, 0.0)
+        reduced = self.objective - self.matrix.T @ y
+        parts = np.minimum(reduced * lower, reduced * upper)
+        size = float(y @ np.abs(self.right)) + float(np.abs(parts).sum()) + abs(self.constant)
+        size += float(self.objective.sum()) + float(
+            np.abs(self.matrix.data) @ np.repeat(y, np.diff(self.matrix.indptr))
+        )
+        error = size * (y.size + parts.size + 8) * np.finfo(np.float64).eps
+        return self.constant + float(y @ self.right) + float(parts.sum()) - error, reduced
+
+
+def _rows_of(data: FloatArray, columns: IntArray, starts: IntArray, width: int) -> sparse.csr_array:
+    return sparse.csr_array((data, columns, starts), shape=(starts.size - 1, width))
+
+
+def _stacked(first: sparse.csr_array, second: sparse.csr_array) -> sparse.csr_array:
+    return _rows_of(
+        np.concatenate([first.data, second.data]),
+        np.concatenate([first.indices, second.indices]),
+        np.concatenate([first.indptr, first.indptr[-1] + second.indptr[1:]]),
+        first.shape[1],
+    )
