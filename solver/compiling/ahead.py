@@ -267,7 +267,7 @@ def _tables() -> None:
     value, none = np.array([3.0, 1.0, 2.0]), np.zeros(3)
     table = CellTable(
         value=value,
-        relations=sparse.csr_array([[-1.0, 1.0, 1.0], [-2.0, 2.0, 2.0]]),
+        relations=sparse.csr_array(np.array([[-1.0, 1.0, 1.0], [-2.0, 2.0, 2.0]])),
         lower=none,
         upper=2.0 * value,
         primary=none > 0,

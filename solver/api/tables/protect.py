@@ -7,6 +7,7 @@ from linkrisk.solver.api.limits import check_limit
 from linkrisk.solver.api.tables.result import TableResult, table_result
 from linkrisk.solver.api.tables.source import Frame, TableSource, cell_table, table_from
 from linkrisk.solver.backends.registry import get_backend
+from linkrisk.solver.compiling.ahead import TABLES, compile_once
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.interruption import Cancel, interruptible
 from linkrisk.solver.run.progress import Reporter
@@ -78,6 +79,7 @@ def protect_table(
     solver = None if backend == OWN else get_backend(backend)
     stored = table_from(cells, relations)
     table = cell_table(stored, cost)
+    compile_once(TABLES, on_progress)
     clock = Clock(time_limit, cancel=cancel)
     with interruptible(clock):
         pattern = suppress_cells(table, solver, clock, on_progress, seed)

@@ -35,6 +35,7 @@ from linkrisk.solver.compiling.ahead import (
     LINKAGE,
     MASKING,
     RISK,
+    TABLES,
     compile_everything,
     compile_once,
 )
@@ -317,7 +318,7 @@ def test_setting_the_problem_up_is_inside_the_clock(aggregator, warm, monkeypatc
 def test_the_command_says_how_long_it_took(cold, capsys):
     assert cli.main(["compile"]) == 0
     assert re.fullmatch(r"compiled: \d+ s\n", capsys.readouterr().out)
-    assert cold.compiled == [*AGGREGATORS, CERTIFICATES, MASKING, LINKAGE, RISK]
+    assert cold.compiled == [*AGGREGATORS, CERTIFICATES, MASKING, LINKAGE, RISK, TABLES]
 
 
 def test_the_pages_name_one_figure():
