@@ -4,19 +4,40 @@ from __future__ import annotations
 
 from linkrisk.datasets.tables.cells_and_relations import SECONDARY
 from linkrisk.solver.api.keywords import checked_keywords
+from linkrisk.solver.api.limits import check_limit
 from linkrisk.solver.api.tables.result import TableResult, table_result
 from linkrisk.solver.api.tables.source import Frame, TableSource, cell_table, table_from
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.crew import crew_choice
+from linkrisk.solver.run.interruption import Cancel, interruptible
+from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.tables.attackers.audit import audit
 
 
 @checked_keywords
-def audit_table(cells: TableSource, relations: Frame | None = None) -> TableResult:
+def audit_table(
+    cells: TableSource,
+    relations: Frame | None = None,
+    *,
+    workers: int | None = None,
+    time_limit: float | None = None,
+    cancel: Cancel | None = None,
+    on_progress: Reporter | None = None,
+) -> TableResult:
     """Find the interval of every suppressed cell, by whatever means it was chosen.
 
     Parameters
     ----------
     cells, relations : path, frame or StoredTable
         See `protect_table`; the suppressed cells have the status ``u`` or ``m``.
+    workers : int, optional
+        Processes that share the work; worth it from some thousand suppressed cells.
+    time_limit : float, optional
+        Seconds, after which intervals are left out. A cell counts as protected only where it was seen to be.
+    cancel : Cancel, optional
+        A token that ends the audit like the time limit.
+    on_progress : callable, optional
+        Called with every progress report.
 
     Returns
     -------
@@ -29,7 +50,15 @@ def audit_table(cells: TableSource, relations: Frame | None = None) -> TableResu
     UsageError, DataError, FormulationError
         If the table cannot be read, or does not add up.
     """
+    if time_limit is not None:
+        check_limit(time_limit, "time limit")
+    crew_choice(None, workers)
     stored = table_from(cells, relations)
     table = cell_table(stored, "unit")
     suppressed = table.primary | (stored.status == SECONDARY)
-    return table_result(stored, table, suppressed, audit(table, suppressed), None, (None, None), {})
+    clock = Clock(time_limit, cancel=cancel)
+    with interruptible(clock):
+        found = audit(table, suppressed, clock, report=on_progress, workers=workers)
+    limit = None if found.audited.all() else clock.limit
+    more = {"seconds": round(clock.seconds, 3)}
+    return table_result(stored, table, suppressed, found, None, (None, limit), more)

@@ -32,7 +32,8 @@ class TableResult:
     Attributes
     ----------
     cells : DataFrame
-        All columns of the input, with `status`, and the interval `low` to `high` that an attacker finds.
+        All columns of the input, with `status`, and the interval `low` to `high` that an attacker finds;
+        empty where the audit was ended before.
     suppressed : ndarray of bool, shape (n,)
     audit : Audit
     pattern : Pattern or None
@@ -72,6 +73,8 @@ class TableResult:
             "under_protected": self.audit.cells[short].tolist(),
             "short_by": self.audit.short[short].tolist(),
             "known_exactly": self.audit.cells[self.audit.exact].tolist(),
+            "not_audited": self.audit.cells[~self.audit.audited].tolist(),
+            "undecided": self.audit.cells[self.audit.undecided].tolist(),
             "cost": None if self.pattern is None else self.pattern.cost,
             "bound": None if self.pattern is None else self.pattern.bound,
             "status": None if self.status is None else self.status.value,
@@ -129,7 +132,8 @@ def table_result(
         What else the JSON says.
     """
     low, high = table.value.copy(), table.value.copy()
-    low[checked.cells], high[checked.cells] = checked.low, checked.high
+    low[checked.cells] = np.where(checked.audited, checked.low, np.nan)
+    high[checked.cells] = np.where(checked.audited, checked.high, np.nan)
     words = np.where(
         suppressed & ~table.primary, SECONDARY, np.where(table.primary, SENSITIVE, stored.status)
     )

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from linkrisk.solver.commands.table_actions.common import (
     add_written,
+    time_limit_of,
     written_lines,
 )
 from linkrisk.solver.commands.table_actions.given import add_table, check_outputs, given_table, table_line
-from linkrisk.solver.commands.unsafe_options import several
+from linkrisk.solver.commands.unsafe_options import several, whole
 
 if TYPE_CHECKING:
     from linkrisk.solver.api.tables.result import TableResult
@@ -23,15 +24,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "example: tables audit --cells internal.csv --relations relations.csv"
     add_table(parser)
     add_written(parser, "the cells with status and the intervals that attackers find")
+    parser.add_argument(
+        "--workers", metavar="N", help="processes that share the work; default: this one alone"
+    )
+    parser.add_argument("--time-limit", metavar="S", help="seconds, or 'none' (default)")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Audit, write, and print what was found; 1 where a sensitive cell is not protected."""
     from linkrisk.datasets.microdata.writing import write_table, write_whole
     from linkrisk.solver.api.tables.audit import audit_table
+    from linkrisk.solver.commands.progress import progress_line, reporter
 
     check_outputs(arguments, "output", "internal", "json")
-    result = audit_table(given_table(arguments))
+    with progress_line("auditing") as line:
+        result = audit_table(
+            given_table(arguments),
+            workers=whole(arguments.workers, "--workers"),
+            time_limit=time_limit_of(arguments, "none"),
+            on_progress=reporter(line),
+        )
     if arguments.output is not None and result.protected:
         result.write(arguments.output)
     if arguments.internal is not None:
@@ -58,7 +70,8 @@ def summary(arguments: argparse.Namespace, result: TableResult) -> str:
         return "\n".join([*lines, *written_lines(arguments, "output", "internal")])
     lines += written_lines(arguments, "internal")
     if arguments.output is not None:
-        lines.append(f"output      none: {count(int((result.audit.short > 0).sum()))} not protected")
+        wrong = int(((result.audit.short > 0) | result.audit.undecided).sum())
+        lines.append(f"output      none: {count(wrong)} not protected")
     return "\n".join(lines)
 
 
@@ -77,10 +90,23 @@ def _cost(result: TableResult) -> str:
 
 def _audited(result: TableResult) -> str:
     found, exact = result.audit, int(result.audit.exact.sum())
-    known = f"; {several(exact, 'suppressed cell')} known exactly" if exact else ""
+    more = f"; {several(exact, 'suppressed cell')} known exactly" if exact else ""
+    left = int((~found.audited).sum())
+    if left:
+        more += f"; ended before {several(left, 'interval')} could be found"
     if result.protected:
-        return f"every sensitive cell is protected from outsiders{known}"
+        return f"every sensitive cell is protected from outsiders{more}"
+    short, open_ = int((found.short > 0).sum()), int(found.undecided.sum())
+    said = []
+    if short:
+        said.append(f"{several(short, 'cell')} short of the level: {_listed(result)}")
+    if open_:
+        said.append(f"of {several(open_, 'sensitive cell')} nobody knows")
+    return f"NOT protected: {'; '.join(said)}{more}"
+
+
+def _listed(result: TableResult) -> str:
+    found = result.audit
     short = [at for at in range(len(found.cells)) if found.short[at] > 0]
     shown = ", ".join(f"{found.cells[at]} (by {found.short[at]:g})" for at in short[:_SHOWN])
-    more = f" and {len(short) - _SHOWN} more" if len(short) > _SHOWN else ""
-    return f"NOT protected: {several(len(short), 'cell')} short of the level: {shown}{more}{known}"
+    return f"{shown} and {len(short) - _SHOWN} more" if len(short) > _SHOWN else shown

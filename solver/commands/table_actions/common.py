@@ -27,12 +27,12 @@ def seed_of(arguments: argparse.Namespace) -> int:
     return whole(arguments.seed, "--seed") or 0
 
 
-def time_limit_of(arguments: argparse.Namespace) -> float | None:
-    """The time limit in seconds; None for none."""
+def time_limit_of(arguments: argparse.Namespace, usual: str | None = None) -> float | None:
+    """The time limit in seconds, `usual` where none is given; None for none."""
     from linkrisk.solver.api.tables.protect import DEFAULT_TIME_LIMIT
 
-    limit = arguments.time_limit
-    return None if limit == "none" else number(limit or str(DEFAULT_TIME_LIMIT), "--time-limit")
+    limit = arguments.time_limit or usual or str(DEFAULT_TIME_LIMIT)
+    return None if limit == "none" else number(limit, "--time-limit")
 
 
 def written_lines(arguments: argparse.Namespace, *names: str) -> list[str]:

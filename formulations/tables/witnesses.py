@@ -1,0 +1,106 @@
+"""Witnesses: deviations that an attacker cannot exclude, counted without any optimiser.
+
+A witness is a vector d with ``M d = 0`` and ``-below <= d <= above`` that is 0 on all published cells. The
+true values plus d, or plus a part of it, are then possible for all that an attacker knows; so every cell can
+be as far away as d says. This file shares nothing with the search for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from linkrisk.formulations.errors import FormulationError
+from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand, FloatArray, IntArray
+
+_CLOSE = 1e-7
+"""What the terms of a relation may miss 0 by, relative to the sum of their sizes and at least to 1."""
+
+
+@dataclass(frozen=True, eq=False)
+class Witness:
+    """Deviations of some cells; all others stay.
+
+    Attributes
+    ----------
+    cells : ndarray of int64, shape (k,)
+    deviations : ndarray of float64, shape (k,)
+    """
+
+    cells: IntArray
+    deviations: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Reach:
+    """How far an attacker must think that cells could be from their values.
+
+    Attributes
+    ----------
+    down, up : ndarray of float64, shape (n,)
+        Not negative.
+    """
+
+    down: FloatArray
+    up: FloatArray
+
+    def meets(self, demand: Demand, short: float = 0.0) -> bool:
+        """Whether a demand is met, but for a share of its level."""
+        reached = self.up[demand.cell] * demand.up + self.down[demand.cell] * demand.down
+        return bool(reached >= demand.level * (1.0 - short))
+
+
+def counted_reach(table: CellTable, suppressed: BoolArray, witnesses: Sequence[Witness]) -> Reach:
+    """How far witnesses prove that cells can go.
+
+    Parameters
+    ----------
+    table : CellTable
+    suppressed : ndarray of bool, shape (n,)
+    witnesses : sequence of Witness
+
+    Raises
+    ------
+    FormulationError
+        If one is none; the message says which and why.
+    """
+    for number, why in _faults(table, suppressed, witnesses).items():
+        raise FormulationError(f"witness {number} is none: {why}")
+    down, up = np.zeros(len(table)), np.zeros(len(table))
+    for one in witnesses:
+        up[one.cells] = np.maximum(up[one.cells], one.deviations)
+        down[one.cells] = np.maximum(down[one.cells], -one.deviations)
+    return Reach(down, up)
+
+
+def valid(table: CellTable, suppressed: BoolArray, witnesses: Sequence[Witness]) -> list[Witness]:
+    """Those that are witnesses for this table and pattern."""
+    faults = _faults(table, suppressed, witnesses)
+    return [one for number, one in enumerate(witnesses) if number not in faults]
+
+
+def _faults(table: CellTable, suppressed: BoolArray, witnesses: Sequence[Witness]) -> dict[int, str]:
+    """Why some are none, by their numbers, in ascending order."""
+    if not witnesses:
+        return {}
+    number = np.repeat(np.arange(len(witnesses)), [one.cells.size for one in witnesses])
+    cells = np.concatenate([one.cells for one in witnesses])
+    moved = np.concatenate([one.deviations for one in witnesses])
+    faults: dict[int, str] = {}
+    for wrong, why in (
+        ((moved != 0) & ~suppressed[cells], "which is published"),
+        (~((-table.below[cells] <= moved) & (moved <= table.above[cells])), "beyond what everybody knows"),
+    ):
+        for at in np.flatnonzero(wrong).tolist():
+            faults.setdefault(int(number[at]), f"it moves cell {cells[at]}, {why}")
+    all_ = sparse.csc_array((moved, (cells, number)), shape=(len(table), len(witnesses)))
+    sums = sparse.coo_array(table.relations @ all_)
+    sizes = sparse.csr_array(abs(table.relations) @ abs(all_))
+    row, column = sums.coords
+    for at in np.flatnonzero(np.abs(sums.data) > _CLOSE).tolist():
+        if abs(sums.data[at]) > _CLOSE * max(float(sizes[row[at], column[at]]), 1.0):
+            faults.setdefault(int(column[at]), f"the terms of relation {row[at]} do not stay 0")
+    return dict(sorted(faults.items()))

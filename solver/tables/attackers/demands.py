@@ -1,0 +1,221 @@
+"""Which demands a pattern meets, with witnesses; intervals are not asked for.
+
+First all demands together, by few programs (`together`), then those that are left one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand, FloatArray, IntArray
+from linkrisk.formulations.tables.witnesses import Reach, Witness, counted_reach, valid
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.progress import Progress, Reporter
+from linkrisk.solver.tables.attackers.furthest import Furthest
+from linkrisk.solver.tables.attackers.pieces import Piece, known_exactly, pieces_of
+from linkrisk.solver.tables.attackers.together import Together
+
+SHORT = 1e-6
+"""By how much of its level a demand may be short and still hold: what optimisers cannot tell."""
+
+PHASE = "auditing levels"
+
+_WORTH = 6
+"""Demands of a piece from which they are served together."""
+
+_ROUNDS = 12
+_YIELD = 0.05
+"""Rounds of serving demands together, and the share of them that one must serve for another to follow."""
+
+
+@dataclass(frozen=True, eq=False)
+class Met:
+    """Which demands hold.
+
+    Attributes
+    ----------
+    unmet : tuple of Demand
+        Those that do not, proven.
+    undecided : tuple of Demand
+        Those that nobody knows of, because there was no time.
+    reach : Reach
+        How far cells were seen to go; of unmet demands, all the way that there is.
+    witnesses : tuple of Witness
+        They prove all demands that are neither unmet nor undecided, counted.
+    """
+
+    unmet: tuple[Demand, ...]
+    undecided: tuple[Demand, ...]
+    reach: Reach
+    witnesses: tuple[Witness, ...]
+
+    @property
+    def all(self) -> bool:
+        """Whether every demand is met."""
+        return not self.unmet and not self.undecided
+
+
+def unmet(
+    table: CellTable,
+    suppressed: BoolArray,
+    clock: Clock | None = None,
+    *,
+    demands: Sequence[Demand] | None = None,
+    known: Iterable[Witness] = (),
+    report: Reporter | None = None,
+) -> Met:
+    """Find the demands that a pattern does not meet.
+
+    It costs a few linear programs for each piece of the table (`pieces`), as long as most demands are met,
+    and two for each that is not.
+
+    Parameters
+    ----------
+    table : CellTable
+        An insider's view of it, too (`CellTable.seen_by`).
+    suppressed : ndarray of bool, shape (n,)
+    clock : Clock, optional
+        When it has run out, demands that no witness meets are undecided.
+    demands : sequence of Demand, optional
+        Those of the table when absent.
+    known : iterable of Witness, optional
+        Of another pattern, or another attacker: those that still hold are used, the others are passed over.
+    report : callable, optional
+        Told how many demands are met.
+    """
+    clock = clock or Clock(None)
+    asked = tuple(table.demands if demands is None else demands)
+    witnesses = valid(table, suppressed, list(known))
+    reach = counted_reach(table, suppressed, witnesses)
+    unknown = suppressed & ~known_exactly(table, suppressed)
+    undecided: set[Demand] = set()
+    open_ = [one for one in asked if not reach.meets(one, SHORT)]
+    total, done = len(asked), len(asked) - len(open_)
+    by_cell: dict[int, list[Demand]] = {}
+    for one in open_:
+        by_cell.setdefault(one.cell, []).append(one)
+    for piece in pieces_of(table, unknown):
+        own = [one for cell in piece.cells.tolist() for one in by_cell.get(cell, ())]
+        if not own:
+            continue
+        search = _Search(piece, own, clock)
+        undecided.update(search.run())
+        witnesses += search.witnesses()
+        done += len(own)
+        if report is not None:
+            report(Progress.uncounted(PHASE, f"{done:,} of {total:,} levels", done=done / total))
+    reach = counted_reach(table, suppressed, witnesses)
+    left = [one for one in open_ if not reach.meets(one, SHORT)]
+    return Met(
+        tuple(one for one in left if one not in undecided),
+        tuple(one for one in left if one in undecided),
+        reach,
+        tuple(witnesses),
+    )
+
+
+@dataclass(eq=False)
+class _Search:
+    """The demands of a piece."""
+
+    piece: Piece
+    demands: list[Demand]
+    clock: Clock
+    _kept: dict[int, FloatArray] = field(default_factory=dict, init=False)
+    _points: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        size = self.piece.cells.size
+        self._place = np.searchsorted(self.piece.cells, [one.cell for one in self.demands])
+        self._up = np.array([one.up for one in self.demands])
+        self._down = np.array([one.down for one in self.demands])
+        self._level = np.array([one.level for one in self.demands])
+        self._program = Furthest(self.piece)
+        self._program.told = self._keep
+        # Where to stop looking: at the level, and nowhere for the two ways of a sliding demand.
+        enough = np.where(self._up & self._down, np.inf, self._level)
+        self._enough = {1: np.zeros(size), -1: np.zeros(size)}
+        np.maximum.at(self._enough[1], self._place[self._up], enough[self._up])
+        np.maximum.at(self._enough[-1], self._place[self._down], enough[self._down])
+        self._owner = {1: np.full(size, -1), -1: np.full(size, -1)}
+
+    def run(self) -> list[Demand]:
+        """Look for witnesses; the demands that are left undecided."""
+        if len(self.demands) >= _WORTH:
+            self._together()
+        for at in np.flatnonzero(self._open()).tolist():
+            place = int(self._place[at])
+            for sign, wanted, found in (
+                (1.0, self._up[at], self._program.seen.up_found),
+                (-1.0, self._down[at], self._program.seen.down_found),
+            ):
+                if wanted and not found[place] and self._open()[at] and not self.clock.expired:
+                    self._program.settle(place, sign)
+        seen = self._program.seen
+        certain = (seen.up_found[self._place] | ~self._up) & (seen.down_found[self._place] | ~self._down)
+        return [self.demands[at] for at in np.flatnonzero(self._open() & ~certain).tolist()]
+
+    def witnesses(self) -> Iterator[Witness]:
+        """What proves the demands that are met, and how far the others go."""
+        for number in np.unique(np.concatenate(list(self._owner.values()))).tolist():
+            if number >= 0:
+                point = self._kept[number]
+                at = np.flatnonzero(point)
+                yield Witness(self.piece.cells[at], point[at])
+
+    def _open(self) -> BoolArray:
+        seen = self._program.seen
+        reached = seen.up[self._place] * self._up + seen.down[self._place] * self._down
+        return np.asarray(reached < self._level * (1.0 - SHORT), dtype=np.bool_)
+
+    def _together(self) -> None:
+        """Serve all that are open, some upwards and some downwards, as long as it serves enough of them."""
+        at = np.unique(self._place)
+        program, generator = Together(self.piece, at), np.random.default_rng(0)
+        for _ in range(_ROUNDS):
+            before = np.flatnonzero(self._open())
+            if before.size < _WORTH or self.clock.expired:
+                return
+            moved = program.move(self._goals(at, before, generator))
+            if moved is not None:
+                self._program.count(moved)
+                self._program.count(_opposite(self.piece, moved))
+            if before.size - int(self._open().sum()) < max(1.0, _YIELD * before.size):
+                return
+
+    def _goals(self, at: IntArray, open_: IntArray, generator: np.random.Generator) -> FloatArray:
+        """How far each cell is to go in a round: up or down, where it may be either, by chance."""
+        seen, goals = self._program.seen, np.zeros(at.size)
+        for number in generator.permutation(open_).tolist():
+            place, level = int(self._place[number]), float(self._level[number])
+            both = self._up[number] and self._down[number]
+            up = self._up[number] and not (both and generator.random() < 0.5)
+            if both:
+                level -= float(seen.down[place] if up else seen.up[place])
+            limit = float(self.piece.above[place] if up else self.piece.below[place])
+            goals[np.searchsorted(at, place)] = min(level, limit) * (1.0 if up else -1.0)
+        return goals
+
+    def _keep(self, point: FloatArray) -> None:
+        """Keep a point that goes further than those before it where that is asked for."""
+        seen, better = self._program.seen, False
+        for sign, so_far in ((1, seen.up), (-1, seen.down)):
+            further = (sign * point > so_far) & (so_far < self._enough[sign] * (1.0 - SHORT))
+            if further.any():
+                self._owner[sign][further], better = self._points, True
+        if better:
+            self._kept[self._points] = point
+            self._points += 1
+            if len(self._kept) % 64 == 0:
+                alive = set(np.concatenate(list(self._owner.values())).tolist())
+                self._kept = {number: one for number, one in self._kept.items() if number in alive}
+
+
+def _opposite(piece: Piece, moved: FloatArray) -> FloatArray:
+    """The other way, as far as bounds let all cells go it."""
+    room, wanted = np.where(moved > 0, piece.below, piece.above), np.abs(moved)
+    share = float(np.min(room / np.maximum(wanted, 1e-300), where=wanted > 0, initial=1.0))
+    return -share * moved

@@ -1,0 +1,71 @@
+"""Random tables of any dimensions, hierarchical or not, with random patterns."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+from scipy import sparse
+
+from linkrisk.formulations.tables.cell_table import CellTable
+
+
+def tree(leaves, fan):
+    """Nodes of a tree over leaves, and the relations (total, parts): each `fan` neighbours have a total."""
+    level, count, relations = list(range(leaves)), leaves, []
+    while len(level) > 1:
+        above = []
+        for at in range(0, len(level), fan):
+            parts = level[at : at + fan]
+            if len(parts) == 1:
+                above += parts
+                continue
+            relations.append((count, parts))
+            above.append(count)
+            count += 1
+        level = above
+    return count, relations
+
+
+def random_table(generator, dimensions, *, zeros=0.1, share=0.15, level=0.2, decimals=0, most=100):
+    """A table with a tree of (leaves, fan) in every dimension; a share of its inner cells is sensitive."""
+    trees = [tree(*one) for one in dimensions]
+    values = np.zeros([count for count, _ in trees])
+    inner = tuple(slice(0, leaves) for leaves, _ in dimensions)
+    drawn = generator.integers(1, most, [leaves for leaves, _ in dimensions]).astype(float)
+    drawn[generator.random(drawn.shape) < zeros] = 0.0
+    values[inner] = drawn
+    number = np.arange(values.size).reshape(values.shape)
+    rows, cells, coefficients = [], [], []
+    count = itertools.count()
+    for axis, (_, relations) in enumerate(trees):
+        lines, numbers = np.moveaxis(values, axis, 0), np.moveaxis(number, axis, 0)
+        for total, parts in relations:
+            lines[total] = lines[parts].sum(axis=0)
+        for total, parts in relations:
+            for line in numbers[[total, *parts]].reshape(len(parts) + 1, -1).T:
+                rows += [next(count)] * line.size
+                cells += line.tolist()
+                coefficients += [-1.0, *[1.0] * len(parts)]
+    value = np.round(values.ravel() / 10.0**decimals, decimals)
+    primary = np.zeros(values.shape, dtype=bool)
+    primary[inner] = (generator.random(drawn.shape) < share) & (drawn > 0)
+    primary = primary.ravel()
+    lower = np.where(primary, np.round(level * value, decimals), 0.0)
+    return CellTable(
+        value=value,
+        relations=sparse.csr_array((coefficients, (rows, cells)), shape=(next(count), value.size)),
+        lower=np.zeros(value.size),
+        upper=2.0 * value,
+        primary=primary,
+        fixed=value == 0,
+        cost=np.maximum(value, 1.0),
+        lower_level=lower,
+        upper_level=np.where(primary, np.minimum(np.ceil(2.0 * level * value), value), 0.0),
+        sliding_level=np.where(primary & (generator.random(value.size) < 0.3), 1.5 * value, 0.0),
+    )
+
+
+def random_pattern(generator, table, share):
+    """All sensitive cells, and a share of the others that may be suppressed."""
+    return table.primary | (~table.fixed & (generator.random(len(table)) < share))
