@@ -188,6 +188,8 @@ def test_patterns_of_the_reference_program():
     folder = bench_folder() / "ref"
     for cells in sorted(folder.glob("t[23]_*_cells.csv")):
         frame = pd.read_csv(cells)
+        if len(frame) > 500:  # others take longer than they tell more
+            continue
         table = bench_table(
             cells, folder / f"{cells.name.split('_')[0]}_{cells.name.split('_')[1]}_equations.csv.gz"
         )
