@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from linkrisk.solver import Cancel as Cancel
     from linkrisk.solver import WorstCaseLinkage as WorstCaseLinkage
+    from linkrisk.solver import adjust_table as adjust_table
     from linkrisk.solver import audit_table as audit_table
     from linkrisk.solver import compare as compare
     from linkrisk.solver import evaluate as evaluate
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Cancel",
     "WorstCaseLinkage",
+    "adjust_table",
     "audit_table",
     "compare",
     "evaluate",

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from linkrisk.solver.api.risk import risk as risk
     from linkrisk.solver.api.suppress import suppress as suppress
     from linkrisk.solver.api.sweep import sweep as sweep
+    from linkrisk.solver.api.tables.adjust import adjust_table as adjust_table
     from linkrisk.solver.api.tables.audit import audit_table as audit_table
     from linkrisk.solver.api.tables.make import make_table as make_table
     from linkrisk.solver.api.tables.protect import protect_table as protect_table
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 _WHERE = {
     "Cancel": "run.interruption",
     "WorstCaseLinkage": "api.estimator",
+    "adjust_table": "api.tables.adjust",
     "audit_table": "api.tables.audit",
     "link_tables": "api.tables.source",
     "open_table": "api.tables.source",
@@ -61,6 +63,7 @@ _WHERE = {
 __all__ = [
     "Cancel",
     "WorstCaseLinkage",
+    "adjust_table",
     "audit_table",
     "compare",
     "evaluate",

@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
-import pandas as pd
 
 from linkrisk.datasets.masking.record import version
-from linkrisk.datasets.microdata.writing import write_table
-from linkrisk.datasets.tables.cells_and_relations import NUMBERS
 from linkrisk.formulations.tables.controlled_rounding import ControlledRounding
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit
+from linkrisk.solver.api.tables.changed import ChangedTable, ended
 from linkrisk.solver.api.tables.protect import DEFAULT_TIME_LIMIT
 from linkrisk.solver.api.tables.source import Frame, TableSource, relations_of, table_from
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.interruption import Cancel, interruptible
 from linkrisk.solver.run.progress import Reporter
-from linkrisk.solver.run.results import dump_json
-from linkrisk.solver.run.status import Limit, Status
 from linkrisk.solver.tables.perturbation.rounding import round_cells
 
 
 @dataclass(frozen=True, eq=False)
-class RoundedTable:
+class RoundedTable(ChangedTable):
     """A rounded table, whose relations were counted again in whole numbers.
 
     Attributes
@@ -46,50 +41,7 @@ class RoundedTable:
         Everything else of the JSON.
     """
 
-    cells: pd.DataFrame = field(repr=False)
-    cost: float
-    bound: float
-    status: Status
-    limit: Limit | None
-    details: dict[str, Any] = field(repr=False)
-
-    @property
-    def largest_change(self) -> float:
-        """Of a cell."""
-        return float(np.abs(self.cells["rounded"] - self.cells["value"]).max())
-
-    def to_frame(self) -> pd.DataFrame:
-        """The cells with their values and rounded values: not to be published."""
-        return self.cells
-
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON of `tables round --json` as a dictionary."""
-        found = {
-            "cells": len(self.cells),
-            "changed": int((self.cells["rounded"] != self.cells["value"]).sum()),
-            "largest_change": self.largest_change,
-            "cost": self.cost,
-            "bound": self.bound,
-            "status": self.status.value,
-            "limit": None if self.limit is None else self.limit.value,
-            "rounded": self.cells["rounded"].tolist(),
-        }
-        return {**found, **self.details}
-
-    def to_json(self) -> str:
-        """The JSON of `tables round --json`."""
-        return dump_json(self.to_dict())
-
-    def write(self, output: str | Path) -> None:
-        """Write what may be published: rounded values in place of the values, nothing about protection.
-
-        Raises
-        ------
-        DataError
-            If it cannot be written.
-        """
-        secret = [name for name in (*NUMBERS[1:], "status", "rounded") if name in self.cells.columns]
-        write_table(self.cells.assign(value=self.cells["rounded"]).drop(columns=secret), output)
+    changed_column: ClassVar[str] = "rounded"
 
     def __repr__(self) -> str:
         return f"RoundedTable({len(self.cells)} cells, changed by {self.cost:g}, {self.status.value})"
@@ -160,8 +112,6 @@ def round_table(
     clock = Clock(time_limit, cancel=cancel)
     with interruptible(clock):
         found = round_cells(table, solver, clock, on_progress, seed)
-    status = Status.OPTIMAL if found.proven else Status.INTERRUPTED if clock.stopped else Status.FEASIBLE
-    limit = None if found.proven else Limit.USER if clock.stopped else Limit.TIME
     details = {
         "linkrisk": version(),
         "name": stored.name,
@@ -173,4 +123,4 @@ def round_table(
         "seconds": round(clock.seconds, 3),
     }
     frame = stored.cells.assign(rounded=found.values)
-    return RoundedTable(frame, found.cost, found.bound, status, limit, details)
+    return RoundedTable(frame, found.cost, found.bound, *ended(found.proven, clock), details)

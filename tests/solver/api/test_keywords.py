@@ -15,6 +15,7 @@ from fit_runs import frames
 
 import linkrisk
 from linkrisk import (
+    adjust_table,
     audit_table,
     compare,
     evaluate,
@@ -66,6 +67,7 @@ FUNCTIONS = (
     run_protocol,
     protect_table,
     round_table,
+    adjust_table,
     audit_table,
     make_table,
     open_table,

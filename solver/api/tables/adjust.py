@@ -1,0 +1,189 @@
+"""`adjust_table`: the least change of a table such that sensitive cells are far enough from their values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from linkrisk.datasets.masking.record import version
+from linkrisk.datasets.tables.cells_and_relations import StoredTable
+from linkrisk.formulations.tables.cell_table import FloatArray
+from linkrisk.formulations.tables.tabular_adjustment import TabularAdjustment
+from linkrisk.solver.api.keywords import checked_keywords
+from linkrisk.solver.api.limits import check_limit
+from linkrisk.solver.api.tables.changed import ChangedTable, ended
+from linkrisk.solver.api.tables.protect import DEFAULT_TIME_LIMIT, OWN
+from linkrisk.solver.api.tables.source import Frame, TableSource, cell_table, table_from
+from linkrisk.solver.backends.base import Backend
+from linkrisk.solver.backends.registry import get_backend
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.interruption import Cancel, interruptible
+from linkrisk.solver.run.progress import Reporter
+from linkrisk.solver.tables.perturbation.adjustment import adjust_cells
+
+WEIGHTS = ("value", "unit", "root", "given")
+
+
+@dataclass(frozen=True, eq=False)
+class AdjustedTable(ChangedTable):
+    """An adjusted table, whose relations, bounds and distances were counted again.
+
+    Attributes
+    ----------
+    cells : DataFrame
+        All columns of the input, with `adjusted`.
+    cost : float
+        The weighted sum of all changes, or of their squares.
+    bound : float
+        No adjustment costs less.
+    status : Status
+        ``optimal`` where no other one costs less.
+    limit : Limit or None
+        What ended the search.
+    details : dict
+        Everything else of the JSON.
+    """
+
+    changed_column: ClassVar[str] = "adjusted"
+
+    @property
+    def moved_up(self) -> int:
+        """How many sensitive cells went up; the others went down."""
+        return int(self.details["up"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of `tables adjust --json` as a dictionary."""
+        value = np.abs(self.cells["value"].to_numpy(dtype=np.float64))
+        change = np.abs(self.cells["adjusted"].to_numpy(dtype=np.float64) - self.cells["value"].to_numpy())
+        shares = change[value > 0] / value[value > 0]
+        measures = {
+            "mean_change": float(change.mean()),
+            "mean_relative_change": float(shares.mean()) if shares.size else 0.0,
+            "median_relative_change": float(np.median(shares)) if shares.size else 0.0,
+        }
+        return {**super().to_dict(), **measures}
+
+    def __repr__(self) -> str:
+        return f"AdjustedTable({len(self.cells)} cells, {self.changed} changed, {self.status.value})"
+
+
+@checked_keywords
+def adjust_table(
+    cells: TableSource,
+    relations: Frame | None = None,
+    *,
+    weight: str = "value",
+    squares: bool = False,
+    up: bool = False,
+    whole: bool = False,
+    backend: str | None = None,
+    seed: int = 0,
+    time_limit: float | None = DEFAULT_TIME_LIMIT,
+    cancel: Cancel | None = None,
+    on_progress: Reporter | None = None,
+) -> AdjustedTable:
+    """Move every sensitive cell by its level at least, the others as little as possible; relations hold.
+
+    Controlled tabular adjustment (Dandekar and Cox 2002; Castro 2006).
+
+    Parameters
+    ----------
+    cells, relations
+        See `protect_table`. A sensitive cell goes up by its `upper_protection` or more, or down by its
+        `lower_protection`; where one of them is 0, only the other way. Cells with the status ``z`` keep
+        their value.
+    weight : str
+        Of a change: 1 over the ``value`` (at least 1), ``unit`` for all the same, 1 over the ``root`` of the
+        value, or as ``given`` in the column `cost`.
+    squares : bool
+        Sum the squares of changes.
+    up : bool
+        Sensitive cells go up only.
+    whole : bool
+        The adjusted values are whole numbers.
+    backend : str, optional
+        What decides which way sensitive cells go: a backend, or ``exact``, our own branch and bound, which
+        is there for `squares` without `whole`, and the default then; else HiGHS is.
+    seed : int
+        Of the backend.
+    time_limit : float, optional
+        Seconds, after which the best adjustment so far is returned with a bound.
+    cancel : Cancel, optional
+        A token that ends the search like the time limit.
+    on_progress : callable, optional
+        Called with every progress report.
+
+    Returns
+    -------
+    AdjustedTable
+
+    Raises
+    ------
+    TypeError
+        If there is no such keyword.
+    UsageError, DataError, FormulationError
+        If the table cannot be read, does not add up, or has no adjustment.
+
+    Examples
+    --------
+    >>> from linkrisk import adjust_table
+    >>> adjust_table("cells.csv", "relations.csv").write("adjusted.csv")  # doctest: +SKIP
+    """
+    if time_limit is not None:
+        check_limit(time_limit, "time limit")
+    solver = _solver(backend, squares and not whole)
+    stored = table_from(cells, relations)
+    table = cell_table(stored, "unit")
+    problem = TabularAdjustment(
+        table=table, weight=_weights(stored, weight), quadratic=squares, up=up, whole=whole
+    )
+    clock = Clock(time_limit, cancel=cancel)
+    with interruptible(clock):
+        found = adjust_cells(problem, solver, clock, on_progress, seed)
+    change, primary = found.change, table.primary
+    details = {
+        "linkrisk": version(),
+        "name": stored.name,
+        "relations": int(table.relations.shape[0]),
+        "sensitive": int(primary.sum()),
+        "up": int((change[primary] > 0).sum()),
+        "weight": weight,
+        "squares": squares,
+        "up_only": up,
+        "whole": whole,
+        "backend": OWN if solver is None else solver.name,
+        "seed": seed,
+        "seconds": round(clock.seconds, 3),
+    }
+    adjusted = table.value + change
+    if bool((adjusted == np.round(adjusted)).all()):
+        adjusted = adjusted.astype(np.int64)
+    frame = stored.cells.assign(adjusted=adjusted)
+    return AdjustedTable(frame, found.cost, found.bound, *ended(found.proven, clock), details)
+
+
+def _solver(backend: str | None, own: bool) -> Backend | None:
+    if backend is None:
+        return None if own else get_backend("highs")
+    if backend != OWN:
+        return get_backend(backend)
+    if not own:
+        raise UsageError(
+            "the backend 'exact' adjusts with squares, and not to whole numbers; choose another one"
+        )
+    return None
+
+
+def _weights(stored: StoredTable, weight: str) -> FloatArray:
+    value = np.maximum(np.abs(stored.numbers["value"]), 1.0)
+    if weight not in WEIGHTS:
+        raise UsageError(f"unknown weight {weight!r}: choose {', '.join(WEIGHTS)}")
+    if weight == "given":
+        if "cost" not in stored.numbers:
+            raise UsageError(f"the weight 'given' needs a column 'cost' in {stored.name}")
+        given = stored.numbers["cost"]
+        return np.where(np.isnan(given), 1.0, given)
+    return {"value": 1.0 / value, "unit": np.ones(value.size), "root": 1.0 / np.sqrt(value)}[weight]

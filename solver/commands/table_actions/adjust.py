@@ -1,0 +1,88 @@
+"""`python -m solver tables adjust`: values changed such that sensitive cells are far enough from theirs."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from linkrisk.solver.commands.table_actions.common import (
+    add_search,
+    add_written,
+    seed_of,
+    time_limit_of,
+    written_lines,
+)
+from linkrisk.solver.commands.table_actions.given import add_table, check_outputs, given_table, table_line
+from linkrisk.solver.commands.unsafe_options import several
+
+if TYPE_CHECKING:
+    from linkrisk.solver.api.tables.adjust import AdjustedTable
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.epilog = "example: tables adjust --cells cells.csv --relations relations.csv --output adjusted.csv"
+    add_table(parser)
+    add_written(parser, "the cells with values and adjusted values")
+    parser.add_argument(
+        "--weight",
+        metavar="HOW",
+        default="value",
+        help="of a change: 1 over the value (default), unit, 1 over its root, or given in the column cost",
+    )
+    parser.add_argument("--squares", action="store_true", help="sum the squares of changes")
+    parser.add_argument("--up", action="store_true", help="sensitive cells go up only")
+    parser.add_argument("--whole", action="store_true", help="adjusted values are whole numbers")
+    add_search(parser, "a backend (default: highs), or exact, our own, for --squares (and the default there)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Adjust, write, and print what was found."""
+    from linkrisk.datasets.microdata.writing import write_table, write_whole
+    from linkrisk.solver.api.tables.adjust import adjust_table
+    from linkrisk.solver.commands.progress import progress_line, reporter
+
+    check_outputs(arguments, "output", "internal", "json")
+    with progress_line("adjusting cells") as line:
+        result = adjust_table(
+            given_table(arguments),
+            weight=arguments.weight,
+            squares=arguments.squares,
+            up=arguments.up,
+            whole=arguments.whole,
+            backend=arguments.backend,
+            seed=seed_of(arguments),
+            time_limit=time_limit_of(arguments),
+            on_progress=reporter(line),
+        )
+    if arguments.output is not None:
+        result.write(arguments.output)
+    if arguments.internal is not None:
+        write_table(result.to_frame(), arguments.internal)
+    if arguments.json is not None:
+        write_whole(arguments.json, result.to_json())
+    print(_summary(arguments, result))
+    return 0
+
+
+def _summary(arguments: argparse.Namespace, result: AdjustedTable) -> str:
+    from linkrisk.solver.run.status import Status
+
+    found = result.to_dict()
+    sensitive, up = found["sensitive"], found["up"]
+    cost = f"{result.cost:,.6g}"
+    gap = "" if result.cost == 0 else f", {100.0 * (result.cost - result.bound) / result.cost:.2g} % less"
+    proof = (
+        "proven least"
+        if result.status is Status.OPTIMAL
+        else f"no adjustment costs less than {result.bound:,.6g}{gap}"
+    )
+    squares = "squares of changes" if found["squares"] else "changes"
+    lines = [
+        table_line(arguments, found["cells"], found["relations"]),
+        f"sensitive   {several(sensitive, 'cell')}: {up} went up, {sensitive - up} down",
+        f"adjusted    {several(found['changed'], 'cell')}, by {result.largest_change:,.6g} at most",
+        f"cost        {cost}, the sum of weighted {squares}: {proof}",
+        "audit       every relation adds up, every sensitive cell is as far off as its level",
+    ]
+    return "\n".join([*lines, *written_lines(arguments, "output", "internal")])

@@ -1,0 +1,238 @@
+"""Controlled tabular adjustment: an answer early, a better one by any backend, and a bound at every moment.
+
+Which way each sensitive cell goes is what has to be searched for; for given ways the rest is a linear
+program, or the least sum of squares. The bound is that of a backend, or of multipliers
+(`TabularAdjustment.least`), whichever is larger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from linkrisk.formulations.tables.cell_table import BoolArray, FloatArray, IntArray
+from linkrisk.formulations.tables.tabular_adjustment import TabularAdjustment
+from linkrisk.solver.backends.base import Backend, BackendProgress, SolveOptions
+from linkrisk.solver.backends.linear.base import LinearOptions, LinearStatus
+from linkrisk.solver.backends.linear.registry import linear_program
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.progress import Progress, Reporter
+from linkrisk.solver.tables.perturbation.directions import DOWN, UP, Directions
+from linkrisk.solver.tables.perturbation.separable_quadratic import least_squares
+
+PHASE = "adjusting cells"
+PROVEN = 1e-6
+"""Relative to the cost: what a bound may be below it and still prove it."""
+
+_SCALE = 1000.0
+"""What backends see of the cost of the first answer: their tolerances are absolute."""
+
+_GAP = 1e-7
+_SAFE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Adjusted:
+    """An adjusted table.
+
+    Attributes
+    ----------
+    change : ndarray of float64, shape (n,)
+    cost : float
+        The weighted sum of changes, or of their squares.
+    bound : float
+        No adjustment costs less.
+    """
+
+    change: FloatArray
+    cost: float
+    bound: float
+
+    @property
+    def proven(self) -> bool:
+        """Whether it is one of least cost."""
+        return self.bound >= self.cost * (1.0 - PROVEN) - _SAFE
+
+
+def adjust_cells(
+    problem: TabularAdjustment,
+    backend: Backend | None,
+    clock: Clock,
+    report: Reporter | None = None,
+    seed: int = 0,
+) -> Adjusted:
+    """Find the changes of least cost that move all sensitive cells far enough.
+
+    Parameters
+    ----------
+    problem : TabularAdjustment
+    backend : Backend or None
+        Asked which way sensitive cells go, and for whole numbers; None, where squares are summed and nothing
+        has to be whole, for a branch and bound of our own.
+    clock : Clock
+    report : callable, optional
+    seed : int
+        Of the backend.
+
+    Raises
+    ------
+    UsageError
+        If there is no adjustment, or none was found in time.
+    """
+    search = _Search(problem, clock, report)
+    for ways in search.likely():
+        search.take(search.settled(ways))
+    if not search.finished:
+        search.branch() if backend is None else search.ask(backend, seed)
+    if search.best is None:
+        raise UsageError(
+            "no adjustment was found in time; give it more"
+            if clock.expired
+            else "no adjustment keeps all relations and bounds; lower a level, or widen the bounds"
+        )
+    change = _in_decimals(problem, search.best)
+    wrong = problem.wrong(change)
+    if wrong is not None:
+        raise AssertionError(f"an adjustment that was found is none: {wrong}")
+    cost = problem.cost(change)
+    return Adjusted(change, cost, min(cost, max(search.bound, 0.0)))
+
+
+def _in_decimals(problem: TabularAdjustment, change: FloatArray) -> FloatArray:
+    """The changes without what is mere noise of floating point in the adjusted values, where that is one."""
+    value = problem.table.value
+    for decimals in (6, 9):
+        rounded = np.where(problem.table.fixed, 0.0, np.round(value + change, decimals) - value)
+        if problem.wrong(rounded) is None:
+            return np.asarray(rounded)
+    return change
+
+
+class _Search:
+    """The best changes so far, and what is proven."""
+
+    def __init__(self, problem: TabularAdjustment, clock: Clock, report: Reporter | None) -> None:
+        self._problem, self._clock, self._report = problem, clock, report
+        self._linear = replace(problem, quadratic=False)
+        self.best: FloatArray | None = None
+        self.cost, self.bound = np.inf, 0.0
+        model = self._linear.model()
+        self._program = linear_program(model, LinearOptions(feasibility=1e-9, optimality=1e-9))
+        self._choices = 2 * len(problem) + np.arange(problem.choices.size)
+        self._relations = problem.table.relations.shape[0]
+
+    @property
+    def finished(self) -> bool:
+        """Whether the best is proven."""
+        return self.best is not None and self.bound >= self.cost * (1.0 - PROVEN) - _SAFE
+
+    def likely(self) -> Iterator[BoolArray]:
+        """Ways that are worth a look: those of the relaxation, and all up.
+
+        Raises
+        ------
+        UsageError
+            If the relaxation has no solution.
+        """
+        solution = self._program.solve(seconds=self._clock.seconds_left)
+        if solution.status is LinearStatus.INFEASIBLE:
+            raise UsageError(
+                "no adjustment keeps all relations and bounds; lower a level, or widen the bounds"
+            )
+        if solution.optimal:
+            if not self._problem.quadratic:
+                self._learn(solution.duals[: self._relations])
+            ways = self._problem.ways(solution.point)
+            yield ways
+            if not ways.all():
+                yield np.ones_like(ways)
+
+    def settled(self, ways: BoolArray) -> FloatArray | None:
+        """The best changes that go these ways, or None where there are none."""
+        fixed = ways.astype(np.float64)
+        self._allow(fixed, fixed)
+        solution = self._program.solve(seconds=self._clock.seconds_left)
+        if not solution.optimal:
+            return None
+        lower, upper = self._problem.bounds(ways)
+        if not self._problem.quadratic:
+            if not self._choices.size:
+                self._learn(solution.duals[: self._relations])
+            change = self._linear.changes(solution.point)
+            return np.clip(change, lower, upper)
+        table = self._problem.table
+        none = np.zeros(len(table))
+        change, multipliers = least_squares(
+            self._problem.weight, none, table.relations, (lower, upper), self._clock
+        )
+        self._learn(multipliers)
+        if self._problem.wrong(change) is None:
+            return change
+        return np.clip(self._linear.changes(solution.point), lower, upper)
+
+    def take(self, change: FloatArray | None) -> None:
+        """Keep changes that are better, and an adjustment."""
+        if change is None or self._problem.wrong(change) is not None:
+            return
+        cost = self._problem.cost(change)
+        if cost < self.cost:
+            self.best, self.cost = change, cost
+
+    def ask(self, backend: Backend, seed: int) -> None:
+        """Let a backend search, within what the best so far allows."""
+        scale = _SCALE / self.cost if 0.0 < self.cost < np.inf else 1.0
+        scaled = replace(self._problem, weight=scale * self._problem.weight)
+        found = backend.solve(
+            scaled.model(scale * self.cost),
+            SolveOptions(time_limit=self._clock.seconds_left, seed=seed, relative_gap=_GAP),
+            starts=[] if self.best is None else [scaled.columns(self.best)],
+            watch=lambda progress: self._tell(progress, scale),
+        )
+        if np.isfinite(found.bound):
+            self.bound = max(self.bound, found.bound / scale * (1.0 - _SAFE))
+        if found.values is None:
+            return
+        if self._problem.whole:
+            self.take(self._problem.changes(found.values))
+        self.take(self.settled(self._problem.ways(found.values)))
+
+    def branch(self) -> None:
+        """Let our own branch and bound search."""
+        seen: set[bytes] = set()
+
+        def possible(ways: IntArray) -> bool:
+            self._allow((ways == UP).astype(np.float64), (ways != DOWN).astype(np.float64))
+            return self._program.solve(seconds=self._clock.seconds_left).status is not LinearStatus.INFEASIBLE
+
+        def propose(ways: BoolArray) -> float:
+            if ways.tobytes() not in seen:
+                seen.add(ways.tobytes())
+                self.take(self.settled(ways))
+            return self.cost
+
+        def tell(bound: float) -> bool:
+            return self._tell(BackendProgress(np.inf, bound), 1.0)
+
+        search = Directions(self._problem, possible, self._clock)
+        search.run(propose, lambda cost: cost * (1.0 - PROVEN / 2.0), tell)
+        if np.isfinite(search.bound):
+            self.bound = max(self.bound, search.bound)
+
+    def _allow(self, lower: FloatArray, upper: FloatArray) -> None:
+        """Bound the choices of the linear program."""
+        self._program.change_column_bounds(self._choices, lower, upper)
+
+    def _learn(self, multipliers: FloatArray) -> None:
+        least = self._problem.least(multipliers)
+        if np.isfinite(least):
+            self.bound = max(self.bound, least - _SAFE * abs(least))
+
+    def _tell(self, progress: BackendProgress, scale: float) -> bool:
+        """Say how far it is, and whether to stop."""
+        if self._report is not None:
+            cost, least = min(self.cost, progress.objective / scale), max(self.bound, progress.bound / scale)
+            self._report(Progress.uncounted(PHASE, f"cost {cost:,.6g}, at least {least:,.6g}"))
+        return self._clock.expired

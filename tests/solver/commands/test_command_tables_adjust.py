@@ -1,0 +1,66 @@
+"""`tables adjust` on the command line and as a function."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from cli_runs import check_golden, refuse, run
+from worked_table import ASKED, write_worked_table
+
+from linkrisk import adjust_table
+
+
+@pytest.fixture(autouse=True)
+def table(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_worked_table(tmp_path)
+
+
+def test_what_is_printed_and_written(capsys):
+    files = ["--output", "safe.csv", "--internal", "internal.csv", "--json", "found.json"]
+    check_golden("tables-adjust", run(capsys, "tables", "adjust", *ASKED, "--whole", *files))
+    safe, internal = pd.read_csv("safe.csv"), pd.read_csv("internal.csv")
+    assert list(safe.columns) == ["row", "column", "value"]
+    assert safe["value"].tolist() == internal["adjusted"].tolist()
+    assert safe["value"].dtype == "int64"
+    moved = (internal["adjusted"] - internal["value"]).abs()
+    assert (moved >= internal["upper_protection"]).all()
+    found = json.loads(Path("found.json").read_text(encoding="utf-8"))
+    assert found["status"] == "optimal"
+    assert found["bound"] == pytest.approx(found["cost"])
+    assert found["mean_change"] == pytest.approx(moved.mean())
+
+
+def test_squares_weights_and_up(capsys):
+    run(capsys, "tables", "adjust", *ASKED, "--squares", "--weight", "root", "--up", "--output", "safe.csv")
+    result = adjust_table("cells.csv", "relations.csv", squares=True, weight="unit")
+    assert repr(result) == "AdjustedTable(25 cells, 22 changed, optimal)"
+    assert result.details["backend"] == "exact"
+    assert 0 <= result.moved_up <= 2
+    frame = pd.read_csv("cells.csv").assign(cost=2.0)
+    frame.loc[0, "cost"] = None  # 1, where nothing is said
+    frame.to_csv("cells.csv", index=False)
+    given = adjust_table("cells.csv", "relations.csv", weight="given")
+    unit = adjust_table("cells.csv", "relations.csv", weight="unit")
+    assert unit.cost <= given.cost <= 2.0 * unit.cost
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--weight", "log"], "unknown weight 'log': choose value, unit, root, given"),
+        (["--weight", "given"], "the weight 'given' needs a column 'cost' in cells.csv"),
+        (["--backend", "higs"], "unknown backend 'higs': did you mean 'highs'?"),
+        (
+            ["--backend", "exact"],
+            "the backend 'exact' adjusts with squares, and not to whole numbers; choose another one",
+        ),
+        (["--time-limit", "-1"], "the time limit must be a positive number of seconds, not -1"),
+    ],
+)
+def test_what_cannot_be_asked_for(capsys, options, message):
+    refuse(capsys, message, "tables", "adjust", *ASKED, "--output", "safe.csv", *options)
+    assert not Path("safe.csv").exists()

@@ -1,0 +1,303 @@
+"""Controlled tabular adjustment: all ways of sensitive cells one by one, bounds, and what has none."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.optimize import linprog, minimize
+
+from linkrisk.formulations.errors import FormulationError
+from linkrisk.formulations.tables.cell_table import CellTable
+from linkrisk.formulations.tables.tabular_adjustment import TabularAdjustment
+from linkrisk.solver.backends.registry import available_backends, get_backend
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.tables.perturbation.adjustment import adjust_cells
+from linkrisk.solver.tables.perturbation.separable_quadratic import least_squares
+
+BENCH = os.environ.get("LINKRISK_DATA")
+
+
+def grid(inner, levels, **more):
+    """A table of two dimensions with its margins; levels are {inner cell: (lower, upper)}."""
+    inner = np.asarray(inner, dtype=float)
+    whole = np.block([[inner.sum(), inner.sum(axis=0)], [inner.sum(axis=1)[:, None], inner]])
+    number, rows = np.arange(whole.size).reshape(whole.shape), []
+    for line in [*number, *number.T]:
+        row = np.zeros(whole.size)
+        row[line] = [-1.0, *[1.0] * (line.size - 1)]
+        rows.append(row)
+    lower, upper = np.zeros(whole.size), np.zeros(whole.size)
+    for cell, pair in levels.items():
+        at = number[1:, 1:][cell]
+        lower[at], upper[at] = pair
+    return CellTable(
+        value=whole.ravel(),
+        relations=sparse.csr_array(np.array(rows)),
+        lower=np.zeros(whole.size),
+        upper=more.pop("upper", np.full(whole.size, 2.0 * whole.max() + 9.0)),
+        primary=lower + upper > 0,
+        fixed=more.pop("fixed", np.zeros(whole.size, dtype=bool)),
+        cost=np.ones(whole.size),
+        lower_level=lower,
+        upper_level=upper,
+        sliding_level=np.zeros(whole.size),
+    )
+
+
+def inner_to_all(rows, columns):
+    """The matrix that sums the inner cells of a grid up to all its cells."""
+    axis = [np.vstack([np.ones(size), np.eye(size)]) for size in (rows, columns)]
+    return np.kron(*axis)
+
+
+def by_hand(problem):
+    """The least cost over all ways, each by an optimiser of its own; None where there is none."""
+    costs = []
+    for ways in itertools.product([False, True], repeat=problem.choices.size):
+        low, high = problem.bounds(np.array(ways, dtype=bool))
+        sums = problem.table.relations.toarray()
+        first = linprog(
+            np.tile(problem.weight, 2),
+            A_eq=np.hstack([sums, -sums]),
+            b_eq=np.zeros(len(sums)),
+            bounds=np.column_stack([np.maximum(np.r_[low, -high], 0.0), np.maximum(np.r_[high, -low], 0.0)]),
+        )
+        if first.status != 0:
+            continue
+        if not problem.quadratic:
+            costs.append(first.fun)
+            continue
+        # By inner cells alone: totals are sums of them, so that nothing but bounds is left.
+        inner = inner_to_all(2, 3)
+        start = (first.x[: len(problem)] - first.x[len(problem) :])[inner.sum(axis=1) == 1]
+        found = minimize(
+            lambda x, m=inner: problem.weight @ (m @ x) ** 2,
+            start,
+            jac=lambda x, m=inner: 2 * m.T @ (problem.weight * (m @ x)),
+            method="SLSQP",
+            constraints=[
+                {"type": "ineq", "fun": lambda x, m=inner, a=low: m @ x - a, "jac": lambda _, m=inner: m},
+                {"type": "ineq", "fun": lambda x, m=inner, a=high: a - m @ x, "jac": lambda _, m=inner: -m},
+            ],
+            options={"ftol": 1e-13, "maxiter": 500},
+        )
+        costs.append(found.fun)
+    return min(costs, default=None)
+
+
+tables = st.builds(
+    grid,
+    st.lists(st.lists(st.integers(0, 30), min_size=3, max_size=3), min_size=2, max_size=2),
+    st.dictionaries(
+        st.tuples(st.integers(0, 1), st.integers(0, 2)), st.just((0.0, 3.0)), min_size=1, max_size=3
+    ),
+)
+
+
+def levelled(table, down):
+    """Levels down as well, where there is room."""
+    lower = np.where(table.primary, np.minimum(down, table.value), 0.0)
+    return replace(table, lower_level=lower)
+
+
+@settings(max_examples=40, deadline=None)
+@given(table=tables, down=st.integers(0, 4), squares=st.booleans(), unit=st.booleans())
+def test_the_optimum_is_that_of_all_ways(table, down, squares, unit):
+    table = levelled(table, float(down))
+    weight = np.ones(len(table)) if unit else 1.0 / np.maximum(table.value, 1.0)
+    problem = TabularAdjustment(table=table, weight=weight, quadratic=squares)
+    found = adjust_cells(problem, None if squares else get_backend("highs"), Clock(None))
+    assert found.proven
+    assert problem.wrong(found.change) is None
+    best = by_hand(problem)
+    assert found.bound <= best * (1 + 1e-6) + 1e-6
+    assert found.cost == pytest.approx(best, rel=2e-5, abs=1e-6)
+
+
+@settings(max_examples=10, deadline=None)
+@given(table=tables, squares=st.booleans(), seed=st.integers(0, 9))
+def test_any_multipliers_give_a_bound(table, squares, seed):
+    table = levelled(table, 2.0)
+    problem = TabularAdjustment(table=table, weight=np.ones(len(table)), quadratic=squares)
+    least = problem.least(np.random.default_rng(seed).normal(size=table.relations.shape[0]))
+    assert least <= by_hand(problem) + 1e-6
+
+
+@settings(max_examples=10, deadline=None)
+@given(table=tables, up=st.booleans())
+def test_whole_numbers(table, up):
+    table = levelled(table, 1.5)
+    real = TabularAdjustment(table=table, weight=np.ones(len(table)), up=up)
+    problem = replace(real, whole=True)
+    found = adjust_cells(problem, get_backend("highs"), Clock(None))
+    assert found.proven
+    assert (found.change == np.round(found.change)).all()
+    assert problem.wrong(found.change) is None
+    assert found.bound >= adjust_cells(real, get_backend("highs"), Clock(None)).bound - 1e-3
+
+
+def test_whole_numbers_with_squares():
+    problem = replace(worked(quadratic=True), whole=True)
+    found = adjust_cells(problem, get_backend("highs"), Clock(None))
+    assert problem.wrong(found.change) is None
+    assert adjust_cells(worked(quadratic=True), None, Clock(None)).bound - 1e-3 <= found.bound <= found.cost
+
+
+def worked(**more):
+    inner = [[20, 3, 10, 30], [15, 25, 35, 40], [45, 12, 28, 18], [32, 22, 16, 60]]
+    table = grid(inner, {(0, 2): (3.0, 3.0), (2, 1): (4.0, 4.0)})
+    return TabularAdjustment(table=table, weight=1.0 / np.maximum(table.value, 1.0), **more)
+
+
+@pytest.mark.parametrize("name", available_backends())
+def test_every_backend_finds_the_same(name):
+    assert adjust_cells(worked(), get_backend(name), Clock(None)).cost == pytest.approx(0.820444417)
+
+
+@pytest.mark.parametrize("name", ["highs", "scip"])
+def test_squares_by_tangents_and_by_our_own_search(name):
+    problem = worked(quadratic=True)
+    own, by = (adjust_cells(problem, one, Clock(None)) for one in (None, get_backend(name)))
+    assert own.proven
+    assert by.cost == pytest.approx(own.cost, rel=1e-4)
+    assert by.bound <= own.cost * (1 + 1e-6)
+    assert by.bound == pytest.approx(own.cost, rel=1e-3)
+
+
+def test_without_time_there_is_a_bound_and_no_answer_or_one():
+    clock = Clock(None)
+    clock.stop()
+    found = adjust_cells(worked(), get_backend("highs"), clock)
+    assert worked().wrong(found.change) is None
+    assert 0.0 <= found.bound <= found.cost
+
+
+def test_nothing_that_is_sensitive_changes_nothing():
+    table = grid([[1, 2], [3, 4]], {})
+    for squares in (False, True):
+        problem = TabularAdjustment(table=table, weight=np.ones(9), quadratic=squares)
+        found = adjust_cells(problem, None if squares else get_backend("highs"), Clock(None))
+        assert (found.cost, found.bound, found.proven) == (0.0, 0.0, True)
+        assert not found.change.any()
+
+
+def test_what_is_always_published_stays():
+    table = grid([[5, 6], [7, 8]], {(0, 0): (2.0, 2.0)}, fixed=np.array([1, 1, 1, 1, 0, 0, 1, 0, 0], bool))
+    problem = TabularAdjustment(table=table, weight=np.ones(9))
+    change = adjust_cells(problem, get_backend("highs"), Clock(None)).change
+    assert not change[table.fixed].any()
+    assert abs(change[4]) == 2.0
+
+
+def test_what_cannot_be_adjusted():
+    fixed = np.ones(9, dtype=bool)
+    fixed[4] = False
+    table = grid([[5, 6], [7, 8]], {(0, 0): (2.0, 2.0)}, fixed=fixed)
+    why = "no adjustment keeps all relations and bounds; lower a level, or widen the bounds"
+    for squares in (False, True):
+        problem = TabularAdjustment(table=table, weight=np.ones(9), quadratic=squares)
+        with pytest.raises(UsageError, match=why):
+            adjust_cells(problem, None if squares else get_backend("highs"), Clock(None))
+
+
+@pytest.mark.parametrize(
+    ("levels", "asked", "why"),
+    [
+        ((2.0, 0.0), {"up": True}, "cell 4: it has no upper protection level, so that it cannot go up only"),
+        ((2.0, 2.0), {"weight": np.zeros(9)}, "cell 0: its weight is not above 0"),
+        ((2.0, 24.5), {"whole": True}, "cell 4: no whole number is as far up as its level asks for"),
+    ],
+)
+def test_what_cannot_be_asked_for(levels, asked, why):
+    table = grid([[5, 6], [7, 8]], {(0, 0): levels}, upper=np.full(9, 29.5))
+    with pytest.raises(FormulationError, match=why):
+        TabularAdjustment(**{"table": table, "weight": np.ones(9), **asked})
+
+
+def test_what_has_a_sliding_level_only():
+    table = grid([[5, 6], [7, 8]], {(0, 0): (2.0, 2.0)})
+    sliding = replace(
+        table, lower_level=np.zeros(9), upper_level=np.zeros(9), sliding_level=table.upper_level
+    )
+    with pytest.raises(FormulationError, match="cell 4: it has neither a lower nor an upper protection"):
+        TabularAdjustment(table=sliding, weight=np.ones(9))
+    half = replace(table, value=table.value / 4, lower_level=np.zeros(9))
+    with pytest.raises(FormulationError, match="cell 0: its value is not whole"):
+        TabularAdjustment(table=half, weight=np.ones(9), whole=True)
+
+
+@pytest.mark.parametrize(
+    ("cell", "by", "why"),
+    [
+        (0, 1.0, "relation 0 does not add up"),
+        (slice(None), -4.0, "relation 0 does not add up"),
+        (slice(None), 0.0, "cell 8 is nearer than its level"),
+    ],
+)
+def test_the_count_would_notice(cell, by, why):
+    problem = worked()
+    change = np.zeros(25)
+    change[cell] = by
+    assert problem.wrong(change) == why
+
+
+def test_the_count_would_notice_what_is_outside_or_was_to_stay():
+    table = grid([[5, 6], [7, 8]], {(0, 0): (2.0, 2.0)}, fixed=np.array([1, 0, 0, 0, 0, 0, 0, 0, 0], bool))
+    problem = TabularAdjustment(table=table, weight=np.ones(9))
+    far = np.array([0, 0, 0, 0, -9, 9, 0, 9, -9])
+    assert problem.wrong(far) == "cell 4 is outside its bounds"
+    assert "is always published" in problem.wrong(grid([[2, 0], [0, 0]], {}, fixed=np.zeros(9, bool)).value)
+
+
+def test_least_squares_on_relations_that_depend_on_each_other():
+    """Rows and columns of a grid do: their sums are the same."""
+    table = grid(np.arange(12).reshape(3, 4), {(0, 0): (0.0, 4.0)})
+    low, high = np.where(table.primary, 4.0, -table.value), np.full(len(table), 100.0)
+    none, ones = np.zeros(len(table)), np.ones(len(table))
+    change, multipliers = least_squares(ones, none, table.relations, (low, high), Clock(None))
+    assert np.abs(table.relations @ change).max() < 1e-8
+    slope = 2.0 * change - multipliers @ table.relations
+    inside = (change > low + 1e-6) & (change < high - 1e-6)
+    assert np.abs(slope[inside]).max() < 1e-3
+    assert (slope[change <= low + 1e-6] > -1e-3).all()
+
+
+@pytest.mark.skipif(BENCH is None, reason="needs public data: set LINKRISK_DATA to its folder")
+def test_tables_of_the_reference():
+    folder = Path(str(BENCH)).parent / "bench" / "tables" / "csplib"
+    if not folder.is_dir():
+        pytest.skip("the tables of the reference are not beside the data")
+    rows = pd.read_csv(folder / "cta_reference.csv")
+    for row in rows[rows["instance"].isin(["TARGUS", "TABLE7", "TABLE8"])].itertuples():
+        cells = pd.read_csv(folder / f"{row.instance}_cells.csv").fillna(0.0)
+        terms = pd.read_csv(folder / f"{row.instance}_equations.csv.gz")
+        value, none = cells["value"].to_numpy(dtype=float), np.zeros(len(cells))
+        table = CellTable(
+            value=value,
+            relations=sparse.csr_array(
+                (terms["coefficient"].to_numpy(dtype=float), (terms["equation"], terms["cell"]))
+            ),
+            lower=cells["lower_bound"].to_numpy(dtype=float),
+            upper=cells["upper_bound"].to_numpy(dtype=float),
+            primary=cells["sensitive"].to_numpy(dtype=bool),
+            fixed=none > 0,
+            cost=none,
+            lower_level=cells["lower_protection"].to_numpy(dtype=float),
+            upper_level=cells["upper_protection"].to_numpy(dtype=float),
+            sliding_level=none,
+        )
+        weight = none + 1.0 if row.weight == "1" else 1.0 / np.maximum(value, 1.0)
+        problem = TabularAdjustment(table=table, weight=weight, up="up" in row.directions.split())
+        found = adjust_cells(problem, get_backend("highs"), Clock(None))
+        assert found.proven
+        assert found.cost == pytest.approx(row.l1_objective, rel=1e-6)
