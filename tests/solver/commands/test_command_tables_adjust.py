@@ -37,7 +37,7 @@ def test_what_is_printed_and_written(capsys):
 def test_squares_weights_and_up(capsys):
     run(capsys, "tables", "adjust", *ASKED, "--squares", "--weight", "root", "--up", "--output", "safe.csv")
     result = adjust_table("cells.csv", "relations.csv", squares=True, weight="unit")
-    assert repr(result) == "AdjustedTable(25 cells, 22 changed, optimal)"
+    assert repr(result) == "AdjustedTable(25 cells, 25 changed, optimal)"
     assert result.details["backend"] == "exact"
     assert 0 <= result.moved_up <= 2
     frame = pd.read_csv("cells.csv").assign(cost=2.0)
