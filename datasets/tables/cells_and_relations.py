@@ -16,6 +16,7 @@ from linkrisk.datasets.masking.local_suppression import without_values
 from linkrisk.datasets.microdata.category_names import spelled
 from linkrisk.datasets.microdata.numeric import check_known, numeric_matrix
 from linkrisk.datasets.microdata.tables import load_table
+from linkrisk.datasets.tables.code_trees import Codes
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -53,6 +54,8 @@ class StoredTable:
         Of the file of cells, for messages.
     by : tuple of str
         Columns of codes, which say which cell it is; empty where there are none.
+    trees : tuple of Codes
+        Of these columns, where the relations follow from codes; empty where that is not known.
     """
 
     cells: pd.DataFrame
@@ -63,6 +66,7 @@ class StoredTable:
     coefficient: FloatArray
     name: str
     by: tuple[str, ...] = ()
+    trees: tuple[Codes, ...] = ()
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -101,7 +105,9 @@ class StoredTable:
         return f"{'-' if coefficient < 0 else '+'} {factor}{codes}"
 
 
-def read_cells_and_relations(cells: Any, relations: Any, by: Sequence[str] | None = None) -> StoredTable:
+def read_cells_and_relations(
+    cells: Any, relations: Any, by: Sequence[str] | None = None, value: str | None = None
+) -> StoredTable:
     """Read a table.
 
     Parameters
@@ -113,18 +119,22 @@ def read_cells_and_relations(cells: Any, relations: Any, by: Sequence[str] | Non
         Columns `relation` (or `equation`), `cell` and `coefficient`: the terms of each relation sum to 0.
     by : sequence of str, optional
         Columns of codes; by default those before `value`.
+    value : str, optional
+        The column of values, where it has another name.
 
     Raises
     ------
     DataError
         If a file cannot be read, lacks a column, or a cell, status or number is none.
     """
-    frame, name = read_cells(cells)
+    frame, name = read_cells(cells, value=value)
     table = load_table(relations, "the frame of relations")
     return stored_table(frame, table.frame, name, table.source, by)
 
 
-def read_cells(cells: Any, text_columns: Sequence[str] = ()) -> tuple[pd.DataFrame, str]:
+def read_cells(
+    cells: Any, text_columns: Sequence[str] = (), value: str | None = None
+) -> tuple[pd.DataFrame, str]:
     """A file or frame of cells, and what to call it in messages.
 
     Raises
@@ -133,10 +143,13 @@ def read_cells(cells: Any, text_columns: Sequence[str] = ()) -> tuple[pd.DataFra
         If it cannot be read, or has no cells or no values.
     """
     table = load_table(cells, "the frame of cells", [STATUS, *text_columns])
-    check_known(["value"], list(table.frame.columns), table.source, what="column")
+    name = value or "value"
+    check_known([name], list(table.frame.columns), table.source, what="column")
     if table.frame.empty:
         raise DataError(f"{table.source} has no cells")
-    return table.frame, table.source
+    if name != "value" and "value" in table.frame.columns:
+        raise DataError(f"{table.source} has a column 'value' and {name!r} of values; leave one of them out")
+    return table.frame.rename(columns={name: "value"}), table.source
 
 
 def stored_table(
@@ -145,6 +158,7 @@ def stored_table(
     name: str,
     terms_name: str = "the relations",
     by: Sequence[str] | None = None,
+    trees: Sequence[Codes] = (),
 ) -> StoredTable:
     """A table of a frame of cells and one of terms (see `read_cells_and_relations`)."""
     present = [column for column in NUMBERS if column in frame.columns]
@@ -157,7 +171,8 @@ def stored_table(
     if by is not None:
         check_known(by, list(frame.columns), name, what="column")
     made = _terms(terms, terms_name, len(frame))
-    return StoredTable(frame, numbers, _status(frame, name), *made, name, tuple(code_columns(frame, by)))
+    columns = tuple(code_columns(frame, by))
+    return StoredTable(frame, numbers, _status(frame, name), *made, name, columns, tuple(trees))
 
 
 def code_columns(frame: pd.DataFrame, by: Sequence[str] | None = None) -> list[str]:
@@ -200,9 +215,14 @@ def _refuse(wrong: npt.NDArray[np.bool_], name: str, column: str, why: str) -> N
         raise DataError(f"{name}, row {int(np.argmax(wrong)) + 1}, column {column!r}: it {why}")
 
 
-def published(frame: pd.DataFrame, suppressed: Sequence[bool], status: str = STATUS) -> pd.DataFrame:
-    """What may be published: no value of a suppressed cell, and nothing about how it is protected."""
-    kept = [column for column in frame.columns if column not in NUMBERS[1:]]
+def published(
+    frame: pd.DataFrame, suppressed: Sequence[bool], by: Sequence[str] | None = None, status: str = STATUS
+) -> pd.DataFrame:
+    """What may be published: codes, values and whether a cell is suppressed; nothing else that is known.
+
+    Counts and largest contributions of a suppressed cell would help an intruder as its value does.
+    """
+    kept = [name for name in ("cell", *code_columns(frame, by), "value") if name in frame.columns]
     gone = np.asarray(suppressed, dtype=np.bool_)
     made = frame[kept].copy()
     made["value"] = without_values(made["value"], gone)

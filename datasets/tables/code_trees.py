@@ -116,6 +116,13 @@ class CodeTree:
             found[at] |= found[self.parent[at]]
         return found
 
+    def depths(self) -> dict[str, int]:
+        """How far each code is below the total."""
+        depth = [0] * len(self.codes)
+        for at in range(1, len(self.codes)):
+            depth[at] = depth[self.parent[at]] + 1
+        return dict(zip(self.codes, depth, strict=True))
+
 
 @dataclass(frozen=True, eq=False)
 class JoinedTrees:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.tables import jj_files
+from linkrisk.datasets.microdata.formats.argus_files import METADATA
+from linkrisk.datasets.tables import argus_tables, jj_files
+from linkrisk.datasets.tables.apriori import with_apriori
 from linkrisk.datasets.tables.cells_and_relations import (
     StoredTable,
     code_columns,
@@ -20,55 +23,79 @@ from linkrisk.datasets.tables.relations_of_codes import (
     relations_of_cells,
     trees_of_cells,
 )
+from linkrisk.datasets.tables.totals import with_sums
 
 
-def opened(
-    cells: Any,
-    relations: Any = None,
-    *,
-    by: Sequence[str] | None = None,
-    hierarchies: Mapping[str, HierarchyFiles] | None = None,
-    totals: Mapping[str, str] | None = None,
-) -> StoredTable:
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How a table is read, where its file does not say it (see `opened`)."""
+
+    by: Sequence[str] | None = None
+    hierarchies: Mapping[str, HierarchyFiles] | None = None
+    totals: Mapping[str, str] | None = None
+    value: str | None = None
+    metadata: str | Path | None = None
+    apriori: str | Path | None = None
+    recompute: bool = False
+
+
+def opened(cells: Any, relations: Any = None, how: Reading | None = None) -> StoredTable:
     """Read a table.
 
     Parameters
     ----------
     cells : path or frame
-        A JJ file, or a line for each cell (`read_cells_and_relations`).
+        A JJ file, cells of ARGUS, or a line for each cell (`read_cells_and_relations`).
     relations : path or frame, optional
         Without it they follow from the codes of the cells.
-    by : sequence of str, optional
-        Columns of codes; by default those before `value`.
-    hierarchies : mapping of str to path or paths, optional
-        Of columns of codes (`parents_in`); the codes of a column without one are all below its total.
-    totals : mapping of str to str, optional
-        The code of the total of a column, where it is not ``Total``.
+    how : Reading, optional
+        `by`: columns of codes; by default those before the values. `hierarchies` of them (`parents_in`); the
+        codes of a column without one are all below its total. `totals`: their codes, where not ``Total``.
+        `value`: the column of values. `metadata`: what the columns of cells of ARGUS are. `apriori`: what is
+        known of some cells. `recompute`: whether totals are computed again.
 
     Raises
     ------
     DataError
         If it cannot be read, or is none.
     """
-    if isinstance(cells, str | Path) and Path(cells).suffix.lower() == jj_files.SUFFIX:
-        if relations is not None or by or hierarchies or totals:
-            raise DataError(f"{cells} says itself which relations there are; leave the others out")
-        return jj_files.read_jj(cells)
-    if relations is not None:
-        if hierarchies or totals:
+    how = how or Reading()
+    suffix = Path(cells).suffix.lower() if isinstance(cells, str | Path) else ""
+    if suffix == jj_files.SUFFIX:
+        _refuse_others(cells, relations, how, ("by", "hierarchies", "totals", "value", "metadata"))
+        stored = jj_files.read_jj(cells)
+    elif _is_argus(cells, relations, how, suffix):
+        _refuse_others(cells, relations, how, ("hierarchies", "totals"))
+        stored = argus_tables.read_argus_table(cells, how.metadata, by=how.by, response=how.value)
+    elif relations is not None:
+        if how.hierarchies or how.totals:
             raise DataError("relations are given, or follow from hierarchies; leave one of them out")
-        return read_cells_and_relations(cells, relations, by)
-    return _of_codes(cells, by, hierarchies or {}, totals or {})
+        stored = read_cells_and_relations(cells, relations, how.by, how.value)
+    else:
+        stored = _of_codes(cells, how)
+    if how.recompute:
+        stored = with_sums(stored)
+    return stored if how.apriori is None else with_apriori(stored, how.apriori)
 
 
-def _of_codes(
-    cells: Any,
-    by: Sequence[str] | None,
-    hierarchies: Mapping[str, HierarchyFiles],
-    totals: Mapping[str, str],
-) -> StoredTable:
-    frame, name = read_cells(cells, [*(by or ()), *hierarchies])
-    columns = code_columns(frame, by)
+def _is_argus(cells: Any, relations: Any, how: Reading, suffix: str) -> bool:
+    """Whether these are cells of ARGUS; others have files of the same suffix, with a heading."""
+    if how.metadata is not None:
+        return True
+    return suffix == argus_tables.SUFFIX and (
+        relations is None or Path(cells).with_suffix(METADATA).is_file()
+    )
+
+
+def _refuse_others(cells: Any, relations: Any, how: Reading, names: Sequence[str]) -> None:
+    if relations is not None or any(getattr(how, name) for name in names):
+        raise DataError(f"{cells} says itself which relations there are; leave the others out")
+
+
+def _of_codes(cells: Any, how: Reading) -> StoredTable:
+    hierarchies = how.hierarchies or {}
+    frame, name = read_cells(cells, [*(how.by or ()), *hierarchies], how.value)
+    columns = code_columns(frame, how.by)
     missing = next((column for column in columns if column not in frame.columns), None)
     if missing is not None:
         raise DataError(f"{name} has no column {missing!r}; there are: {', '.join(frame.columns)}")
@@ -76,5 +103,5 @@ def _of_codes(
         raise DataError(
             f"{name}: give its relations, or columns of codes before 'value', from which they follow"
         )
-    trees = trees_of_cells(frame, columns, hierarchies, totals, name)
-    return stored_table(frame, relations_of_cells(frame, trees, name), name, by=columns)
+    trees = trees_of_cells(frame, columns, hierarchies, how.totals or {}, name)
+    return stored_table(frame, relations_of_cells(frame, trees, name), name, by=columns, trees=trees)

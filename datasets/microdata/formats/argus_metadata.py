@@ -1,12 +1,13 @@
-"""Metadata of ARGUS (.rda): the variables of a fixed-width or separated file.
+"""Metadata of ARGUS (.rda): the variables of a fixed-width or separated file, or of a file of cells.
 
-The keywords are those of mu-ARGUS, manual 5.1, and of the files that come with it.
+The keywords are those of mu-ARGUS, manual 5.1, and of tau-ARGUS, manual 4.2, and of the files that come with
+them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -30,6 +31,23 @@ _WORDS = {
     "SUPPRESSWEIGHT": "suppressweight",
     "SUPPRESSPRIORITY": "suppressweight",
     "RELATED": "related",
+    "TOTCODE": "totcode",
+    "DISTANCE": "distance",
+    "HIERARCHICAL": "hierarchical",
+    "HIERLEVELS": "hierlevels",
+    "HIERCODELIST": "hiercodelist",
+    "HIERLEADSTRING": "hierleadstring",
+    "HOLDING": "holding",
+    "REQUEST": "request",
+    "RECORDKEY": "recordkey",
+    "FREQUENCY": "frequency",
+    "SHADOW": "shadow",
+    "COST": "cost",
+    "COSTVAR": "cost",
+    "LOWERPL": "lowerpl",
+    "UPPERPL": "upperpl",
+    "MAXSCORE": "maxscore",
+    "STATUS": "status",
 }
 _KEYWORDS = {
     "recodable": "RECODABLE",
@@ -43,12 +61,39 @@ _KEYWORDS = {
     "household": "HOUSEHOLD",
     "suppressweight": "SUPPRESSWEIGHT",
     "related": "RELATED",
+    "totcode": "TOTCODE",
+    "distance": "DISTANCE",
+    "hierarchical": "HIERARCHICAL",
+    "hierlevels": "HIERLEVELS",
+    "hiercodelist": "HIERCODELIST",
+    "hierleadstring": "HIERLEADSTRING",
+    "holding": "HOLDING",
+    "request": "REQUEST",
+    "recordkey": "RECORDKEY",
+    "frequency": "FREQUENCY",
+    "shadow": "SHADOW",
+    "cost": "COSTVAR",
+    "lowerpl": "LOWERPL",
+    "upperpl": "UPPERPL",
+    "maxscore": "MAXSCORE",
+    "status": "STATUS",
 }
-"""How each word is written, in the order of mu-ARGUS's own files."""
+"""How each word is written, in the order of ARGUS's own files."""
 
-_FLAGS = {"recodable", "truncable", "numeric", "weight", "household_id", "household"}
+_OF_NUMERIC = ("shadow", "cost", "lowerpl", "upperpl")
+"""What a numeric variable of a table is, said in the same line."""
+
+_FLAGS = {
+    *("recodable", "truncable", "numeric", "weight", "household_id", "household"),
+    *("hierarchical", "holding", "recordkey", "frequency", "maxscore", "status", *_OF_NUMERIC),
+}
 _NUMBERS = {"idlevel", "decimals", "suppressweight"}
-_TEXTS = {"codelist", "related"}
+_TEXTS = {"codelist", "related", "totcode", "hiercodelist", "hierleadstring"}
+_SEVERAL = {"hierlevels", "distance", "request"}
+"""Words with several values, which are kept with blanks between them."""
+
+_STATUSES = {"SAFE": "S", "UNSAFE": "U", "PROTECT": "P"}
+"""Words that say how a file of cells writes a status, and how it does without them."""
 
 
 @dataclass(frozen=True)
@@ -90,28 +135,34 @@ class Metadata:
         Whether the first line of a separated file has the names.
     unknown : tuple of str
         Keywords that are left out.
+    statuses : tuple of str
+        How a file of cells writes that a cell is safe, unsafe, and always published.
     """
 
     variables: tuple[Variable, ...]
     separator: str | None = None
     names_in_front: bool = False
     unknown: tuple[str, ...] = ()
+    statuses: tuple[str, str, str] = ("S", "U", "P")
 
 
 class _Reader:
     """Reads an .rda file line by line."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, cells: bool) -> None:
+        self.path, self.cells = path, cells
         self.line = 0
         self.variables: list[Variable] = []
         self.separator: str | None = None
         self.names_in_front = False
         self.unknown: list[str] = []
+        self.statuses = dict(_STATUSES)
 
     def take(self, tokens: list[str]) -> None:
         if not tokens[0].startswith("<"):
             self.variables.append(self._variable(tokens))
+        elif self.cells and tokens[0].strip("<>").upper() in (*_STATUSES, "SEPARATOR"):
+            self._heading(tokens)
         elif self.variables:
             self._word(tokens)
         else:
@@ -123,6 +174,8 @@ class _Reader:
             if len(tokens) != 2 or len(tokens[1]) != 1:
                 raise self.wrong('<SEPARATOR> needs one character, such as ";"')
             self.separator = tokens[1]
+        elif self.cells and word in _STATUSES and len(tokens) == 2:
+            self.statuses[word] = tokens[1].upper()
         elif word == "NAMESINFRONT":
             self.names_in_front, self.separator = True, self.separator or ";"
         elif word == "SPSS":
@@ -133,6 +186,8 @@ class _Reader:
     def _variable(self, tokens: list[str]) -> Variable:
         if tokens[0] in {variable.name for variable in self.variables}:
             raise self.wrong(f"the variable {tokens[0]!r} is described twice")
+        if self.cells:  # no places: the file is separated
+            return Variable(tokens[0], 0, 0, tuple(code for code in tokens[1:3] if code))
         fixed = self.separator is None
         needed = "its start and length" if fixed else "its length"
         places = tokens[1 : 3 if fixed else 2]
@@ -147,7 +202,14 @@ class _Reader:
         if word is None:
             self.unknown.append(tokens[0])
             return
+        if word == "numeric" and len(tokens) > 1:
+            kind = _WORDS.get(tokens[1].strip("<>").upper())
+            if kind not in _OF_NUMERIC:
+                raise self.wrong(f"{tokens[1]} is no kind of a numeric variable")
+            variable.words[kind] = ""
         value = "" if word in _FLAGS else tokens[1] if len(tokens) > 1 else None
+        if word in _SEVERAL:
+            value = " ".join(tokens[1:])
         if value is None or (word in _NUMBERS and not value.isdigit()):
             raise self.wrong(
                 f"{tokens[0]} of {variable.name!r} needs a {'number' if word in _NUMBERS else 'name'}"
@@ -158,15 +220,15 @@ class _Reader:
         return DataError(f"{self.path}, line {self.line}: {what}")
 
 
-def parse_metadata(text: str, path: Path) -> Metadata:
-    """Read the text of an .rda file.
+def parse_metadata(text: str, path: Path, *, cells: bool = False) -> Metadata:
+    """Read the text of an .rda file, which describes microdata or `cells`.
 
     Raises
     ------
     DataError
         If it is none, or its variables overlap; the message names the line.
     """
-    reader = _Reader(path)
+    reader = _Reader(path, cells)
     for number, line in enumerate(text.splitlines(), start=1):
         tokens = [quoted or plain for quoted, plain in _TOKEN.findall(line)]
         reader.line = number
@@ -174,10 +236,14 @@ def parse_metadata(text: str, path: Path) -> Metadata:
             reader.take(tokens)
     if not reader.variables:
         raise DataError(f"{path} is not an ARGUS metadata file: it describes no variable")
-    if reader.separator is None:
+    if reader.separator is None and not cells:
         _check_places(reader.variables, path)
     return Metadata(
-        tuple(reader.variables), reader.separator, reader.names_in_front, tuple(dict.fromkeys(reader.unknown))
+        tuple(reader.variables),
+        reader.separator,
+        reader.names_in_front,
+        tuple(dict.fromkeys(reader.unknown)),
+        (reader.statuses["SAFE"], reader.statuses["UNSAFE"], reader.statuses["PROTECT"]),
     )
 
 
@@ -190,21 +256,29 @@ def _check_places(variables: Iterable[Variable], path: Path) -> None:
             )
 
 
-def metadata_text(metadata: Metadata) -> str:
-    """The text of an .rda file."""
+def metadata_text(metadata: Metadata, *, cells: bool = False) -> str:
+    """The text of an .rda file, which describes microdata or `cells`."""
     lines = [] if metadata.separator is None else [f'<SEPARATOR> "{metadata.separator}"']
     lines += ["<NAMESINFRONT>"] if metadata.names_in_front else []
     for variable in metadata.variables:
         place = (
-            [str(variable.length)]
+            []
+            if cells
+            else [str(variable.length)]
             if metadata.separator is not None
             else [str(variable.start), str(variable.length)]
         )
         lines.append(" ".join([variable.name, *place, *(f'"{code}"' for code in variable.missing)]))
-        for word, keyword in _KEYWORDS.items():
-            if word in variable.words:
-                value = variable.words[word]
-                lines.append(
-                    f"  <{keyword}>" + (f' "{value}"' if word in _TEXTS else f" {value}" if value else "")
-                )
+        lines += [f"  {line}" for line in _word_lines(variable.words)]
     return "\n".join(lines) + "\n"
+
+
+def _word_lines(words: Mapping[str, str]) -> list[str]:
+    lines = []
+    for word, keyword in _KEYWORDS.items():
+        if word in words and word not in _OF_NUMERIC:
+            value = words[word]
+            quoted = f'"{value}"' if word in _TEXTS else value
+            kinds = [f"<{_KEYWORDS[kind]}>" for kind in _OF_NUMERIC if word == "numeric" and kind in words]
+            lines.append(" ".join([f"<{keyword}>", *([quoted] if value else []), *kinds]))
+    return lines

@@ -162,7 +162,7 @@ def adjust_table(
     if bool((adjusted == np.round(adjusted)).all()):
         adjusted = adjusted.astype(np.int64)
     frame = stored.cells.assign(adjusted=adjusted)
-    return AdjustedTable(frame, found.cost, found.bound, *ended(found.proven, clock), details)
+    return AdjustedTable(frame, found.cost, found.bound, *ended(found.proven, clock), details, stored)
 
 
 def _solver(backend: str | None, own: bool) -> Backend | None:

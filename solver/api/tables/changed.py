@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
-from linkrisk.datasets.microdata.writing import write_table
-from linkrisk.datasets.tables.cells_and_relations import NUMBERS
+from linkrisk.datasets.microdata.writing import write_all
+from linkrisk.datasets.tables.cells_and_relations import StoredTable
+from linkrisk.datasets.tables.writing import published_files
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.results import dump_json
 from linkrisk.solver.run.status import Limit, Status
@@ -34,6 +35,8 @@ class ChangedTable:
         What ended the search.
     details : dict
         Everything else of the JSON.
+    table : StoredTable
+        With the values before.
     """
 
     changed_column: ClassVar[str]
@@ -44,6 +47,7 @@ class ChangedTable:
     status: Status
     limit: Limit | None
     details: dict[str, Any] = field(repr=False)
+    table: StoredTable = field(repr=False)
 
     @property
     def largest_change(self) -> float:
@@ -85,9 +89,11 @@ class ChangedTable:
         DataError
             If it cannot be written.
         """
-        secret = {*NUMBERS[1:], "status", "respondents", self.changed_column}
-        gone = [name for name in self.cells.columns if name in secret]
-        write_table(self.cells.assign(value=self.cells[self.changed_column]).drop(columns=gone), output)
+        new = self.cells[self.changed_column]
+        numbers = {"value": new.to_numpy(dtype=np.float64)}
+        made = replace(self.table, cells=self.cells.assign(value=new), numbers=numbers)
+        nothing = np.zeros(len(made), dtype=np.bool_)
+        write_all(published_files(made, nothing, output, status=False))
 
 
 def ended(proven: bool, clock: Clock) -> tuple[Status, Limit | None]:

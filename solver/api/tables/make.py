@@ -65,7 +65,9 @@ class MadeTable:
 
     def stored(self) -> StoredTable:
         """It as a table that `protect_table` takes."""
-        return stored_table(self.cells, self.relations, "the table")
+        trees = self.tabulated.trees
+        by = [tree.variable for tree in trees]
+        return stored_table(self.cells, self.relations, "the table", by=by, trees=trees)
 
     @property
     def contributors(self) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 
 from linkrisk.datasets.masking.record import version
-from linkrisk.datasets.microdata.writing import write_table
+from linkrisk.datasets.microdata.writing import write_all
 from linkrisk.datasets.tables.cells_and_relations import (
     SECONDARY,
     SENSITIVE,
     StoredTable,
-    published,
 )
+from linkrisk.datasets.tables.writing import internal_files, published_files
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.results import dump_json
@@ -44,6 +44,8 @@ class TableResult:
         What ended the search.
     details : dict
         Everything else of the JSON.
+    table : StoredTable
+        The cells with the relations between them.
     """
 
     cells: pd.DataFrame = field(repr=False)
@@ -53,6 +55,7 @@ class TableResult:
     status: Status | None
     limit: Limit | None
     details: dict[str, Any] = field(repr=False)
+    table: StoredTable = field(repr=False)
 
     @property
     def protected(self) -> bool:
@@ -88,7 +91,10 @@ class TableResult:
         return dump_json(self.to_dict())
 
     def write(self, output: str | Path) -> None:
-        """Write what may be published: no values of suppressed cells, no levels, bounds, costs or intervals.
+        """Write what may be published: no values of suppressed cells, nothing of what is known of any.
+
+        A workbook (``.xlsx``) has the table across and down, where cells have codes; ``.tab`` is a list
+        of ARGUS; other formats have a line for each cell.
 
         Raises
         ------
@@ -101,7 +107,20 @@ class TableResult:
             raise UsageError(
                 "the table is not protected: a sensitive cell can be found out; nothing was written"
             )
-        write_table(published(self.cells.drop(columns=["low", "high"]), self.suppressed.tolist()), output)
+        write_all(published_files(self.table, self.suppressed, output))
+
+    def write_internal(self, path: str | Path) -> None:
+        """Write all that is known of the cells: for the house.
+
+        JJ files (``.jj``), cells of ARGUS (``.tab``) and SBS files (``.sbs``), or a line for each cell with
+        the interval that an attacker finds.
+
+        Raises
+        ------
+        DataError
+            If it cannot be written.
+        """
+        write_all(internal_files(self.table, path))
 
     def __repr__(self) -> str:
         state = "protected" if self.protected else "not protected"
@@ -145,4 +164,5 @@ def table_result(
         "sensitive": int(table.primary.sum()),
         **more,
     }
-    return TableResult(frame, suppressed, checked, pattern, *ended, details)
+    final = replace(stored, cells=frame, status=words)
+    return TableResult(frame, suppressed, checked, pattern, *ended, details, final)

@@ -123,4 +123,4 @@ def round_table(
         "seconds": round(clock.seconds, 3),
     }
     frame = stored.cells.assign(rounded=found.values)
-    return RoundedTable(frame, found.cost, found.bound, *ended(found.proven, clock), details)
+    return RoundedTable(frame, found.cost, found.bound, *ended(found.proven, clock), details, stored)

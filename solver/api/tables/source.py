@@ -17,7 +17,7 @@ from linkrisk.datasets.tables.cells_and_relations import (
     StoredTable,
 )
 from linkrisk.datasets.tables.linking import link
-from linkrisk.datasets.tables.opening import opened
+from linkrisk.datasets.tables.opening import Reading, opened
 from linkrisk.datasets.tables.relations_of_codes import HierarchyFiles
 from linkrisk.formulations.tables.cell_table import CellTable, FloatArray, unbalanced
 from linkrisk.solver.api.choices import ToPandas
@@ -76,13 +76,18 @@ def open_table(
     by: Sequence[str] | None = None,
     hierarchies: Mapping[str, HierarchyFiles] | None = None,
     totals: Mapping[str, str] | None = None,
+    value: str | None = None,
+    metadata: str | Path | None = None,
+    apriori: str | Path | None = None,
+    recompute: bool = False,
 ) -> StoredTable:
     """Read a table in whatever form it is, for `protect_table` and the others.
 
     Parameters
     ----------
     cells : path or frame
-        A JJ file (``.jj``), which says itself which relations there are; or a line for each cell.
+        A JJ file (``.jj``) or cells of ARGUS (``.tab`` with ``.rda``), which say themselves which relations
+        there are; or a line for each cell.
     relations : path or frame, optional
         A line for each term: `relation`, `cell`, `coefficient`. Without it the relations follow from the
         codes of the cells: a code is the sum of those right below it, for all codes of the other columns.
@@ -94,6 +99,14 @@ def open_table(
         without one are all right below its total.
     totals : mapping of str to str, optional
         The code of the total of a column, where it is not ``Total``.
+    value : str, optional
+        The column of values, where it is not called `value`.
+    metadata : path, optional
+        What the columns of cells of ARGUS are; by default the ``.rda`` file of the same name.
+    apriori : path, optional
+        What is known of some cells: an a-priori file of ARGUS (``.hst``).
+    recompute : bool
+        Whether totals are computed again from what is below them, where they do not add up.
 
     Returns
     -------
@@ -112,7 +125,16 @@ def open_table(
     >>> table = open_table("cells.csv", hierarchies={"region": "region.hrc"})  # doctest: +SKIP
     >>> protect_table(table).write("safe.csv")  # doctest: +SKIP
     """
-    stored = opened(cells, relations, by=by, hierarchies=hierarchies, totals=totals)
+    how = Reading(
+        by=by,
+        hierarchies=hierarchies,
+        totals=totals,
+        value=value,
+        metadata=metadata,
+        apriori=apriori,
+        recompute=recompute,
+    )
+    stored = opened(cells, relations, how)
     check_adds_up(stored)
     return stored
 

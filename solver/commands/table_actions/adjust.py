@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     from linkrisk.solver.api.tables.adjust import adjust_table
     from linkrisk.solver.commands.progress import progress_line, reporter
 
-    check_outputs(arguments, "output", "internal", "json")
+    check_outputs(arguments, "output", "internal", "json", lines=True)
     with progress_line("adjusting cells") as line:
         result = adjust_table(
             given_table(arguments),

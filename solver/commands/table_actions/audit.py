@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Audit, write, and print what was found; 1 where a sensitive cell is not protected."""
-    from linkrisk.datasets.microdata.writing import write_table, write_whole
+    from linkrisk.datasets.microdata.writing import write_whole
     from linkrisk.solver.api.tables.audit import audit_table
     from linkrisk.solver.commands.progress import progress_line, reporter
 
@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output is not None and result.protected:
         result.write(arguments.output)
     if arguments.internal is not None:
-        write_table(result.to_frame(), arguments.internal)
+        result.write_internal(arguments.internal)
     if arguments.json is not None:
         write_whole(arguments.json, result.to_json())
     print(summary(arguments, result))

@@ -19,8 +19,11 @@ def add_table(parser: argparse.ArgumentParser) -> None:
     """Declare the files and options that say which table it is."""
     group = parser.add_argument_group("the table: --table, or --cells with --relations or codes")
     group.add_argument(
-        "--table", metavar="FILE", help="a file that says itself which relations there are: .jj"
+        "--table",
+        metavar="FILE",
+        help="a file that says itself which relations there are: .jj, or .tab of ARGUS with .rda beside it",
     )
+    group.add_argument("--metadata", metavar="FILE", help="the .rda of --table, where it is not beside it")
     group.add_argument(
         "--cells",
         metavar="FILE",
@@ -47,6 +50,11 @@ def add_table(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--total", metavar="A=CODE", action="append", help="the total of a column of codes; default: Total"
     )
+    group.add_argument("--value", metavar="COLUMN", help="the column of values; default: value")
+    group.add_argument("--apriori", metavar="FILE", help="what is known of some cells: .hst of ARGUS")
+    group.add_argument(
+        "--recompute", action="store_true", help="compute totals again, where they do not add up"
+    )
 
 
 def given_table(arguments: argparse.Namespace) -> StoredTable:
@@ -65,29 +73,28 @@ def given_table(arguments: argparse.Namespace) -> StoredTable:
         raise UsageError("give a table: --table FILE, or --cells FILE (and --relations FILE)")
     if arguments.table is not None:
         _refuse_beside_table(arguments)
-        return open_table(arguments.table)
+        by = names(arguments.by, "--by")
+        return open_table(arguments.table, by=by, metadata=arguments.metadata, **_rest(arguments))
+    if arguments.metadata is not None:
+        raise UsageError("--metadata describes the cells of --table; give that")
     if len(relations) > len(cells):
         raise UsageError("--relations is given more often than --cells; each table has one of both")
     by = names(arguments.by, "--by")
     trees, totals = hierarchies_of(arguments), pairs(arguments.total, "--total", "A=CODE")
     if len(cells) == 1:
-        return _one(cells[0], relations[0] if relations else None, by, trees, totals)
-    return _linked(list(zip_longest(cells, relations)), by, trees, totals)
+        terms = relations[0] if relations else None
+        return open_table(cells[0], terms, by=by, hierarchies=trees, totals=totals, **_rest(arguments))
+    if arguments.apriori is not None:
+        raise UsageError("--apriori is of one table; give each table its own before they are linked")
+    return _linked(arguments, list(zip_longest(cells, relations)), by, trees, totals)
 
 
-def _one(
-    cells: str,
-    relations: str | None,
-    by: Sequence[str] | None,
-    trees: Mapping[str, list[str]],
-    totals: Mapping[str, str],
-) -> StoredTable:
-    from linkrisk.solver.api.tables.source import open_table
-
-    return open_table(cells, relations, by=by, hierarchies=trees, totals=totals)
+def _rest(arguments: argparse.Namespace) -> dict[str, Any]:
+    return {name: getattr(arguments, name) for name in ("value", "apriori", "recompute")}
 
 
 def _linked(
+    arguments: argparse.Namespace,
     files: Sequence[tuple[str, str | None]],
     by: Sequence[str] | None,
     trees: Mapping[str, list[str]],
@@ -95,28 +102,31 @@ def _linked(
 ) -> StoredTable:
     """Several tables, each with those of the columns and hierarchies that it has."""
     from linkrisk.datasets.tables.cells_and_relations import code_columns, read_cells
-    from linkrisk.solver.api.tables.source import link_tables
+    from linkrisk.solver.api.tables.source import link_tables, open_table
     from linkrisk.solver.run.errors import UsageError
 
-    tables, seen = [], set()
-    for cells, relations in files:
-        frame = read_cells(cells)[0]
-        mine = [name for name in by or code_columns(frame) if name in frame.columns]
-        seen |= set(mine)
-        follow = set(mine) if relations is None else set()
-        own_trees = {name: one for name, one in trees.items() if name in follow}
-        own_totals = {name: one for name, one in totals.items() if name in follow}
-        tables.append(_one(cells, relations, mine, own_trees, own_totals))
+    columns = []
+    for cells, _ in files:
+        frame = read_cells(cells, value=arguments.value)[0]
+        columns.append([name for name in by or code_columns(frame) if name in frame.columns])
+    seen = sorted({name for mine in columns for name in mine})
     unknown = next((name for name in (*(by or ()), *trees, *totals) if name not in seen), None)
     if unknown is not None:
-        raise UsageError(f"no table has a column {unknown!r} of codes; there are: {', '.join(sorted(seen))}")
+        raise UsageError(f"no table has a column {unknown!r} of codes; there are: {', '.join(seen)}")
+    tables = []
+    for (cells, relations), mine in zip(files, columns, strict=True):
+        follow = mine if relations is None else []
+        own_trees = {name: one for name, one in trees.items() if name in follow}
+        own_totals = {name: one for name, one in totals.items() if name in follow}
+        how = {"by": mine, "hierarchies": own_trees, "totals": own_totals, **_rest(arguments)}
+        tables.append(open_table(cells, relations, **how))
     return link_tables(tables, totals=totals)
 
 
 def _refuse_beside_table(arguments: argparse.Namespace) -> None:
     from linkrisk.solver.run.errors import UsageError
 
-    for option in ("relations", "by", "hierarchy", "total"):
+    for option in ("relations", "hierarchy", "total"):
         if getattr(arguments, option):
             raise UsageError(f"--table says itself which relations there are; leave --{option} out")
 
@@ -149,18 +159,26 @@ def pairs(texts: list[str] | None, option: str, form: str) -> dict[str, str]:
     return found
 
 
-def check_outputs(arguments: argparse.Namespace, *outputs: str) -> None:
+def check_outputs(arguments: argparse.Namespace, *outputs: str, lines: bool = False) -> None:
     """Refuse output files that cannot be written, or would overwrite what the table is read from.
+
+    `lines` says that the internal file has a line for each cell, and can be no whole table.
 
     Raises
     ------
     UsageError
         With the option, the file and how to fix it.
     """
+    from linkrisk.datasets.microdata.formats.registry import writable_format
+    from linkrisk.datasets.tables.writing import check_internal, check_published
     from linkrisk.solver.commands import targets
     from linkrisk.solver.run.errors import UsageError
 
     targets.check_targets(arguments, *outputs)
+    checks = (("output", check_published), ("internal", writable_format if lines else check_internal))
+    for name, check in checks:
+        if name in outputs and getattr(arguments, name) is not None:
+            check(getattr(arguments, name))
     taken = {Path(path).resolve(): option for option, path in _inputs(arguments)}
     for name in outputs:
         path = getattr(arguments, name)
@@ -171,7 +189,8 @@ def check_outputs(arguments: argparse.Namespace, *outputs: str) -> None:
 
 def _inputs(arguments: argparse.Namespace) -> list[tuple[str, Any]]:
     listed = [(name, path) for name in ("cells", "relations") for path in getattr(arguments, name) or ()]
-    return [*listed, *([("table", arguments.table)] if arguments.table is not None else [])]
+    singles = [(name, getattr(arguments, name)) for name in ("table", "metadata", "apriori")]
+    return [*listed, *((name, path) for name, path in singles if path is not None)]
 
 
 def table_line(arguments: argparse.Namespace, cells: int, relations: int) -> str:

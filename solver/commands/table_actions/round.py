@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     base = whole(arguments.base, "--base")
     assert base is not None
-    check_outputs(arguments, "output", "internal", "json")
+    check_outputs(arguments, "output", "internal", "json", lines=True)
     with progress_line("rounding cells") as line:
         result = round_table(
             given_table(arguments),

@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Suppress, write, and print what was found."""
-    from linkrisk.datasets.microdata.writing import write_table, write_whole
+    from linkrisk.datasets.microdata.writing import write_whole
     from linkrisk.solver.api.tables.protect import OWN, protect_table
     from linkrisk.solver.commands.progress import progress_line, reporter
 
@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output is not None:
         result.write(arguments.output)
     if arguments.internal is not None:
-        write_table(result.to_frame(), arguments.internal)
+        result.write_internal(arguments.internal)
     if arguments.json is not None:
         write_whole(arguments.json, result.to_json())
     print(summary(arguments, result))

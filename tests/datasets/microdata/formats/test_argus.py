@@ -201,11 +201,11 @@ def test_data_of_r_has_the_same_suffix(tmp_path: Path) -> None:
 
 
 def test_code_lists_that_are_not_there_and_unknown_words_are_said(tmp_path: Path) -> None:
-    path = write(tmp_path, METADATA + "  <HIERARCHICAL> 1\n", codes=None)
+    path = write(tmp_path, METADATA + "  <ORDINAL> 1\n", codes=None)
     stored = read_file(path)
     assert stored.notes("town").value_labels == {}
     assert [remark.replace(str(tmp_path), "DIR") for remark in stored.remarks] == [
-        "DIR/hh.rda: unknown keywords ignored: <HIERARCHICAL>",
+        "DIR/hh.rda: unknown keywords ignored: <ORDINAL>",
         "DIR/hh.rda: the code list C:\\argus\\TOWN.CDL of town is not in the same folder; its value labels "
         "are missing",
     ]

@@ -1,0 +1,197 @@
+"""A-priori files of tau-ARGUS (.hst): what is known beforehand of some cells.
+
+A line names a cell by its codes and says one thing of it: a status (``u`` unsafe, ``s`` safe, ``p`` always
+published, ``m`` suppressed), a cost (``c`` and a number), protection levels (``pl``, the lower and the upper
+one) or bounds (``ab``, the lower and the upper one).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.formats.argus_files import read_text
+from linkrisk.datasets.tables.argus_tables import MANUAL
+from linkrisk.datasets.tables.cells_and_relations import (
+    FIXED,
+    SAFE,
+    SECONDARY,
+    SENSITIVE,
+    STATUS,
+    StoredTable,
+)
+
+FloatArray = npt.NDArray[np.float64]
+
+SUFFIX = ".hst"
+_STATUSES = {"U": SENSITIVE, "S": SAFE, "P": FIXED, "M": SECONDARY, "ML": SECONDARY}
+_NUMBERS = {
+    "C": ("cost",),
+    "W": ("cost",),
+    "PL": ("lower_protection", "upper_protection"),
+    "AB": ("lower_bound", "upper_bound"),
+}
+_LEVELS = _NUMBERS["PL"]
+
+
+@dataclass(frozen=True)
+class Known:
+    """What one line says.
+
+    Attributes
+    ----------
+    line : int
+    codes : tuple of str
+    word : str
+        In capital letters: a status, ``C``, ``W``, ``PL`` or ``AB``.
+    numbers : tuple of float
+    """
+
+    line: int
+    codes: tuple[str, ...]
+    word: str
+    numbers: tuple[float, ...]
+
+
+def read_apriori(path: str | Path, variables: int, separator: str | None = None) -> list[Known]:
+    """Read a file.
+
+    Parameters
+    ----------
+    path : path
+    variables : int
+        How many codes name a cell.
+    separator : str, optional
+        What stands between them; by default the one of ``;``, ``,`` and tabulators that the first line has.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read, or a line is none of these.
+    """
+    text = read_text(Path(path))[0]
+    mark = separator or next((one for one in ";,\t" if one in text.partition("\n")[0]), ",")
+    found = []
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, skipinitialspace=True)
+    for row in reader:
+        cells = [cell.strip() for cell in row]
+        if any(cells):
+            found.append(_known(cells, variables, f"{path}, line {reader.line_num}", reader.line_num))
+    return found
+
+
+def _known(cells: Sequence[str], variables: int, where: str, line: int) -> Known:
+    word = cells[variables].upper() if len(cells) > variables else ""
+    wanted = len(_NUMBERS.get(word, ()))
+    numbers = [cell.replace(",", ".") for cell in cells[variables + 1 :] if cell]
+    if word not in (*_STATUSES, *_NUMBERS) or (wanted and len(numbers) != wanted):
+        raise DataError(
+            f"{where}: it says nothing of a cell; write its {variables} codes, then u, s, p or m, c and a "
+            "cost, pl and two levels, or ab and two bounds"
+        )
+    try:
+        values = tuple(float(one) for one in numbers[:wanted])
+    except ValueError:
+        raise DataError(f"{where}: {' '.join(numbers)!r} are no numbers") from None
+    if any(one < 0 for one in values) and word != "AB":
+        raise DataError(f"{where}: {min(values):g} is below 0, as no cost and no level is")
+    return Known(line, tuple(cells[:variables]), word, values)
+
+
+def with_apriori(
+    table: StoredTable,
+    path: str | Path,
+    *,
+    separator: str | None = None,
+    skip_unknown: bool = False,
+    expand: bool = False,
+    manual: float = MANUAL,
+) -> StoredTable:
+    """The table with what a file knows of its cells.
+
+    Parameters
+    ----------
+    table : StoredTable
+        With columns of codes.
+    path : path
+    separator : str, optional
+        See `read_apriori`.
+    skip_unknown : bool
+        Whether lines of cells that the table does not have are left out.
+    expand : bool
+        Whether a status counts for all cells that are the same one, where a code has a single one below it.
+    manual : float
+        Percent of the value that the levels of a cell are that becomes sensitive here.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, names a cell that there is not, or gives levels to one that is not
+        sensitive.
+    """
+    if not table.by:
+        raise DataError(f"{table.name} has no columns of codes, by which {path} names cells")
+    number = {codes: at for at, codes in enumerate(table.codes.itertuples(index=False, name=None))}
+    twins = _twins(table) if expand else {}
+    status = table.status.copy()
+    numbers = {name: column.copy() for name, column in table.numbers.items()}
+    value = np.abs(table.numbers["value"])
+    for one in read_apriori(path, len(table.by), separator):
+        cell = number.get(one.codes)
+        if cell is None:
+            if skip_unknown:
+                continue
+            shown = ", ".join(f"{name}={code}" for name, code in zip(table.by, one.codes, strict=True))
+            raise DataError(f"{path}, line {one.line}: there is no cell {shown}")
+        if one.word in _STATUSES:
+            for each in twins.get(cell, (cell,)):
+                _set_status(numbers, status, each, _STATUSES[one.word], value[each] * manual / 100.0)
+        elif one.word == "PL" and status[cell] != SENSITIVE:
+            raise DataError(
+                f"{path}, line {one.line}: {table.title(cell)} is not sensitive; make it so before its levels"
+            )
+        else:
+            for name, given in zip(_NUMBERS[one.word], one.numbers, strict=True):
+                _column(numbers, name, len(table))[cell] = given
+    made = {name: column for name, column in numbers.items() if name != "value"}
+    cells = table.cells.assign(**made, **{STATUS: status})
+    return replace(table, cells=cells, numbers=numbers, status=status)
+
+
+def _set_status(
+    numbers: dict[str, FloatArray], status: npt.NDArray[np.str_], cell: int, word: str, level: float
+) -> None:
+    if word == SENSITIVE and status[cell] == SENSITIVE:
+        return
+    status[cell] = word
+    for name in _LEVELS:
+        _column(numbers, name, status.size)[cell] = level if word == SENSITIVE else 0.0
+
+
+def _column(numbers: dict[str, FloatArray], name: str, cells: int) -> FloatArray:
+    return numbers.setdefault(name, np.full(cells, np.nan))
+
+
+def _twins(table: StoredTable) -> dict[int, tuple[int, ...]]:
+    """The cells that are the same one as each other by relations of two terms."""
+    from scipy import sparse
+    from scipy.sparse import csgraph
+
+    sizes = np.bincount(table.relation)
+    two = sizes[table.relation] == 2
+    order = np.argsort(table.relation[two], kind="stable")
+    pairs = table.cell[two][order].reshape(-1, 2)
+    shape = (len(table), len(table))
+    graph = sparse.coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=shape)
+    label = csgraph.connected_components(graph, directed=False)[1]
+    groups: dict[int, list[int]] = {}
+    for cell, one in enumerate(label.tolist()):
+        groups.setdefault(one, []).append(cell)
+    return {cell: tuple(cells) for cells in groups.values() for cell in cells}

@@ -1,0 +1,217 @@
+"""Ready tables of ARGUS: a file of cells (.tab) and what its columns are (.rda)."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.formats.argus_files import METADATA, find_file, read_text
+from linkrisk.datasets.microdata.formats.argus_metadata import Metadata, Variable, parse_metadata
+from linkrisk.datasets.tables.argus_trees import total_of, tree_of
+from linkrisk.datasets.tables.cells_and_relations import (
+    FIXED,
+    SAFE,
+    SECONDARY,
+    SENSITIVE,
+    STATUS,
+    StoredTable,
+    stored_table,
+)
+from linkrisk.datasets.tables.relations_of_codes import relations_of_cells
+from linkrisk.datasets.tables.totals import with_sums
+
+SUFFIX = ".tab"
+EMPTY = "E"
+RESPONDENTS = "respondents"
+MANUAL = 20.0
+"""Percent of the value that the levels of a cell with the status unsafe are, where none are given."""
+
+_SEPARATOR = ";"
+_NUMBERS = {
+    "shadow": "shadow",
+    "cost": "cost",
+    "lowerpl": "lower_protection",
+    "upperpl": "upper_protection",
+}
+"""What numeric columns become."""
+
+
+def metadata_of(path: str | Path) -> Path:
+    """The metadata beside a file of cells.
+
+    Raises
+    ------
+    DataError
+        If there is none.
+    """
+    found = find_file(Path(path).parent, f"{Path(path).stem}{METADATA}")
+    if found is None:
+        raise DataError(f"{path}: its metadata is missing; give {Path(path).stem}{METADATA}, or name it")
+    return found
+
+
+def read_argus_table(
+    path: str | Path,
+    metadata: str | Path | None = None,
+    *,
+    by: Sequence[str] | None = None,
+    response: str | None = None,
+    recompute: bool = False,
+    manual: float = MANUAL,
+) -> StoredTable:
+    """Read a table.
+
+    Parameters
+    ----------
+    path : path
+        A line for each cell, without a heading.
+    metadata : path, optional
+        What its columns are; by default the file of the same name with the suffix ``.rda``.
+    by : sequence of str, optional
+        Explanatory variables, where not all of them: of the others the cells of the total are taken.
+    response : str, optional
+        What is in the cells, where there are several such columns; the first by default.
+    recompute : bool
+        Whether totals are computed again from what is below them.
+    manual : float
+        Percent of the value that the levels of an unsafe cell are, where none are given.
+
+    Returns
+    -------
+    StoredTable
+        With the columns `respondents` (its frequency) and `largest_1`, ... (its largest contributions) where
+        they are there. Of the statuses U is ``u``, M ``m``, P and E (nobody is in it) ``z``.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read or a line is not as its metadata says.
+    """
+    described = Path(metadata) if metadata is not None else metadata_of(path)
+    known = parse_metadata(read_text(described)[0], described, cells=True)
+    raw = _columns(Path(path), known)
+    codes = [one for one in known.variables if "recodable" in one.words]
+    chosen = [_named(codes, name, described) for name in by] if by is not None else codes
+    if not chosen:
+        raise DataError(f"{described} has no explanatory variable; mark them with <RECODEABLE>")
+    raw = _of_totals(raw, [one for one in codes if one not in chosen])
+    for one in chosen:
+        raw[one.name] = raw[one.name].replace("", total_of(one))
+    trees = [tree_of(one, raw[one.name], described) for one in chosen]
+    frame = raw[[one.name for one in chosen]].reset_index(drop=True)
+    frame = frame.assign(**_numbers(raw, known, response, Path(path), described))
+    frame[STATUS] = _status(raw, known, frame, Path(path))
+    frame = _with_levels(frame, manual)
+    columns = [one.name for one in chosen]
+    terms = relations_of_cells(frame, trees, str(path))
+    stored = stored_table(frame, terms, str(path), by=columns, trees=trees)
+    return with_sums(stored) if recompute else stored
+
+
+def _columns(path: Path, metadata: Metadata) -> pd.DataFrame:
+    names = [one.name for one in metadata.variables]
+    text = read_text(path)[0]
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=metadata.separator or _SEPARATOR)
+    rows, lines = [], []
+    for row in reader:
+        if not row or not any(cell.strip() for cell in row):
+            continue
+        if len(row) != len(names):
+            raise DataError(
+                f"{path}, line {reader.line_num}: {len(row)} cells where its .rda has {len(names)} variables"
+            )
+        rows.append([cell.strip() for cell in row])
+        lines.append(reader.line_num)
+    if not rows:
+        raise DataError(f"{path} has no cells")
+    return pd.DataFrame(rows, columns=names, index=lines)
+
+
+def _of_totals(raw: pd.DataFrame, others: Sequence[Variable]) -> pd.DataFrame:
+    """The cells of the totals of other variables."""
+    kept = np.ones(len(raw), dtype=bool)
+    for one in others:
+        kept &= raw[one.name].isin(["", total_of(one)]).to_numpy()
+    return raw[kept].copy()
+
+
+def _numbers(
+    raw: pd.DataFrame, metadata: Metadata, response: str | None, path: Path, described: Path
+) -> dict[str, pd.Series]:
+    """The columns of numbers by what they are here."""
+    answers = [
+        one
+        for one in metadata.variables
+        if "numeric" in one.words and not any(kind in one.words for kind in _NUMBERS)
+    ]
+    frequency = [one for one in metadata.variables if "frequency" in one.words]
+    asked = [*answers, *frequency]
+    if not asked:
+        raise DataError(f"{described} has neither a response (<NUMERIC>) nor a frequency (<FREQUENCY>)")
+    value = asked[0] if response is None else _named(asked, response, described)
+    made = {"value": _number(raw, value, path).fillna(0)}
+    if frequency:
+        made[RESPONDENTS] = _number(raw, frequency[0], path).fillna(0)
+    for one in metadata.variables:
+        kind = next((name for word, name in _NUMBERS.items() if word in one.words), None)
+        if kind is not None:
+            made[kind] = _number(raw, one, path)
+    largest = [one for one in metadata.variables if "maxscore" in one.words]
+    made.update({f"largest_{at}": _number(raw, one, path).fillna(0) for at, one in enumerate(largest, 1)})
+    return {name: column.reset_index(drop=True) for name, column in made.items()}
+
+
+def _number(raw: pd.DataFrame, variable: Variable, path: Path) -> pd.Series:
+    """A column as numbers, with decimal points or commas; empty and '-' are missing."""
+    texts = raw[variable.name].str.replace(",", ".", regex=False)
+    found = pd.Series(pd.to_numeric(texts, errors="coerce"), index=raw.index, dtype=np.float64)
+    wrong = (found.isna() & ~texts.isin(["", "-"])).to_numpy()
+    if wrong.any():
+        line = raw.index[int(np.argmax(wrong))]
+        text = raw[variable.name].loc[line]
+        raise DataError(f"{path}, line {line}, {variable.name!r}: {text!r} is not a number")
+    whole = found.notna().all() and (found == np.rint(found)).all()
+    return found.astype(np.int64) if whole else found
+
+
+def _named(variables: Sequence[Variable], name: str, described: Path) -> Variable:
+    for one in variables:
+        if one.name.lower() == name.lower():
+            return one
+    listed = ", ".join(one.name for one in variables) or "none"
+    raise DataError(f"{described} has no such variable {name!r}; of this kind there are: {listed}")
+
+
+def _status(raw: pd.DataFrame, metadata: Metadata, frame: pd.DataFrame, path: Path) -> list[str]:
+    nobody = frame[RESPONDENTS] == 0 if RESPONDENTS in frame else pd.Series(False, index=frame.index)
+    column = next((one.name for one in metadata.variables if "status" in one.words), None)
+    if column is None:
+        return [FIXED if empty else SAFE for empty in nobody]
+    safe, unsafe, protect = metadata.statuses
+    meaning = {safe: SAFE, unsafe: SENSITIVE, protect: FIXED, "M": SECONDARY, EMPTY: FIXED, "": FIXED}
+    found = []
+    for line, text, empty in zip(raw.index, raw[column].str.upper(), nobody, strict=True):
+        if text not in meaning:
+            raise DataError(
+                f"{path}, line {line}: there is no status {text!r}; {safe} is safe, {unsafe} unsafe, "
+                f"{protect} always published, M suppressed with the unsafe ones, {EMPTY} empty"
+            )
+        found.append(FIXED if empty and text == safe else meaning[text])
+    return found
+
+
+def _with_levels(frame: pd.DataFrame, manual: float) -> pd.DataFrame:
+    """Levels of the unsafe cells only, in percent of the value where none are given."""
+    unsafe = (frame[STATUS] == SENSITIVE).to_numpy()
+    usual = np.abs(frame["value"].to_numpy(dtype=np.float64)) * manual / 100.0
+    levels: Mapping[str, np.ndarray] = {
+        name: np.where(unsafe, frame[name].fillna(pd.Series(usual)) if name in frame else usual, 0.0)
+        for name in ("lower_protection", "upper_protection")
+    }
+    return frame.assign(**levels)

@@ -1,0 +1,104 @@
+"""Tables as files: what may be published, and what is for the house, in the format that the suffix says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.formats.base import StoredFile
+from linkrisk.datasets.microdata.formats.encodings import UTF8, encode
+from linkrisk.datasets.microdata.formats.registry import writable_format
+from linkrisk.datasets.microdata.writing import contents
+from linkrisk.datasets.tables import argus_internal, argus_safe, argus_tables, crosstabs, jj_files
+from linkrisk.datasets.tables.argus_internal import nobody_in
+from linkrisk.datasets.tables.cells_and_relations import SECONDARY, SENSITIVE, STATUS, StoredTable, published
+
+EXCEL, SBS = ".xlsx", ".sbs"
+INTERNAL = (jj_files.SUFFIX, SBS)
+"""Formats that hold the values of suppressed cells."""
+
+
+def check_published(path: str | Path) -> None:
+    """Refuse a format that cannot hold what is published, or has none of its own.
+
+    Raises
+    ------
+    DataError
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix in INTERNAL:
+        raise DataError(
+            f"cannot write {path}: {suffix} files hold the values of suppressed cells; write it as the "
+            "internal file"
+        )
+    if suffix != argus_tables.SUFFIX:
+        writable_format(path)
+
+
+def check_internal(path: str | Path) -> None:
+    """Refuse a format that is none.
+
+    Raises
+    ------
+    DataError
+    """
+    if Path(path).suffix.lower() not in (*INTERNAL, argus_tables.SUFFIX):
+        writable_format(path)
+
+
+def published_files(
+    table: StoredTable, suppressed: npt.NDArray[np.bool_], path: str | Path, *, status: bool = True
+) -> dict[Path, bytes]:
+    """What may be published: codes, values of cells that are not suppressed, and which are.
+
+    A workbook (``.xlsx``) has the table across and down with a legend, where cells have codes; ``.tab`` is a
+    list of codes and values of ARGUS; any other format has a line for each cell.
+
+    Parameters
+    ----------
+    table : StoredTable
+    suppressed : ndarray of bool, shape (n,)
+    path : path
+    status : bool
+        Whether a column says which cells are suppressed, where there is a line for each.
+
+    Raises
+    ------
+    DataError
+        If it cannot be written in this format.
+    """
+    target, suffix = Path(path), Path(path).suffix.lower()
+    check_published(path)
+    if suffix == EXCEL and table.by:
+        return {target: crosstabs.workbook(table, suppressed, nobody_in(table))}
+    if suffix == argus_tables.SUFFIX:
+        text = argus_safe.records(table, suppressed, nobody_in(table), heading="value")
+        return {target: encode(text, UTF8)}
+    frame = published(table.cells, suppressed.tolist(), table.by)
+    return contents(StoredFile(frame if status else frame.drop(columns=STATUS)), path)
+
+
+def internal_files(table: StoredTable, path: str | Path) -> dict[Path, bytes]:
+    """All that is known of the cells: for the house.
+
+    ``.jj`` and ``.tab`` (with ``.rda`` and ``.hrc`` beside it) are read again with `opened`; ``.sbs`` is for
+    Eurostat; any other format has a line for each cell.
+
+    Raises
+    ------
+    DataError
+        If it cannot be written in this format.
+    """
+    target, suffix = Path(path), Path(path).suffix.lower()
+    if suffix == jj_files.SUFFIX:
+        return {target: encode(jj_files.jj_text(table), UTF8)}
+    if suffix == argus_tables.SUFFIX:
+        files = argus_internal.tab_files(table, path)
+        return {file: encode(text, UTF8) for file, text in files.items()}
+    if suffix == SBS:
+        suppressed = np.isin(table.status, (SENSITIVE, SECONDARY))
+        return {target: encode(argus_internal.sbs_text(table, suppressed), UTF8)}
+    return contents(StoredFile(table.cells), path)
