@@ -157,7 +157,8 @@ def report_of(*saved: Mapping[str, Any] | str | Path, audience: str | None = Non
     ----------
     *saved : mapping or path
         What `fit --json`, `risk --json` or `sweep --json` wrote, one of a worst case and
-        one of a sweep; or what `report --json` wrote.
+        one of a sweep; what `tables suppress`, `audit` or `round` wrote with ``--json``; or what
+        `report --json` wrote.
     audience : str, optional
         That of a report stays what it is; ``internal`` when absent.
 
@@ -185,7 +186,12 @@ def _report_of(given: Sequence[Mapping[str, Any]], audience: str | None) -> Repo
                 "JSON of risk instead"
             )
         return ReportResult(document)
-    return ReportResult(document_of(*given, audience=audience_of(audience or Audience.INTERNAL.value)))
+    reader = audience_of(audience or Audience.INTERNAL.value)
+    if len(given) == 1 and "protection" in given[0]:
+        from linkrisk.solver.report.content.tables.build import table_document
+
+        return ReportResult(table_document(given[0], reader))
+    return ReportResult(document_of(*given, audience=reader))
 
 
 def _read(given: Mapping[str, Any] | str | Path) -> Mapping[str, Any]:

@@ -158,10 +158,10 @@ class SuppressionResult:
         """What `report` writes."""
         from linkrisk.solver.report.content.suppression.build import suppression_document
         from linkrisk.solver.report.document import Audience
-        from linkrisk.solver.report.page import SUPPRESSION, render_page
+        from linkrisk.solver.report.page import render_page
 
         audience = Audience.EXTERNAL if external else Audience.INTERNAL
-        return render_page(suppression_document(self.to_dict(), audience), SUPPRESSION)
+        return render_page(suppression_document(self.to_dict(), audience))
 
     def report(self, output: str | Path, external: bool = False) -> None:
         """Write what was done, with risk and frequencies before and after, as one HTML page.

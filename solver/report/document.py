@@ -9,10 +9,12 @@ from typing import Any, ClassVar
 
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.table import Table
+from linkrisk.solver.report.cell_grid import CellGrid
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.results import dump_json
 
 FORMAT = 1
+RISK = "risk"
 
 
 class Audience(StrEnum):
@@ -126,7 +128,7 @@ class Choice:
     options: tuple[tuple[str, tuple[Block, ...]], ...]
 
 
-Block = Paragraph | Items | Numbers | Code | Records | Choice | Chart | Table
+Block = Paragraph | Items | Numbers | Code | Records | Choice | CellGrid | Chart | Table
 
 
 @dataclass(frozen=True)
@@ -186,6 +188,8 @@ class Document:
         Of linkrisk.
     made : str
         When, ISO 8601 with the offset.
+    about : str
+        What it is about, and so which words stand around it: ``risk``, ``suppression``, ``table``.
     """
 
     title: str
@@ -194,6 +198,7 @@ class Document:
     sections: tuple[Section, ...]
     version: str
     made: str
+    about: str = RISK
     format: int = field(default=FORMAT)
 
     def to_dict(self) -> dict[str, Any]:
@@ -204,6 +209,7 @@ class Document:
             "audience": self.audience.value,
             "version": self.version,
             "made": self.made,
+            **({} if self.about == RISK else {"about": self.about}),
             "headline": {**vars(self.headline), "reasons": list(self.headline.reasons)},
             "sections": [
                 {**vars(one), "blocks": [block_to_dict(block) for block in one.blocks]}
@@ -238,6 +244,7 @@ class Document:
                 ),
                 version=given["version"],
                 made=given["made"],
+                about=given.get("about", RISK),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             if isinstance(error, UsageError):
@@ -250,6 +257,8 @@ def block_to_dict(block: Block) -> dict[str, Any]:
     match block:
         case Chart() | Table():
             return {"kind": "chart" if isinstance(block, Chart) else "table", **block.to_dict()}
+        case CellGrid():
+            return {"kind": block.kind, **block.to_dict()}
         case Choice():
             options = [
                 {"name": name, "blocks": [block_to_dict(one) for one in blocks]}
@@ -281,6 +290,8 @@ def block_from_dict(given: Mapping[str, Any]) -> Block:
             return Chart.from_dict(values)
         case "table":
             return Table.from_dict(values)
+        case CellGrid.kind:
+            return CellGrid.from_dict(values)
         case Choice.kind:
             options = tuple((one["name"], _blocks(one["blocks"])) for one in values["options"])
             return Choice(values["label"], options)

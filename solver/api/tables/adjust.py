@@ -14,6 +14,7 @@ from linkrisk.formulations.tables.tabular_adjustment import TabularAdjustment
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit
 from linkrisk.solver.api.tables.changed import ChangedTable, ended
+from linkrisk.solver.api.tables.figures import adjustment_figures
 from linkrisk.solver.api.tables.protect import DEFAULT_TIME_LIMIT, OWN
 from linkrisk.solver.api.tables.source import Frame, TableSource, cell_table, table_from
 from linkrisk.solver.backends.base import Backend
@@ -144,7 +145,8 @@ def adjust_table(
     with interruptible(clock):
         found = adjust_cells(problem, solver, clock, on_progress, seed)
     change, primary = found.change, table.primary
-    details = {
+    details: dict[str, Any] = {
+        "protection": "adjustment",
         "linkrisk": version(),
         "name": stored.name,
         "relations": int(table.relations.shape[0]),
@@ -157,8 +159,10 @@ def adjust_table(
         "backend": OWN if solver is None else solver.name,
         "seed": seed,
         "seconds": round(clock.seconds, 3),
+        "time_limit": time_limit,
     }
     adjusted = table.value + change
+    details["table"] = adjustment_figures(stored, table, adjusted)
     if bool((adjusted == np.round(adjusted)).all()):
         adjusted = adjusted.astype(np.int64)
     frame = stored.cells.assign(adjusted=adjusted)

@@ -12,13 +12,14 @@ import pandas as pd
 from linkrisk.datasets.microdata.writing import write_all
 from linkrisk.datasets.tables.cells_and_relations import StoredTable
 from linkrisk.datasets.tables.writing import published_files
+from linkrisk.solver.api.tables.reported import Reported
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.results import dump_json
 from linkrisk.solver.run.status import Limit, Status
 
 
 @dataclass(frozen=True, eq=False)
-class ChangedTable:
+class ChangedTable(Reported):
     """A table whose values were changed at the least cost, counted again.
 
     Attributes

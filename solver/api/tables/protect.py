@@ -88,5 +88,11 @@ def protect_table(
         raise AssertionError("a pattern that was found does not protect when it is audited")
     status = Status.OPTIMAL if pattern.proven else Status.INTERRUPTED if clock.stopped else Status.FEASIBLE
     ended = None if pattern.proven else Limit.USER if clock.stopped else Limit.TIME
-    more = {"cost_of": cost, "backend": backend, "seed": seed, "seconds": round(clock.seconds, 3)}
+    more = {
+        "cost_of": cost,
+        "backend": backend,
+        "seed": seed,
+        "seconds": round(clock.seconds, 3),
+        "time_limit": time_limit,
+    }
     return table_result(stored, table, pattern.suppressed, checked, pattern, (status, ended), more)

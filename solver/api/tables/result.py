@@ -18,6 +18,8 @@ from linkrisk.datasets.tables.cells_and_relations import (
 )
 from linkrisk.datasets.tables.writing import internal_files, published_files
 from linkrisk.formulations.tables.cell_table import BoolArray, CellTable
+from linkrisk.solver.api.tables.figures import suppression_figures
+from linkrisk.solver.api.tables.reported import Reported
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.results import dump_json
 from linkrisk.solver.run.status import Limit, Status
@@ -26,7 +28,7 @@ from linkrisk.solver.tables.suppression.cell_suppression import Pattern
 
 
 @dataclass(frozen=True, eq=False)
-class TableResult:
+class TableResult(Reported):
     """A table with suppressed cells, audited.
 
     Attributes
@@ -158,10 +160,12 @@ def table_result(
     )
     frame = stored.cells.assign(status=words, low=low, high=high)
     details = {
+        "protection": "suppression",
         "linkrisk": version(),
         "name": stored.name,
         "relations": int(table.relations.shape[0]),
         "sensitive": int(table.primary.sum()),
+        "table": suppression_figures(stored, words, table, suppressed, checked),
         **more,
     }
     final = replace(stored, cells=frame, status=words)

@@ -12,6 +12,7 @@ from linkrisk.formulations.tables.controlled_rounding import ControlledRounding
 from linkrisk.solver.api.keywords import checked_keywords
 from linkrisk.solver.api.limits import check_limit
 from linkrisk.solver.api.tables.changed import ChangedTable, ended
+from linkrisk.solver.api.tables.figures import rounding_figures
 from linkrisk.solver.api.tables.protect import DEFAULT_TIME_LIMIT
 from linkrisk.solver.api.tables.source import Frame, TableSource, relations_of, table_from
 from linkrisk.solver.backends.registry import get_backend
@@ -113,6 +114,7 @@ def round_table(
     with interruptible(clock):
         found = round_cells(table, solver, clock, on_progress, seed)
     details = {
+        "protection": "rounding",
         "linkrisk": version(),
         "name": stored.name,
         "relations": int(table.relations.shape[0]),
@@ -121,6 +123,8 @@ def round_table(
         "backend": backend,
         "seed": seed,
         "seconds": round(clock.seconds, 3),
+        "time_limit": time_limit,
+        "table": rounding_figures(stored, found.values),
     }
     frame = stored.cells.assign(rounded=found.values)
     return RoundedTable(frame, found.cost, found.bound, *ended(found.proven, clock), details, stored)

@@ -6,10 +6,12 @@ import argparse
 from typing import TYPE_CHECKING
 
 from linkrisk.solver.commands.table_actions.common import (
+    add_reports,
     add_search,
     add_written,
     seed_of,
     time_limit_of,
+    write_about,
     written_lines,
 )
 from linkrisk.solver.commands.table_actions.given import add_table, check_outputs, given_table, table_line
@@ -24,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "example: tables adjust --cells cells.csv --relations relations.csv --output adjusted.csv"
     add_table(parser)
     add_written(parser, "the cells with values and adjusted values")
+    add_reports(parser)
     parser.add_argument(
         "--weight",
         metavar="HOW",
@@ -38,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Adjust, write, and print what was found."""
-    from linkrisk.datasets.microdata.writing import write_table, write_whole
+    from linkrisk.datasets.microdata.writing import write_table
     from linkrisk.solver.api.tables.adjust import adjust_table
     from linkrisk.solver.commands.progress import progress_line, reporter
 
@@ -59,8 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
         result.write(arguments.output)
     if arguments.internal is not None:
         write_table(result.to_frame(), arguments.internal)
-    if arguments.json is not None:
-        write_whole(arguments.json, result.to_json())
+    write_about(arguments, result)
     print(_summary(arguments, result))
     return 0
 

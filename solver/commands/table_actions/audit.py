@@ -6,8 +6,10 @@ import argparse
 from typing import TYPE_CHECKING
 
 from linkrisk.solver.commands.table_actions.common import (
+    add_reports,
     add_written,
     time_limit_of,
+    write_about,
     written_lines,
 )
 from linkrisk.solver.commands.table_actions.given import add_table, check_outputs, given_table, table_line
@@ -24,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "example: tables audit --cells internal.csv --relations relations.csv"
     add_table(parser)
     add_written(parser, "the cells with status and the intervals that attackers find")
+    add_reports(parser)
     parser.add_argument(
         "--workers", metavar="N", help="processes that share the work; default: this one alone"
     )
@@ -32,7 +35,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Audit, write, and print what was found; 1 where a sensitive cell is not protected."""
-    from linkrisk.datasets.microdata.writing import write_whole
     from linkrisk.solver.api.tables.audit import audit_table
     from linkrisk.solver.commands.progress import progress_line, reporter
 
@@ -48,8 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
         result.write(arguments.output)
     if arguments.internal is not None:
         result.write_internal(arguments.internal)
-    if arguments.json is not None:
-        write_whole(arguments.json, result.to_json())
+    write_about(arguments, result)
     print(summary(arguments, result))
     return 0 if result.protected else 1
 

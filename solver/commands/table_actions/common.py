@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from linkrisk.solver.commands.arguments import number
 from linkrisk.solver.commands.unsafe_options import whole
+
+if TYPE_CHECKING:
+    from linkrisk.solver.api.tables.reported import Reported
+
+
+PAGES = ("report", "external_report")
+"""Options that name pages about the result, where an action has them."""
 
 
 def add_written(parser: argparse.ArgumentParser, internal: str) -> None:
@@ -13,6 +23,30 @@ def add_written(parser: argparse.ArgumentParser, internal: str) -> None:
     parser.add_argument("--output", metavar="FILE", help="write the table as it may be published")
     parser.add_argument("--internal", metavar="FILE", help=f"write {internal}: for the house")
     parser.add_argument("--json", metavar="FILE", help="write what was found as JSON")
+
+
+def add_reports(parser: argparse.ArgumentParser) -> None:
+    """Declare the pages about the result."""
+    parser.add_argument("--report", metavar="FILE", help="write what was done and found as one HTML page")
+    parser.add_argument(
+        "--external-report",
+        metavar="FILE",
+        help="the same for readers outside, without anything that would help an intruder",
+    )
+
+
+def write_about(arguments: argparse.Namespace, result: Reported) -> None:
+    """Write JSON and pages, all or none."""
+    from linkrisk.datasets.microdata.writing import write_all
+
+    makers: dict[str, Callable[[], str]] = {
+        "json": result.to_json,
+        "report": result.to_html,
+        "external_report": lambda: result.to_html(external=True),
+    }
+    wanted = {name: path for name in makers if (path := getattr(arguments, name)) is not None}
+    if wanted:
+        write_all({Path(path): makers[name]().encode("utf-8") for name, path in wanted.items()})
 
 
 def add_search(parser: argparse.ArgumentParser, backend: str) -> None:
@@ -37,5 +71,5 @@ def time_limit_of(arguments: argparse.Namespace, usual: str | None = None) -> fl
 
 def written_lines(arguments: argparse.Namespace, *names: str) -> list[str]:
     """A line for each file that was written."""
-    given = ((name, getattr(arguments, name)) for name in names)
-    return [f"{name:<11} {path}" for name, path in given if path is not None]
+    given = ((name, getattr(arguments, name, None)) for name in (*names, *PAGES))
+    return [f"{name.split('_')[0]:<11} {path}" for name, path in given if path is not None]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from linkrisk.solver.commands.arguments import names
+from linkrisk.solver.commands.table_actions.common import PAGES
 from linkrisk.solver.commands.unsafe_options import several
 
 if TYPE_CHECKING:
@@ -174,6 +175,7 @@ def check_outputs(arguments: argparse.Namespace, *outputs: str, lines: bool = Fa
     from linkrisk.solver.commands import targets
     from linkrisk.solver.run.errors import UsageError
 
+    outputs = (*outputs, *(name for name in PAGES if hasattr(arguments, name)))
     targets.check_targets(arguments, *outputs)
     checks = (("output", check_published), ("internal", writable_format if lines else check_internal))
     for name, check in checks:
@@ -184,7 +186,8 @@ def check_outputs(arguments: argparse.Namespace, *outputs: str, lines: bool = Fa
         path = getattr(arguments, name)
         other = None if path is None else taken.get(Path(path).resolve())
         if other is not None:
-            raise UsageError(f"--{name} {path} would overwrite the --{other} file: give another name")
+            option = name.replace("_", "-")
+            raise UsageError(f"--{option} {path} would overwrite the --{other} file: give another name")
 
 
 def _inputs(arguments: argparse.Namespace) -> list[tuple[str, Any]]:

@@ -6,10 +6,12 @@ import argparse
 from typing import TYPE_CHECKING
 
 from linkrisk.solver.commands.table_actions.common import (
+    add_reports,
     add_search,
     add_written,
     seed_of,
     time_limit_of,
+    write_about,
     written_lines,
 )
 from linkrisk.solver.commands.table_actions.given import add_table, check_outputs, given_table, table_line
@@ -32,12 +34,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--relaxed", action="store_true", help="cells may go further than to the next multiple"
     )
     add_written(parser, "the cells with values and rounded values")
+    add_reports(parser)
     add_search(parser, "a backend; default: highs")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Round, write, and print what was found."""
-    from linkrisk.datasets.microdata.writing import write_table, write_whole
+    from linkrisk.datasets.microdata.writing import write_table
     from linkrisk.solver.api.tables.round import round_table
     from linkrisk.solver.commands.progress import progress_line, reporter
 
@@ -58,8 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
         result.write(arguments.output)
     if arguments.internal is not None:
         write_table(result.to_frame(), arguments.internal)
-    if arguments.json is not None:
-        write_whole(arguments.json, result.to_json())
+    write_about(arguments, result)
     print(_summary(arguments, result))
     return 0
 

@@ -6,10 +6,12 @@ import argparse
 
 from linkrisk.solver.commands.table_actions.audit import summary
 from linkrisk.solver.commands.table_actions.common import (
+    add_reports,
     add_search,
     add_written,
     seed_of,
     time_limit_of,
+    write_about,
 )
 from linkrisk.solver.commands.table_actions.given import add_table, check_outputs, given_table
 
@@ -19,6 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "example: tables suppress --cells cells.csv --relations relations.csv --output safe.csv"
     add_table(parser)
     add_written(parser, "the cells with status and the intervals that attackers find")
+    add_reports(parser)
     parser.add_argument(
         "--cost",
         metavar="HOW",
@@ -30,7 +33,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Suppress, write, and print what was found."""
-    from linkrisk.datasets.microdata.writing import write_whole
     from linkrisk.solver.api.tables.protect import OWN, protect_table
     from linkrisk.solver.commands.progress import progress_line, reporter
 
@@ -48,7 +50,6 @@ def run(arguments: argparse.Namespace) -> int:
         result.write(arguments.output)
     if arguments.internal is not None:
         result.write_internal(arguments.internal)
-    if arguments.json is not None:
-        write_whole(arguments.json, result.to_json())
+    write_about(arguments, result)
     print(summary(arguments, result))
     return 0

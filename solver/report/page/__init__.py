@@ -4,5 +4,3 @@ May import `report.document` and `report.formats`, `charts` and `run`; never wha
 """
 
 from linkrisk.solver.report.page.rendering import render_page as render_page
-from linkrisk.solver.report.page.wording import RISK as RISK
-from linkrisk.solver.report.page.wording import SUPPRESSION as SUPPRESSION

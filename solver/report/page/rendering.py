@@ -11,11 +11,12 @@ from markupsafe import Markup
 
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.table import Table
+from linkrisk.solver.report.cell_grid import LETTERS, STATES
 from linkrisk.solver.report.document import Block, Choice, Document, Records
 from linkrisk.solver.report.formats import count
 from linkrisk.solver.report.page import cells, scripts
 from linkrisk.solver.report.page.data import PageData
-from linkrisk.solver.report.page.wording import RISK, PageWords
+from linkrisk.solver.report.page.wording import RISK, WORDS
 
 # Rows of a table that are in the page without scripts; with scripts, how many are shown at a time.
 ROWS = 15
@@ -23,14 +24,12 @@ ROWS = 15
 _FEW_ROWS = 12
 
 
-def render_page(document: Document, words: PageWords = RISK) -> str:
+def render_page(document: Document) -> str:
     """Make the page of a report.
 
     Parameters
     ----------
     document : Document
-    words : PageWords
-        Those around it, by what it is about.
 
     Returns
     -------
@@ -43,7 +42,7 @@ def render_page(document: Document, words: PageWords = RISK) -> str:
     page = _environment().get_template("page.html.jinja")
     html = page.render(
         document=document,
-        words=words,
+        words=WORDS.get(document.about, RISK),
         data=PageData(),
         policy=scripts.policy(*allowed),
         scripts=[Markup(script) for script in allowed],
@@ -90,6 +89,8 @@ def _environment() -> Environment:
         kind=_kind,
         cell_text=cells.cell_text,
         is_numeric=cells.is_numeric,
+        letters=LETTERS,
+        words_of=STATES,
         few_rows=_FEW_ROWS,
         most_rows=ROWS,
         count=count,

@@ -18,7 +18,7 @@ from linkrisk.datasets.public.download import cache_folder
 
 _HERE = Path(__file__).parent / "scripts"
 # In the order in which they are put together.
-OWN = ("format.js", "grid.js", "charts.js", "records.js", "choice.js", "copy.js", "start.js")
+OWN = ("format.js", "grid.js", "charts.js", "records.js", "cells.js", "choice.js", "copy.js", "start.js")
 _ENTRY = "window.vegaEmbed = vegaEmbed;"
 _MAKING = f"import vl_convert; print(vl_convert.javascript_bundle({_ENTRY!r}))"
 

@@ -60,3 +60,49 @@ SUPPRESSION = PageWords(
     footer="from what was counted before and after",
     answers={"below": "Least cost, proven", "open": "Not proven least"},
 )
+
+TABLE = PageWords(
+    about="Protected table",
+    eyebrow="Cells of a table suppressed, and what attackers find of them",
+    internal="Has values of suppressed cells and says which are sensitive: do not publish.",
+    external="without values, intervals, or anything that would help an intruder.",
+    no_scripts="Scripts are off: the chart is not drawn, and in its place stands the table of its numbers. "
+    "Open this file in a browser for the chart, and for all rows.",
+    footer="from results alone, without looking at the table again",
+    answers={
+        "below": "Protected",
+        "open": "Protected; not proven to be the least",
+        "above": "Not protected",
+        "unknown": "Nothing is sensitive",
+    },
+)
+
+ROUNDING = PageWords(
+    about="Rounded table",
+    eyebrow="Cells of a table rounded, and what that changes",
+    internal="Has the values before rounding: do not publish.",
+    external="without values, changes, or anything that would help an intruder.",
+    no_scripts="Scripts are off: of long tables the first rows are shown. Open this file in a browser for "
+    "all rows.",
+    footer="from results alone, without looking at the table again",
+    answers={"below": "Least change, proven", "open": "Not proven to be the least", "unknown": "Rounded"},
+)
+
+ADJUSTMENT = PageWords(
+    about="Adjusted table",
+    eyebrow="Values of a table adjusted, and what that changes",
+    internal="Has the values before they were adjusted: do not publish.",
+    external=ROUNDING.external,
+    no_scripts=ROUNDING.no_scripts,
+    footer=ROUNDING.footer,
+    answers={"below": "Least change, proven", "open": "Not proven to be the least", "unknown": "Adjusted"},
+)
+
+WORDS = {
+    "risk": RISK,
+    "suppression": SUPPRESSION,
+    "table": TABLE,
+    "rounding": ROUNDING,
+    "adjustment": ADJUSTMENT,
+}
+"""By what a document is about."""

@@ -45,4 +45,5 @@ def suppression_document(given: Mapping[str, Any], audience: Audience = Audience
         sections=sections,
         version=given["linkrisk"],
         made=datetime.datetime.now(datetime.UTC).astimezone().isoformat(timespec="seconds"),
+        about="suppression",
     )

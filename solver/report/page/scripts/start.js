@@ -9,6 +9,7 @@ const grids = [...document.querySelectorAll(".grid")].map((root) => {
   const around = root.closest("[data-records]");
   return around ? startRecords(around, root, table, records[around.dataset.records]) : new Grid(root, table);
 });
+document.querySelectorAll(".cells").forEach(startCells);
 document.querySelectorAll(".choice").forEach(startChoice);
 document.querySelectorAll(".code").forEach(startCopy);
 addEventListener("beforeprint", () => grids.forEach((grid) => grid.show(PRINTED)));

@@ -1,0 +1,196 @@
+"""What the JSON of a protected table has of its cells: codes, loss, and what attackers find of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from linkrisk.datasets.microdata.category_names import spelled
+from linkrisk.datasets.tables.cells_and_relations import SECONDARY, SENSITIVE, STATUS, STATUSES, StoredTable
+from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatArray, IntArray
+from linkrisk.solver.tables.attackers.audit import Audit
+
+MOST_CELLS = 10_000
+"""A larger table is not in the JSON cell by cell, but for its suppressed cells."""
+
+
+def suppression_figures(
+    stored: StoredTable, status: Any, table: CellTable, suppressed: BoolArray, found: Audit
+) -> dict[str, Any]:
+    """The cells of a table with suppressed ones.
+
+    Parameters
+    ----------
+    stored : StoredTable
+    status : array of str, shape (n,)
+        After the suppression.
+    table : CellTable
+    suppressed : ndarray of bool, shape (n,)
+    found : Audit
+
+    Returns
+    -------
+    dict
+        ``variables``; ``statuses``: cells and the sum of their sizes by status; ``loss``: the same by
+        variable and code; ``intervals``: a column for each thing that is known of the suppressed cells;
+        ``all``: codes, values and statuses of all cells, or None where they are more than `MOST_CELLS`.
+    """
+    codes, at = _codes(stored), found.cells
+    status = pd.Series(status, dtype=str)
+    return {
+        "variables": list(codes),
+        "statuses": _by_status(status, np.abs(table.value)),
+        "loss": {name: _loss(codes[name], status, table.value, suppressed) for name in codes},
+        "intervals": {
+            "cell": at.tolist(),
+            "codes": [column.iloc[at].tolist() for column in codes.values()],
+            "status": status.iloc[at].tolist(),
+            "value": table.value[at].tolist(),
+            "low": found.low.tolist(),
+            "high": found.high.tolist(),
+            "lower_level": table.lower_level[at].tolist(),
+            "upper_level": table.upper_level[at].tolist(),
+            "sliding_level": table.sliding_level[at].tolist(),
+            "short": found.short.tolist(),
+            "exact": found.exact.tolist(),
+            "audited": found.audited.tolist(),
+            "undecided": found.undecided.tolist(),
+        },
+        "all": _all_cells(codes, {"value": table.value, STATUS: status}),
+    }
+
+
+def _all_cells(codes: Mapping[str, pd.Series[Any]], columns: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Codes and these columns of all cells; None where they are too many."""
+    found = {name: np.asarray(values).tolist() for name, values in columns.items()}
+    if len(found["value"]) > MOST_CELLS:
+        return None
+    return {"codes": [column.tolist() for column in codes.values()], **found}
+
+
+def _codes(stored: StoredTable) -> dict[str, pd.Series[Any]]:
+    """Codes by variable, as messages spell them; empty where a cell of linked tables has none."""
+    return {
+        str(name): stored.cells[name].map(spelled, na_action="ignore").fillna("").astype(str)
+        for name in stored.by
+    }
+
+
+def _by_status(status: pd.Series[Any], size: FloatArray) -> dict[str, dict[str, Any]]:
+    return {
+        name: {"cells": int((status == name).sum()), "value": float(size[(status == name).to_numpy()].sum())}
+        for name in STATUSES
+    }
+
+
+def _loss(
+    codes: pd.Series[Any], status: pd.Series[Any], value: FloatArray, suppressed: BoolArray
+) -> list[dict[str, Any]]:
+    size = np.abs(value)
+    by = pd.DataFrame(
+        {
+            "cells": np.ones(len(codes), dtype=np.int64),
+            "sensitive": (status == SENSITIVE).to_numpy(dtype=np.int64),
+            "secondary": (status == SECONDARY).to_numpy(dtype=np.int64),
+            "value": size,
+            "lost": np.where(suppressed, size, 0.0),
+        }
+    ).groupby(codes.to_numpy(), sort=False)
+    return [{"code": str(code), **_plain(row)} for code, row in by.sum().iterrows()]
+
+
+def _plain(row: pd.Series[Any]) -> dict[str, Any]:
+    counts = ("cells", "sensitive", "secondary")
+    return {name: int(row[name]) for name in counts} | {name: float(row[name]) for name in ("value", "lost")}
+
+
+def rounding_figures(stored: StoredTable, rounded: IntArray) -> dict[str, Any]:
+    """The cells of a rounded table.
+
+    Parameters
+    ----------
+    stored : StoredTable
+    rounded : ndarray of int64, shape (n,)
+
+    Returns
+    -------
+    dict
+        Variables, loss and cells (`_changed_figures`), and ``changes``: how many cells changed by how much.
+    """
+    change = np.round(rounded - stored.numbers["value"], 9)
+    amounts, many = np.unique(change, return_counts=True)
+    changes = [[float(by), int(often)] for by, often in zip(amounts, many, strict=True)]
+    return {**_changed_figures(stored, rounded.astype(np.float64)), "changes": changes}
+
+
+def adjustment_figures(stored: StoredTable, table: CellTable, adjusted: FloatArray) -> dict[str, Any]:
+    """The cells of an adjusted table.
+
+    Parameters
+    ----------
+    stored : StoredTable
+    table : CellTable
+    adjusted : ndarray of float64, shape (n,)
+
+    Returns
+    -------
+    dict
+        Variables, loss and cells (`_changed_figures`); ``changes``: how many cells changed by up to which
+        share of their value;
+        ``sensitive``: a column for each thing that is known of the sensitive cells.
+    """
+    change, size = np.abs(adjusted - table.value), np.abs(table.value)
+    some = size > 0
+    share = np.divide(change, size, out=np.where(change > 0, np.inf, 0.0), where=some)
+    ends = np.array(SHARES)
+    place = np.searchsorted(ends, share, side="left")
+    at = np.flatnonzero(table.primary)
+    codes = _codes(stored)
+    return {
+        **_changed_figures(stored, adjusted),
+        "changes": [
+            [float(end) if at < len(SHARES) else None, int((place == at).sum())]
+            for at, end in enumerate((*SHARES, np.inf))
+        ],
+        "sensitive": {
+            "cell": at.tolist(),
+            "codes": [column.iloc[at].tolist() for column in codes.values()],
+            "value": table.value[at].tolist(),
+            "became": adjusted[at].tolist(),
+            "lower_level": table.lower_level[at].tolist(),
+            "upper_level": table.upper_level[at].tolist(),
+        },
+    }
+
+
+SHARES = (0.0, 0.01, 0.05, 0.1, 0.5)
+"""Up to which share of its value a cell changed: classes of the report of an adjustment."""
+
+
+def _changed_figures(stored: StoredTable, became: FloatArray) -> dict[str, Any]:
+    """Variables; sizes and changes by variable and code; codes, values and new values of all cells."""
+    codes, value = _codes(stored), stored.numbers["value"]
+    change = np.round(became - value, 9)
+    sizes = pd.DataFrame(
+        {"cells": 1, "changed": change != 0, "change": np.abs(change), "value": np.abs(value)}
+    )
+    return {
+        "variables": list(codes),
+        "loss": {name: _changes(sizes, column) for name, column in codes.items()},
+        "all": _all_cells(codes, {"value": value, "became": became}),
+    }
+
+
+def _changes(sizes: pd.DataFrame, codes: pd.Series[Any]) -> list[dict[str, Any]]:
+    by = sizes.groupby(codes.to_numpy(), sort=False).sum()
+    return [
+        {
+            "code": str(code),
+            **{name: int(row[name]) for name in ("cells", "changed")},
+            **{name: float(row[name]) for name in ("change", "value")},
+        }
+        for code, row in by.iterrows()
+    ]

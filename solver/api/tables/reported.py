@@ -1,0 +1,48 @@
+"""What all results about tables share: the page of what was done, for readers inside and outside."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any
+
+from linkrisk.datasets.microdata.writing import write_whole
+
+
+class Reported(ABC):
+    """A result whose JSON makes a report."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON as a dictionary."""
+
+    @abstractmethod
+    def to_json(self) -> str:
+        """The JSON as a text."""
+
+    def to_html(self, external: bool = False) -> str:
+        """What `report` writes."""
+        from linkrisk.solver.report.content.tables.build import table_document
+        from linkrisk.solver.report.document import Audience
+        from linkrisk.solver.report.page import render_page
+
+        return render_page(
+            table_document(self.to_dict(), Audience.EXTERNAL if external else Audience.INTERNAL)
+        )
+
+    def report(self, output: str | Path, external: bool = False) -> None:
+        """Write what was done and found as one HTML page.
+
+        Parameters
+        ----------
+        output : str or Path
+        external : bool
+            Whether readers outside may have it. Such a page has no values, levels, intervals or parameters,
+            and does not say which suppressed cells are the sensitive ones.
+
+        Raises
+        ------
+        DataError
+            If it cannot be written.
+        """
+        write_whole(output, self.to_html(external))

@@ -1,0 +1,82 @@
+"""From the JSON of `tables suppress`, `audit`, `round` or `adjust` to a `Document`."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from pathlib import PurePath
+from typing import Any
+
+from linkrisk.solver.report.content.tables.adjustment import adjustment_headline, adjustment_sections
+from linkrisk.solver.report.content.tables.consistency import check
+from linkrisk.solver.report.content.tables.found import audited, what_attackers_find
+from linkrisk.solver.report.content.tables.making import how_it_was_made, what_it_does_not_tell
+from linkrisk.solver.report.content.tables.outside import (
+    TITLES,
+    for_external,
+    outside_headline,
+    outside_sections,
+)
+from linkrisk.solver.report.content.tables.rounding import rounding_headline, rounding_sections
+from linkrisk.solver.report.content.tables.shown import loss, the_table
+from linkrisk.solver.report.content.tables.verdict import headline
+from linkrisk.solver.report.document import Audience, Document, Headline, Section
+from linkrisk.solver.run.errors import UsageError
+
+KEY = "protection"
+"""What the JSON of a table has and no other."""
+
+_ABOUT = {"suppression": "table", "rounding": "rounding", "adjustment": "adjustment"}
+_PARTS = (the_table, loss, what_attackers_find, audited, how_it_was_made, what_it_does_not_tell)
+
+
+def table_document(given: Mapping[str, Any], audience: Audience = Audience.INTERNAL) -> Document:
+    """What the report of a protected table says.
+
+    Parameters
+    ----------
+    given : mapping
+        The JSON of `tables suppress`, `audit`, `round` or `adjust`.
+    audience : Audience
+        For external readers nothing is written but what `for_external` keeps.
+
+    Raises
+    ------
+    UsageError
+        If it is no such JSON, or contradicts itself.
+    """
+    try:
+        about = _ABOUT[given[KEY]]
+        check(given)
+        head, sections, title = _said(given, audience)
+        return Document(
+            title=title,
+            audience=audience,
+            headline=head,
+            sections=sections,
+            version=given["linkrisk"],
+            made=datetime.datetime.now(datetime.UTC).astimezone().isoformat(timespec="seconds"),
+            about=about,
+        )
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        if isinstance(error, UsageError):
+            raise
+        what = f"they lack {error}" if isinstance(error, KeyError) else "a part is not what it should be"
+        raise UsageError(
+            f"these results cannot be shown, {what}: give what `tables suppress`, `tables audit` or "
+            f"`tables round` "
+            "of this version wrote with --json"
+        ) from error
+
+
+def _said(given: Mapping[str, Any], audience: Audience) -> tuple[Headline, tuple[Section, ...], str]:
+    kind = given[KEY]
+    if audience is Audience.EXTERNAL:
+        kept = for_external(given)
+        return outside_headline(kept), outside_sections(kept), TITLES[kind]
+    name = PurePath(given["name"]).name
+    if kind == "rounding":
+        return rounding_headline(given), rounding_sections(given), f"Rounding of {name}"
+    if kind == "adjustment":
+        return adjustment_headline(given), adjustment_sections(given), f"Adjustment of {name}"
+    return headline(given), tuple(part(given) for part in _PARTS), f"Protection of {name}"

@@ -1,0 +1,101 @@
+"""Whether the JSON of a protected table contradicts itself, as one may that was edited or cut."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from linkrisk.solver.report.content.tables.words import SHORT, Attacked, Json, attacked, exactly, moved
+from linkrisk.solver.run.errors import UsageError
+
+_ROUNDING = 1e-6
+"""Ends of intervals come from programs in floating point."""
+
+
+def check(given: Json) -> None:
+    """Refuse results that contradict themselves.
+
+    Raises
+    ------
+    UsageError
+        With the first contradiction.
+    """
+    for fault in _FAULTS[given["protection"]](given):
+        raise UsageError(f"these results contradict themselves, {fault}: give the JSON as it was written")
+
+
+def _of_suppression(given: Json) -> Iterator[str]:
+    cells, found = given["cells"], given["table"]
+    counted = {name: one["cells"] for name, one in found["statuses"].items()}
+    if sum(counted.values()) != cells:
+        yield f"they have {cells:,} cells and {sum(counted.values()):,} statuses"
+    if counted["u"] + counted["m"] != given["suppressed"] or counted["u"] != given["sensitive"]:
+        yield (
+            f"of {given['suppressed']:,} suppressed cells {given['sensitive']:,} are sensitive, and by "
+            f"status {counted['u']:,} and {counted['m']:,} with them"
+        )
+    if len(given["pattern"]) != given["suppressed"] or len(found["intervals"]["cell"]) != given["suppressed"]:
+        yield f"{given['suppressed']:,} cells are suppressed and {len(given['pattern']):,} are named"
+    if given["protected"] != (not given["under_protected"] and not given["undecided"]):
+        yield "the verdict is not that of the cells that are short of a level"
+    yield from _of_search(given)
+    short, undecided = set(given["under_protected"]), set(given["undecided"])
+    for one in attacked(given):
+        yield from _of_cell(one, one.cell in short)
+        if one.undecided != (one.cell in undecided):
+            yield f"whether {one.name:.80} was decided is said in two ways"
+
+
+def _of_search(given: Json) -> Iterator[str]:
+    cost, bound = given["cost"], given["bound"]
+    if cost is None:
+        return
+    if not 0.0 <= bound <= cost:
+        yield f"the cost is {cost:g} and none is less than {bound:g}"
+    least = bound >= cost * (1.0 - _ROUNDING) if given["status"] == "optimal" else bound < cost
+    if not least:
+        yield f"the status is {given['status']!s:.20}, the cost {cost:g} and its bound {bound:g}"
+
+
+def _of_cell(one: Attacked, listed: bool) -> Iterator[str]:
+    slack = _ROUNDING * max(1.0, abs(one.value), abs(one.low), abs(one.high))
+    if not one.low - slack <= one.value <= one.high + slack:
+        yield f"the value of {one.name:.80} is outside of its interval, {one.interval}"
+    short = one.share < 1.0 - 2.0 * SHORT
+    if short and one.audited and not listed:
+        yield (
+            f"{one.name:.80} counts as protected, and its interval, {one.interval}, is short of a level "
+            f"around "
+            f"{exactly(one.value)}"
+        )
+    if listed and one.share >= 1.0 + SHORT:
+        yield f"{one.name:.80} counts as not protected, and its interval, {one.interval}, reaches its levels"
+
+
+def _of_rounding(given: Json) -> Iterator[str]:
+    yield from _of_search(given)
+    changed = sum(many for by, many in given["table"]["changes"] if by != 0)
+    if changed != given["changed"]:
+        yield f"{given['changed']:,} cells changed, and by how much is said of {changed:,}"
+    far = max((abs(by) for by, _ in given["table"]["changes"]), default=0.0)
+    if abs(far - given["largest_change"]) > _ROUNDING * max(1.0, far):
+        yield f"the largest change is {given['largest_change']:g}, and one cell changed by {far:g}"
+    base = given["base"]
+    if any(abs(value / base - round(value / base)) > _ROUNDING for value in given["rounded"]):
+        yield f"a rounded value is no multiple of {base}"
+
+
+def _of_adjustment(given: Json) -> Iterator[str]:
+    yield from _of_search(given)
+    counted = sum(many for _, many in given["table"]["changes"])
+    if counted != given["cells"]:
+        yield f"they have {given['cells']:,} cells, and of {counted:,} is said by how much they changed"
+    for one in moved(given):
+        if one.short:
+            yield f"{one.name:.80} is nearer to its value, {exactly(one.value)}, than its level"
+
+
+_FAULTS: dict[str, Callable[[Json], Iterator[str]]] = {
+    "suppression": _of_suppression,
+    "rounding": _of_rounding,
+    "adjustment": _of_adjustment,
+}

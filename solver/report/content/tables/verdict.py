@@ -1,0 +1,87 @@
+"""The headline: whether the sensitive cells are protected, at what cost, and what proves it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from linkrisk.solver.report.content.tables.words import (
+    Json,
+    ended,
+    exactly,
+    gap,
+    proven,
+    secondary,
+    several,
+)
+from linkrisk.solver.report.content.wording import of_all
+from linkrisk.solver.report.document import Headline
+from linkrisk.solver.report.formats import count
+from linkrisk.solver.run.percent import percent
+
+_UNSAFE = ("under_protected", "undecided")
+
+
+def headline(given: Json) -> Headline:
+    """What stands at the head of the report."""
+    return Headline(_answer(given), _verdict(given), searched(given), tuple(_reasons(given)))
+
+
+def _answer(given: Json) -> str:
+    if not given["protected"]:
+        return "above"
+    if not given["sensitive"]:
+        return "unknown"
+    return "below" if given["cost"] is None or proven(given) else "open"
+
+
+def _verdict(given: Json) -> str:
+    sensitive, short, undecided = (given["sensitive"], *(len(given[name]) for name in _UNSAFE))
+    if not sensitive:
+        return "No cell is sensitive: nothing had to be suppressed."
+    if short:
+        cells = f"{count(short)} of {several(sensitive, 'sensitive cell')}"
+        one, many = "is NOT protected: it can", "are NOT protected: they can"
+        return f"{cells} {one if short == 1 else many} be computed too closely."
+    if undecided:
+        cells = f"{count(undecided)} of {several(sensitive, 'sensitive cell')}"
+        return f"Of {cells} nobody knows whether they are protected: the audit was ended before."
+    if sensitive == 1:
+        return "The sensitive cell is protected from outsiders."
+    if sensitive == 2:
+        return "Both sensitive cells are protected from outsiders."
+    return f"All {count(sensitive)} sensitive cells are protected from outsiders."
+
+
+def searched(given: Json) -> str:
+    """What is suppressed with the sensitive cells, and what is known of cheaper patterns."""
+    more = secondary(given)
+    said = f"{several(more, 'cell is', 'cells are')} suppressed with them"
+    if not given["sensitive"]:
+        return "" if not given["suppressed"] else f"{several(more, 'cell is', 'cells are')} suppressed."
+    if given["cost"] is None:
+        return f"{said}; nothing was searched, only audited."
+    cost = f"{said}, at a cost of {exactly(round(given['cost'], 6))}"
+    if proven(given):
+        return f"{cost}: proven least, every pattern that protects costs as much or more."
+    return (
+        f"{cost}; no pattern that protects costs less than {exactly(round(given['bound'], 6))}, a gap of "
+        f"{gap(given):.2g} %."
+    )
+
+
+def _reasons(given: Json) -> Iterator[str]:
+    statuses = given["table"]["statuses"]
+    every = sum(one["value"] for one in statuses.values())
+    lost = sum(statuses[name]["value"] for name in "um")
+    if given["suppressed"]:
+        share = f", with {percent(lost / every)} of the sum of all values" if every > 0 else ""
+        yield f"{of_all(given['suppressed'], given['cells'])} cells are suppressed{share}, totals included."
+    exact = len(given["known_exactly"])
+    if exact:
+        known = several(exact, "suppressed cell is", "suppressed cells are")
+        yield f"{known} known exactly, though not shown."
+    left = len(given["not_audited"])
+    if left:
+        yield f"The audit was ended before the intervals of {several(left, 'cell')} were found."
+    if given["cost"] is not None:
+        yield from ended(given)

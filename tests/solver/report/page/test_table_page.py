@@ -1,0 +1,82 @@
+"""The page of a protected table in a real browser: cursor and keys, narrow and dark, on paper."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from browsers import chromium, opened
+from table_files import write_table_files
+
+from linkrisk import audit_table, protect_table, round_table
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    return write_table_files(tmp_path_factory.mktemp("worked"))
+
+
+@pytest.fixture(scope="module")
+def protected(files):
+    return protect_table(**files)
+
+
+def test_the_interval_stands_below_the_cell_under_the_cursor(browser, protected, tmp_path):
+    with opened(browser, protected.to_html(), tmp_path) as one:
+        said, cells = one.page.locator(".cells .said"), one.page.locator(".cells tbody td")
+        assert said.inner_text().startswith("Point at a cell")
+        cells.nth(8).hover()
+        expected = "1 × 3: 10; sensitive; an outsider finds 7 to 13; 7 to 13 must remain possible"
+        assert said.inner_text() == expected
+        one.page.locator("h1").hover()
+        assert said.inner_text().startswith("Point at a cell")
+        cells.nth(8).click()
+        one.page.keyboard.press("ArrowLeft")
+        assert said.inner_text().startswith("1 × 2: 3; suppressed with them; an outsider finds 0 to 6")
+        for key, start in (
+            ("ArrowUp", "T × 2"),
+            ("ArrowUp", "T × 2"),
+            ("End", "T × 4"),
+            ("Control+Home", "T × T"),
+        ):
+            one.page.keyboard.press(key)
+            assert said.inner_text().startswith(start), key
+        assert one.page.locator(".cells [tabindex='0']").count() == 2  # one cell, and what scrolls
+        assert one.page.locator(".failed").count() == 0
+
+
+@pytest.mark.parametrize("external", [False, True])
+@pytest.mark.parametrize(("width", "scheme"), [(420, "dark"), (1400, "light")])
+def test_nothing_sticks_out_and_everybody_can_read_it(browser, tmp_path, external, width, scheme):
+    chance = np.random.default_rng(3)
+    inner, names = chance.integers(1, 10**6, (14, 14)), ["a_long_code_without_any_space_" * 4, "<img src=x>"]
+    codes = [f"{names[at % 2]}{at}" for at in range(14)]
+    files = write_table_files(
+        tmp_path, inner, {(2, 3): 10.0, (5, 5): 20.0}, status={(9, 9): "z"},
+        rows=codes, columns=codes, names=("v" * 80, "a & b"),
+    )  # fmt: skip
+    with opened(
+        browser, protect_table(**files).to_html(external), tmp_path, width=width, scheme=scheme
+    ) as one:
+        root = "document.documentElement"
+        assert one.page.evaluate(f"{root}.scrollWidth <= {root}.clientWidth")
+        assert one.page.locator("img").count() == 0
+        assert one.violations() == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_an_audit_that_failed_and_a_rounding_can_be_read(browser, files, tmp_path, scheme):
+    failed = write_table_files(tmp_path, status={(1, 2): "m", (3, 3): "m"})
+    for result in (audit_table(**failed), round_table(**files, base=5)):
+        with opened(browser, result.to_html(), tmp_path, scheme=scheme) as one:
+            assert one.violations() == []
+            assert one.page.locator(".cells .legend .key").count() >= 2
+            one.page.emulate_media(media="print")
+            assert one.page.locator(".cells .said").is_hidden()
