@@ -18,6 +18,7 @@ from linkrisk.datasets.masking.spelled import masking_method
 from linkrisk.datasets.public.registry import names as dataset_names
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS
 from linkrisk.solver.api.fit import fit
+from linkrisk.solver.api.tables.protect import METHODS as TABLE_METHODS
 from linkrisk.solver.backends.registry import BACKENDS
 from linkrisk.solver.commands.program import build_parser, main
 from linkrisk.solver.linkage.registry import LINKERS
@@ -150,7 +151,7 @@ def test_commands_are_understood(page, command):
             [method for masking in maskings_of(methods) for method in masking.methods] if methods else []
         )
     names = [methods] if isinstance(methods, str) else [masking_method_name(text) for text in methods]
-    assert set(names) <= {*METHODS, *LINKERS}
+    assert set(names) <= {*METHODS, *LINKERS, *TABLE_METHODS}
     backends = [parsed.get("backend"), *(parsed.get("backends") or "").split(",")]
     assert {name for name in backends if name} <= set(BACKENDS)
     assert parsed.get("name") in {None, *dataset_names()}

@@ -138,6 +138,10 @@ class CellTable:
         """Cells that may be suppressed, but need not be."""
         return ~(self.primary | self.fixed)
 
+    def cost_of(self, suppressed: BoolArray) -> float:
+        """What the cells cost that are suppressed with the sensitive ones."""
+        return float(self.cost[suppressed & self.free].sum())
+
     @cached_property
     def demands(self) -> tuple[Demand, ...]:
         """What has to be protected, cell by cell."""

@@ -9,14 +9,30 @@ from linkrisk.solver.api.tables.source import Frame, TableSource, cell_table, ta
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.compiling.ahead import TABLES, compile_once
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel, interruptible
 from linkrisk.solver.run.progress import Reporter
-from linkrisk.solver.run.status import Limit, Status
+from linkrisk.solver.run.status import Status
 from linkrisk.solver.tables.attackers.audit import audit
-from linkrisk.solver.tables.suppression.cell_suppression import suppress_cells
+from linkrisk.solver.tables.attackers.levels import audit_levels
+from linkrisk.solver.tables.suppression.cell_suppression import Pattern, suppress_cells
+from linkrisk.solver.tables.suppression.large_tables import (
+    HEURISTIC,
+    MODULAR,
+    LargePattern,
+    suppress_large,
+)
 
 DEFAULT_TIME_LIMIT = 60.0
 OWN = "exact"
+AUTOMATIC, OPTIMAL = "auto", "optimal"
+METHODS = (AUTOMATIC, OPTIMAL, MODULAR, HEURISTIC)
+
+MOST_OPTIMAL = 3000
+"""Cells up to which the optimum is looked for when nothing else is said (docs/tables-large.md)."""
+
+_MOST_INTERVALS = 5000
+"""Suppressed cells of a large table up to which the audit finds every interval, not the levels alone."""
 
 
 @checked_keywords
@@ -24,6 +40,7 @@ def protect_table(
     cells: TableSource,
     relations: Frame | None = None,
     *,
+    method: str = AUTOMATIC,
     cost: str = "value",
     backend: str = OWN,
     seed: int = 0,
@@ -44,6 +61,10 @@ def protect_table(
     relations : path or frame, optional
         A line for each term of each relation: `relation`, `cell`, `coefficient`. Without it they follow from
         the codes of the cells, or the table has them.
+    method : str
+        ``optimal``; ``modular`` or ``heuristic`` for tables that are too large for it
+        (`solver.tables.suppression.large_tables`), audited and with a bound as well; or ``auto``, which is
+        ``optimal`` up to `MOST_OPTIMAL` cells, and ``modular`` beyond.
     cost : str
         Of a cell that is suppressed with the sensitive ones: its ``value`` (at least 1), ``unit`` each, the
         ``log`` of 1 + value, or as ``given``.
@@ -76,23 +97,48 @@ def protect_table(
     """
     if time_limit is not None:
         check_limit(time_limit, "time limit")
+    if method not in METHODS:
+        raise UsageError(f"unknown method {method!r}: choose {', '.join(METHODS)}")
+    if method in (MODULAR, HEURISTIC) and backend != OWN:
+        raise UsageError(f"the method {method} has no backend: leave {backend!r} out, or choose optimal")
     solver = None if backend == OWN else get_backend(backend)
     stored = table_from(cells, relations)
     table = cell_table(stored, cost)
     compile_once(TABLES, on_progress)
+    if method == AUTOMATIC:
+        method = OPTIMAL if len(table) <= MOST_OPTIMAL or solver is not None else MODULAR
     clock = Clock(time_limit, cancel=cancel)
     with interruptible(clock):
-        pattern = suppress_cells(table, solver, clock, on_progress, seed)
-    checked = audit(table, pattern.suppressed)
+        if method == OPTIMAL:
+            pattern = suppress_cells(table, solver, clock, on_progress, seed)
+        else:
+            pattern = suppress_large(table, method, clock, on_progress)
+    limit = None if pattern.proven else clock.limit
+    levels = method != OPTIMAL and int(pattern.suppressed.sum()) > _MOST_INTERVALS
+    checked = audit_levels(table, pattern.suppressed) if levels else audit(table, pattern.suppressed)
     if not checked.passed:
         raise AssertionError("a pattern that was found does not protect when it is audited")
     status = Status.OPTIMAL if pattern.proven else Status.INTERRUPTED if clock.stopped else Status.FEASIBLE
-    ended = None if pattern.proven else Limit.USER if clock.stopped else Limit.TIME
     more = {
+        "method": method,
         "cost_of": cost,
         "backend": backend,
         "seed": seed,
         "seconds": round(clock.seconds, 3),
         "time_limit": time_limit,
+        **_of_large(pattern, levels=levels),
     }
-    return table_result(stored, table, pattern.suppressed, checked, pattern, (status, ended), more)
+    return table_result(stored, table, pattern.suppressed, checked, pattern, (status, limit), more)
+
+
+def _of_large(pattern: Pattern, *, levels: bool) -> dict[str, object]:
+    """What the JSON says of a table beyond the optimum."""
+    if not isinstance(pattern, LargePattern):
+        return {}
+    return {
+        "subtables": pattern.subtables,
+        "open_before_repair": pattern.open,
+        "added_by_repair": pattern.added,
+        "removed_by_thinning": pattern.removed,
+        "intervals": not levels,
+    }

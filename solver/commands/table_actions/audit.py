@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from linkrisk.solver.commands.table_actions.common import (
     add_reports,
@@ -65,6 +66,7 @@ def summary(arguments: argparse.Namespace, result: TableResult) -> str:
         table_line(arguments, len(result.cells), details["relations"]),
         f"sensitive   {several(details['sensitive'], 'cell')}",
         f"suppressed  {several(secondary, 'cell')} more{_cost(result)}",
+        *_method(details),
         f"audit       {_audited(result)}",
     ]
     if result.protected:
@@ -74,6 +76,18 @@ def summary(arguments: argparse.Namespace, result: TableResult) -> str:
         wrong = int(((result.audit.short > 0) | result.audit.undecided).sum())
         lines.append(f"output      none: {count(wrong)} not protected")
     return "\n".join(lines)
+
+
+def _method(details: Mapping[str, Any]) -> list[str]:
+    """How a large table was protected; nothing for the optimum."""
+    if "subtables" not in details:
+        return []
+    parts = f"{several(details['subtables'], 'subtable')}, " if details["subtables"] else ""
+    return [
+        f"method      {details['method']}: {parts}{several(details['open_before_repair'], 'level')} open; "
+        f"{several(details['added_by_repair'], 'cell')} added by the repair, "
+        f"{details['removed_by_thinning']:,} not needed in the end"
+    ]
 
 
 def _cost(result: TableResult) -> str:
@@ -93,7 +107,9 @@ def _audited(result: TableResult) -> str:
     found, exact = result.audit, int(result.audit.exact.sum())
     more = f"; {several(exact, 'suppressed cell')} known exactly" if exact else ""
     left = int((~found.audited).sum())
-    if left:
+    if not result.details.get("intervals", True):
+        more += "; levels only, no intervals"
+    elif left:
         more += f"; ended before {several(left, 'interval')} could be found"
     if result.protected:
         return f"every sensitive cell is protected from outsiders{more}"

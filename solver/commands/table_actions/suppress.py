@@ -23,6 +23,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_written(parser, "the cells with status and the intervals that attackers find")
     add_reports(parser)
     parser.add_argument(
+        "--method",
+        metavar="HOW",
+        default="auto",
+        help="optimal, modular or heuristic; auto (default) is optimal up to 3,000 cells, modular beyond",
+    )
+    parser.add_argument(
         "--cost",
         metavar="HOW",
         default="value",
@@ -40,6 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     with progress_line("suppressing cells") as line:
         result = protect_table(
             given_table(arguments),
+            method=arguments.method,
             cost=arguments.cost,
             backend=arguments.backend or OWN,
             seed=seed_of(arguments),

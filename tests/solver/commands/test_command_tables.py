@@ -55,6 +55,27 @@ def test_what_is_printed_and_written(capsys):
     assert internal.loc[8, ["low", "high"]].tolist() == pytest.approx([7.0, 13.0])
 
 
+@pytest.mark.parametrize("method", ["modular", "heuristic"])
+def test_methods_for_large_tables(capsys, method):
+    files = ["--output", "safe.csv", "--json", "found.json"]
+    asked = ["tables", "suppress", *ASKED, "--method", method, "--time-limit", "none", *files]
+    check_golden(f"tables-{method}", run(capsys, *asked))
+    found = json.loads(Path("found.json").read_text(encoding="utf-8"))
+    assert found["method"] == method
+    assert found["protected"]
+    assert found["bound"] <= 69.0 <= found["cost"]
+    frame = pd.read_csv("safe.csv")
+    assert frame["value"].isna().sum() == found["suppressed"]
+
+
+def test_levels_alone_where_intervals_take_too_long(monkeypatch):
+    monkeypatch.setattr("linkrisk.solver.api.tables.protect._MOST_INTERVALS", 1)
+    result = protect_table("cells.csv", "relations.csv", method="heuristic")
+    assert result.protected
+    assert result.to_dict()["intervals"] is False
+    assert result.to_frame()["low"].isna().sum() == result.suppressed.sum()
+
+
 def test_an_audit_of_a_pattern_that_does_not_protect(capsys):
     """Of the cheapest rectangle one cell of 3 moves by 3 only."""
     frame = pd.read_csv("cells.csv")
@@ -168,6 +189,14 @@ def test_a_cell_that_cannot_be_protected():
             "unknown option '--cost': did you mean '--cells'? (see `python -m solver tables audit --help`)",
         ),
         (["suppress", "--cost", "price"], "unknown cost 'price': choose value, unit, log, given"),
+        (
+            ["suppress", "--method", "best"],
+            "unknown method 'best': choose auto, optimal, modular, heuristic",
+        ),
+        (
+            ["suppress", "--method", "modular", "--backend", "highs"],
+            "the method modular has no backend: leave 'highs' out, or choose optimal",
+        ),
         (["suppress", "--cost", "given"], "the cost 'given' needs a column 'cost' in cells.csv"),
     ],
 )

@@ -1,0 +1,56 @@
+"""An audit of levels alone: for tables with more suppressed cells than there is time for their intervals."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.progress import Reporter
+from linkrisk.solver.tables.attackers.audit import Audit
+from linkrisk.solver.tables.attackers.demands import unmet
+from linkrisk.solver.tables.attackers.pieces import known_exactly
+
+
+def audit_levels(
+    table: CellTable, suppressed: BoolArray, clock: Clock | None = None, report: Reporter | None = None
+) -> Audit:
+    """Find out which levels hold; of the intervals only what is needed for that.
+
+    Parameters
+    ----------
+    table : CellTable
+    suppressed : ndarray of bool, shape (n,)
+    clock : Clock, optional
+        When it has run out, cells that were not seen to be protected are undecided.
+    report : callable, optional
+
+    Returns
+    -------
+    Audit
+        Its intervals are what witnesses prove at least, and count as not audited, but for cells that a
+        relation gives away.
+    """
+    found = unmet(table, suppressed, clock, report=report)
+    cells = np.flatnonzero(suppressed | table.primary)
+    up, down = found.reach.up[cells], found.reach.down[cells]
+    place = {int(cell): at for at, cell in enumerate(cells)}
+    short, undecided = np.zeros(cells.size), np.zeros(cells.size, dtype=np.bool_)
+    for demand in found.unmet:
+        at = place[demand.cell]
+        short[at] = max(short[at], demand.level - _reached(demand, float(up[at]), float(down[at])))
+    undecided[[place[demand.cell] for demand in found.undecided]] = True
+    exact = (known_exactly(table, suppressed) | ~suppressed)[cells]
+    return Audit(
+        cells=cells,
+        low=table.value[cells] - down,
+        high=table.value[cells] + up,
+        short=short,
+        exact=exact,
+        audited=exact.copy(),
+        undecided=undecided & ~(short > 0),
+    )
+
+
+def _reached(demand: Demand, up: float, down: float) -> float:
+    return up * demand.up + down * demand.down

@@ -1,0 +1,147 @@
+"""Needs of one attacker met by suppressing the cheapest cells: many together first, then one by one.
+
+What a movement moves is suppressed, and costs nothing from then on. A pattern only grows, so that what is met
+stays met. One by one, cells near by may move first, then those farther away, at last all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand, FloatArray, IntArray
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.tables.suppression.movements import Movements, Needs
+
+_STEPS = (2, 4)
+"""Relations in a row around a cell, before all cells may move."""
+
+_MANY = 20
+"""Needs from which they are moved together."""
+
+_ROUNDS = 20
+_GAIN = 0.02
+"""Rounds of moving cells together, and the share of them that one has to move for another to follow."""
+
+Tell = Callable[[int], None]
+"""Told how many needs are left."""
+
+
+@dataclass(eq=False)
+class Attacked:
+    """The table as one attacker sees it.
+
+    Attributes
+    ----------
+    view : CellTable
+    most_up : ndarray of float64, shape (n,)
+        How far cells are known to go up when all are suppressed; of sliding demands all the way.
+    """
+
+    view: CellTable
+    most_up: FloatArray
+    movements: Movements = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.movements = Movements(self.view)
+
+    def needs(self, demands: Sequence[Demand]) -> Needs:
+        """What has to move for some demands."""
+        return Needs.of(demands, self.most_up)
+
+
+class CannotMeetError(Exception):
+    """A need that no movement of the cells that may move meets.
+
+    Parameters
+    ----------
+    need : Needs
+        Of one.
+    """
+
+    def __init__(self, need: Needs) -> None:
+        super().__init__("no movement meets a need")
+        self.need = need
+
+
+@dataclass(eq=False)
+class Meeting:
+    """A pattern that grows until the needs of an attacker are met.
+
+    Attributes
+    ----------
+    attacked : Attacked
+    allowed : ndarray of bool, shape (n,)
+        Cells that may be suppressed.
+    suppressed : ndarray of bool, shape (n,)
+        Grows in place.
+    generator : numpy.random.Generator
+        In which order cells are moved.
+    """
+
+    attacked: Attacked
+    allowed: BoolArray
+    suppressed: BoolArray
+    generator: np.random.Generator
+
+    def run(self, needs: Needs, clock: Clock, tell: Tell) -> bool:
+        """Meet all of them; False where the clock was out before that.
+
+        Raises
+        ------
+        CannotMeetError
+            If one cannot be met by the cells that are allowed.
+        """
+        if len(needs) > _MANY:
+            needs = self._together(needs, clock, tell)
+        while len(needs) and not clock.expired:
+            tell(len(needs))
+            at = int(np.argmax(needs.level))
+            moved = self._one(needs[np.array([at])])
+            met = self._take(needs, moved)
+            met[at] = True
+            needs = needs[~met]
+        return not len(needs)
+
+    def _together(self, needs: Needs, clock: Clock, tell: Tell) -> Needs:
+        """Those that are left after some rounds of moving many cells at once."""
+        moving = np.flatnonzero(self.allowed)
+        for _ in range(_ROUNDS):
+            tell(len(needs))
+            order = self.generator.permutation(len(needs))
+            batch = needs[order[np.unique(needs.cell[order], return_index=True)[1]]]
+            moved = self.attacked.movements.most(
+                moving, batch, self.suppressed, self.attacked.view.cost, seconds=clock.seconds_left
+            )
+            if moved is None or clock.expired:
+                break
+            met = self._take(needs, moved)
+            needs = needs[~met]
+            if len(needs) <= _MANY or met.sum() < _GAIN * len(batch):
+                break
+        return needs
+
+    def _one(self, need: Needs) -> FloatArray:
+        """The cheapest movement that meets one need, the nearer the better."""
+        for moving in self._nearer(int(need.cell[0])):
+            moved = self.attacked.movements.cheapest(moving, need, self.suppressed, self.attacked.view.cost)
+            if moved is not None:
+                return moved
+        raise CannotMeetError(need)
+
+    def _nearer(self, cell: int) -> Iterator[IntArray]:
+        for steps in _STEPS:
+            near = self.attacked.movements.around(cell, steps)
+            yield near[self.allowed[near]]
+        yield np.flatnonzero(self.allowed)
+
+    def _take(self, needs: Needs, moved: FloatArray) -> BoolArray:
+        """Suppress what moved; which needs it meets, turned round and made smaller, too."""
+        self.suppressed |= moved != 0
+        view = self.attacked.view
+        at = np.flatnonzero(moved)
+        room = np.where(moved[at] > 0, view.below[at], view.above[at]) / np.abs(moved[at])
+        part = min(1.0, float(room.min(initial=1.0)))
+        return needs.met_by(moved) | needs.met_by(-part * moved)

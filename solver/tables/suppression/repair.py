@@ -1,0 +1,120 @@
+"""The repair: demands that a pattern leaves open over all relations at once, met by the cheapest more cells.
+
+And what comes after it: the same demands met once more, by cells of the pattern only. What is not needed
+this time is published. Every time the order is another one, so that a pattern gets cheaper and cheaper; it
+protects at any time. Both take any attackers, each as a view of the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.tables.attackers.demands import unmet
+from linkrisk.solver.tables.suppression.meeting import Attacked, CannotMeetError, Meeting, Tell
+
+
+def repaired(
+    attackers: Sequence[Attacked], pattern: BoolArray, clock: Clock, tell: Tell
+) -> tuple[BoolArray | None, int]:
+    """A pattern with more cells, such that no attacker finds out too much; and how many demands were open.
+
+    Parameters
+    ----------
+    attackers : sequence of Attacked
+        The outsider first.
+    pattern : ndarray of bool, shape (n,)
+    clock : Clock
+    tell : callable
+        Told how many demands are open.
+
+    Returns
+    -------
+    ndarray of bool, shape (n,), or None
+        None where the clock was out before all demands were met.
+    int
+
+    Raises
+    ------
+    UsageError
+        If a demand cannot be met, whatever is suppressed.
+    """
+    suppressed, opened, generator = pattern.copy(), 0, np.random.default_rng(0)
+    for attacked in attackers:
+        found = unmet(attacked.view, suppressed, clock)
+        left = [*found.unmet, *found.undecided]
+        opened += len(left)
+        meeting = Meeting(attacked, ~attacked.view.fixed, suppressed, generator)
+        try:
+            if not meeting.run(attacked.needs(left), clock, tell):
+                return None, opened
+        except CannotMeetError as failed:
+            need = failed.need
+            raise UsageError(
+                f"cell {need.cell[0]} cannot be protected: with all cells suppressed it does not move "
+                f"{'up' if need.sign[0] > 0 else 'down'} by {need.level[0]:g}; lower its level, or let more "
+                "cells be suppressed"
+            ) from failed
+    return suppressed, opened
+
+
+@dataclass(eq=False)
+class Thinning:
+    """A pattern that protects, made cheaper.
+
+    Attributes
+    ----------
+    attackers : sequence of Attacked
+    suppressed : ndarray of bool, shape (n,)
+    """
+
+    attackers: Sequence[Attacked]
+    suppressed: BoolArray
+    _demands: list[tuple[Demand, ...]] = field(default_factory=list, init=False)
+
+    def run(self, table: CellTable, clock: Clock, tell: Tell, most_rounds: int, patience: int) -> int:
+        """Meet all demands again and again; how many cells are published in the end that were not.
+
+        Parameters
+        ----------
+        table : CellTable
+            Whose costs count.
+        clock : Clock
+        tell : callable
+            Told how many demands are still to be met in this round.
+        most_rounds : int
+        patience : int
+            Rounds without gain after which it ends.
+        """
+        for attacked in self.attackers:
+            alone = unmet(attacked.view, attacked.view.primary, clock)
+            self._demands.append((*alone.unmet, *alone.undecided))
+        generator, idle, before = np.random.default_rng(1), 0, int(self.suppressed.sum())
+        for _ in range(most_rounds):
+            if idle >= patience or clock.expired:
+                break
+            other = self._again(table, clock, tell, generator)
+            if other is not None and table.cost_of(other) < table.cost_of(self.suppressed):
+                self.suppressed, idle = other, 0
+            else:
+                idle += 1
+        return before - int(self.suppressed.sum())
+
+    def _again(
+        self, table: CellTable, clock: Clock, tell: Tell, generator: np.random.Generator
+    ) -> BoolArray | None:
+        """The cells of the pattern that are needed this time; None where the clock was out."""
+        needed = table.primary.copy()
+        for attacked, demands in zip(self.attackers, self._demands, strict=True):
+            meeting = Meeting(attacked, self.suppressed & ~attacked.view.fixed, needed, generator)
+            try:
+                if not meeting.run(attacked.needs(demands), clock, tell):
+                    return None
+            except CannotMeetError:  # by less than an optimiser can tell: this round is none
+                return None
+        return needed

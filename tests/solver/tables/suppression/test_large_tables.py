@@ -1,0 +1,119 @@
+"""Tables beyond the optimum: every pattern passes the audit, and lies between the optimum and nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from plain_audit import plain_short
+from random_tables import random_table
+
+from linkrisk.formulations.tables.cell_table import Insider
+from linkrisk.formulations.tables.subtables import subtables
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.tables.attackers.demands import unmet
+from linkrisk.solver.tables.attackers.levels import audit_levels
+from linkrisk.solver.tables.suppression.cell_suppression import suppress_cells
+from linkrisk.solver.tables.suppression.large_tables import suppress_large
+from linkrisk.solver.tables.suppression.modular import Modular
+
+SHAPES = [[(9, 3)], [(4, 2), (3, 3)], [(6, 3), (3, 3)], [(3, 3), (2, 2), (2, 2)]]
+METHODS = ["modular", "heuristic"]
+
+
+def drawn(seed, shape, share=0.15):
+    """A table whose cells can all be protected; None where they cannot."""
+    table = random_table(np.random.default_rng(seed), shape, share=share, level=0.15)
+    return table if table.primary.any() and unmet(table, ~table.fixed).all else None
+
+
+@settings(max_examples=8, deadline=None)
+@given(seed=st.integers(0, 10_000), shape=st.sampled_from(SHAPES), unit=st.booleans())
+def test_every_pattern_protects_and_is_no_cheaper_than_the_optimum(seed, shape, unit):
+    table = drawn(seed, shape)
+    if table is None:
+        return
+    if unit:
+        table = replace(table, cost=np.ones(len(table)))
+    best = suppress_cells(table, None, Clock(None))
+    assert best.proven
+    for method in METHODS:
+        found = suppress_large(table, method, Clock(None))
+        assert plain_short(table, found.suppressed) == []
+        assert not found.suppressed[table.fixed].any()
+        assert found.cost == table.cost_of(found.suppressed)
+        assert found.cost >= best.cost * (1.0 - 1e-9)
+        assert 0.0 <= found.bound <= best.cost * (1.0 + 1e-9)
+
+
+def test_subtables_alone_leave_a_cell_at_risk_that_the_repair_protects():
+    """A pattern that protects in every subtable by itself, but not over all relations at once."""
+    table = drawn(7, [(6, 3), (6, 3)])
+    alone = Modular(table, subtables(table.relations), Clock(None))
+    alone.run(lambda *_: None)
+    short = plain_short(table, alone.suppressed)
+    assert short
+    found = suppress_large(table, "modular", Clock(None))
+    assert found.open > 0
+    assert found.added > 0
+    assert plain_short(table, found.suppressed) == []
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_others_who_know_more_are_kept_out_as_well(method):
+    """An insider who knows some cells exactly; the outsider's pattern does not do."""
+    table = drawn(3, [(6, 3), (6, 3)])
+    cells = np.flatnonzero(table.primary)[:2]
+    knows = Insider("one", cells, table.value[cells], table.value[cells])
+    view = table.seen_by(knows)
+    found = suppress_large(table, method, Clock(None), insiders=[view])
+    assert plain_short(table, found.suppressed) == []
+    assert unmet(view, found.suppressed).all
+    assert not unmet(view, suppress_large(table, method, Clock(None)).suppressed).all
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_interrupted_it_still_protects(method):
+    table = drawn(1, [(6, 3), (6, 3)])
+    clock = Clock(None)
+    clock.stop()
+    found = suppress_large(table, method, clock)
+    assert plain_short(table, found.suppressed) == []
+    assert 0.0 <= found.bound <= found.cost
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_cannot_be_protected_is_named(method):
+    table = random_table(np.random.default_rng(1), [(4, 2), (4, 2)])
+    cell = int(np.flatnonzero(table.primary)[0])
+    fixed = ~table.primary
+    table = replace(table, fixed=fixed)
+    with pytest.raises(UsageError, match=rf"^cell {cell} cannot be protected: with all cells suppressed it"):
+        suppress_large(table, method, Clock(None))
+
+
+def test_the_same_table_gives_the_same_pattern():
+    table = drawn(1, [(6, 3), (6, 3)])
+    one, other = (suppress_large(table, "modular", Clock(None)) for _ in range(2))
+    assert (one.suppressed == other.suppressed).all()
+
+
+def test_an_audit_of_levels():
+    """What it says of every sensitive cell is what the audit of intervals says."""
+    table = drawn(2, [(9, 3), (4, 4)])
+    generator = np.random.default_rng(0)
+    seen = set()
+    for share in (0.1, 0.3, 0.5, 1.0):
+        pattern = (table.primary | (generator.random(len(table)) < share)) & ~table.fixed
+        found = audit_levels(table, pattern)
+        short = plain_short(table, pattern)
+        assert found.cells[found.short > 0].tolist() == short
+        assert found.passed == (not short)
+        assert not found.undecided.any()
+        assert (found.low <= table.value[found.cells]).all()
+        seen.add(found.passed)
+    assert seen == {True, False}
