@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from linkrisk.solver import make_table as make_table
     from linkrisk.solver import mask as mask
     from linkrisk.solver import open_table as open_table
+    from linkrisk.solver import perturb_counts as perturb_counts
     from linkrisk.solver import protect_table as protect_table
     from linkrisk.solver import risk as risk
     from linkrisk.solver import round_table as round_table
@@ -49,6 +50,7 @@ __all__ = [
     "make_table",
     "mask",
     "open_table",
+    "perturb_counts",
     "protect_table",
     "report",
     "report_of",

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from linkrisk.solver.api.tables.adjust import adjust_table as adjust_table
     from linkrisk.solver.api.tables.audit import audit_table as audit_table
     from linkrisk.solver.api.tables.make import make_table as make_table
+    from linkrisk.solver.api.tables.perturb import perturb_counts as perturb_counts
     from linkrisk.solver.api.tables.protect import protect_table as protect_table
     from linkrisk.solver.api.tables.round import round_table as round_table
     from linkrisk.solver.api.tables.source import link_tables as link_tables
@@ -42,6 +43,7 @@ _WHERE = {
     "link_tables": "api.tables.source",
     "open_table": "api.tables.source",
     "round_table": "api.tables.round",
+    "perturb_counts": "api.tables.perturb",
     "protect_table": "api.tables.protect",
     "compare": "api.compare",
     "evaluate": "api.evaluate",
@@ -74,6 +76,7 @@ __all__ = [
     "make_table",
     "mask",
     "open_table",
+    "perturb_counts",
     "protect_table",
     "report",
     "report_of",

@@ -11,6 +11,7 @@ ACTIONS = {
     "audit": "find what an attacker can compute of every suppressed cell; exit code 1 where it is too much",
     "round": "make every cell a multiple of a base such that all relations hold, at the least change",
     "adjust": "change values as little as possible such that every sensitive cell is far enough off, proven",
+    "cellkey": "count records with noise that is the same wherever the same records are counted",
 }
 """Every action, a file of `solver/commands/table_actions`, in a line."""
 

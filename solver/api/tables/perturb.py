@@ -1,0 +1,232 @@
+"""`perturb_counts`: a table of counts with noise by cell keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.record import version
+from linkrisk.datasets.microdata.formats.registry import read_table
+from linkrisk.datasets.microdata.numeric import check_known, numeric_matrix
+from linkrisk.datasets.microdata.writing import write_table
+from linkrisk.datasets.tables.relations_of_codes import HierarchyFiles
+from linkrisk.formulations.tables.cell_key import NoiseDesign, PerturbationTable, cell_keys
+from linkrisk.formulations.tables.cell_table import FloatArray
+from linkrisk.solver.api.choices import TableLike
+from linkrisk.solver.api.keywords import checked_keywords
+from linkrisk.solver.api.masking_source import read_source
+from linkrisk.solver.api.tables.make import make_table
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.results import dump_json
+from linkrisk.solver.tables.perturbation.count_changes import count_changes
+
+
+@dataclass(frozen=True, eq=False)
+class PerturbedCounts:
+    """A table of counts with noise.
+
+    Attributes
+    ----------
+    cells : DataFrame
+        A line for each cell: its codes, `value` (the count), `cell_key`, `noise`, `perturbed`.
+    record_keys : ndarray of float64, shape (r,)
+        Of the records, in their order. Whoever has them can take the noise out again.
+    design : DataFrame
+        The perturbation table: `i` (count), `j` (perturbed count), `p`, `v` (noise), and the interval of cell
+        keys `p_int_lb` to `p_int_ub`.
+    not_adding_up : int
+        How many relations do not add up any more.
+    details : dict
+        Everything else of the JSON.
+    """
+
+    cells: pd.DataFrame = field(repr=False)
+    record_keys: FloatArray = field(repr=False)
+    design: pd.DataFrame = field(repr=False)
+    not_adding_up: int
+    details: dict[str, Any] = field(repr=False)
+
+    def to_frame(self) -> pd.DataFrame:
+        """The cells with keys and noise: not to be published."""
+        return self.cells
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of `tables cellkey --json` as a dictionary."""
+        before, after = (self.cells[name].to_numpy(dtype=np.int64) for name in ("value", "perturbed"))
+        return {
+            "cells": len(self.cells),
+            "changed": int((before != after).sum()),
+            "not_adding_up": self.not_adding_up,
+            "changes": count_changes(before, after),
+            **self.details,
+        }
+
+    def to_json(self) -> str:
+        """The JSON of `tables cellkey --json`."""
+        return dump_json(self.to_dict())
+
+    def write(self, output: str | Path) -> None:
+        """Write what may be published: codes and perturbed counts.
+
+        Raises
+        ------
+        DataError
+            If it cannot be written.
+        """
+        kept = self.cells.drop(columns=["cell_key", "noise", "perturbed"])
+        write_table(kept.assign(value=self.cells["perturbed"]), output)
+
+    def __repr__(self) -> str:
+        return f"PerturbedCounts({len(self.cells)} cells, {self.not_adding_up} relations do not add up)"
+
+
+@checked_keywords
+def perturb_counts(
+    data: TableLike,
+    by: Sequence[str],
+    *,
+    most: int | None = None,
+    variance: float | None = None,
+    small: int = 0,
+    stay: float | None = None,
+    monotone: bool = True,
+    design: str | Path | pd.DataFrame | None = None,
+    hierarchies: Mapping[str, HierarchyFiles] | None = None,
+    keys: str | None = None,
+    seed: int = 0,
+) -> PerturbedCounts:
+    """Count records by some variables, with noise that is the same wherever the same records are counted.
+
+    The cell-key method: each record has a key, a cell the fractional part of the sum of its records' keys,
+    and count and key say in a perturbation table which noise is added. Cells do not add up any more.
+
+    Parameters
+    ----------
+    data : path, name, frame (pandas, polars, pyarrow) or ndarray
+        The microdata.
+    by : sequence of str
+        Explanatory variables, one to six.
+    most : int, optional
+        D, the largest noise.
+    variance : float, optional
+        V, of the noise.
+    small : int
+        js: counts of 1 to so many never appear.
+    stay : float, optional
+        pstay: the least probability that a count stays.
+    monotone : bool
+        Whether probabilities do not fall on the way up to no noise (`formulations.tables.cell_key`).
+    design : path or frame, optional
+        A perturbation table instead of these, with the columns `i`, `v` and `p`, as package ptable has it.
+    hierarchies : mapping of str to path or paths, optional
+        See `make_table`.
+    keys : str, optional
+        Column of record keys, from 0 to less than 1; drawn where absent.
+    seed : int
+        Of the keys that are drawn.
+
+    Returns
+    -------
+    PerturbedCounts
+
+    Raises
+    ------
+    TypeError
+        If there is no such keyword.
+    UsageError, DataError, FormulationError
+        If the request or the data cannot be used.
+
+    Examples
+    --------
+    >>> from linkrisk import perturb_counts
+    >>> perturb_counts("persons.csv", ["region", "sex"], most=2, variance=1.0)  # doctest: +SKIP
+    """
+    table = _design(most, variance, small, stay, monotone, design)
+    made = make_table(data, by, hierarchies=hierarchies)
+    key_of = _record_keys(data, keys, seed, made.tabulated.contributor.size)
+    count = made.tabulated.respondents
+    of_cell = cell_keys(key_of, made.tabulated.cell, made.tabulated.record, count.size)
+    noise = table.look_up(count, of_cell)
+    cells = made.tabulated.codes().assign(value=count, cell_key=of_cell, noise=noise, perturbed=count + noise)
+    terms = made.relations
+    moved = noise[terms["cell"]] * terms["coefficient"]
+    off = int((np.bincount(terms["relation"], moved) != 0).sum())
+    lines = _lines(table)
+    details = {
+        "linkrisk": version(),
+        "relations": int(terms["relation"].max()) + 1,
+        "records": int(key_of.size),
+        "largest_noise": table.most,
+        "variance": float(table.variance[-1]),
+        "variances": table.variance.tolist(),
+        "small": small,
+        "keys": keys,
+        "seed": None if keys is not None else seed,
+        "design": lines.to_dict("list"),
+    }
+    return PerturbedCounts(cells, key_of, lines, off, details)
+
+
+def _design(
+    most: int | None,
+    variance: float | None,
+    small: int,
+    stay: float | None,
+    monotone: bool,
+    design: str | Path | pd.DataFrame | None,
+) -> PerturbationTable:
+    if design is None:
+        if most is None or variance is None:
+            raise UsageError("say what the noise is like: its largest value and its variance, or a design")
+        return NoiseDesign(most, variance, small, stay, monotone).table()
+    if most is not None or variance is not None or small or stay is not None:
+        raise UsageError("the design says what the noise is like; leave out what else does")
+    name = "the design" if isinstance(design, pd.DataFrame) else str(design)
+    frame = design if isinstance(design, pd.DataFrame) else read_table(design)
+    check_known(["i", "v", "p"], list(frame.columns), name, what="column")
+    count, noise, p = numeric_matrix(frame, ["i", "v", "p"], name).T
+    if (count != np.floor(count)).any() or (noise != np.floor(noise)).any() or (count < 0).any():
+        raise DataError(f"{name}: counts i and noise v must be whole numbers, i not negative")
+    largest = int(np.abs(noise).max())
+    rows = np.zeros((int(count.max()) + 1, 2 * largest + 1))
+    rows[count.astype(np.int64), noise.astype(np.int64) + largest] = p
+    return PerturbationTable(rows)
+
+
+def _lines(table: PerturbationTable) -> pd.DataFrame:
+    """The perturbation table as package ptable shows it."""
+    low, high = table.intervals()
+    count, place = np.nonzero(table.probability > 0)
+    noise = table.noise[place]
+    return pd.DataFrame(
+        {
+            "i": count,
+            "j": count + noise,
+            "p": table.probability[count, place],
+            "v": noise,
+            "p_int_lb": low[count, place],
+            "p_int_ub": high[count, place],
+        }
+    )
+
+
+def _record_keys(data: TableLike, keys: str | None, seed: int, records: int) -> FloatArray:
+    if keys is None:
+        return np.random.default_rng(seed).random(records)
+    source = read_source(data, (), None, [])
+    check_known([keys], list(source.known.columns), source.name, what="keys")
+    found = numeric_matrix(source.known, [keys], source.name)[:, 0]
+    wrong = ~((found >= 0) & (found < 1))
+    if wrong.any():
+        row = int(np.argmax(wrong)) + 1
+        raise DataError(
+            f"{source.name}, column {keys!r}, row {row}: {found[row - 1]:g} is no record key; they are from "
+            "0 to less than 1"
+        )
+    return found

@@ -1,0 +1,106 @@
+"""`python -m solver tables cellkey`: counts with noise, the same wherever the same records are counted."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from linkrisk.solver.commands.arguments import names, number
+from linkrisk.solver.commands.table_actions.common import written_lines
+from linkrisk.solver.commands.table_actions.given import hierarchies_of
+from linkrisk.solver.commands.unsafe_options import several, whole
+
+if TYPE_CHECKING:
+    from linkrisk.solver.api.tables.perturb import PerturbedCounts
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.epilog = (
+        "example: tables cellkey --input persons.csv --by region,sex --most 2 --variance 1 --output safe.csv"
+    )
+    parser.add_argument("--input", required=True, metavar="FILE", help="microdata, whose records are counted")
+    parser.add_argument("--by", required=True, metavar="A,B", help="explanatory variables, one to six")
+    parser.add_argument(
+        "--hierarchy", metavar="A=FILE", action="append", help="see `tables make`; once for each variable"
+    )
+    parser.add_argument("--most", metavar="D", help="the largest noise")
+    parser.add_argument("--variance", metavar="V", help="of the noise")
+    parser.add_argument("--small", metavar="N", help="counts of 1 to N never appear; default: 0, all may")
+    parser.add_argument("--stay", metavar="P", help="the least probability that a count stays")
+    parser.add_argument(
+        "--any-shape", action="store_true", help="probabilities may fall on the way up to no noise"
+    )
+    parser.add_argument(
+        "--design", metavar="FILE", help="a perturbation table instead of these: columns i, v and p"
+    )
+    parser.add_argument("--keys", metavar="COLUMN", help="record keys, from 0 to less than 1")
+    parser.add_argument("--seed", metavar="N", help="of the keys that are drawn; default: 0")
+    parser.add_argument("--output", metavar="FILE", help="write the table as it may be published")
+    parser.add_argument("--internal", metavar="FILE", help="write counts, cell keys and noise: for the house")
+    parser.add_argument("--write-design", metavar="FILE", help="write the perturbation table")
+    parser.add_argument("--json", metavar="FILE", help="write design and changes as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Count, perturb, write, and print what was done."""
+    from linkrisk.datasets.microdata.writing import write_table, write_whole
+    from linkrisk.solver.api.tables.perturb import perturb_counts
+    from linkrisk.solver.commands import targets
+
+    written = ("output", "internal", "write_design", "json")
+    _check_input(arguments, written)
+    targets.check_targets(arguments, *written)
+    stay, variance = arguments.stay, arguments.variance
+    result = perturb_counts(
+        arguments.input,
+        names(arguments.by, "--by") or (),
+        most=whole(arguments.most, "--most"),
+        variance=None if variance is None else number(variance, "--variance"),
+        small=whole(arguments.small, "--small") or 0,
+        stay=None if stay is None else number(stay, "--stay"),
+        monotone=not arguments.any_shape,
+        design=arguments.design,
+        hierarchies=hierarchies_of(arguments),
+        keys=arguments.keys,
+        seed=whole(arguments.seed, "--seed") or 0,
+    )
+    if arguments.output is not None:
+        result.write(arguments.output)
+    if arguments.internal is not None:
+        write_table(result.to_frame(), arguments.internal)
+    if arguments.write_design is not None:
+        write_table(result.design, arguments.write_design)
+    if arguments.json is not None:
+        write_whole(arguments.json, result.to_json())
+    print(_summary(arguments, result))
+    return 0
+
+
+def _check_input(arguments: argparse.Namespace, written: Sequence[str]) -> None:
+    from linkrisk.solver.run.errors import UsageError
+
+    for name in written:
+        path = getattr(arguments, name)
+        if path is not None and Path(path).resolve() == Path(arguments.input).resolve():
+            raise UsageError(
+                f"--{name.replace('_', '-')} would overwrite the --input file: give another name"
+            )
+
+
+def _summary(arguments: argparse.Namespace, result: PerturbedCounts) -> str:
+    found = result.to_dict()
+    changes = found["changes"]
+    absolute, relative = changes["absolute"], changes["relative"]
+    of = "relation does" if found["relations"] == 1 else "relations do"
+    lines = [
+        f"table       {several(found['records'], 'record')} in {several(found['cells'], 'cell')}",
+        f"noise       at most {found['largest_noise']}, variance {found['variance']:.4g}, mean 0",
+        f"perturbed   {several(found['changed'], 'cell')}: by {absolute['mean']:.3g} on average, "
+        f"{absolute['max']:g} at most; {100 * relative['mean']:.3g} % on average",
+        f"zeros       {several(changes['false_zeros'], 'count')} became 0, those of 0 have stayed",
+        f"sums        {found['not_adding_up']} of {found['relations']} {of} not add up any more",
+    ]
+    return "\n".join([*lines, *written_lines(arguments, "output", "internal")])
