@@ -18,18 +18,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.optimize import LinearConstraint, linprog, minimize
 
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.tables.cell_table import FloatArray, IntArray
 
 MOST_NOISE = 20
-_LEAST = 1e-9
-_NONE = 1e-7
-"""Probabilities below it are 0, as in `ptable`."""
-
-_STAY_STEP, _STAY_TRIES = 0.05, 20
-_VARIANCE_MET = 5e-4
 
 
 @dataclass(frozen=True)
@@ -52,7 +45,7 @@ class NoiseDesign:
     Raises
     ------
     FormulationError
-        If a number is not in its range, or no noise has these properties; it names the count.
+        If a number is not in its range.
     """
 
     most: int
@@ -79,79 +72,12 @@ class NoiseDesign:
         """From which count on the noise is the same for all."""
         return self.most + self.small
 
-    def table(self) -> PerturbationTable:
-        """The perturbation table."""
-        rows = np.zeros((self.counts + 1, 2 * self.most + 1))
-        rows[0, self.most] = 1.0
-        for count in range(1, self.counts + 1):
-            noise = self._noise(count)
-            rows[count, noise + self.most] = self._probabilities(count, noise)
-        return PerturbationTable(rows)
-
-    def _noise(self, count: int) -> IntArray:
+    def noise(self, count: int) -> IntArray:
         """What can happen to a count."""
         noise = np.arange(-self.most, self.most + 1)
         after = count + noise
-        return noise[(after >= 0) & ((after == 0) | (after > self.small))]
-
-    def _probabilities(self, count: int, noise: IntArray) -> FloatArray:
-        stay, found = self.stay or 0.0, None
-        for _ in range(_STAY_TRIES):
-            found = _most_entropy(noise, self.variance, stay, self.monotone)
-            met = found is not None and abs(found @ noise**2 - self.variance) <= _VARIANCE_MET
-            if met or stay <= 0 or 0 not in noise:
-                break
-            stay = max(0.0, stay - _STAY_STEP)
-        if found is None:
-            raise FormulationError(
-                f"no noise of at most {self.most} with variance {self.variance:g} is unbiased for a count of "
-                f"{count}; raise the variance or the largest noise, or allow smaller counts"
-            )
+        found: IntArray = noise[(after >= 0) & ((after == 0) | (after > self.small))]
         return found
-
-
-def _most_entropy(noise: IntArray, variance: float, stay: float, monotone: bool) -> FloatArray | None:
-    """Probabilities of most entropy; None where there are none."""
-    size, v = noise.size, noise.astype(np.float64)
-    least = np.full(size, _LEAST)
-    least[noise == 0] = max(stay, _LEAST)
-    rows = [v**2]
-    if monotone and 0 in noise:
-        for at in range(int(np.flatnonzero(noise == 0)[0])):
-            row = np.zeros(size)
-            row[at], row[at + 1] = 1.0, -1.0
-            rows.append(row)
-    below, limits = np.array(rows), np.zeros(len(rows))
-    limits[0] = variance
-    equal, sums = np.array([np.ones(size), v]), np.array([1.0, 0.0])
-    start = linprog(
-        np.zeros(size), A_ub=below, b_ub=limits, A_eq=equal, b_eq=sums, bounds=[(one, 1.0) for one in least]
-    )
-    if start.status != 0:
-        return None
-    found = minimize(
-        lambda p: float(np.sum(p * np.log2(np.maximum(p, 1e-15)))),
-        np.full(size, 1.0 / size),
-        jac=lambda p: np.log2(np.maximum(p, 1e-15)) + 1.0 / np.log(2.0),
-        method="SLSQP",
-        bounds=[(one, 1.0) for one in least],
-        constraints=[
-            LinearConstraint(equal, sums, sums),
-            LinearConstraint(below, -np.inf, limits),
-        ],
-        options={"ftol": 1e-15, "maxiter": 1000},
-    )
-    return _exact(np.where(found.x < _NONE, 0.0, found.x), equal, sums)
-
-
-def _exact(p: FloatArray, equal: FloatArray, sums: FloatArray) -> FloatArray:
-    """The nearest probabilities with exactly these sums, which an optimiser meets up to its tolerance."""
-    used = p > 0
-    part = equal[:, used]
-    p[used] -= part.T @ np.linalg.lstsq(part @ part.T, part @ p[used] - sums, rcond=None)[0]
-    if (p < 0).any() or np.abs(equal @ p - sums).max() > 1e-9:
-        raise AssertionError("the noise that was found is biased")
-    return p
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +113,7 @@ class PerturbationTable:
     @property
     def most(self) -> int:
         """D, the largest noise."""
-        return (self.probability.shape[1] - 1) // 2
+        return (int(self.probability.shape[1]) - 1) // 2
 
     @property
     def noise(self) -> IntArray:

@@ -25,6 +25,7 @@ from linkrisk.solver.api.tables.make import make_table
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.results import dump_json
 from linkrisk.solver.tables.perturbation.count_changes import count_changes
+from linkrisk.solver.tables.perturbation.noise_design import perturbation_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +185,7 @@ def _design(
     if design is None:
         if most is None or variance is None:
             raise UsageError("say what the noise is like: its largest value and its variance, or a design")
-        return NoiseDesign(most, variance, small, stay, monotone).table()
+        return perturbation_table(NoiseDesign(most, variance, small, stay, monotone))
     if most is not None or variance is not None or small or stay is not None:
         raise UsageError("the design says what the noise is like; leave out what else does")
     name = "the design" if isinstance(design, pd.DataFrame) else str(design)
