@@ -1,12 +1,12 @@
 """Cell suppression as a covering program in whole numbers, whose rows are found when they are violated.
 
     minimise    sum of cost_i x_i over free cells
-    subject to  sum_i min(reach_i, level) x_i >= level     for every demand and every dual solution
+    subject to  sum_i min(reach_i, left) x_i >= left       for every demand and every dual solution
                 x_i <= sum of the other x_j of a relation  no relation has exactly one suppressed cell
                 x_p = 1 for primary cells, 0 for fixed ones
 
 Fischetti and Salazar (2000) Models and algorithms for optimizing cell suppression in tabular data with linear
-constraints, JASA 95, 916-928. Coefficients above the level are cut to it: one such cell is enough.
+constraints, JASA 95, 916-928. What is left of a level is that without the primary cells.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, FloatA
 
 _NOTHING = 1e-7
 """A coefficient of so little is none."""
+
+_LEFT = 1e-3
+"""The least share of a level that rows are made for."""
 
 _SAFE = 1e-12
 """More than what a sum of coefficients is off by in floating point."""
@@ -50,15 +53,15 @@ def suppression_model(table: CellTable, separator: Separator | None) -> MilpMode
 def alone_rows(table: CellTable) -> Cuts:
     """Of every relation with one primary cell: another cell is suppressed, as else it is known exactly."""
     relations = sparse.csr_array(table.relations)
-    kept = [
-        others
-        for inside in np.split(relations.indices, relations.indptr[1:-1])
-        if table.primary[inside].sum() == 1 and (others := inside[table.free[inside]]).size
-    ]
-    rows = np.repeat(np.arange(len(kept)), np.array([one.size for one in kept], dtype=np.int64))
-    inside = np.concatenate([np.zeros(0, dtype=np.int64), *kept])
-    matrix = sparse.csr_array((np.ones(rows.size), (rows, inside)), shape=(len(kept), len(table)))
-    return Cuts(matrix, np.ones(len(kept)), np.full(len(kept), np.inf))
+    inside, count = relations.indices, relations.shape[0]
+    rows = np.repeat(np.arange(count), np.diff(relations.indptr))
+    wanted = np.bincount(rows, table.primary[inside], count) == 1
+    entries = np.flatnonzero(wanted[rows] & table.free[inside])
+    place, number = np.unique(rows[entries], return_inverse=True)
+    matrix = sparse.csr_array(
+        (np.ones(entries.size), (number, inside[entries])), shape=(place.size, len(table))
+    )
+    return Cuts(matrix, np.ones(place.size), np.full(place.size, np.inf))
 
 
 class BridgeRows:
@@ -105,13 +108,31 @@ class BridgeRows:
             suppressed[self._inside[alone]] = False
 
 
-def capacity_row(reach: FloatArray, level: float) -> tuple[IntArray, FloatArray, float]:
+def capacity_row(
+    reach: FloatArray, level: float, given: BoolArray | None = None
+) -> tuple[IntArray, FloatArray, float]:
     """One constraint: its cells, their coefficients, and its right-hand side, which is about 1.
 
-    Coefficients above the level are cut to it, as one such cell is enough. Coefficients of next to nothing
-    are left out; the right-hand side is as much less, so that every pattern that protects keeps the row.
+    What cells that are `given` add is taken off the level, whether they are suppressed or not; of what is
+    left, a coefficient that is above it is cut to it, as one such cell is enough (knapsack cover
+    inequalities: Carr, Fleischer, Leung and Phillips 2000). Coefficients of next to nothing are left out; the
+    right-hand side is as much less, so that every pattern that protects keeps the row.
+
+    Parameters
+    ----------
+    reach : ndarray of float64, shape (n,)
+        What each suppressed cell adds at most.
+    level : float
+    given : ndarray of bool, shape (n,), optional
+        The cells that are always suppressed, and any others; where these are enough for the level, or nearly,
+        none is taken off.
     """
-    row = np.minimum(reach, level) / level
+    left = level if given is None else level - float(reach[given].sum())
+    enough = left < _LEFT * level
+    left = level if enough else left
+    row = np.minimum(reach, left) / left
+    if given is not None and not enough:
+        row[given] = 0.0
     cells = np.flatnonzero(row > _NOTHING)
     found = row[cells]
     found[found > 1.0 - _NOTHING] = 1.0

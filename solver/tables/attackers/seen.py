@@ -6,9 +6,6 @@ import numpy as np
 
 from linkrisk.formulations.tables.cell_table import CellTable, FloatArray, IntArray
 
-_MOST = 64
-"""As many deviations are kept."""
-
 _NOTHING = 1e-9
 """What moves by so much less than the cell that moves most does not move."""
 
@@ -19,9 +16,12 @@ class Seen:
     Parameters
     ----------
     table : CellTable
+    most : int
+        As many are kept, the latest.
     """
 
-    def __init__(self, table: CellTable) -> None:
+    def __init__(self, table: CellTable, most: int = 64) -> None:
+        self._most = most
         self._above, self._below = table.above, table.below
         self._found: list[tuple[IntArray, FloatArray]] = []
         self._stale = True
@@ -32,7 +32,7 @@ class Seen:
         moves = size > _NOTHING * size.max(initial=0.0)
         if moves.any():
             self._found.append((cells[moves], deviations[moves]))
-            self._found = self._found[-_MOST:]
+            self._found = self._found[-self._most :]
             self._stale = True
 
     def reach(self, suppressed: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -22,8 +22,11 @@ from linkrisk.solver.tables.suppression.rounding_cuts import rounding_cuts
 from linkrisk.solver.tables.suppression.thinning import Thinning, protection
 
 _WHOLE = 1e-5
-_TAIL, _ROOT_TAIL = 3, 8
+_PATIENCE, _ROOT_PATIENCE = 3, 20
 """Rounds of rows without gain after which a node is branched on."""
+
+_MANY = 10
+"""Where so many rows are violated, none are made."""
 
 _GAIN = 0.01
 """What is a gain, as a share of what is left to the best pattern."""
@@ -34,7 +37,8 @@ _SMALLER = 0.7
 _CLOSE = 1e-9
 """Costs that are no whole numbers are the same when they differ by less, relatively."""
 
-_TRY = 25
+_TRIES = (2, 8, 25, 60, 120, 240)
+"""Rounds at the root after which a pattern is made of the point."""
 
 Improve = Callable[[FloatArray], BoolArray | None]
 """Makes a pattern that protects of a point of the relaxation, shape (n,)."""
@@ -82,11 +86,12 @@ class BranchAndCut:
         model = suppression_model(table, None)
         rows = Cuts(model.matrix, model.row_lower, model.row_upper)
         self._relaxation = Relaxation(rows, self._objective, model.column_lower, model.column_upper)
-        self._gains = PseudoCosts(self._relaxation.cells.size)
+        self._gains = PseudoCosts(len(table))
+        self._root_bound, self._root_reduced = 0.0, np.zeros(len(table))
         self.best, self.cost = start, float(self._objective[start].sum())
         self.bound, self.nodes, self._count = 0.0, 0, 0
         self._tried: set[bytes] = set()
-        self._loose = np.inf
+        self._loose, self._decided_at = np.inf, self.cost
 
     def run(self, clock: Clock, improve: Improve, tell: Callable[[], bool]) -> None:
         """Search until the best pattern is proven, the clock is out, or `tell` says so."""
@@ -125,33 +130,35 @@ class BranchAndCut:
         self.bound = max(self.bound, self._proven(lowest))
 
     def _root(self) -> list[_Node]:
-        """The root, solved, as far as time goes; afterwards the cells that are still open are fewer."""
+        """The branches of the root; the root itself where time was up."""
         none = np.zeros(0, dtype=np.int64)
         root = _Node(0.0, 0, none, none)
-        children: list[_Node] | None = [root]
-        while children is not None:
-            before = self._relaxation.cells.size
+        while True:
+            before = self._relaxation
             children = self._process(root)
-            if children is None:
-                break
-            open_ = int((self._relaxation.upper > self._relaxation.lower).sum())
-            if not children or open_ > _SMALLER * before:
+            if not children:
+                return [root] if children is None else []
+            self._decide()
+            if self._relaxation is before:
                 return children
-            self._relaxation = self._relaxation.smaller(self._objective)
-            self._gains = PseudoCosts(self._relaxation.cells.size)
-        root.bound = self.bound
-        return [root]
+
+    def _decide(self) -> None:
+        """Decide cells by the reduced costs of the root; where few stay open, hold only these."""
+        relaxation = self._relaxation
+        left, reduced = self._cutoff - self._root_bound, self._root_reduced[relaxation.cells]
+        relaxation.decide(reduced > left, -reduced > left)
+        if (relaxation.upper > relaxation.lower).sum() < _SMALLER * relaxation.cells.size:
+            self._relaxation = relaxation.smaller(self._objective)
+        self._decided_at = self.cost
 
     def _process(self, node: _Node) -> list[_Node] | None:
         """Branches of a node: none where it holds nothing better; None where time was up."""
-        if node.bound > self._cutoff:
+        if self.cost < self._decided_at:
+            self._decide()
+        bounds = self._relaxation.bounds_where(node.ones, node.zeros)
+        if node.bound > self._cutoff or bounds is None:
             return []
-        relaxation = self._relaxation
-        lower, upper = relaxation.lower.copy(), relaxation.upper.copy()
-        if (lower[node.zeros] > 0).any() or (upper[node.ones] < 1).any():
-            return []  # decided otherwise for good since
-        lower[node.ones], upper[node.zeros] = 1.0, 0.0
-        relaxation.restrict(lower, upper)
+        self._relaxation.restrict(*bounds)
         solved = self._cut(node)
         if solved is None or solved.bound > self._cutoff:
             return None if solved is None else []
@@ -160,7 +167,7 @@ class BranchAndCut:
     def _cut(self, node: _Node) -> Solved | None:
         """Add rows until none are found or none help; None where time was up."""
         root, relaxation = node.number == 0, self._relaxation
-        stale, turn, most = 0, 0, _ROOT_TAIL if root else _TAIL
+        stale, turn, patience = 0, 0, _ROOT_PATIENCE if root else _PATIENCE
         while True:
             turn += 1
             if self._clock.expired or (root and self._tell()):
@@ -174,35 +181,33 @@ class BranchAndCut:
                 return solved if solved.bound > self._cutoff else _nothing(solved)
             gained = node.bound - before >= _GAIN * max(self.cost - node.bound, 1e-9)
             stale = 0 if gained else stale + 1
-            if root and turn % _TRY == 0:
+            if root and turn in _TRIES:
                 self._better(self._improve(relaxation.whole_point(solved.point)))
-            more = self._separated(solved, may_round=root or turn <= 2, tired=stale >= most)
+            more = self._separated(solved, patience - stale, root=root)
             if root:
                 self._fix(solved)
             if not more:
                 return solved
 
-    def _separated(self, solved: Solved, *, may_round: bool, tired: bool) -> bool:
+    def _separated(self, solved: Solved, patience: int, *, root: bool) -> bool:
         """Whether rows were added that the point violates."""
         relaxation, point = self._relaxation, solved.point
         whole = bool((np.abs(point - np.round(point)) < _WHOLE).all())
-        if tired and not whole:
+        if patience <= 0 and not whole:
             return False
         everywhere = relaxation.whole_point(np.round(point) if whole else point)
         cuts = self._separator(everywhere)
-        if cuts.count:
-            relaxation.add(cuts)
-            return True
-        if whole:
+        if whole and not cuts.count:
             self._take(everywhere > 0.5)
             return False
-        self._thin(everywhere)
-        if not may_round:
-            return False
-        matrix, right = rounding_cuts(relaxation, point)
-        if right.size:
+        if not cuts.count:
+            self._thin(everywhere)
+        found = [relaxation.open_part(cuts)] if cuts.count else []
+        if cuts.count < _MANY and (root or not cuts.count):
+            found.append(rounding_cuts(relaxation, point))
+        for matrix, right in found:
             relaxation.add_open(matrix, right)
-        return bool(right.size)
+        return any(right.size for _, right in found)
 
     def _thin(self, everywhere: FloatArray) -> None:
         """A pattern of a point that violates no row: all its cells, suppressed wholly, protect."""
@@ -223,8 +228,12 @@ class BranchAndCut:
             self.best, self.cost = pattern.copy(), cost
 
     def _fix(self, solved: Solved) -> None:
-        """Cells that all better patterns publish, or all suppress, by their reduced costs at the root."""
+        """Note the reduced costs of the root: cells that all better patterns publish, or all suppress."""
         relaxation = self._relaxation
+        if solved.bound > self._root_bound:
+            self._root_bound = solved.bound
+            self._root_reduced[:] = 0.0
+            self._root_reduced[relaxation.cells] = solved.reduced
         left = self._cutoff - solved.bound
         relaxation.decide(solved.reduced > left, -solved.reduced > left)
         relaxation.restrict(relaxation.lower.copy(), relaxation.upper.copy())
@@ -234,7 +243,8 @@ class BranchAndCut:
         if chosen is None:  # whole: nothing below is cheaper, as far as the optimiser can tell
             self._loose = min(self._loose, node.bound)
             return []
-        cell, bounds = chosen
+        place, bounds = chosen
+        cell = self._relaxation.cells[place]
         down, up = np.append(node.zeros, cell), np.append(node.ones, cell)
         found = []
         for bound, ones, zeros in ((bounds[0], node.ones, down), (bounds[1], up, node.zeros)):

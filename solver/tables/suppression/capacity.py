@@ -15,6 +15,7 @@ from linkrisk.solver.tables.attackers.attacks import Attacker, signs_of
 from linkrisk.solver.tables.attackers.seen import Seen
 
 _BRIDGE = 1e-3
+_NEARLY, _ENOUGH = 0.7, 1e-2
 _NOTHING = 1e-7
 """A cell that is suppressed by so little is published."""
 
@@ -109,9 +110,23 @@ class _Attacks:
                 up[one.cells] = np.maximum(up[one.cells], one.deviations)
                 down[one.cells] = np.maximum(down[one.cells], -one.deviations)
             most = attacks[0].most if len(attacks) == 1 else attacks[0].most + attacks[1].most
-            row = capacity_row(most, demand.level)
-            if row[1] @ suppressed[row[0]] < row[2] - _SHORT:
-                yield demand, row
+            for given in self._given(suppressed, most, demand.level):
+                row = capacity_row(most, demand.level, given)
+                if row[1] @ suppressed[row[0]] < row[2] - _SHORT:
+                    yield demand, row
+
+    def _given(self, suppressed: FloatArray, most: FloatArray, level: float) -> Iterator[BoolArray]:
+        """The primary cells; and with them cells that are suppressed nearly wholly, and are not enough."""
+        primary = self._table.primary
+        yield primary
+        nearly = np.flatnonzero((suppressed > _NEARLY) & ~primary & (most > _NOTHING * level))
+        left = level - float(most[primary].sum())
+        nearly = nearly[np.argsort(most[nearly], kind="stable")]
+        nearly = nearly[np.cumsum(most[nearly]) < (1.0 - _ENOUGH) * left]
+        if nearly.size:
+            given = primary.copy()
+            given[nearly] = True
+            yield given
 
 
 _Row = tuple[IntArray, FloatArray, float]

@@ -17,6 +17,7 @@ from linkrisk.solver.tables.attackers.audit import audit
 from linkrisk.solver.tables.suppression.branch_and_cut import BranchAndCut
 from linkrisk.solver.tables.suppression.capacity import CapacityCuts
 from linkrisk.solver.tables.suppression.heuristic import Witnesses
+from linkrisk.solver.tables.suppression.thinning import Thinning, protection
 
 PHASE = "suppressing cells"
 _START_SHARE = 0.3
@@ -76,12 +77,14 @@ def suppress_cells(
     UsageError
         If suppressing all cells does not protect one; the message names it.
     """
-    separator, left = CapacityCuts(table), clock.seconds_left
-    witnesses = Witnesses(table)
-    start = witnesses.pattern(separator.open, clock.part(None if left is None else _START_SHARE * left))
-    if start is None:
+    separator, witnesses, left = CapacityCuts(table), Witnesses(table), clock.seconds_left
+    part = clock.part(None if left is None else _START_SHARE * left)
+    start = witnesses.pattern(separator.open, part)
+    if start is None or (part.expired and not separator.holds(start)):
         raise UsageError(_unreachable(table))
-    search = _Search(table, separator, witnesses, start, clock, report)
+    thinning = Thinning(table, protection(separator))
+    start = thinning(start, table.cost, part)
+    search = _Search(table, separator, witnesses, thinning, start, clock, report)
     better, bound = search.own() if backend is None else search.by(backend, seed)
     cost = _cost(table, better)
     return Pattern(better, cost, cost if bound >= cost * (1.0 - _CLOSE) else max(bound, 0.0))
@@ -94,6 +97,7 @@ class _Search:
     table: CellTable
     separator: CapacityCuts
     witnesses: Witnesses
+    thinning: Thinning
     start: BoolArray
     clock: Clock
     report: Reporter | None
@@ -105,7 +109,9 @@ class _Search:
         search = BranchAndCut(table, self.separator, self.start, costs, whole=bool(unit))
 
         def improve(point: FloatArray) -> BoolArray | None:
-            return self.witnesses.pattern(self.separator.open, self.clock, likely=np.clip(point, 0.0, 1.0))
+            likely = np.clip(point, 0.0, 1.0)
+            found = self.witnesses.pattern(self.separator.open, self.clock, likely=likely)
+            return None if found is None else self.thinning(found, costs * (1.0 - likely), self.clock)
 
         search.run(self.clock, improve, lambda: self._tell(search.cost, search.bound))
         return search.best, self._in_costs(search.bound)

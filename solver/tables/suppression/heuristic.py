@@ -1,24 +1,23 @@
-"""A pattern that protects, demand by demand, and what can be left out of it again.
+"""A pattern that protects, demand by demand.
 
 For every demand the cheapest way to move its cell by its level is a linear program whose costs are those of
 the cells that it moves (Kelly, Golden and Assad 1992; Fischetti and Salazar 2000, section 5): they are
-suppressed, and cost nothing from then on. The way is kept as a witness: while all its cells are suppressed,
-the demand is met.
+suppressed, and cost nothing from then on. What one demand moves may meet others, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import sparse
 
 from linkrisk.formulations.programs.linear import LinearModel
-from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand, FloatArray
+from linkrisk.formulations.tables.cell_table import BoolArray, CellTable, Demand, FloatArray, IntArray
 from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram
 from linkrisk.solver.backends.linear.registry import linear_program
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.tables.attackers.seen import Seen
 
 _CHEAP = 0.01
 """What a cell costs that is taken to be chosen, as a share of its cost."""
@@ -26,45 +25,37 @@ _CHEAP = 0.01
 _MOVED = 1e-9
 """What is moved by less of its demand's level is not moved."""
 
+_MET = 1e-9
+"""By how much of its level a demand may be short of it and be met."""
 
-@dataclass
+_FEW = 12
+"""As many of the cheapest cells of each relation are tried first."""
+
+
 class Witnesses:
-    """A pattern, and for every half of a demand deviations that prove it.
+    """Finds patterns by deviations that prove that they protect.
 
-    Attributes
+    Parameters
     ----------
     table : CellTable
     """
 
-    table: CellTable
-    _program: LinearProgram = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        table = self.table
-        relations = sparse.csr_array(table.relations)
-        rows = relations.shape[0]
-        both = LinearModel(
-            objective=np.zeros(2 * len(table)),
-            matrix=sparse.csr_array(sparse.hstack([relations, -relations], format="csr")),
-            row_lower=np.zeros(rows),
-            row_upper=np.zeros(rows),
-            column_lower=np.zeros(2 * len(table)),
-            column_upper=np.concatenate([table.above, table.below]),
-        )
-        self._program = linear_program(both, LinearOptions(feasibility=1e-9, optimality=1e-9))
-        self._columns = np.arange(2 * len(table))
+    def __init__(self, table: CellTable) -> None:
+        self._table = table
+        self._few: _Ways | None = None
+        self._all: _Ways | None = None
 
     def pattern(
         self, demands: Sequence[Demand], clock: Clock, likely: FloatArray | None = None
     ) -> BoolArray | None:
-        """Cells that protect all demands when they are suppressed, shape (n,).
+        """Cells that protect all demands when they are suppressed, shape (n,); some may not be needed.
 
         Parameters
         ----------
         demands : sequence of Demand
             Those that the sensitive cells do not meet among themselves.
         clock : Clock
-            When to leave out no more cells.
+            When it has expired, all cells are taken.
         likely : ndarray of float64, shape (n,), optional
             How likely each cell is a good choice, from 0 to 1: so much cheaper it is taken to be.
 
@@ -73,63 +64,107 @@ class Witnesses:
         ndarray of bool, shape (n,), or None
             None where a demand cannot be met, whatever is suppressed.
         """
-        table = self.table
-        suppressed, witnesses = table.primary.copy(), []
+        table = self._table
+        suppressed, seen = table.primary.copy(), Seen(table, most=2 * len(demands) + 1)
         cost = table.cost if likely is None else table.cost * (1.0 - (1.0 - _CHEAP) * likely)
-        for demand in sorted(_halves(table, demands), key=lambda one: -one.level):
-            moved = self._cheapest(demand, cost, suppressed, ~table.fixed)
-            if moved is None:
-                return None
-            witnesses.append((demand, moved))
-            suppressed |= moved
-        return self._thinned(suppressed, witnesses, clock)
-
-    def _thinned(
-        self, suppressed: BoolArray, witnesses: list[tuple[Demand, BoolArray]], clock: Clock
-    ) -> BoolArray:
-        """Leave out cells, the dearest first, while all demands can be met without them."""
-        table = self.table
-        chosen = np.flatnonzero(suppressed & table.free)
-        for cell in chosen[np.argsort(-table.cost[chosen], kind="stable")]:
+        for way in (self._few, self._all):
+            if way is not None:
+                way.begin(cost, suppressed)
+        for demand in sorted(_halves(demands, table), key=lambda one: -one.level):
             if clock.expired:
-                break
-            without = suppressed.copy()
-            without[cell] = False
-            found: dict[int, BoolArray] = {}
-            for at, (demand, moved) in enumerate(witnesses):
-                if moved[cell]:
-                    other = self._cheapest(demand, table.cost, without, without)
-                    if other is None:
-                        break
-                    found[at] = other
-            else:
-                suppressed = without
-                witnesses = [(demand, found.get(at, moved)) for at, (demand, moved) in enumerate(witnesses)]
+                return np.asarray(~table.fixed)
+            up, down = seen.reach(suppressed.astype(np.float64))
+            if (up if demand.up else down)[demand.cell] >= demand.level * (1.0 - _MET):
+                continue
+            found = self._cheapest(demand, cost, suppressed)
+            if found is None:
+                return None
+            seen.add(*found)
+            suppressed[found[0]] = True
         return suppressed
 
     def _cheapest(
-        self, demand: Demand, cost: FloatArray, suppressed: BoolArray, allowed: BoolArray
-    ) -> BoolArray | None:
-        """Cells that move when the cell of a demand does by its level; None where it cannot."""
-        table, cells = self.table, len(self.table)
-        cost = np.where(suppressed, 0.0, cost)
-        up, down = np.where(allowed, table.above, 0.0), np.where(allowed, table.below, 0.0)
-        lower = np.zeros(2 * cells)
-        at = demand.cell if demand.up else demand.cell + cells
-        other = demand.cell + cells if demand.up else demand.cell
-        upper = np.concatenate([up, down])
-        lower[at] = upper[at] = demand.level
-        upper[other] = 0.0
-        self._program.change_objective(self._columns, np.concatenate([cost, cost]))
-        self._program.change_column_bounds(self._columns, lower, upper)
+        self, demand: Demand, cost: FloatArray, suppressed: BoolArray
+    ) -> tuple[IntArray, FloatArray] | None:
+        """The cells that move when the cell of a demand does by its level, and how far; None if it cannot."""
+        table = self._table
+        if self._few is None:
+            self._few = _Ways(table, _cheapest_cells(table, _FEW))
+            self._few.begin(cost, suppressed)
+        found = self._few.cheapest(demand, suppressed)
+        if found is not None or self._few.everything:
+            return found
+        if self._all is None:
+            self._all = _Ways(table, np.flatnonzero(~table.fixed))
+            self._all.begin(cost, suppressed)
+        return self._all.cheapest(demand, suppressed)
+
+
+class _Ways:
+    """The cheapest deviations over some cells, each of which goes up or down at its cost."""
+
+    def __init__(self, table: CellTable, cells: IntArray) -> None:
+        self._cells, self._place = cells, np.full(len(table), -1)
+        self._place[cells] = np.arange(cells.size)
+        self.everything = cells.size == int((~table.fixed).sum())
+        relations = sparse.csc_array(table.relations)[:, cells]
+        rows = relations.shape[0]
+        self._upper = np.concatenate([table.above[cells], table.below[cells]])
+        self._program: LinearProgram = linear_program(
+            LinearModel(
+                objective=np.zeros(2 * cells.size),
+                matrix=sparse.csr_array(sparse.hstack([relations, -relations], format="csr")),
+                row_lower=np.zeros(rows),
+                row_upper=np.zeros(rows),
+                column_lower=np.zeros(2 * cells.size),
+                column_upper=self._upper,
+            ),
+            LinearOptions(feasibility=1e-9, optimality=1e-9, own={"presolve": "off"}),
+        )
+
+    def begin(self, cost: FloatArray, suppressed: BoolArray) -> None:
+        """Take the costs of all cells, of which those that are suppressed cost nothing."""
+        found = np.where(suppressed, 0.0, cost)[self._cells]
+        self._free = suppressed[self._cells]
+        self._program.change_objective(np.arange(2 * found.size), np.concatenate([found, found]))
+
+    def cheapest(self, demand: Demand, suppressed: BoolArray) -> tuple[IntArray, FloatArray] | None:
+        """Cells and deviations by which the cell of a demand moves by its level; None if it cannot."""
+        count = self._cells.size
+        new = np.flatnonzero(suppressed[self._cells] & ~self._free)
+        self._free[new] = True
+        both = np.concatenate([new, new + count])
+        self._program.change_objective(both, np.zeros(both.size))
+        at = self._place[demand.cell] + (0 if demand.up else count)
+        pair = np.array([at, (at + count) % (2 * count)])
+        level = np.array([demand.level, 0.0])
+        self._program.change_column_bounds(pair, np.array([demand.level, 0.0]), level)
         solution = self._program.solve()
-        if not solution.optimal:
-            return None
-        moves = solution.point[:cells] - solution.point[cells:]
-        return np.asarray(np.abs(moves) > _MOVED * demand.level, dtype=np.bool_)
+        found = None
+        if solution.optimal:
+            moves = solution.point[:count] - solution.point[count:]
+            moved = np.flatnonzero(np.abs(moves) > _MOVED * demand.level)
+            found = self._cells[moved], moves[moved]
+        self._program.change_column_bounds(pair, np.zeros(2), self._upper[pair])
+        return found
 
 
-def _halves(table: CellTable, demands: Sequence[Demand]) -> list[Demand]:
+def _cheapest_cells(table: CellTable, most: int) -> IntArray:
+    """The sensitive cells, and in each relation the cheapest others, the widest first among equals."""
+    relations = sparse.csr_array(table.relations)
+    inside = relations.indices
+    rows = np.repeat(np.arange(relations.shape[0]), np.diff(relations.indptr))
+    room = np.minimum(table.above, table.below)[inside]
+    order = np.lexsort((-room, table.cost[inside], rows))
+    order = order[table.free[inside[order]]]
+    sizes = np.bincount(rows[order], minlength=relations.shape[0])
+    rank = np.arange(order.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    kept = table.primary.copy()
+    kept[inside[order[rank < most]]] = True
+    return np.flatnonzero(kept)
+
+
+def _halves(demands: Sequence[Demand], table: CellTable) -> list[Demand]:
     """Demands up and demands down; a sliding one is met by these two together, as far up as there is room."""
     found = []
     for demand in demands:

@@ -30,7 +30,7 @@ class PseudoCosts:
     Parameters
     ----------
     cells : int
-        How many are open.
+        How many there are in all.
     """
 
     def __init__(self, cells: int) -> None:
@@ -56,14 +56,14 @@ class PseudoCosts:
         if not tried.size:
             return None
         steps = np.stack([point[tried], 1.0 - point[tried]])
-        guessed = self._guess(tried, relaxation.objective[tried]) * steps
+        guessed = self._guess(relaxation.cells[tried], relaxation.objective[tried]) * steps
         score = np.maximum(guessed[0], _LEAST) * np.maximum(guessed[1], _LEAST)
         order = np.argsort(-score, kind="stable")
         chosen, best, sides, idle, looks = int(tried[order[0]]), -1.0, (bound, bound), 0, 0
         for at in order:
             cell = int(tried[at])
             found = (bound, bound)
-            if self._count[:, cell].min() < _RELIABLE and looks < _MOST_LOOKS:
+            if self._count[:, relaxation.cells[cell]].min() < _RELIABLE and looks < _MOST_LOOKS:
                 found = self._looked(relaxation, cell, bound, steps[:, at])
                 looks += 1
                 if max(found) > cutoff:  # one branch is empty: take it at once
@@ -84,8 +84,8 @@ class PseudoCosts:
         sides = [max(bound, relaxation.look(cell, value, _LOOK)) for value in (0.0, 1.0)]
         for side in (0, 1):
             if np.isfinite(sides[side]):
-                self._gain[side, cell] += (sides[side] - bound) / steps[side]
-                self._count[side, cell] += 1
+                self._gain[side, relaxation.cells[cell]] += (sides[side] - bound) / steps[side]
+                self._count[side, relaxation.cells[cell]] += 1
         return sides[0], sides[1]
 
     def _guess(self, tried: IntArray, objective: FloatArray) -> FloatArray:

@@ -83,7 +83,7 @@ class Relaxation:
         self.objective = objective[self.cells]
         self.lower, self.upper = lower[self.cells].copy(), upper[self.cells].copy()
         self._now = (self.lower, self.upper)
-        self.matrix, self.right = self._open_part(rows)
+        self.matrix, self.right = self.open_part(rows)
         self._kept, self._age = self.right.size, np.zeros(self.right.size)
         self._everyone = np.arange(self.cells.size)
         self._program = self._handed_over()
@@ -93,6 +93,23 @@ class Relaxation:
         found = self._decided.copy()
         found[self.cells] = point
         return found
+
+    def bounds_where(self, ones: IntArray, zeros: IntArray) -> tuple[FloatArray, FloatArray] | None:
+        """Bounds of the open cells where some of all cells are suppressed, and some published.
+
+        None where one of them was decided otherwise for good.
+        """
+        lower, upper = self.lower.copy(), self.upper.copy()
+        for cells, value in ((ones, 1.0), (zeros, 0.0)):
+            place = self._place[cells]
+            gone = place < 0
+            if (self._decided[cells[gone]] != value).any():
+                return None
+            place = place[~gone]
+            if ((value < lower[place]) | (value > upper[place])).any():
+                return None
+            lower[place] = upper[place] = value
+        return lower, upper
 
     @property
     def program(self) -> LinearProgram:
@@ -135,12 +152,10 @@ class Relaxation:
         low[place] = high[place] = value
         return np.inf if self._impossible(found, (low, high)) else self._safe(found.duals, (low, high))[0]
 
-    def add(self, rows: Cuts) -> None:
-        """Add rows over all cells, and take away those that have long been slack."""
-        self.add_open(*self._open_part(rows))
-
     def add_open(self, matrix: sparse.csr_array, right: FloatArray) -> None:
-        """Add rows over the open cells."""
+        """Add rows over the open cells, and take away those that have long been slack."""
+        if not right.size:
+            return
         self._purge()
         self._program.add_rows(matrix, right, np.full(right.size, np.inf))
         self.matrix = _stacked(self.matrix, matrix)
@@ -161,7 +176,7 @@ class Relaxation:
 
     # ---- parts
 
-    def _open_part(self, rows: Cuts) -> tuple[sparse.csr_array, FloatArray]:
+    def open_part(self, rows: Cuts) -> tuple[sparse.csr_array, FloatArray]:
         """Rows over the open cells: the others are in the right-hand side."""
         matrix = rows.matrix
         right = rows.lower - matrix @ self._decided

@@ -91,12 +91,14 @@ def rounded(sums: FloatArray, right: FloatArray, point: FloatArray) -> tuple[Flo
 
 def _chosen(rows: FloatArray, right: FloatArray, point: FloatArray) -> list[int]:
     """The deepest rows, none of which is nearly parallel to another."""
-    length = np.sqrt((rows * rows).sum(axis=1))
+    there = point > 1e-6  # other cells are in no violation, however many there are
+    shown = rows[:, there]
+    length = np.sqrt((shown * shown).sum(axis=1))
     length[length == 0.0] = 1.0
-    depth = (right - rows @ point) / length
+    depth = (right - shown @ point[there]) / length
     order = np.argsort(-depth, kind="stable")
     order = order[depth[order] > _VIOLATED][: 5 * _MOST]
-    normal = rows[order] / length[order, None]
+    normal = shown[order] / length[order, None]
     alike = normal @ normal.T
     kept: list[int] = []
     for at in range(order.size):
