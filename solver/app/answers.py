@@ -96,6 +96,8 @@ def answer(run: Run) -> str:
 
 def _found(run: Run, result: Any) -> str:
     kind = run.command["kind"]
+    if kind == "tables" and isinstance(result, Mapping):
+        return _protected(result)
     if kind == "mask":
         return "The masked file is there"
     if kind == "sweep" and isinstance(result, Mapping):
@@ -106,6 +108,18 @@ def _found(run: Run, result: Any) -> str:
         return sentence[:1].upper() + sentence[1:]
     interval = interval_of(result)
     return interval.sentence if interval else "Done"
+
+
+def _protected(result: Mapping[str, Any]) -> str:
+    """Whether a table is protected, and at what cost."""
+    from linkrisk.solver.report.content.tables.build import table_document
+    from linkrisk.solver.run.errors import UsageError
+
+    try:
+        head = table_document(result).headline
+    except UsageError as error:
+        return str(error)
+    return f"{head.verdict} {head.worst}".strip()
 
 
 def findings_of(result: Any) -> dict[tuple[str, str], Mapping[str, Any]]:

@@ -24,6 +24,9 @@ RESULT, REPORT, CERTIFICATE, VERIFICATION = (
     "certificate.json",
     "verification.txt",
 )
+PUBLISHED, INTERNAL, OUTSIDE = "table-published.csv", "table-internal.csv", "report-outside.html"
+"""Of a protected table: what may be published, what stays in the house, the page for readers outside."""
+
 RECORD = "masking-record.json"
 """How a file was masked, with the seed: whoever has it can undo the masking."""
 

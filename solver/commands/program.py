@@ -40,7 +40,7 @@ COMMANDS = {
 }
 """Every command, a file of `solver/commands`, in a line."""
 
-SEARCHING = ("fit", "risk", "report", "sweep")
+SEARCHING = ("fit", "risk", "report", "sweep", "tables suppress")
 """Commands that end with an interval when the application stops them, at whatever moment."""
 
 PROGRAM = "python -m solver"
@@ -130,7 +130,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def run_program() -> NoReturn:
     """Run the command that the process was started with, and end the process."""
     if interrupt_blocked():  # the application starts commands so: a stop waits for their interval
-        if sys.argv[1:2] and sys.argv[1] in SEARCHING:
+        if {" ".join(sys.argv[1:2]), " ".join(sys.argv[1:3])} & set(SEARCHING):
             hold_interrupt()
         unblock_interrupt()
     _leave(main())

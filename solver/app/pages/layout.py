@@ -13,7 +13,7 @@ from linkrisk.solver.app.run_folder import Run
 from linkrisk.solver.app.run_folder import State as RunState
 from linkrisk.solver.app.state import State
 
-PLACES = {"Data": "/", "New run": "/new", "Runs": "/runs", "Compare": "/compare"}
+PLACES = {"Data": "/", "New run": "/new", "Tables": "/tables", "Runs": "/runs", "Compare": "/compare"}
 """Ways that every page has at its head."""
 
 STATE_CLASSES = {RunState.DONE: "good", RunState.FAILED: "bad", RunState.LOST: "bad"}

@@ -9,7 +9,17 @@ from nicegui import ui
 
 from linkrisk.solver.app.downloads import commands_text
 from linkrisk.solver.app.pages import layout, sweep_map
-from linkrisk.solver.app.run_folder import CERTIFICATE, RECORD, REPORT, RESULT, VERIFICATION, Run
+from linkrisk.solver.app.run_folder import (
+    CERTIFICATE,
+    INTERNAL,
+    OUTSIDE,
+    PUBLISHED,
+    RECORD,
+    REPORT,
+    RESULT,
+    VERIFICATION,
+    Run,
+)
 from linkrisk.solver.app.state import State
 
 WORDS = {
@@ -17,6 +27,9 @@ WORDS = {
     REPORT: "the report, one page that needs no network",
     CERTIFICATE: "the certificate: proves the bound to others",
     VERIFICATION: "what the check of the certificate said",
+    PUBLISHED: "the table as it may be published",
+    INTERNAL: "all cells with status and interval: for the house",
+    OUTSIDE: "the report for readers outside",
     RECORD: "how the file was masked, with the seed: keep it secret, it undoes the masking",
 }
 
@@ -51,7 +64,10 @@ def show(state: State, run: Run) -> None:
     layout.text("h2", "The same again")
     layout.text("p", "In the project folder these commands do the same:", "quiet small")
     layout.code(commands_text(run) if len(run.lines) > 1 else "\n".join(run.lines))
-    if command["kind"] != "mask":
+    if command["kind"] == "tables":
+        address = layout.address("/tables", **command.get("inputs", {}))
+        ui.link("Ask again with other settings", address)
+    elif command["kind"] != "mask":
         pair = {
             what: name for what, name in command.get("inputs", {}).items() if what in ("original", "masked")
         }

@@ -12,6 +12,7 @@ from cli_runs import check_golden
 from linkrisk.solver.app.run_folder import runs_of, spelled
 from linkrisk.solver.app.run_queue import Queue
 from linkrisk.solver.app.steps import Question, add_fit, add_mask, add_masked_risk, add_risk, add_sweep
+from linkrisk.solver.app.table_steps import TableQuestion, add_table
 
 METHODS = ["noise percent=10", "microaggregation k=3,5"]
 
@@ -28,6 +29,8 @@ def kept(tmp_path: Path) -> dict[str, object]:
     add_sweep(queue, Question(original, seed=3), METHODS)
     add_mask(queue, original, METHODS[:1], identifier="age", seed="7")
     add_masked_risk(queue, Question(original), METHODS[:1], "11")
+    add_table(queue, TableQuestion("data/cells.csv", "data/relations.csv", cost="unit", seconds=9.0))
+    add_table(queue, TableQuestion(microdata=original, by=("age", "a b"), response="income", seed=4))
     found = {}
     for run in reversed(runs_of(project)):
         command = {key: value for key, value in run.command.items() if key != "created"}

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from app_projects import PATIENCE, small_pair
+from table_files import write_table_files
 
 from linkrisk import fit, sweep
 from linkrisk.solver.app.project import Project
@@ -147,6 +148,23 @@ def test_a_run_is_stopped_after_a_reload_and_seen_in_two_tabs(page: Any, browser
     other.close()
 
 
+def test_a_table_is_protected_and_its_grid_is_seen(page: Any, address: str, folder: Path) -> None:
+    write_table_files(folder / "data")
+    page.goto(f"{base(address)}/tables")
+    for label, name in (("File of cells", "data/cells.csv"), ("File of relations", "data/relations.csv")):
+        page.get_by_label(label, exact=True).click()
+        page.get_by_role("option", name=name).click()
+    page.get_by_role("button", name="Start").click()
+    page.get_by_text(re.compile("^done$")).wait_for()
+    assert "Both sensitive cells are protected" in page.locator(".headline").inner_text()
+    report = page.frame_locator("iframe")
+    report.locator(".cells td").nth(9).hover()
+    assert "an outsider finds 7 to 13" in report.locator(".cells .said").inner_text()
+    for name in ("table-published.csv", "table-internal.csv", "report-outside.html"):
+        page.get_by_role("link", name=name).wait_for()
+    no_serious_violation(page)
+
+
 def test_names_and_values_are_text(page: Any, address: str) -> None:
     page.goto(f"{base(address)}/file?name=data/odd.csv")
     page.get_by_text(SCRIPT).first.wait_for()
@@ -158,7 +176,7 @@ def test_names_and_values_are_text(page: Any, address: str) -> None:
     assert page.locator("td script, th script, td b").count() == 0
 
 
-@pytest.mark.parametrize("path", ["/", "/new", "/runs", "/compare"])
+@pytest.mark.parametrize("path", ["/", "/new", "/tables", "/runs", "/compare"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_serious_violation(page: Any, address: str, path: str, scheme: str) -> None:
     page.emulate_media(color_scheme=scheme)
