@@ -109,7 +109,7 @@ class _Form:
                 self._response = self._select("What is summed", {"": "records are counted"}, "", "response")
             ui.textarea(
                 "Rules, one a line", value="\n".join(self._question.rules), on_change=self._set_rules
-            ).style("width: 100%").mark("rules")
+            ).props("rows=3").style("width: 100%").mark("rules")
             layout.text(
                 "p",
                 "p=10: the p % rule; nk=2,75: dominance; frequency=3: fewer than three respondents.",
@@ -129,7 +129,7 @@ class _Form:
         return ui.number(label, value=value, min=least, on_change=change).mark(key)
 
     def _set(self, key: str, value: Any) -> None:
-        self._question = replace(self._question, **{key: value or ("" if isinstance(value, str) else value)})
+        self._question = replace(self._question, **{key: value})
         self._show_command()
         if key == "microdata" and value:
             ui.timer(0.01, self._look, once=True)
@@ -164,6 +164,12 @@ class _Form:
         return replace(self._question, cells="", relations="")
 
     def _show_command(self) -> None:
+        try:
+            self._asked.check()
+        except UsageError as error:
+            said = str(error)
+            self._shown.set_text(said[:1].upper() + said[1:] + ".")
+            return
         self._shown.set_text(
             "\n".join(spelled(step) for step in table_steps(self._asked, "runs/NNNN-tables"))
         )

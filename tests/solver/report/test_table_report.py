@@ -198,6 +198,47 @@ def test_an_audit_that_was_ended_before(tmp_path):
     assert "must not be published" in table_document(given, Audience.EXTERNAL).headline.verdict
 
 
+INSIDERS = {
+    "attackers": 3,
+    "protected": False,
+    "under_protected": [8],
+    "short_by": [1.5],
+    "short_of": ["contributor B"],
+    "narrowest": [{"cell": 8, "low": 8.5, "high": 13.0, "attacker": "contributor B"}],
+    "unreachable": [],
+}
+
+
+def test_insiders_are_said_where_they_are_there(protected):
+    document = table_document({**protected, "insiders": INSIDERS, "protected": False})
+    assert document.headline.answer == "above"
+    assert document.headline.verdict == (
+        "Both sensitive cells are protected from outsiders, but 1 cell is NOT protected from insiders."
+    )
+    short, narrowest = section(document, "audit").blocks[1:]
+    assert short.rows == [["1 × 3", 1.5, "contributor B"]]
+    assert narrowest.rows == [["1 × 3", 10.0, 8.5, 13.0, "contributor B"]]
+    safe = {**INSIDERS, "protected": True, "under_protected": [], "short_by": [], "short_of": []}
+    given = {**protected, "insiders": {**safe, "unreachable": [{}]}}
+    document = table_document(given)
+    assert document.headline.verdict == (
+        "Both sensitive cells are protected from outsiders and from 3 insiders."
+    )
+    assert section(document, "audit").blocks[-1].text.startswith("1 level cannot be reached")
+    assert "contributor B" not in table_document(given, Audience.EXTERNAL).to_json()
+
+
+def test_what_was_repaired_is_said(files):
+    given = protect_table(**files, method="modular").to_dict()
+    made = {
+        one.words: one.value
+        for block in section(table_document(given), "making").blocks[:2]
+        for one in block.numbers
+    }
+    assert made["Method"].startswith("modular: one subtable after the other")
+    assert made["Repair"] == f"{given['added_by_repair']} cells added".replace("1 cells", "1 cell")
+
+
 def three_ways(given, size=(2, 3, 2)):
     """A table of three variables: what is shown of it depends on its codes alone."""
     given = copy.deepcopy(given)

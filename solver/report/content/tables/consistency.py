@@ -35,7 +35,9 @@ def _of_suppression(given: Json) -> Iterator[str]:
         )
     if len(given["pattern"]) != given["suppressed"] or len(found["intervals"]["cell"]) != given["suppressed"]:
         yield f"{given['suppressed']:,} cells are suppressed and {len(given['pattern']):,} are named"
-    if given["protected"] != (not given["under_protected"] and not given["undecided"]):
+    insiders = given.get("insiders") or {"protected": True}
+    seen = not given["under_protected"] and not given["undecided"] and insiders["protected"]
+    if given["protected"] != seen:
         yield "the verdict is not that of the cells that are short of a level"
     yield from _of_search(given)
     short, undecided = set(given["under_protected"]), set(given["undecided"])

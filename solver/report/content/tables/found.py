@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from linkrisk.solver.charts.intervals import Reach, intervals
 from linkrisk.solver.charts.table import Of, Table
+from linkrisk.solver.report.content.tables.insiders import insiders_find
 from linkrisk.solver.report.content.tables.shown import levels
 from linkrisk.solver.report.content.tables.words import Attacked, Json, attacked, exactly
 from linkrisk.solver.report.content.wording import joined, table
@@ -107,7 +108,8 @@ def audited(given: Json) -> Section:
         worst = sensitive[0]
         reached = "" if worst.share == float("inf") else f", {percent(worst.share)} of its level"
         lines.append(Number("Nearest to its level", worst.name, meaning=f"{worst.interval}{reached}"))
-    return Section("audit", "What the audit found", lead, (Numbers("", tuple(lines)),))
+    blocks = (Numbers("", tuple(lines)), *insiders_find(given, found))
+    return Section("audit", "What the audit found", lead, blocks)
 
 
 def _named(lines: list[Attacked]) -> str:

@@ -28,6 +28,12 @@ COSTS = {
     "given": "as given in the column cost",
 }
 
+METHODS = {
+    "optimal": "optimal: all relations at once",
+    "modular": "modular: one subtable after the other, then audited and repaired over all relations",
+    "heuristic": "heuristic: one pattern for each sensitive cell, audited over all relations",
+}
+
 BACKENDS = {"exact": "exact: our own branch and cut"}
 
 
@@ -53,9 +59,12 @@ def _asked(given: Json) -> Iterator[Number]:
             yield Number(f"Protection levels, {words}", said)
     if given.get("cost_of"):
         yield Number("Cost of a cell", COSTS.get(given["cost_of"], str(given["cost_of"])))
-    yield Number(
-        "Attackers", "outsiders, who know all published cells, all relations and the bounds of every cell"
+    known = given.get("insiders")
+    more = (
+        "" if known is None else f"; {several(known['attackers'], 'insider')}, who know of their cells more"
     )
+    outsiders = "outsiders, who know all published cells, all relations and the bounds of every cell"
+    yield Number("Attackers", outsiders + more)
 
 
 def _range(lines: Sequence[Attacked], name: str) -> str:
@@ -74,25 +83,31 @@ def found_by(given: Json) -> Iterator[Number]:
     yield Number("Cost", exactly(round(given["cost"], 6)))
     none = "No other that does the same costs less than"
     yield Number(none, exactly(round(given["bound"], 6)), "" if proven(given) else f"gap {gap(given):.2g} %")
-    ends = {"time": "the time was over", "user": "it was stopped", None: "the proof was complete"}
+    ends = {"time": "the time was over", "user": "it was stopped", None: "the search went to its end"}
     state = "proven" if proven(given) else "not proven"
     yield Number("Status", f"{state}: {ends.get(given['limit'], str(given['limit']))}")
     if given.get("method"):
-        yield Number("Method", str(given["method"]))
+        yield Number("Method", METHODS.get(given["method"], str(given["method"])))
     yield Number("Backend", BACKENDS.get(given["backend"], str(given["backend"])))
     yield Number("Seed", str(given["seed"]))
     limit = given.get("time_limit")
     yield Number("Time limit", "none" if limit is None else duration(limit))
     yield Number("Time taken", duration(given["seconds"]))
-    for repaired in _repair(given):
-        yield Number("Repair", repaired)
+    yield from _repair(given)
 
 
-def _repair(given: Json) -> Iterator[str]:
-    """What a method that looks at parts had to add in the end."""
-    added = given.get("repaired")
-    if isinstance(added, int):
-        yield f"{several(added, 'cell')} suppressed after the audit over all relations at once"
+def _repair(given: Json) -> Iterator[Number]:
+    """What a method that looks at parts had to mend in the end."""
+    if "added_by_repair" not in given:
+        return
+    if given.get("subtables"):
+        yield Number("Subtables", count(given["subtables"]))
+    yield Number(
+        "Repair",
+        f"{several(given['added_by_repair'], 'cell')} added",
+        meaning=f"{several(given['open_before_repair'], 'level')} were open over all relations at once; "
+        f"afterwards {several(given['removed_by_thinning'], 'cell was', 'cells were')} not needed any more.",
+    )
 
 
 def files(given: Json) -> Block:

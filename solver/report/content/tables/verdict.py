@@ -45,11 +45,30 @@ def _verdict(given: Json) -> str:
     if undecided:
         cells = f"{count(undecided)} of {several(sensitive, 'sensitive cell')}"
         return f"Of {cells} nobody knows whether they are protected: the audit was ended before."
-    if sensitive == 1:
-        return "The sensitive cell is protected from outsiders."
-    if sensitive == 2:
-        return "Both sensitive cells are protected from outsiders."
-    return f"All {count(sensitive)} sensitive cells are protected from outsiders."
+    return _protected(given, "The sensitive cell is" if sensitive == 1 else _all(sensitive))
+
+
+def _all(sensitive: int) -> str:
+    return f"{'Both' if sensitive == 2 else f'All {count(sensitive)}'} sensitive cells are"
+
+
+def _protected(given: Json, cells: str) -> str:
+    """From whom they are."""
+    insiders = given.get("insiders")
+    if insiders is None:
+        return f"{cells} protected from outsiders."
+    who = several(insiders["attackers"], "insider")
+    if insiders["protected"]:
+        return f"{cells} protected from outsiders and from {who}."
+    short = len(insiders["under_protected"])
+    if not short:
+        return (
+            f"{cells} protected from outsiders; nobody knows whether from {who}: that audit was ended before."
+        )
+    return (
+        f"{cells} protected from outsiders, but {several(short, 'cell is', 'cells are')} NOT protected from "
+        "insiders."
+    )
 
 
 def searched(given: Json) -> str:
@@ -82,6 +101,7 @@ def _reasons(given: Json) -> Iterator[str]:
         yield f"{known} known exactly, though not shown."
     left = len(given["not_audited"])
     if left:
-        yield f"The audit was ended before the intervals of {several(left, 'cell')} were found."
+        cells = several(left, "suppressed cell")
+        yield f"Of {cells} the interval was not followed to its ends; it is at least as wide as it is shown."
     if given["cost"] is not None:
         yield from ended(given)
